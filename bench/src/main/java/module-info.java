@@ -1,0 +1,17 @@
+import org.jspecify.annotations.NullMarked;
+
+/** The {@code pando} command: the demo, benchmarks, and memory servers. */
+@NullMarked
+module pando.bench {
+  requires static org.jspecify;
+  requires HdrHistogram;
+  requires info.picocli;
+  requires jdk.management;
+  requires jmh.core;
+  requires pando.index;
+  requires me.tongfei.progressbar;
+  requires tools.jackson.core;
+
+  opens pando.bench to
+      info.picocli;
+}

@@ -1,0 +1,238 @@
+package pando.bench;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import pando.bench.btree.BTreeSubject;
+import pando.bench.cluster.ShmTestbed;
+import pando.bench.console.Numbers;
+import pando.bench.report.ResultsJson;
+import pando.bench.report.ResultsTable;
+import pando.bench.run.Experiment;
+import pando.bench.run.LocalTestbed;
+import pando.bench.run.Plan;
+import pando.bench.run.Result;
+import pando.bench.run.Setup;
+import pando.bench.run.Testbed;
+import pando.bench.subject.IndexSubject;
+import pando.bench.subject.PoolSize;
+import pando.bench.subject.SkipListSubject;
+import pando.bench.workload.Distribution;
+import pando.index.dex.DexOptions;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Measures an index, and peers to compare it with. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+@Command(
+    name = "bench",
+    description = "Runs the workloads of the DEX paper, and checks every value that is read.",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    footer = {
+      "",
+      "Counts and sizes: 20M is 20 million, 64KiB is 64 times 1024.",
+      "The index is loaded anew before a workload that follows one with inserts, and used again"
+          + " otherwise. Operations are drawn ahead, so that throughput is that of the operations"
+          + " alone; one in 16 is timed by itself for the latencies."
+    })
+final class BenchCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--workload",
+      paramLabel = "NAME",
+      defaultValue = "all",
+      converter = Choices.Workloads.Converter.class,
+      description = {
+        "all (default), or some, with commas between:",
+        "read-only, read-intensive (5 % updates), write-intensive (50 % updates), insert-intensive"
+            + " (50 % inserts), scan-intensive (95 % scans of 100, 5 % inserts), insert-only, and"
+            + " read-intensive-2 (5 % inserts), which is not part of all."
+      })
+  private Choices.Workloads workloads;
+
+  @Mixin private LoadOptions loadOptions;
+  @Mixin private PlanOptions planOptions;
+  @Mixin private IndexOptions indexOptions;
+
+  @Option(
+      names = "--fabric",
+      paramLabel = "NAME",
+      defaultValue = "local",
+      description = {
+        "Where the memory servers are (default: ${DEFAULT-VALUE}).",
+        "local: in this process.",
+        "shm: each in a process of its own, joined by shared memory."
+      })
+  private Choices.FabricKind fabric;
+
+  @Option(
+      names = "--compute-processes",
+      paramLabel = "N",
+      defaultValue = "2",
+      description = "With shm, processes that share the compute servers (default: ${DEFAULT-VALUE}).")
+  private int computeProcesses;
+
+  @Option(
+      names = "--peer",
+      paramLabel = "NAME",
+      defaultValue = "none",
+      split = ",",
+      description = {
+        "What to compare with, on the same operations (default: ${DEFAULT-VALUE}).",
+        "skiplist: the JDK's ConcurrentSkipListMap.",
+        "btree: a plain B+-tree in off-heap memory without any fabric."
+      })
+  private List<Choices.Peer> peers;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Writes the results to a file, as an array of JSON objects.")
+  private @Nullable Path json;
+
+  private final List<Result> results = new ArrayList<>();
+
+  @Override
+  public Integer call() throws IOException {
+    Plan plan = planOptions.plan(loadOptions);
+    DexOptions options = indexOptions.dex(plan.records());
+    check(plan, options);
+    Setup setup =
+        new Setup(
+            "dex",
+            fabric.toString(),
+            options.computeServers(),
+            indexOptions.memoryServers(),
+            options.cacheBytes());
+    introduce(plan, setup);
+    measure(setup, plan, inserts -> loadIndex(plan, options, inserts));
+    for (Choices.Peer peer : peers) {
+      measurePeer(peer, plan);
+    }
+    report(plan);
+    return CommandLine.ExitCode.OK;
+  }
+
+  private void check(Plan plan, DexOptions options) {
+    if (fabric == Choices.FabricKind.SHM) {
+      int most = Math.min(options.computeServers(), plan.threads());
+      // Each needs a compute server and a thread.
+      Ranges.check(spec, "--compute-processes", computeProcesses, 1, most);
+    }
+    if (json != null) {
+      Path directory = json.toAbsolutePath().getParent();
+      if (directory == null || !Files.isDirectory(directory) || Files.isDirectory(json)) {
+        throw new ParameterException(
+            spec.commandLine(), "--json is not a file that can be written: file=" + json);
+      }
+    }
+  }
+
+  private void introduce(Plan plan, Setup setup) {
+    PrintWriter out = spec.commandLine().getOut();
+    boolean isUniform = plan.distribution() == Distribution.UNIFORM;
+    out.printf(
+        "%s records of 16 bytes at fill %s, %s%s, seed %d%n",
+        Numbers.count(plan.records()),
+        Numbers.decimal(plan.fill(), 2),
+        plan.distribution(),
+        isUniform ? "" : " " + plan.theta(),
+        plan.seed());
+    out.printf(
+        "%s over %s: %d compute servers with %s of cache each, %d memory servers, %d threads%n",
+        setup.index(),
+        setup.fabric(),
+        setup.computeServers(),
+        Numbers.bytes(setup.cacheBytesPerServer()),
+        setup.memoryServers(),
+        plan.threads());
+    out.flush();
+  }
+
+  private void measurePeer(Choices.Peer peer, Plan plan) throws IOException {
+    Experiment.TestbedSource source =
+        switch (peer) {
+          case SKIPLIST -> inserts -> LocalTestbed.load(new SkipListSubject(), plan);
+          case BTREE ->
+              inserts -> LocalTestbed.load(new BTreeSubject(poolBytes(plan, inserts)), plan);
+          case NONE -> null;
+        };
+    if (source != null) {
+      measure(Setup.peer(peer.toString()), plan, source);
+    }
+  }
+
+  private void measure(Setup setup, Plan plan, Experiment.TestbedSource source)
+      throws IOException {
+    new Experiment(setup, plan, source, this::onResult).run(workloads.list());
+  }
+
+  private void onResult(Result result) throws IOException {
+    results.add(result);
+    if (json != null) {
+      ResultsJson.write(json, results);
+    }
+    spec.commandLine()
+        .getErr()
+        .printf(
+            "%s %s: %s Mops/s%n",
+            result.workload(),
+            result.setup().index(),
+            Numbers.decimal(result.measurement().throughput / 1e6, 3));
+  }
+
+  private Testbed loadIndex(Plan plan, DexOptions options, long inserts) throws IOException {
+    long bytes = poolBytes(plan, inserts);
+    int memoryServers = indexOptions.memoryServers();
+    if (fabric == Choices.FabricKind.LOCAL) {
+      return LocalTestbed.load(
+          IndexSubject.openLocal(options, memoryServers, bytes, plan.seed()), plan);
+    }
+    long bytesPerServer = PoolSize.bytesPerServer(bytes, memoryServers, options.computeServers());
+    return ShmTestbed.load(memoryServers, bytesPerServer, computeProcesses, childArguments());
+  }
+
+  private static long poolBytes(Plan plan, long inserts) {
+    return PoolSize.bytes(plan.records(), inserts, plan.fill());
+  }
+
+  /** Returns the options that were given and that compute processes take, too. */
+  private List<String> childArguments() {
+    CommandSpec child = CommandSpec.forAnnotatedObject(new ComputeServerCommand());
+    List<String> arguments = new ArrayList<>();
+    for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
+      if (child.findOption(option.longestName()) != null) {
+        option
+            .originalStringValues()
+            .forEach(value -> arguments.add(option.longestName() + "=" + value));
+      }
+    }
+    return arguments;
+  }
+
+  private void report(Plan plan) {
+    PrintWriter out = spec.commandLine().getOut();
+    ResultsTable table = new ResultsTable(results);
+    out.printf("%n%s%nPer operation:%n%s", table.speed(), table.cost());
+    if (plan.distribution() == Distribution.ZIPFIAN_DEX) {
+      out.printf("zipfian-dex never asks for 36.8 %% of the records, which flatters caches.%n");
+    }
+    if (results.stream().anyMatch(result -> result.measurement().operations < plan.operations())) {
+      out.println("Some workloads were ended early, after the time that --seconds sets.");
+    }
+    out.flush();
+  }
+}

@@ -1,0 +1,43 @@
+package pando.bench;
+
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * The cache of each compute server: so many bytes, or a share of the records at 16 bytes each,
+ * which is how the DEX paper counts.
+ *
+ * @param bytes the size, if {@code share} is 0
+ * @param share of the records' bytes, 0 to 1
+ */
+record CacheSize(long bytes, double share) {
+  private static final int RECORD_BYTES = 2 * Long.BYTES;
+
+  /** Returns the bytes that each compute server has. */
+  long bytesPerServer(long records) {
+    return share == 0 ? bytes : Math.round(share * records * RECORD_BYTES);
+  }
+
+  /** Reads {@code 25600KiB} or {@code 8%}. */
+  static final class Converter implements ITypeConverter<CacheSize> {
+    @Override
+    public CacheSize convert(String text) {
+      return text.endsWith("%")
+          ? new CacheSize(0, share(text, text.substring(0, text.length() - 1)))
+          : new CacheSize(Quantity.parse(text), 0);
+    }
+
+    private static double share(String text, String percent) {
+      try {
+        double share = Double.parseDouble(percent) / 100;
+        if (share > 0 && share <= 1) {
+          return share;
+        }
+      } catch (NumberFormatException e) {
+        // The same complaint as for a number out of range.
+      }
+      throw new TypeConversionException(
+          "'" + text + "' is not a share above 0 % and at most 100 %, such as 8%");
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package pando.bench;
+
+import java.util.concurrent.Callable;
+import pando.bench.console.Numbers;
+import pando.bench.records.Ledger;
+import pando.bench.records.Records;
+import pando.bench.run.Churn;
+import pando.bench.subject.IndexSubject;
+import pando.bench.subject.PoolSize;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Checks that space comes back. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+@Command(
+    name = "churn",
+    description = {
+      "Loads records, inserts others and removes those again, and compares the bytes of the pool"
+          + " that hold nodes. Fails where they grow by more than 2 %."
+    },
+    mixinStandardHelpOptions = true,
+    sortOptions = false)
+final class ChurnCommand implements Callable<Integer> {
+  private static final double GROWTH_MAX = 0.02;
+
+  @Spec private CommandSpec spec;
+  @Mixin private LoadOptions loadOptions;
+
+  @Option(
+      names = "--churn",
+      paramLabel = "N",
+      defaultValue = "10M",
+      converter = Quantity.class,
+      description = "Records to insert and remove (default: ${DEFAULT-VALUE}).")
+  private long churned;
+
+  @Mixin private IndexOptions indexOptions;
+
+  @Override
+  public Integer call() {
+    Ranges.check(spec, "--churn", churned, 1, Ledger.RECORDS_MAX);
+    Churn.Space space = run();
+    spec.commandLine()
+        .getOut()
+        .printf(
+            "pool: %s with %s records, %s with %s more, %s without those again: %s%n",
+            Numbers.bytes(space.loadedBytes()),
+            Numbers.count(loadOptions.records()),
+            Numbers.bytes(space.fullBytes()),
+            Numbers.count(churned),
+            Numbers.bytes(space.leftBytes()),
+            Numbers.percent(space.growth()));
+    return space.growth() <= GROWTH_MAX ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private Churn.Space run() {
+    long records = loadOptions.records();
+    try (IndexSubject subject =
+        IndexSubject.openLocal(
+            indexOptions.dex(records),
+            indexOptions.memoryServers(),
+            PoolSize.bytes(records, churned, loadOptions.fill()),
+            loadOptions.seed())) {
+      Records supply = new Records(loadOptions.seed());
+      return new Churn(subject.index(), supply, records, churned).run(loadOptions.fill());
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package pando.bench;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import pando.bench.demo.CheckFailedException;
+import pando.bench.run.WrongResultException;
+import pando.fabric.PandoException;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/** Tells what went wrong: one line for what a user can mend, a stack trace for a bug. */
+final class Failures {
+  private Failures() {}
+
+  /** Reports arguments that make no sense. */
+  static int onParameter(ParameterException failure, String[] args) {
+    CommandLine command = failure.getCommandLine();
+    String name = command.getCommandSpec().qualifiedName();
+    command.getErr().println(name + ": " + failure.getMessage() + " (see " + name + " --help)");
+    return CommandLine.ExitCode.USAGE;
+  }
+
+  /** Reports the failure of a command that had begun. */
+  static int onExecution(Exception failure, CommandLine command, ParseResult parsed) {
+    PrintWriter err = command.getErr();
+    if (isExpected(failure)) {
+      String name = command.getCommandSpec().qualifiedName();
+      err.println(name + ": " + failure.getMessage());
+    } else {
+      failure.printStackTrace(err);
+    }
+    return CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private static boolean isExpected(Exception failure) {
+    return failure instanceof PandoException
+        || failure instanceof IOException
+        || failure instanceof WrongResultException
+        || failure instanceof CheckFailedException;
+  }
+}

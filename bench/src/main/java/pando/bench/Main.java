@@ -1,0 +1,23 @@
+package pando.bench;
+
+import picocli.CommandLine;
+
+/** Where the {@code pando} command begins. */
+public final class Main {
+  private Main() {}
+
+  /**
+   * Runs a subcommand and exits: 0 for success, 1 for failure, 2 for arguments that make no sense.
+   */
+  public static void main(String[] args) {
+    System.exit(commandLine().execute(args));
+  }
+
+  /** Returns the parser of the command line, as {@link #main} uses it. */
+  static CommandLine commandLine() {
+    return new CommandLine(new PandoCommand())
+        .setParameterExceptionHandler(Failures::onParameter)
+        .setExecutionExceptionHandler(Failures::onExecution)
+        .setCaseInsensitiveEnumValuesAllowed(false);
+  }
+}

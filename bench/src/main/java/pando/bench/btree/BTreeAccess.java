@@ -1,0 +1,203 @@
+package pando.bench.btree;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import pando.bench.subject.Access;
+import pando.index.EntryVisitor;
+
+/** One thread's operations on a {@link BTree}. */
+final class BTreeAccess implements Access {
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final BTree tree;
+  private final MemorySegment memory;
+  private final long[] keys = new long[Node.LEAF_CAPACITY];
+  private final long[] values = new long[Node.LEAF_CAPACITY];
+
+  /** Where the last descent ended, and the version that the leaf had. */
+  private long leaf;
+
+  private long version;
+
+  /** The leaf to the right of the one copied last. */
+  private long next;
+
+  private long value;
+
+  BTreeAccess(BTree tree) {
+    this.tree = tree;
+    memory = tree.memory();
+  }
+
+  @Override
+  public long value() {
+    return value;
+  }
+
+  @Override
+  public boolean get(long key) {
+    boolean found;
+    do {
+      descend(key);
+      found = find(key) >= 0;
+    } while (!tree.isCurrent(leaf, version));
+    return found;
+  }
+
+  @Override
+  public boolean update(long key, long newValue) {
+    for (; ; ) {
+      descend(key);
+      int index = find(key);
+      if (index < 0) {
+        if (tree.isCurrent(leaf, version)) {
+          return false;
+        }
+      } else if (tree.tryLock(leaf, version)) {
+        Node.setValue(memory, leaf, index, newValue);
+        tree.unlock(leaf);
+        return true;
+      }
+    }
+  }
+
+  @Override
+  public boolean insert(long key, long newValue) {
+    for (; ; ) {
+      if (!tryDescend(key, true)) {
+        continue;
+      }
+      if (find(key) >= 0) {
+        if (tree.isCurrent(leaf, version)) {
+          return false;
+        }
+      } else if (tree.tryLock(leaf, version)) {
+        addEntry(key, newValue);
+        tree.unlock(leaf);
+        return true;
+      }
+    }
+  }
+
+  @Override
+  public long scan(long from, long to, long limit, EntryVisitor visitor) {
+    int count;
+    do {
+      descend(from);
+      count = copyLeaf();
+    } while (!tree.isCurrent(leaf, version));
+    int index = lowerBound(count, from);
+    for (long visited = 0; ; ) {
+      for (; index < count; index++) {
+        if (visited == limit || keys[index] > to) {
+          return visited;
+        }
+        visited++;
+        if (!visitor.visit(keys[index], values[index])) {
+          return visited;
+        }
+      }
+      if (next == 0) {
+        return visited;
+      }
+      count = copyNextLeaf();
+      index = 0;
+    }
+  }
+
+  @Override
+  public void close() {}
+
+  private void addEntry(long key, long newValue) {
+    int count = Node.count(memory, leaf);
+    int index = Node.lowerBound(memory, leaf, count, key);
+    Node.shift(memory, leaf + Node.KEYS_OFFSET, index, count, Long.BYTES);
+    Node.shift(memory, leaf + Node.VALUES_OFFSET, index, count, Long.BYTES);
+    Node.setKey(memory, leaf, index, key);
+    Node.setValue(memory, leaf, index, newValue);
+    Node.setCount(memory, leaf, count + 1);
+  }
+
+  /** Looks for a key in the leaf, to be validated; keeps its value. Returns -1 where it is not. */
+  private int find(long key) {
+    int count = Node.count(memory, leaf);
+    int index = Node.lowerBound(memory, leaf, count, key);
+    if (index == count || Node.key(memory, leaf, index) != key) {
+      return -1;
+    }
+    value = Node.value(memory, leaf, index);
+    return index;
+  }
+
+  /** Goes down to the leaf that a key belongs to. */
+  private void descend(long key) {
+    while (!tryDescend(key, false)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /**
+   * Goes down to the leaf that a key belongs to, and may split a full node on the way.
+   *
+   * @return whether it got there; the leaf is not full then, if splitting
+   */
+  private boolean tryDescend(long key, boolean splitting) {
+    long parent = BTree.ROOT;
+    long parentVersion = 0;
+    long node = BTree.ROOT;
+    long nodeVersion = tree.version(node);
+    for (; ; ) {
+      if (splitting && Node.isFull(memory, node)) {
+        tree.split(parent, parentVersion, node, nodeVersion);
+        return false;
+      }
+      if (Node.level(memory, node) == 0) {
+        leaf = node;
+        version = nodeVersion;
+        return true;
+      }
+      int index = Node.upperBound(memory, node, Node.count(memory, node), key);
+      long child = Node.child(memory, node, index);
+      // First that the child is one; then that it was still this key's when its version was read.
+      if (!tree.isCurrent(node, nodeVersion)) {
+        return false;
+      }
+      long childVersion = tree.version(child);
+      if (!tree.isCurrent(node, nodeVersion)) {
+        return false;
+      }
+      parent = node;
+      parentVersion = nodeVersion;
+      node = child;
+      nodeVersion = childVersion;
+    }
+  }
+
+  /** Copies the leaf's entries and link, to be validated; returns the number of entries. */
+  private int copyLeaf() {
+    // A leaf root that is becoming an inner node may show more.
+    int count = Math.min(Node.count(memory, leaf), Node.LEAF_CAPACITY);
+    MemorySegment.copy(memory, LONG, leaf + Node.KEYS_OFFSET, keys, 0, count);
+    MemorySegment.copy(memory, LONG, leaf + Node.VALUES_OFFSET, values, 0, count);
+    next = Node.next(memory, leaf);
+    return count;
+  }
+
+  private int copyNextLeaf() {
+    leaf = next;
+    int count;
+    do {
+      version = tree.version(leaf);
+      count = copyLeaf();
+    } while (!tree.isCurrent(leaf, version));
+    return count;
+  }
+
+  private int lowerBound(int count, long key) {
+    int index = Arrays.binarySearch(keys, 0, count, key);
+    return index < 0 ? -index - 1 : index;
+  }
+}

@@ -1,0 +1,72 @@
+package pando.bench.cluster;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.util.List;
+import pando.bench.run.Audit;
+import pando.bench.run.Measurement;
+import pando.bench.workload.Workload;
+
+/** The parent's end of a process that runs compute servers. */
+final class ComputeProcess implements AutoCloseable {
+  private final JavaProcess process;
+  private final DataOutputStream requests;
+  private final DataInputStream answers;
+
+  ComputeProcess(List<String> arguments) throws IOException {
+    process = JavaProcess.start(arguments);
+    requests = new DataOutputStream(process.input());
+    answers = new DataInputStream(process.output());
+  }
+
+  /** Sends a request. */
+  void send(Request request) throws IOException {
+    requests.writeByte(request.ordinal());
+    requests.flush();
+  }
+
+  /** Sends a request to run a workload. */
+  void sendRun(Workload workload) throws IOException {
+    requests.writeByte(Request.RUN.ordinal());
+    requests.writeByte(workload.ordinal());
+    requests.flush();
+  }
+
+  /** Waits for the answer to a request that has no result. */
+  void awaitDone() throws IOException {
+    if (!answers.readBoolean()) {
+      throw new IOException("compute process failed: " + answers.readUTF() + ", " + process);
+    }
+  }
+
+  /** Waits for a measurement. */
+  Measurement awaitMeasurement() throws IOException {
+    awaitDone();
+    return Measurement.read(answers);
+  }
+
+  /** Waits for an audit. */
+  Audit awaitAudit() throws IOException {
+    awaitDone();
+    return new Audit(answers.readLong(), answers.readLong());
+  }
+
+  /** Waits for a number of bytes. */
+  long awaitBytes() throws IOException {
+    awaitDone();
+    return answers.readLong();
+  }
+
+  /** Asks the process to write back and end, unless it has ended already. */
+  @Override
+  public void close() {
+    try {
+      send(Request.END);
+      process.awaitEnd();
+    } catch (IOException hasEnded) {
+      // Then there is nothing to write back.
+    }
+    process.close();
+  }
+}

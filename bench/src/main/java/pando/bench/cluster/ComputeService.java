@@ -1,0 +1,167 @@
+package pando.bench.cluster;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import pando.bench.run.Audit;
+import pando.bench.run.LocalTestbed;
+import pando.bench.run.Measurement;
+import pando.bench.run.Plan;
+import pando.bench.run.Share;
+import pando.bench.run.Testbed;
+import pando.bench.subject.IndexSubject;
+import pando.bench.workload.Workload;
+import pando.fabric.Fabric;
+import pando.fabric.shm.ShmFabric;
+import pando.index.dex.DexIndex;
+import pando.index.dex.DexOptions;
+import pando.index.dex.Partitioning;
+
+/** The child's end: runs some of the compute servers, and does what the parent asks. */
+public final class ComputeService implements AutoCloseable {
+  private static final Request[] REQUESTS = Request.values();
+  private static final Workload[] WORKLOADS = Workload.values();
+
+  private final Plan plan;
+  private final DexOptions options;
+  private final Fabric fabric;
+  private final int process;
+  private final int processes;
+  private final DataInputStream requests;
+  private final DataOutputStream answers;
+  private @Nullable Testbed testbed;
+
+  /**
+   * Prepares the service.
+   *
+   * @param memoryServers names of all memory servers
+   * @param process number of this process among those that run compute servers
+   * @param requests from the parent
+   * @param answers to the parent
+   */
+  public ComputeService(
+      Plan plan,
+      DexOptions options,
+      List<String> memoryServers,
+      int process,
+      int processes,
+      DataInputStream requests,
+      DataOutputStream answers) {
+    this.plan = plan;
+    this.options = options;
+    this.process = process;
+    this.processes = processes;
+    this.requests = requests;
+    this.answers = answers;
+    fabric = ShmFabric.attach(memoryServers, plan.seed() + process);
+  }
+
+  /** Serves until the parent asks to end, or has gone. */
+  public void run() throws IOException {
+    try {
+      for (Request request = next(); request != Request.END; request = next()) {
+        serve(request);
+      }
+    } catch (EOFException parentHasGone) {
+      // Nobody is left to tell.
+    }
+  }
+
+  /** Writes back what is cached and lets go of the memory servers. */
+  @Override
+  public void close() {
+    if (testbed == null) {
+      fabric.close();
+    } else {
+      testbed.close();
+    }
+  }
+
+  private Request next() throws IOException {
+    return REQUESTS[requests.readByte()];
+  }
+
+  private void serve(Request request) throws IOException {
+    try {
+      answer(request);
+    } catch (RuntimeException e) {
+      answers.writeBoolean(false);
+      answers.writeUTF(e.toString());
+    }
+    answers.flush();
+  }
+
+  private void answer(Request request) throws IOException {
+    switch (request) {
+      case LOAD -> {
+        DexIndex index = DexIndex.create(fabric, options, firstServer(), servers());
+        IndexSubject subject = new IndexSubject(fabric, index);
+        LocalTestbed.fill(subject, plan);
+        open(subject, index.partitioning());
+        answers.writeBoolean(true);
+      }
+      case JOIN -> {
+        DexIndex index = DexIndex.join(fabric, options, firstServer(), servers());
+        open(new IndexSubject(fabric, index), index.partitioning());
+        answers.writeBoolean(true);
+      }
+      case RUN -> {
+        Measurement measurement = testbed().run(WORKLOADS[requests.readByte()]);
+        answers.writeBoolean(true);
+        measurement.write(answers);
+      }
+      case AUDIT -> {
+        Audit audit = testbed().audit();
+        answers.writeBoolean(true);
+        answers.writeLong(audit.entries());
+        answers.writeLong(audit.inserted());
+      }
+      case BYTES -> {
+        long bytes = testbed().bytes();
+        answers.writeBoolean(true);
+        answers.writeLong(bytes);
+      }
+      case GO, END -> throw new IllegalStateException("unexpected request: " + request);
+    }
+  }
+
+  private void open(IndexSubject subject, Partitioning partitioning) {
+    long low = partitioning.low(firstServer());
+    long high = partitioning.high(firstServer() + servers() - 1);
+    Share share = new Share(process, processes, low, high);
+    testbed = LocalTestbed.ofPart(subject, plan, share, this::awaitGo);
+  }
+
+  private Testbed testbed() {
+    if (testbed == null) {
+      throw new IllegalStateException("nothing is loaded");
+    }
+    return testbed;
+  }
+
+  private int firstServer() {
+    return options.computeServers() * process / processes;
+  }
+
+  private int servers() {
+    return options.computeServers() * (process + 1) / processes - firstServer();
+  }
+
+  /** Tells the parent that this process is warm, and waits until it says that all are. */
+  private void awaitGo() {
+    try {
+      answers.writeBoolean(true);
+      answers.flush();
+      Request request = next();
+      if (request != Request.GO) {
+        throw new IllegalStateException("unexpected request: " + request);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

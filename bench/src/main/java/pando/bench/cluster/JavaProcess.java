@@ -1,0 +1,99 @@
+package pando.bench.cluster;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import pando.bench.Main;
+
+/** Another process of this program, started as this one was. Ends with this one at the latest. */
+public final class JavaProcess implements AutoCloseable {
+  private static final long END_SECONDS_MAX = 30;
+
+  private final List<String> arguments;
+  private final Process process;
+
+  private JavaProcess(List<String> arguments, Process process) {
+    this.arguments = arguments;
+    this.process = process;
+  }
+
+  /**
+   * Starts a process. It should call {@link #endWith} with this process's number.
+   *
+   * @param arguments of {@code pando}
+   */
+  public static JavaProcess start(List<String> arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+    command.addAll(mainClass());
+    command.addAll(arguments);
+    Process process =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    return new JavaProcess(arguments, process);
+  }
+
+  /** Ends this process when another ends, or at once if that has ended already. */
+  public static void endWith(long otherProcess) {
+    ProcessHandle.of(otherProcess)
+        .ifPresentOrElse(
+            other -> other.onExit().thenRun(() -> System.exit(1)),
+            () -> System.exit(1));
+  }
+
+  /** Returns what the process reads. */
+  OutputStream input() {
+    return process.getOutputStream();
+  }
+
+  /** Returns what the process writes. */
+  InputStream output() {
+    return process.getInputStream();
+  }
+
+  /** Waits until the process has written a line. */
+  void awaitLine() throws IOException {
+    if (process.inputReader(StandardCharsets.UTF_8).readLine() == null) {
+      throw new IOException("process has ended: " + this);
+    }
+  }
+
+  /** Waits a while for the process to end. */
+  void awaitEnd() {
+    try {
+      process.waitFor(END_SECONDS_MAX, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Asks the process to end, and kills it if it does not. */
+  @Override
+  public void close() {
+    process.destroy();
+    awaitEnd();
+    process.destroyForcibly();
+  }
+
+  @Override
+  public String toString() {
+    return "pid=" + process.pid() + ", arguments=" + arguments;
+  }
+
+  private static List<String> mainClass() {
+    Module module = Main.class.getModule();
+    return module.isNamed()
+        ? List.of(
+            "--module-path",
+            System.getProperty("jdk.module.path"),
+            "--module",
+            module.getName() + "/" + Main.class.getName())
+        : List.of("--class-path", System.getProperty("java.class.path"), Main.class.getName());
+  }
+}

@@ -1,0 +1,137 @@
+package pando.bench.cluster;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import pando.bench.run.Audit;
+import pando.bench.run.Measurement;
+import pando.bench.run.Testbed;
+import pando.bench.workload.Workload;
+
+/** Memory servers and compute servers in processes of their own, told what to do from here. */
+public final class ShmTestbed implements Testbed {
+  private final List<JavaProcess> memoryServers = new ArrayList<>();
+  private final List<ComputeProcess> computeProcesses = new ArrayList<>();
+
+  private ShmTestbed() {}
+
+  /**
+   * Starts all processes and has the index loaded.
+   *
+   * @param memoryServers how many
+   * @param bytesPerServer of each memory server
+   * @param computeProcesses how many
+   * @param arguments of every compute process: what to run, on which index
+   */
+  public static ShmTestbed load(
+      int memoryServers, long bytesPerServer, int computeProcesses, List<String> arguments)
+      throws IOException {
+    ShmTestbed testbed = new ShmTestbed();
+    try {
+      List<String> names = testbed.startMemoryServers(memoryServers, bytesPerServer);
+      testbed.startComputeProcesses(computeProcesses, names, arguments);
+      testbed.loadAndJoin();
+      return testbed;
+    } catch (IOException | RuntimeException | Error e) {
+      testbed.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public Measurement run(Workload workload) throws IOException {
+    for (ComputeProcess process : computeProcesses) {
+      process.sendRun(workload);
+    }
+    awaitAll();
+    sendAll(Request.GO);
+    Measurement total = new Measurement();
+    for (ComputeProcess process : computeProcesses) {
+      total.add(process.awaitMeasurement());
+    }
+    return total;
+  }
+
+  @Override
+  public Audit audit() throws IOException {
+    sendAll(Request.AUDIT);
+    Audit total = new Audit(0, 0);
+    for (ComputeProcess process : computeProcesses) {
+      total = total.plus(process.awaitAudit());
+    }
+    return total;
+  }
+
+  @Override
+  public long bytes() throws IOException {
+    sendAll(Request.BYTES);
+    long total = 0;
+    for (ComputeProcess process : computeProcesses) {
+      total += process.awaitBytes();
+    }
+    return total;
+  }
+
+  /** Ends the compute processes, and then the memory servers that they write back to. */
+  @Override
+  public void close() {
+    computeProcesses.forEach(ComputeProcess::close);
+    memoryServers.forEach(JavaProcess::close);
+  }
+
+  private List<String> startMemoryServers(int count, long bytes) throws IOException {
+    List<String> names = new ArrayList<>();
+    for (int number = 0; number < count; number++) {
+      String name = "bench-" + ProcessHandle.current().pid() + "-" + number;
+      names.add(name);
+      memoryServers.add(
+          JavaProcess.start(
+              List.of(
+                  "memory-server",
+                  "--name=" + name,
+                  "--number=" + number,
+                  "--size=" + bytes,
+                  "--parent=" + ProcessHandle.current().pid())));
+    }
+    for (JavaProcess server : memoryServers) {
+      server.awaitLine();
+    }
+    return names;
+  }
+
+  private void startComputeProcesses(int count, List<String> names, List<String> arguments)
+      throws IOException {
+    for (int process = 0; process < count; process++) {
+      List<String> all = new ArrayList<>();
+      all.add("compute-servers");
+      all.addAll(arguments);
+      all.add("--pool=" + String.join(",", names));
+      all.add("--process=" + process);
+      all.add("--processes=" + count);
+      all.add("--parent=" + ProcessHandle.current().pid());
+      computeProcesses.add(new ComputeProcess(all));
+    }
+  }
+
+  private void loadAndJoin() throws IOException {
+    ComputeProcess first = computeProcesses.getFirst();
+    first.send(Request.LOAD);
+    first.awaitDone();
+    for (ComputeProcess process : computeProcesses.subList(1, computeProcesses.size())) {
+      process.send(Request.JOIN);
+      process.awaitDone();
+    }
+  }
+
+  private void sendAll(Request request) throws IOException {
+    for (ComputeProcess process : computeProcesses) {
+      process.send(request);
+    }
+  }
+
+  private void awaitAll() throws IOException {
+    for (ComputeProcess process : computeProcesses) {
+      process.awaitDone();
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package pando.bench.console;
+
+import java.util.Locale;
+
+/** Numbers as people read them. The same on every machine. */
+public final class Numbers {
+  private Numbers() {}
+
+  /** Returns a count with its thousands apart, such as {@code 385,602}. */
+  public static String count(long count) {
+    return String.format(Locale.ROOT, "%,d", count);
+  }
+
+  /** Returns a number with so many decimals, and its thousands apart. */
+  public static String decimal(double number, int decimals) {
+    return String.format(Locale.ROOT, "%,." + decimals + "f", number);
+  }
+
+  /** Returns a share as a percentage, such as {@code 8.0 %}. */
+  public static String percent(double share) {
+    return decimal(100 * share, 1) + " %";
+  }
+
+  /** Returns a number of bytes in units of thousands, such as {@code 25.6 MB}. */
+  public static String bytes(long bytes) {
+    if (bytes < 1_000) {
+      return bytes + " B";
+    }
+    double number = bytes;
+    String unit = "";
+    for (String larger : new String[] {"KB", "MB", "GB", "TB"}) {
+      if (number < 1_000) {
+        break;
+      }
+      number /= 1_000;
+      unit = larger;
+    }
+    return decimal(number, 1) + " " + unit;
+  }
+}

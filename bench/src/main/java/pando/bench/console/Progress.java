@@ -1,0 +1,65 @@
+package pando.bench.console;
+
+import java.io.Console;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bar on the terminal's last line for what takes long; nothing where there is no terminal.
+ * Thread-safe.
+ */
+public final class Progress implements AutoCloseable {
+  /** Below this, work ends before a bar could be read. */
+  private static final long STEPS_MIN = 500_000;
+
+  private static final int UPDATE_MILLIS = 250;
+
+  private final @Nullable ProgressBar bar;
+
+  private Progress(@Nullable ProgressBar bar) {
+    this.bar = bar;
+  }
+
+  /**
+   * Begins a task.
+   *
+   * @param task a word or two
+   * @param steps until it is done
+   */
+  public static Progress of(String task, long steps) {
+    return new Progress(steps < STEPS_MIN || !isTerminal() ? null : bar(task, steps));
+  }
+
+  /** Notes that so many further steps are done. */
+  public void step(long steps) {
+    if (bar != null) {
+      bar.stepBy(steps);
+    }
+  }
+
+  /** Ends the task and clears the line. */
+  @Override
+  public void close() {
+    if (bar != null) {
+      bar.close();
+    }
+  }
+
+  private static boolean isTerminal() {
+    Console console = System.console();
+    return console != null && console.isTerminal();
+  }
+
+  private static ProgressBar bar(String task, long steps) {
+    return new ProgressBarBuilder()
+        .setTaskName(task)
+        .setInitialMax(steps)
+        .setUnit("M", 1_000_000)
+        .setStyle(ProgressBarStyle.ASCII)
+        .setUpdateIntervalMillis(UPDATE_MILLIS)
+        .clearDisplayOnFinish()
+        .build();
+  }
+}

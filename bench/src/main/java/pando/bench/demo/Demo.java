@@ -1,0 +1,189 @@
+package pando.bench.demo;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import pando.bench.console.Numbers;
+import pando.bench.console.TextTable;
+import pando.fabric.VerbCounters;
+import pando.index.Session;
+import pando.index.dex.DexOptions;
+
+/**
+ * Loads address ranges into a cluster inside this process, asks for them and changes them in every
+ * way there is, and checks each answer against a {@link TreeMap}.
+ */
+public final class Demo {
+  private static final double CACHED_SHARE = 0.08;
+  private static final int LOOKUPS = 1_000_000;
+  private static final int MOVES = 20_000;
+  private static final int REMOVALS = 5_000;
+  private static final long SEED = 1;
+
+  private static final String BLOCK = "16.214.0.0/16";
+  private static final long BLOCK_FIRST = Ipv4Address.parse("16.214.0.0");
+  private static final long BLOCK_LAST = Ipv4Address.parse("16.214.255.255");
+
+  private final NavigableMap<Long, Long> ranges;
+  private final PrintWriter out;
+  private final Checks checks = new Checks();
+
+  /**
+   * Prepares the demo.
+   *
+   * @param ranges {@link Location}s by first address; changed like the index
+   * @param out told what happens
+   */
+  public Demo(NavigableMap<Long, Long> ranges, PrintWriter out) {
+    this.ranges = ranges;
+    this.out = out;
+  }
+
+  /**
+   * Loads the ranges and answers for one address.
+   *
+   * @throws CheckFailedException where the answer was wrong
+   */
+  public void locate(long address) {
+    try (DemoCluster cluster = DemoCluster.load(DexOptions.defaults(), ranges)) {
+      Session session = cluster.session();
+      VerbCounters before = cluster.index().verbs().copy();
+      Map.Entry<Long, Long> range = Checks.answer(session.floor(address), session);
+      VerbCounters verbs = cluster.index().verbs().copy();
+      verbs.subtract(before);
+      checks.check("floor of " + address, range, ranges.floorEntry(address));
+      String place =
+          range != null && address <= Location.last(range.getValue())
+              ? "in " + Location.describe(range.getKey(), range.getValue())
+              : "in no known range";
+      out.printf("%s is %s.%n", Ipv4Address.format(address), place);
+      out.printf(
+          "Found among %s ranges with %d READs of %s in all, the caches being cold.%n",
+          Numbers.count(ranges.size()), verbs.reads, Numbers.bytes(verbs.bytesIn));
+    }
+  }
+
+  /**
+   * Goes through all steps.
+   *
+   * @throws CheckFailedException where an answer was wrong
+   */
+  public void run() {
+    out.println("Pando demo: which country is an IPv4 address in?");
+    out.println();
+    try (DemoCluster uncached = DemoCluster.load(withoutLeafCache(), ranges);
+        DemoCluster cluster = DemoCluster.load(withCache(uncached.nodes()), ranges)) {
+      introduce(cluster);
+      Lookups lookups = new Lookups(ranges, LOOKUPS, SEED);
+      String asked = Numbers.count(LOOKUPS) + " addresses";
+      Lookups.Cost cost = lookUp(asked, lookups, cluster);
+      Lookups.Cost uncachedCost = lookUp(asked + ", caching no leaves", lookups, uncached);
+      change(cluster.session());
+      scan(cluster.session());
+      compare(cost, uncachedCost);
+    }
+    out.printf("%nAll %s checks passed.%n", Numbers.count(checks.passed()));
+  }
+
+  private static DexOptions withoutLeafCache() {
+    return withFrames(DexOptions.FRAMES_MIN).with("caching", "off");
+  }
+
+  private static DexOptions withCache(long nodes) {
+    return withFrames(Math.round(nodes * CACHED_SHARE / DemoCluster.COMPUTE_SERVERS));
+  }
+
+  private static DexOptions withFrames(long frames) {
+    DexOptions defaults = DexOptions.defaults();
+    return defaults.withCacheBytes(Math.max(frames, DexOptions.FRAMES_MIN) * defaults.nodeBytes());
+  }
+
+  private void introduce(DemoCluster cluster) {
+    long poolBytes = cluster.index().poolBytes();
+    out.printf(
+        "%d memory servers hold the index, %d compute servers search it; all are in this"
+            + " process.%n",
+        DemoCluster.MEMORY_SERVERS, DemoCluster.COMPUTE_SERVERS);
+    out.printf(
+        "Its %s address ranges take %s. The caches hold %s of its nodes.%n",
+        Numbers.count(ranges.size()),
+        Numbers.bytes(poolBytes),
+        Numbers.percent((double) cluster.cacheBytes() / poolBytes));
+    out.printf("Every answer is compared with that of an ordinary map.%n%n");
+  }
+
+  private Lookups.Cost lookUp(String what, Lookups lookups, DemoCluster cluster) {
+    Lookups.Cost cost = lookups.run(cluster);
+    step("look up", what, () -> lookups.check(ranges, checks));
+    return cost;
+  }
+
+  private void change(Session session) {
+    RangeChanges changes = new RangeChanges(session, ranges, checks, SEED);
+    List<Map.Entry<Long, Long>> moved = changes.sample(MOVES);
+    step(
+        "move",
+        Numbers.count(moved.size()) + " ranges to other countries",
+        () -> changes.move(moved));
+    List<Map.Entry<Long, Long>> removed = changes.sample(REMOVALS);
+    step("delete", Numbers.count(removed.size()) + " ranges", () -> changes.remove(removed));
+    step("restore", "the same " + Numbers.count(removed.size()), () -> changes.restore(removed));
+  }
+
+  private void scan(Session session) {
+    step("scan", "all ranges", () -> scan(session, 0, Ipv4Address.MAX));
+    List<Map.Entry<Long, Long>> block = new ArrayList<>();
+    step("scan", "the block " + BLOCK, () -> block.addAll(scan(session, BLOCK_FIRST, BLOCK_LAST)));
+    TextTable table = new TextTable(3, List.of("first", "last", "country"));
+    for (Map.Entry<Long, Long> range : block) {
+      table.add(
+          List.of(
+              Ipv4Address.format(range.getKey()),
+              Ipv4Address.format(Location.last(range.getValue())),
+              Location.country(range.getValue())));
+    }
+    out.printf("%n%s%n", table);
+  }
+
+  private List<Map.Entry<Long, Long>> scan(Session session, long from, long to) {
+    List<Map.Entry<Long, Long>> found = new ArrayList<>();
+    session.scan(
+        from, to, Long.MAX_VALUE, (first, location) -> found.add(Map.entry(first, location)));
+    Iterator<Map.Entry<Long, Long>> answers = found.iterator();
+    for (Map.Entry<Long, Long> expected : ranges.subMap(from, true, to, true).entrySet()) {
+      checks.check("next in a scan", answers.hasNext() ? answers.next() : null, expected);
+    }
+    checks.check("end of a scan", answers.hasNext() ? answers.next() : null, null);
+    return found;
+  }
+
+  private void compare(Lookups.Cost cached, Lookups.Cost uncached) {
+    TextTable table =
+        new TextTable(
+            1, List.of("a lookup costs", "READs", "trips", "bytes", "cache hits", "lookups/s"));
+    table.add(row("with these caches", cached));
+    table.add(row("caching no leaves", uncached));
+    out.print(table);
+  }
+
+  private static List<String> row(String name, Lookups.Cost cost) {
+    return List.of(
+        name,
+        Numbers.decimal(cost.perLookup(cost.verbs().reads), 3),
+        Numbers.decimal(cost.perLookup(cost.verbs().roundTrips), 3),
+        Numbers.decimal(cost.perLookup(cost.verbs().bytes()), 1),
+        Numbers.percent(cost.cacheHitRatio()),
+        Numbers.count(Math.round(cost.perSecond())));
+  }
+
+  private void step(String verb, String what, Runnable action) {
+    long before = checks.passed();
+    action.run();
+    long passed = checks.passed() - before;
+    out.printf("  %-8s  %-40s %10s right%n", verb, what, Numbers.count(passed));
+  }
+}

@@ -1,0 +1,98 @@
+package pando.bench.demo;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Random;
+import java.util.SplittableRandom;
+import pando.bench.workload.Distribution;
+import pando.fabric.VerbCounters;
+import pando.index.CacheCounters;
+import pando.index.Session;
+
+/**
+ * Addresses to look up, and what was found. Most fall on the ranges with the skew of real traffic,
+ * and every tenth anywhere, which may be between two ranges.
+ */
+final class Lookups {
+  private static final double THETA = 0.99;
+  private static final int ANYWHERE = 10;
+
+  private final long[] addresses;
+  private final boolean[] found;
+  private final long[] firsts;
+  private final long[] locations;
+
+  Lookups(NavigableMap<Long, Long> ranges, int count, long seed) {
+    addresses = draw(ranges, count, seed);
+    found = new boolean[count];
+    firsts = new long[count];
+    locations = new long[count];
+  }
+
+  /**
+   * What the lookups took.
+   *
+   * @param lookups how many
+   * @param nanos that they took
+   * @param verbs that they issued
+   * @param cacheHitRatio share of them that found their leaf cached
+   */
+  record Cost(int lookups, long nanos, VerbCounters verbs, double cacheHitRatio) {
+    double perLookup(long count) {
+      return (double) count / lookups;
+    }
+
+    double perSecond() {
+      return lookups * 1e9 / nanos;
+    }
+  }
+
+  /** Looks all addresses up, one after the other. */
+  Cost run(DemoCluster cluster) {
+    VerbCounters verbsBefore = cluster.index().verbs().copy();
+    CacheCounters cacheBefore = cluster.index().cache();
+    long start = System.nanoTime();
+    lookUp(cluster.session());
+    long nanos = System.nanoTime() - start;
+    VerbCounters verbs = cluster.index().verbs().copy();
+    verbs.subtract(verbsBefore);
+    double hitRatio = cluster.index().cache().since(cacheBefore).hitRatio();
+    return new Cost(addresses.length, nanos, verbs, hitRatio);
+  }
+
+  /** Compares every answer with that of an ordinary map. */
+  void check(NavigableMap<Long, Long> ranges, Checks checks) {
+    for (int i = 0; i < addresses.length; i++) {
+      Map.Entry<Long, Long> answer = found[i] ? Map.entry(firsts[i], locations[i]) : null;
+      checks.check("floor of " + addresses[i], answer, ranges.floorEntry(addresses[i]));
+    }
+  }
+
+  private void lookUp(Session session) {
+    for (int i = 0; i < addresses.length; i++) {
+      found[i] = session.floor(addresses[i]);
+      firsts[i] = session.key();
+      locations[i] = session.value();
+    }
+  }
+
+  private static long[] draw(NavigableMap<Long, Long> ranges, int count, long seed) {
+    List<Map.Entry<Long, Long>> byRank = new ArrayList<>(ranges.entrySet());
+    Collections.shuffle(byRank, new Random(seed));
+    Distribution.Draw ranks = Distribution.ZIPFIAN.over(byRank.size(), THETA);
+    SplittableRandom random = new SplittableRandom(seed);
+    long[] addresses = new long[count];
+    for (int i = 0; i < count; i++) {
+      if (random.nextInt(ANYWHERE) == 0) {
+        addresses[i] = random.nextLong(Ipv4Address.MAX + 1);
+      } else {
+        Map.Entry<Long, Long> range = byRank.get((int) ranks.next(random));
+        addresses[i] = random.nextLong(range.getKey(), Location.last(range.getValue()) + 1);
+      }
+    }
+    return addresses;
+  }
+}

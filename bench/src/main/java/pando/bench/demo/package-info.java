@@ -1,0 +1,2 @@
+/** The main job on real input: which country is an IPv4 address in? */
+package pando.bench.demo;

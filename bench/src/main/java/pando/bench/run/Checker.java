@@ -1,0 +1,121 @@
+package pando.bench.run;
+
+import pando.bench.records.Ledger;
+import pando.bench.records.Records;
+import pando.bench.workload.Inserts;
+import pando.bench.workload.Workload;
+
+/** Checks one client's answers, and counts them. Not thread-safe. */
+final class Checker {
+  private final Dataset dataset;
+  private final Inserts inserts;
+  private long verified;
+  private long inserted;
+
+  Checker(Dataset dataset, Inserts inserts) {
+    this.dataset = dataset;
+    this.inserts = inserts;
+  }
+
+  /** Returns the number of values found right. */
+  long verified() {
+    return verified;
+  }
+
+  /** Returns the number of records inserted. */
+  long inserted() {
+    return inserted;
+  }
+
+  /** Checks a lookup of a loaded record, whose ledger word was read before and after. */
+  void lookup(long key, boolean found, long value, int before, int after) {
+    if (!found) {
+      throw wrong("a record is missing", "key=" + key);
+    }
+    int first = Ledger.finished(before);
+    if (value != Records.value(key, first)) {
+      checkSequence(key, value, first, Ledger.begun(after));
+    }
+    verified++;
+  }
+
+  /** Checks what an update found in place of the value of its own sequence. */
+  void update(long key, boolean found, long replaced, int sequence) {
+    if (!found) {
+      throw wrong("a record to update is missing", "key=" + key);
+    }
+    if (replaced != Records.value(key, sequence - 1)) {
+      checkSequence(key, replaced, sequence - 1, sequence - 1);
+    }
+    verified++;
+  }
+
+  /** Checks an insert. */
+  void insert(long key, boolean wasAbsent) {
+    if (!wasAbsent) {
+      throw wrong("a record to insert is already there", "key=" + key);
+    }
+    inserted++;
+  }
+
+  /** Checks a scan from the key of a loaded record. */
+  void scan(long from, ScanLog log, int scan) {
+    int begin = log.begin(scan);
+    int end = log.end(scan);
+    if (begin == end || log.key(begin) != from) {
+      throw wrong(
+          "a scan does not begin with its record",
+          "from=" + from + ", first=" + (begin == end ? "none" : log.key(begin)));
+    }
+    for (int i = begin; i < end; i++) {
+      if (i > begin && log.key(i) <= log.key(i - 1)) {
+        throw wrong(
+            "a scan is out of order",
+            "from=" + from + ", key=" + log.key(i) + ", after=" + log.key(i - 1));
+      }
+      entry(log.key(i), log.value(i));
+    }
+    int entries = end - begin;
+    boolean atEnd = log.key(end - 1) >= dataset.lastKey();
+    if (entries > Workload.SCAN_RECORDS || (entries < Workload.SCAN_RECORDS && !atEnd)) {
+      throw wrong(
+          "a scan has a wrong length",
+          "from=" + from + ", entries=" + entries + ", last=" + log.key(end - 1));
+    }
+  }
+
+  /** Checks an entry that nobody updates at the moment. */
+  void entry(long key, long value) {
+    long record = dataset.records().record(key);
+    if (!inserts.mayExist(record)) {
+      throw wrong("a record was never stored", "key=" + key + ", value=" + value);
+    }
+    int sequence = dataset.sequence(record);
+    if (value != Records.value(key, sequence)) {
+      checkSequence(key, value, sequence, sequence);
+    }
+    verified++;
+  }
+
+  private void checkSequence(long key, long value, int first, int last) {
+    long sequence = Records.sequence(key, value);
+    if (sequence < first || sequence > last) {
+      throw wrong(
+          "a record has a wrong value",
+          "key="
+              + key
+              + ", value="
+              + value
+              + ", expected="
+              + Records.value(key, last)
+              + ", sequence="
+              + (sequence == (int) sequence && sequence >= 0 ? sequence : "none")
+              + ", expectedSequence="
+              + (first == last ? "" + first : first + ".." + last));
+    }
+  }
+
+  private WrongResultException wrong(String what, String values) {
+    return new WrongResultException(what + ": " + values + ", seed=" + dataset.records().seed());
+  }
+}

@@ -1,0 +1,111 @@
+package pando.bench.run;
+
+import pando.bench.console.Progress;
+import pando.bench.records.Records;
+import pando.bench.records.SortedRecords;
+import pando.index.RangeIndex;
+import pando.index.Session;
+
+/** Inserts records and removes them again, to see whether the space comes back. */
+public final class Churn {
+  private static final int REPORT_EVERY = 1 << 16;
+
+  private final RangeIndex index;
+  private final Records records;
+  private final long loaded;
+  private final long churned;
+
+  /**
+   * Prepares the run.
+   *
+   * @param index empty
+   * @param loaded records that stay
+   * @param churned records that come and go
+   */
+  public Churn(RangeIndex index, Records records, long loaded, long churned) {
+    this.index = index;
+    this.records = records;
+    this.loaded = loaded;
+    this.churned = churned;
+  }
+
+  /**
+   * What the pool held.
+   *
+   * @param loadedBytes after the load
+   * @param fullBytes with all records
+   * @param leftBytes after the removals
+   */
+  public record Space(long loadedBytes, long fullBytes, long leftBytes) {
+    /** Returns how much more is left than was loaded, as a share of that. */
+    public double growth() {
+      return (double) (leftBytes - loadedBytes) / loadedBytes;
+    }
+  }
+
+  /**
+   * Loads, inserts, removes, and reads what is left.
+   *
+   * @throws WrongResultException where an answer was wrong
+   */
+  public Space run(double fill) {
+    try (Progress progress = Progress.of("load", loaded)) {
+      index.bulkLoad(new SortedRecords(records, loaded, progress::step), fill);
+    }
+    long loadedBytes = index.poolBytes();
+    try (Session session = index.session();
+        Progress progress = Progress.of("churn", 2 * churned)) {
+      insert(session, progress);
+      long fullBytes = index.poolBytes();
+      remove(session, progress);
+      long leftBytes = index.poolBytes();
+      readAll(session);
+      return new Space(loadedBytes, fullBytes, leftBytes);
+    }
+  }
+
+  private void insert(Session session, Progress progress) {
+    for (long record = loaded; record < loaded + churned; record++) {
+      long key = records.key(record);
+      check(session.putIfAbsent(key, Records.value(key, 0)), "was there before", key);
+      report(record, progress);
+    }
+  }
+
+  private void remove(Session session, Progress progress) {
+    for (long record = loaded; record < loaded + churned; record++) {
+      long key = records.key(record);
+      check(session.remove(key), "is missing", key);
+      check(session.value() == Records.value(key, 0), "has a wrong value", key);
+      report(record, progress);
+    }
+  }
+
+  private void readAll(Session session) {
+    long entries = session.scan(Long.MIN_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, this::checkEntry);
+    if (entries != loaded) {
+      throw new WrongResultException(
+          "wrong number of records left: entries=" + entries + ", loaded=" + loaded);
+    }
+  }
+
+  private boolean checkEntry(long key, long value) {
+    long record = records.record(key);
+    check(record >= 0 && record < loaded, "should be gone", key);
+    check(value == Records.value(key, 0), "has a wrong value", key);
+    return true;
+  }
+
+  private void check(boolean isRight, String what, long key) {
+    if (!isRight) {
+      throw new WrongResultException(
+          "a record " + what + ": key=" + key + ", seed=" + records.seed());
+    }
+  }
+
+  private static void report(long record, Progress progress) {
+    if (record % REPORT_EVERY == 0) {
+      progress.step(REPORT_EVERY);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package pando.bench.run;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
+import pando.bench.records.Ledger;
+import pando.bench.records.Records;
+import pando.bench.subject.Access;
+import pando.bench.workload.Batch;
+import pando.bench.workload.Operation;
+import pando.bench.workload.OperationStream;
+import pando.bench.workload.Workload;
+
+/**
+ * One client: draws a batch of operations, runs it against the clock, and checks the answers. Only
+ * the operations themselves, and the comparison of single values, are in the measured time. Not
+ * thread-safe.
+ */
+final class Client {
+  /** One operation of so many is timed by itself; reading the clock costs as much as a hit does. */
+  private static final int LATENCY_SAMPLE = 16;
+
+  /**
+   * Scans of a batch: their entries are kept until it ends and must stay in the processor's cache.
+   */
+  private static final int SCAN_BATCH = 16;
+
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  private final Access access;
+  private final OperationStream stream;
+  private final Ledger ledger;
+  private final Checker checker;
+  private final LongConsumer progress;
+  private final long scanEnd;
+  private final int batchSize;
+  private final Batch batch = new Batch();
+  private final ScanLog scans;
+
+  Client(
+      Access access,
+      OperationStream stream,
+      Ledger ledger,
+      Checker checker,
+      Workload workload,
+      long scanEnd,
+      LongConsumer progress) {
+    this.access = access;
+    this.stream = stream;
+    this.ledger = ledger;
+    this.checker = checker;
+    this.scanEnd = scanEnd;
+    this.progress = progress;
+    batchSize = workload.scans() ? SCAN_BATCH : Batch.CAPACITY;
+    scans = new ScanLog(workload.scans() ? SCAN_BATCH : 0);
+  }
+
+  /**
+   * Runs the next operations.
+   *
+   * @param operations how many
+   * @param nanosMax time in operations after which to end early
+   * @param stopped tells to end early
+   */
+  Measurement run(long operations, long nanosMax, BooleanSupplier stopped) {
+    Measurement measurement = new Measurement();
+    long verifiedBefore = checker.verified();
+    long allocatedBefore = THREADS.getCurrentThreadAllocatedBytes();
+    long nanos = 0;
+    while (measurement.operations < operations && nanos < nanosMax && !stopped.getAsBoolean()) {
+      draw((int) Math.min(batchSize, operations - measurement.operations));
+      long start = System.nanoTime();
+      runBatch(measurement);
+      nanos += System.nanoTime() - start;
+      checkScans();
+      measurement.operations += batch.size();
+      progress.accept(batch.size());
+    }
+    measurement.allocatedBytes = THREADS.getCurrentThreadAllocatedBytes() - allocatedBefore;
+    measurement.throughput = nanos == 0 ? 0 : measurement.operations * 1e9 / nanos;
+    measurement.verified = checker.verified() - verifiedBefore;
+    return measurement;
+  }
+
+  /** Draws a batch, and brings the ledger's words into the processor's cache. */
+  private void draw(int size) {
+    stream.fill(batch, size);
+    for (int i = 0; i < size; i++) {
+      if (batch.operation(i) != Operation.INSERT) {
+        ledger.word(batch.record(i));
+      }
+    }
+  }
+
+  private void runBatch(Measurement measurement) {
+    for (int i = 0; i < batch.size(); i++) {
+      if (i % LATENCY_SAMPLE == 0) {
+        long start = System.nanoTime();
+        runOne(i);
+        measurement.recordLatency(System.nanoTime() - start);
+      } else {
+        runOne(i);
+      }
+    }
+  }
+
+  private void runOne(int index) {
+    long record = batch.record(index);
+    long key = batch.key(index);
+    switch (batch.operation(index)) {
+      case LOOKUP -> lookup(record, key);
+      case UPDATE -> update(record, key);
+      case INSERT -> checker.insert(key, access.insert(key, Records.value(key, 0)));
+      case SCAN -> {
+        access.scan(key, scanEnd, Workload.SCAN_RECORDS, scans);
+        scans.endScan();
+      }
+    }
+  }
+
+  private void lookup(long record, long key) {
+    int before = ledger.word(record);
+    boolean found = access.get(key);
+    checker.lookup(key, found, access.value(), before, ledger.word(record));
+  }
+
+  private void update(long record, long key) {
+    int sequence = ledger.beginUpdate(record);
+    try {
+      boolean found = access.update(key, Records.value(key, sequence));
+      checker.update(key, found, access.value(), sequence);
+    } finally {
+      ledger.endUpdate(record);
+    }
+  }
+
+  private void checkScans() {
+    for (int i = 0, scan = 0; i < batch.size(); i++) {
+      if (batch.operation(i) == Operation.SCAN) {
+        checker.scan(batch.key(i), scans, scan++);
+      }
+    }
+    scans.clear();
+  }
+}

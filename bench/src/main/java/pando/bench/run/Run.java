@@ -1,0 +1,171 @@
+package pando.bench.run;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Phaser;
+import pando.bench.console.Progress;
+import pando.bench.subject.Access;
+import pando.bench.subject.Subject;
+import pando.bench.workload.Distribution;
+import pando.bench.workload.Inserts;
+import pando.bench.workload.OperationStream;
+import pando.bench.workload.Workload;
+import pando.fabric.VerbCounters;
+import pando.index.CacheCounters;
+
+/** One run of a workload by the clients of this process: a warm-up, then what is measured. */
+final class Run {
+  private static final long NANOS_PER_SECOND = 1_000_000_000L;
+
+  private final Subject subject;
+  private final Dataset dataset;
+  private final Plan plan;
+  private final Share share;
+  private final Workload workload;
+  private final StartSignal start;
+  private final Inserts inserts;
+  private final Distribution.Draw distribution;
+  private final List<Checker> checkers = new ArrayList<>();
+
+  Run(
+      Subject subject,
+      Dataset dataset,
+      Plan plan,
+      Share share,
+      Workload workload,
+      StartSignal start) {
+    this.subject = subject;
+    this.dataset = dataset;
+    this.plan = plan;
+    this.share = share;
+    this.workload = workload;
+    this.start = start;
+    int clients = share.clients(plan.threads());
+    inserts =
+        new Inserts(plan.records(), plan.threads(), share.firstClient(plan.threads()), clients);
+    distribution = workload.distribution(plan.distribution()).over(plan.records(), plan.theta());
+    for (int i = 0; i < clients; i++) {
+      checkers.add(new Checker(dataset, inserts));
+    }
+  }
+
+  /** Runs all clients to their end; throws what stopped one of them, after all have stopped. */
+  Measurement execute() {
+    int clients = checkers.size();
+    Counts counts = new Counts(clients);
+    try (ExecutorService threads = Executors.newFixedThreadPool(clients);
+        Progress progress = Progress.of(workload.toString(), operationsOf(clients))) {
+      List<Future<Measurement>> results = new ArrayList<>();
+      for (int i = 0; i < clients; i++) {
+        int client = i;
+        results.add(threads.submit(() -> runClient(client, counts, progress)));
+      }
+      for (Future<Measurement> result : results) {
+        counts.total.add(get(result));
+      }
+    }
+    return counts.total;
+  }
+
+  /** Returns what an audit may find beside the loaded records. */
+  Inserts inserts() {
+    return inserts;
+  }
+
+  /** Returns the number of records that this process has inserted. */
+  long inserted() {
+    return checkers.stream().mapToLong(Checker::inserted).sum();
+  }
+
+  private Measurement runClient(int local, Counts counts, Progress progress) {
+    int client = share.firstClient(plan.threads()) + local;
+    OperationStream stream =
+        new OperationStream(
+            workload, distribution, dataset.records(), inserts, share::owns, client);
+    try (Access access = subject.access()) {
+      Client running =
+          new Client(
+              access,
+              stream,
+              dataset.ledger(),
+              checkers.get(local),
+              workload,
+              share.high(),
+              progress::step);
+      long nanosMax = plan.secondsMax() * NANOS_PER_SECOND;
+      running.run(part(plan.warmup(), client), nanosMax, counts::isTerminated);
+      counts.arriveAndAwaitAdvance();
+      Measurement measured =
+          running.run(part(plan.operations(), client), nanosMax, counts::isTerminated);
+      counts.arriveAndAwaitAdvance();
+      return measured;
+    } catch (RuntimeException | Error e) {
+      counts.forceTermination();
+      throw e;
+    }
+  }
+
+  private long operationsOf(int clients) {
+    long operations = 0;
+    for (int i = 0; i < clients; i++) {
+      int client = share.firstClient(plan.threads()) + i;
+      operations += part(plan.warmup(), client) + part(plan.operations(), client);
+    }
+    return operations;
+  }
+
+  private long part(long operations, int client) {
+    return operations * (client + 1) / plan.threads() - operations * client / plan.threads();
+  }
+
+  private static Measurement get(Future<Measurement> result) {
+    try {
+      return result.get();
+    } catch (ExecutionException e) {
+      Throwable failure = e.getCause();
+      if (failure instanceof RuntimeException unchecked) {
+        throw unchecked;
+      }
+      throw new IllegalStateException("a client failed", failure);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while clients run", e);
+    }
+  }
+
+  /**
+   * Ends the warm-up, then the measured part, for all clients at once, and takes the counts in
+   * between. Terminated by the client that fails.
+   */
+  private final class Counts extends Phaser {
+    private static final int WARM = 0;
+
+    final Measurement total = new Measurement();
+    private VerbCounters verbs = new VerbCounters();
+    private CacheCounters cache = subject.cache();
+
+    Counts(int clients) {
+      super(clients);
+    }
+
+    @Override
+    protected boolean onAdvance(int phase, int clients) {
+      if (phase == WARM) {
+        start.await();
+        verbs = subject.verbs().copy();
+        cache = subject.cache();
+        return false;
+      }
+      total.verbs.add(subject.verbs());
+      total.verbs.subtract(verbs);
+      CacheCounters measured = subject.cache().since(cache);
+      total.cacheHits = measured.leafHits();
+      total.cacheMisses = measured.leafMisses();
+      return true;
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package pando.bench.run;
+
+import pando.bench.workload.Batch;
+import pando.bench.workload.Workload;
+import pando.index.EntryVisitor;
+
+/** The entries that a batch's scans visited, kept so that checking them is not measured. */
+final class ScanLog implements EntryVisitor {
+  private final long[] keys;
+  private final long[] values;
+  private final int[] ends = new int[Batch.CAPACITY];
+  private int scans;
+  private int size;
+
+  /**
+   * Creates an empty log.
+   *
+   * @param scansMax scans that a batch can have
+   */
+  ScanLog(int scansMax) {
+    keys = new long[scansMax * Workload.SCAN_RECORDS];
+    values = new long[scansMax * Workload.SCAN_RECORDS];
+  }
+
+  @Override
+  public boolean visit(long key, long value) {
+    keys[size] = key;
+    values[size] = value;
+    size++;
+    return true;
+  }
+
+  void endScan() {
+    ends[scans] = size;
+    scans++;
+  }
+
+  void clear() {
+    scans = 0;
+    size = 0;
+  }
+
+  int begin(int scan) {
+    return scan == 0 ? 0 : ends[scan - 1];
+  }
+
+  int end(int scan) {
+    return ends[scan];
+  }
+
+  long key(int index) {
+    return keys[index];
+  }
+
+  long value(int index) {
+    return values[index];
+  }
+}

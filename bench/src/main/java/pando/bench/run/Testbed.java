@@ -1,0 +1,31 @@
+package pando.bench.run;
+
+import java.io.IOException;
+import pando.bench.workload.Workload;
+
+/**
+ * A loaded map, ready for workloads. After a workload that inserts it holds more records than were
+ * loaded, and serves no other. Not thread-safe.
+ */
+public interface Testbed extends AutoCloseable {
+  /**
+   * Runs a workload: a warm-up, then what is measured.
+   *
+   * @throws WrongResultException where an answer was wrong
+   */
+  Measurement run(Workload workload) throws IOException;
+
+  /**
+   * Reads every entry once more and checks it.
+   *
+   * @throws WrongResultException where an entry was wrong
+   */
+  Audit audit() throws IOException;
+
+  /** Returns the bytes that hold the entries, or 0 where that is unknown. */
+  long bytes() throws IOException;
+
+  /** Lets go of everything. */
+  @Override
+  void close();
+}

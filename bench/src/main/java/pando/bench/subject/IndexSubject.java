@@ -1,0 +1,137 @@
+package pando.bench.subject;
+
+import java.util.List;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.fabric.local.LocalFabric;
+import pando.fabric.server.CallHandler;
+import pando.fabric.server.PoolOptions;
+import pando.index.CacheCounters;
+import pando.index.EntrySource;
+import pando.index.EntryVisitor;
+import pando.index.RangeIndex;
+import pando.index.Session;
+import pando.index.dex.DexIndex;
+import pando.index.dex.DexOffload;
+import pando.index.dex.DexOptions;
+
+/** An index, and the fabric under it. */
+public final class IndexSubject implements Subject {
+  private final Fabric fabric;
+  private final RangeIndex index;
+
+  /**
+   * Wraps an index.
+   *
+   * @param fabric closed with this subject
+   * @param index closed with this subject
+   */
+  public IndexSubject(Fabric fabric, RangeIndex index) {
+    this.fabric = fabric;
+    this.index = index;
+  }
+
+  /** Returns the services that memory servers need for the indexes there are. */
+  public static List<CallHandler> handlers() {
+    return List.of(new DexOffload());
+  }
+
+  /**
+   * Opens an empty DEX on memory servers in this process.
+   *
+   * @param bytes that nodes may come to take
+   */
+  public static IndexSubject openLocal(
+      DexOptions options, int memoryServers, long bytes, long seed) {
+    long bytesPerServer = PoolSize.bytesPerServer(bytes, memoryServers, options.computeServers());
+    Fabric fabric =
+        LocalFabric.open(
+            PoolOptions.defaults()
+                .withMemoryServers(memoryServers)
+                .withBytesPerServer(bytesPerServer)
+                .withSeed(seed)
+                .withHandlers(handlers()));
+    try {
+      return new IndexSubject(fabric, DexIndex.create(fabric, options));
+    } catch (RuntimeException | Error e) {
+      fabric.close();
+      throw e;
+    }
+  }
+
+  /** Returns the index. */
+  public RangeIndex index() {
+    return index;
+  }
+
+  @Override
+  public String name() {
+    return index.name();
+  }
+
+  @Override
+  public void load(EntrySource entries, double fill) {
+    index.bulkLoad(entries, fill);
+  }
+
+  @Override
+  public Access access() {
+    return new SessionAccess(index.session());
+  }
+
+  @Override
+  public VerbCounters verbs() {
+    return index.verbs();
+  }
+
+  @Override
+  public CacheCounters cache() {
+    return index.cache();
+  }
+
+  @Override
+  public long bytes() {
+    return index.poolBytes();
+  }
+
+  @Override
+  public void close() {
+    try {
+      index.close();
+    } finally {
+      fabric.close();
+    }
+  }
+
+  private record SessionAccess(Session session) implements Access {
+    @Override
+    public long value() {
+      return session.value();
+    }
+
+    @Override
+    public boolean get(long key) {
+      return session.get(key);
+    }
+
+    @Override
+    public boolean update(long key, long value) {
+      return session.update(key, value);
+    }
+
+    @Override
+    public boolean insert(long key, long value) {
+      return session.putIfAbsent(key, value);
+    }
+
+    @Override
+    public long scan(long from, long to, long limit, EntryVisitor visitor) {
+      return session.scan(from, to, limit, visitor);
+    }
+
+    @Override
+    public void close() {
+      session.close();
+    }
+  }
+}

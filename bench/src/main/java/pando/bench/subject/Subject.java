@@ -1,0 +1,39 @@
+package pando.bench.subject;
+
+import pando.fabric.VerbCounters;
+import pando.index.CacheCounters;
+import pando.index.EntrySource;
+
+/** An ordered map that workloads run against. Thread-safe. */
+public interface Subject extends AutoCloseable {
+  /** Returns a short name for tables. */
+  String name();
+
+  /**
+   * Fills the empty map.
+   *
+   * @param entries in ascending order of keys
+   * @param fill share of each node to fill, where the map has nodes
+   */
+  void load(EntrySource entries, double fill);
+
+  /** Opens an access for the calling thread. */
+  Access access();
+
+  /** Returns the verbs issued so far; none for a peer. */
+  default VerbCounters verbs() {
+    return new VerbCounters();
+  }
+
+  /** Returns what the caches did so far; nothing for a peer. */
+  default CacheCounters cache() {
+    return new CacheCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  }
+
+  /** Returns the bytes that hold entries, or 0 where that is unknown. */
+  long bytes();
+
+  /** Lets go of everything. */
+  @Override
+  void close();
+}

@@ -1,0 +1,49 @@
+package pando.bench.workload;
+
+/**
+ * Operations drawn ahead, so that drawing them costs the measured loop nothing. Small enough to
+ * stay in the processor's cache.
+ */
+public final class Batch {
+  /** Operations that a batch holds at the most. */
+  public static final int CAPACITY = 256;
+
+  private final Operation[] operations = new Operation[CAPACITY];
+  private final long[] records = new long[CAPACITY];
+  private final long[] keys = new long[CAPACITY];
+  private int size;
+
+  /** Creates an empty batch. */
+  public Batch() {}
+
+  /** Returns the number of operations. */
+  public int size() {
+    return size;
+  }
+
+  /** Returns an operation. */
+  public Operation operation(int index) {
+    return operations[index];
+  }
+
+  /** Returns the number of an operation's record. */
+  public long record(int index) {
+    return records[index];
+  }
+
+  /** Returns the key of an operation's record. */
+  public long key(int index) {
+    return keys[index];
+  }
+
+  void clear() {
+    size = 0;
+  }
+
+  void add(Operation operation, long record, long key) {
+    operations[size] = operation;
+    records[size] = record;
+    keys[size] = key;
+    size++;
+  }
+}

@@ -1,0 +1,58 @@
+package pando.bench.workload;
+
+import java.util.SplittableRandom;
+import java.util.function.LongPredicate;
+import pando.bench.records.Mix;
+import pando.bench.records.Records;
+
+/**
+ * One client's operations, one batch after the other: the same for the same seed and client,
+ * whatever they run against. Not thread-safe.
+ */
+public final class OperationStream {
+  private final Workload workload;
+  private final Distribution.Draw distribution;
+  private final Records records;
+  private final Inserts inserts;
+  private final LongPredicate owned;
+  private final int client;
+  private final SplittableRandom random;
+
+  /**
+   * Creates the stream.
+   *
+   * @param distribution of lookups, updates and scans
+   * @param owned keys that operations may fall on; others are drawn again
+   * @param client number of the client among all of the run
+   */
+  public OperationStream(
+      Workload workload,
+      Distribution.Draw distribution,
+      Records records,
+      Inserts inserts,
+      LongPredicate owned,
+      int client) {
+    this.workload = workload;
+    this.distribution = distribution;
+    this.records = records;
+    this.inserts = inserts;
+    this.owned = owned;
+    this.client = client;
+    random = new SplittableRandom(Mix.mix(Mix.mix(records.seed()) + workload.ordinal()) + client);
+  }
+
+  /** Fills a batch with the next operations. */
+  public void fill(Batch batch, int size) {
+    batch.clear();
+    for (int i = 0; i < size; i++) {
+      Operation operation = workload.draw(random);
+      long record;
+      long key;
+      do {
+        record = operation == Operation.INSERT ? inserts.next(client) : distribution.next(random);
+        key = records.key(record);
+      } while (!owned.test(key));
+      batch.add(operation, record, key);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package pando.fabric;
+
+/**
+ * How a worker waits. Everything that spins, retries or polls does so through here, which alone
+ * lets the same code run in real and in virtual time.
+ */
+public interface Backoff {
+  /**
+   * Waits a little before the next attempt: the longer the higher the attempt.
+   *
+   * @param attempt number of the attempt that failed, from 0
+   */
+  void pause(int attempt);
+
+  /**
+   * Marks a transition of a local lock or cache state. Free in production; a simulator may switch
+   * to another client here.
+   */
+  default void transition() {}
+}

@@ -1,0 +1,28 @@
+package pando.fabric;
+
+/**
+ * What a fabric can do. An index states what it needs and refuses to open where something is
+ * missing.
+ *
+ * @param atomicityBytes aligned bytes of a READ or WRITE that land as one; 8 or 64. Larger
+ *     transfers land in parts of this size, in no fixed order
+ * @param maskedAtomics whether masked CAS and masked FAA exist
+ * @param cas16 whether 16-byte masked CAS exists
+ * @param onChipBytes size of each memory server's on-chip region, 0 where there is none
+ * @param domain who else may act atomically on a word that verbs act on
+ */
+public record Capabilities(
+    int atomicityBytes,
+    boolean maskedAtomics,
+    boolean cas16,
+    int onChipBytes,
+    AtomicityDomain domain) {
+
+  /** Whose atomic operations on one word exclude each other. */
+  public enum AtomicityDomain {
+    /** Verbs and every processor that maps the memory. */
+    PROCESSOR,
+    /** Verbs alone: a memory server's processor must not CAS a word that verbs CAS. */
+    VERBS
+  }
+}

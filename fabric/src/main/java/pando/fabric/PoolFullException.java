@@ -1,0 +1,14 @@
+package pando.fabric;
+
+/**
+ * The memory pool has no room for another node. Nothing was changed and everything stored stays
+ * readable: remove entries, or add memory servers, and try again.
+ */
+public final class PoolFullException extends PandoException {
+  private static final long serialVersionUID = 1L;
+
+  /** Creates the exception with what is wrong and every value that matters. */
+  public PoolFullException(String message) {
+    super(message);
+  }
+}

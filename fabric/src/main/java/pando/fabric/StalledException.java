@@ -1,0 +1,14 @@
+package pando.fabric;
+
+/**
+ * A bounded wait ended. The message tells what was waited for and who held it; the operation took
+ * no effect and may be tried again.
+ */
+public final class StalledException extends PandoException {
+  private static final long serialVersionUID = 1L;
+
+  /** Creates the exception with what is wrong and every value that matters. */
+  public StalledException(String message) {
+    super(message);
+  }
+}

@@ -1,0 +1,85 @@
+package pando.fabric;
+
+/**
+ * What one worker, or several together, have issued: exact, and the same on every machine.
+ *
+ * <p>Written by the owning worker alone and free of contention; another thread that reads it sees
+ * values of some recent moment.
+ */
+public final class VerbCounters {
+  /** One-sided READs. */
+  public long reads;
+
+  /** One-sided WRITEs. */
+  public long writes;
+
+  /** CAS and FAA of every kind. */
+  public long atomics;
+
+  /** Two-sided CALLs. */
+  public long calls;
+
+  /** Waits for a completion: a doorbell list, a scatter and a CALL count once each. */
+  public long roundTrips;
+
+  /** Payload bytes from memory servers: READs, values returned by atomics, CALL responses. */
+  public long bytesIn;
+
+  /** Payload bytes to memory servers: WRITEs, operands of atomics, CALL requests. */
+  public long bytesOut;
+
+  /** Creates counters that are all 0. */
+  public VerbCounters() {}
+
+  /** Adds another's counts to these. */
+  public void add(VerbCounters other) {
+    reads += other.reads;
+    writes += other.writes;
+    atomics += other.atomics;
+    calls += other.calls;
+    roundTrips += other.roundTrips;
+    bytesIn += other.bytesIn;
+    bytesOut += other.bytesOut;
+  }
+
+  /** Takes another's counts from these. */
+  public void subtract(VerbCounters other) {
+    reads -= other.reads;
+    writes -= other.writes;
+    atomics -= other.atomics;
+    calls -= other.calls;
+    roundTrips -= other.roundTrips;
+    bytesIn -= other.bytesIn;
+    bytesOut -= other.bytesOut;
+  }
+
+  /** Returns a copy of the present counts. */
+  public VerbCounters copy() {
+    VerbCounters copy = new VerbCounters();
+    copy.add(this);
+    return copy;
+  }
+
+  /** Returns the payload bytes both ways. */
+  public long bytes() {
+    return bytesIn + bytesOut;
+  }
+
+  @Override
+  public String toString() {
+    return "reads="
+        + reads
+        + ", writes="
+        + writes
+        + ", atomics="
+        + atomics
+        + ", calls="
+        + calls
+        + ", roundTrips="
+        + roundTrips
+        + ", bytesIn="
+        + bytesIn
+        + ", bytesOut="
+        + bytesOut;
+  }
+}

@@ -1,0 +1,139 @@
+package pando.fabric;
+
+import java.util.Arrays;
+
+/**
+ * Verbs to be posted together, by {@link Worker#post} or {@link Worker#scatter}. Made once and
+ * filled again and again: {@link #clear()}, add, post. Does not allocate but to grow. Not
+ * thread-safe.
+ */
+public final class VerbList {
+  /** The kinds of verbs a list can hold. */
+  public enum Kind {
+    /** {@link Worker#read}. */
+    READ,
+    /** {@link Worker#write}. */
+    WRITE,
+    /** {@link Worker#cas}, the value found goes to a local offset. */
+    CAS,
+    /** {@link Worker#faa}, the value before goes to a local offset. */
+    FAA,
+    /** {@link Worker#maskedCas}, the value found goes to a local offset. */
+    MASKED_CAS,
+    /** {@link Worker#maskedFaa}, the value before goes to a local offset. */
+    MASKED_FAA,
+    /** {@link Worker#maskedCas16}. */
+    MASKED_CAS_16
+  }
+
+  private static final int OPERANDS = 4;
+
+  private Kind[] kinds = new Kind[8];
+  private long[] remotes = new long[8];
+  private long[] locals = new long[8];
+  private int[] lengths = new int[8];
+  private long[] operands = new long[8 * OPERANDS];
+  private int size;
+
+  /** Creates an empty list. */
+  public VerbList() {}
+
+  /** Forgets all verbs. */
+  public VerbList clear() {
+    size = 0;
+    return this;
+  }
+
+  /** Adds {@link Worker#read}. */
+  public VerbList read(long remote, long local, int bytes) {
+    return add(Kind.READ, remote, local, bytes, 0, 0, 0, 0);
+  }
+
+  /** Adds {@link Worker#write}. */
+  public VerbList write(long remote, long local, int bytes) {
+    return add(Kind.WRITE, remote, local, bytes, 0, 0, 0, 0);
+  }
+
+  /** Adds {@link Worker#cas}; the value found goes to the local offset {@code result}. */
+  public VerbList cas(long remote, long expected, long desired, long result) {
+    return add(Kind.CAS, remote, result, 8, expected, desired, 0, 0);
+  }
+
+  /** Adds {@link Worker#faa}; the value before goes to the local offset {@code result}. */
+  public VerbList faa(long remote, long addend, long result) {
+    return add(Kind.FAA, remote, result, 8, addend, 0, 0, 0);
+  }
+
+  /** Adds {@link Worker#maskedCas}; the value found goes to the local offset {@code result}. */
+  public VerbList maskedCas(
+      long remote, long compare, long compareMask, long swap, long swapMask, long result) {
+    return add(Kind.MASKED_CAS, remote, result, 8, compare, compareMask, swap, swapMask);
+  }
+
+  /** Adds {@link Worker#maskedFaa}; the value before goes to the local offset {@code result}. */
+  public VerbList maskedFaa(long remote, long addend, long boundaries, long result) {
+    return add(Kind.MASKED_FAA, remote, result, 8, addend, boundaries, 0, 0);
+  }
+
+  /** Adds {@link Worker#maskedCas16}. */
+  public VerbList maskedCas16(long remote, long operandsOffset) {
+    return add(Kind.MASKED_CAS_16, remote, operandsOffset, 16, 0, 0, 0, 0);
+  }
+
+  /** Returns the number of verbs. */
+  public int size() {
+    return size;
+  }
+
+  /** Returns the kind of a verb. */
+  public Kind kind(int index) {
+    return kinds[index];
+  }
+
+  /** Returns the global address of a verb. */
+  public long remote(int index) {
+    return remotes[index];
+  }
+
+  /** Returns the local offset of a verb: of its bytes, or of its result. */
+  public long local(int index) {
+    return locals[index];
+  }
+
+  /** Returns the bytes a verb moves or acts on. */
+  public int length(int index) {
+    return lengths[index];
+  }
+
+  /** Returns an operand of an atomic, in the order of the adding method's parameters, from 0. */
+  public long operand(int index, int operand) {
+    return operands[index * OPERANDS + operand];
+  }
+
+  private VerbList add(
+      Kind kind, long remote, long local, int length, long a, long b, long c, long d) {
+    if (size == kinds.length) {
+      grow();
+    }
+    kinds[size] = kind;
+    remotes[size] = remote;
+    locals[size] = local;
+    lengths[size] = length;
+    int first = size * OPERANDS;
+    operands[first] = a;
+    operands[first + 1] = b;
+    operands[first + 2] = c;
+    operands[first + 3] = d;
+    size++;
+    return this;
+  }
+
+  private void grow() {
+    int capacity = 2 * size;
+    kinds = Arrays.copyOf(kinds, capacity);
+    remotes = Arrays.copyOf(remotes, capacity);
+    locals = Arrays.copyOf(locals, capacity);
+    lengths = Arrays.copyOf(lengths, capacity);
+    operands = Arrays.copyOf(operands, capacity * OPERANDS);
+  }
+}

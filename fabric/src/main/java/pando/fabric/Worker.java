@@ -1,0 +1,108 @@
+package pando.fabric;
+
+import java.lang.foreign.MemorySegment;
+import java.util.random.RandomGenerator;
+
+/**
+ * Issues verbs for one thread, in blocking style: each call returns when its effect is complete.
+ *
+ * <p>Remote sides are {@linkplain GlobalAddress global addresses}, local sides are offsets in the
+ * worker's {@linkplain #memory() registered memory}; no verb allocates. Lengths are in bytes. A
+ * remote side outside its region throws {@link InvalidAddressException}; a local side outside the
+ * registered memory throws {@link IndexOutOfBoundsException}; a dead memory server throws {@link
+ * MemoryServerLostException}. Atomics need addresses aligned to their width.
+ *
+ * <p>Not thread-safe: one worker, one thread.
+ */
+public interface Worker extends AutoCloseable {
+  /** Bytes that the message of a CALL can have. */
+  int CALL_BYTES_MAX = 4032;
+
+  /** Returns the registered memory that local offsets point into. */
+  MemorySegment memory();
+
+  /** READ: copies remote bytes into local memory. */
+  void read(long remote, long local, int bytes);
+
+  /** WRITE: copies local bytes into remote memory. */
+  void write(long remote, long local, int bytes);
+
+  /**
+   * CAS: stores {@code desired} if the 8 bytes equal {@code expected}.
+   *
+   * @return the value found, equal to {@code expected} exactly when the store took place
+   */
+  long cas(long remote, long expected, long desired);
+
+  /**
+   * FAA: adds to the 8 bytes.
+   *
+   * @return the value before
+   */
+  long faa(long remote, long addend);
+
+  /**
+   * Masked CAS: where the bits under {@code compareMask} equal those of {@code compare}, replaces
+   * the bits under {@code swapMask} by those of {@code swap}.
+   *
+   * @return the value found; the store took place exactly when {@code ((found ^ compare) &
+   *     compareMask) == 0}
+   */
+  long maskedCas(long remote, long compare, long compareMask, long swap, long swapMask);
+
+  /**
+   * Masked FAA: adds field by field, without a carry from one field into the next.
+   *
+   * @param boundaries has the highest bit of each field set; 0 means one field of 64 bits
+   * @return the value before
+   */
+  long maskedFaa(long remote, long addend, long boundaries);
+
+  /**
+   * 16-byte masked CAS on 16 aligned bytes.
+   *
+   * @param operands local offset, 16-byte aligned, of five 16-byte operands in a row: compare,
+   *     compare mask, swap, swap mask, and room for the value found
+   * @return whether the store took place
+   */
+  boolean maskedCas16(long remote, long operands);
+
+  /**
+   * Doorbell list: posts verbs to one memory server at once; they take effect in order, in one
+   * round trip.
+   *
+   * @throws IllegalArgumentException where the list names more than one memory server
+   */
+  void post(VerbList list);
+
+  /** Scatter: posts independent verbs to any memory servers and waits once for all of them. */
+  void scatter(VerbList list);
+
+  /**
+   * CALL: sends a request to one of a memory server's few processor threads and waits for the
+   * response, which replaces the request in place.
+   *
+   * @param server memory server
+   * @param function which service, see {@link pando.fabric.server.CallHandler}
+   * @param message local offset of {@link #CALL_BYTES_MAX} bytes that hold the request
+   * @param requestBytes length of the request, at most {@link #CALL_BYTES_MAX}
+   * @return length of the response in bytes
+   */
+  int call(int server, int function, long message, int requestBytes);
+
+  /** Returns what this worker has issued so far. */
+  VerbCounters counters();
+
+  /** Returns how this worker waits. */
+  Backoff backoff();
+
+  /** Returns this worker's clock, in nanoseconds from an arbitrary start. */
+  long nanoTime();
+
+  /** Returns this worker's source of randomness. */
+  RandomGenerator random();
+
+  /** Ends the worker. Its counters stay readable. */
+  @Override
+  void close();
+}

@@ -1,0 +1,50 @@
+package pando.fabric.layout;
+
+import pando.fabric.Worker;
+
+/**
+ * The CALLs by which compute servers take space and give it back. All fields are 8 bytes. Offsets
+ * of nodes are bytes from the start of DRAM.
+ *
+ * <pre>
+ *  ALLOCATE     request    nodeBytes
+ *               response   CHUNK, chunkBytes, offset of the chunk
+ *                       or NODES, count, offset of each node
+ *                       or FULL, capacityBytes, reservedBytes, usedBytes
+ *  RELEASE      request    nodeBytes, count, offset of each node
+ *               response   empty
+ *  RELEASE_RUN  request    nodeBytes, count, offset of the first of adjacent nodes
+ *               response   empty
+ *  USAGE        request    empty
+ *               response   capacityBytes, reservedBytes, usedBytes
+ * </pre>
+ */
+public final class SpaceMessage {
+  public static final int ALLOCATE = 1;
+  public static final int RELEASE = 2;
+  public static final int RELEASE_RUN = 3;
+  public static final int USAGE = 4;
+
+  /** Kind of a response to ALLOCATE: a whole chunk, of which no node is in use. */
+  public static final long CHUNK = 1;
+
+  /** Kind of a response to ALLOCATE: single nodes that were returned before. */
+  public static final long NODES = 2;
+
+  /** Kind of a response to ALLOCATE: nothing is left. */
+  public static final long FULL = 3;
+
+  /** Nodes that one message can name. */
+  public static final int NODES_MAX = Worker.CALL_BYTES_MAX / Long.BYTES - 2;
+
+  static {
+    assert bytes(2 + NODES_MAX) <= Worker.CALL_BYTES_MAX;
+  }
+
+  private SpaceMessage() {}
+
+  /** Returns where a field lies, and so the bytes of a message of so many fields. */
+  public static int bytes(int fields) {
+    return fields * Long.BYTES;
+  }
+}

@@ -1,0 +1,2 @@
+/** Memory servers inside this JVM: the embedded default. */
+package pando.fabric.local;

@@ -1,0 +1,127 @@
+package pando.fabric.mapped;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import pando.fabric.Capabilities;
+import pando.fabric.Capabilities.AtomicityDomain;
+import pando.fabric.Fabric;
+import pando.fabric.PoolUsage;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.Worker;
+import pando.fabric.layout.ServerLayout;
+import pando.fabric.layout.SpaceMessage;
+import pando.fabric.memory.Atomic16;
+import pando.fabric.memory.NativeMemory;
+import pando.fabric.memory.Words;
+
+/** A fabric whose memory servers' memory is mapped into this process. */
+public final class MappedFabric implements Fabric {
+  private final String name;
+  private final MemoryServerLink[] links;
+  private final Runnable ending;
+  private final SplittableRandom seeds;
+  private final Set<MappedWorker> workers = ConcurrentHashMap.newKeySet();
+  private boolean closed;
+
+  /**
+   * Joins memory servers.
+   *
+   * @param name name of the kind of fabric
+   * @param links the memory servers, in the order of their numbers
+   * @param seed start of all randomness
+   * @param ending takes the memory away, once, at the end
+   */
+  public MappedFabric(String name, List<MemoryServerLink> links, long seed, Runnable ending) {
+    this.name = name;
+    this.links = links.toArray(new MemoryServerLink[0]);
+    this.seeds = new SplittableRandom(seed);
+    this.ending = ending;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return new Capabilities(
+        Long.BYTES,
+        true,
+        Atomic16.isAvailable(),
+        ServerLayout.ON_CHIP_BYTES,
+        AtomicityDomain.PROCESSOR);
+  }
+
+  @Override
+  public int memoryServers() {
+    return links.length;
+  }
+
+  @Override
+  public long dramBytes(int server) {
+    if (server < 0 || server >= links.length) {
+      throw new IllegalArgumentException(
+          "no such memory server: server=" + server + ", memoryServers=" + links.length);
+    }
+    return links[server].dramBytes();
+  }
+
+  @Override
+  public RegisteredMemory register(long bytes) {
+    return new MappedMemory(NativeMemory.allocate(bytes));
+  }
+
+  @Override
+  public synchronized Worker worker(RegisteredMemory memory) {
+    if (closed) {
+      throw new IllegalStateException("fabric is closed: name=" + name);
+    }
+    if (!memory.segment().isNative()) {
+      throw new IllegalArgumentException("not native memory: " + memory.segment());
+    }
+    MappedWorker worker = new MappedWorker(this, links, memory.segment(), seeds.split());
+    workers.add(worker);
+    return worker;
+  }
+
+  @Override
+  public List<PoolUsage> usage() {
+    try (RegisteredMemory memory = register(Worker.CALL_BYTES_MAX);
+        Worker worker = worker(memory)) {
+      List<PoolUsage> usage = new ArrayList<>();
+      for (int server = 0; server < links.length; server++) {
+        int responseBytes = worker.call(server, SpaceMessage.USAGE, 0, 0);
+        assert responseBytes == SpaceMessage.bytes(3);
+        usage.add(
+            new PoolUsage(
+                Words.get(worker.memory(), SpaceMessage.bytes(0)),
+                Words.get(worker.memory(), SpaceMessage.bytes(1)),
+                Words.get(worker.memory(), SpaceMessage.bytes(2))));
+      }
+      return usage;
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    for (MemoryServerLink link : links) {
+      link.close();
+    }
+    workers.forEach(MappedWorker::awaitNoNativeCall);
+    workers.clear();
+    ending.run();
+  }
+
+  /** Forgets a worker that was closed. */
+  void forget(MappedWorker worker) {
+    workers.remove(worker);
+  }
+}

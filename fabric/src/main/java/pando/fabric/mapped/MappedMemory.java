@@ -1,0 +1,18 @@
+package pando.fabric.mapped;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.memory.NativeMemory;
+
+/** Local memory for verbs that are plain copies: nothing has to be registered anywhere. */
+record MappedMemory(NativeMemory memory) implements RegisteredMemory {
+  @Override
+  public MemorySegment segment() {
+    return memory.segment();
+  }
+
+  @Override
+  public void close() {
+    memory.close();
+  }
+}

@@ -1,0 +1,335 @@
+package pando.fabric.mapped;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.Objects;
+import java.util.random.RandomGenerator;
+import pando.fabric.Backoff;
+import pando.fabric.GlobalAddress;
+import pando.fabric.InvalidAddressException;
+import pando.fabric.VerbCounters;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.fabric.memory.Words;
+import pando.fabric.server.CallHandler;
+
+/**
+ * Issues verbs by touching mapped memory.
+ *
+ * <p>The order that a fabric promises takes fences on some processors: nothing may overtake a READ
+ * that has returned, nothing done before may be seen after a WRITE, and a later READ must not be
+ * served before an earlier WRITE or atomic is visible. Every verb ends with the fence that the
+ * verbs after it need.
+ */
+final class MappedWorker implements Worker {
+  private static final MemoryServerLink[] NO_LINKS = {};
+  private static final int SERVER_SHIFT = 48;
+
+  private final MappedFabric fabric;
+  private final MemorySegment memory;
+  private final CallClient calls;
+  private final MaskedCas16 maskedCas16 = new MaskedCas16();
+  private final VerbCounters counters = new VerbCounters();
+  private final Backoff backoff = new SpinBackoff();
+  private final RandomGenerator random;
+  private MemoryServerLink[] links;
+
+  MappedWorker(
+      MappedFabric fabric, MemoryServerLink[] links, MemorySegment memory, RandomGenerator random) {
+    this.fabric = fabric;
+    this.links = links;
+    this.memory = memory;
+    this.random = random;
+    this.calls = new CallClient(this, links.length);
+  }
+
+  @Override
+  public MemorySegment memory() {
+    return memory;
+  }
+
+  @Override
+  public void read(long remote, long local, int bytes) {
+    runRead(remote, local, bytes);
+    counters.roundTrips++;
+  }
+
+  @Override
+  public void write(long remote, long local, int bytes) {
+    runWrite(remote, local, bytes);
+    counters.roundTrips++;
+  }
+
+  @Override
+  public long cas(long remote, long expected, long desired) {
+    long found = runCas(remote, expected, desired);
+    counters.roundTrips++;
+    return found;
+  }
+
+  @Override
+  public long faa(long remote, long addend) {
+    long before = runFaa(remote, addend);
+    counters.roundTrips++;
+    return before;
+  }
+
+  @Override
+  public long maskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
+    long found = runMaskedCas(remote, compare, compareMask, swap, swapMask);
+    counters.roundTrips++;
+    return found;
+  }
+
+  @Override
+  public long maskedFaa(long remote, long addend, long boundaries) {
+    long before = runMaskedFaa(remote, addend, boundaries);
+    counters.roundTrips++;
+    return before;
+  }
+
+  @Override
+  public boolean maskedCas16(long remote, long operands) {
+    boolean stored = runMaskedCas16(remote, operands);
+    counters.roundTrips++;
+    return stored;
+  }
+
+  @Override
+  public void post(VerbList list) {
+    int size = list.size();
+    for (int i = 1; i < size; i++) {
+      if (list.remote(i) >>> SERVER_SHIFT != list.remote(0) >>> SERVER_SHIFT) {
+        throw new IllegalArgumentException(
+            "a doorbell list goes to one memory server: first="
+                + GlobalAddress.toString(list.remote(0))
+                + ", other="
+                + GlobalAddress.toString(list.remote(i)));
+      }
+    }
+    scatter(list);
+  }
+
+  @Override
+  public void scatter(VerbList list) {
+    int size = list.size();
+    for (int i = 0; i < size; i++) {
+      run(list, i);
+    }
+    if (size > 0) {
+      counters.roundTrips++;
+    }
+  }
+
+  @Override
+  public int call(int server, int function, long message, int requestBytes) {
+    MemoryServerLink link = linkNumbered(server);
+    if (function < 0 || function >= CallHandler.FUNCTIONS_MAX) {
+      throw new IllegalArgumentException("no such function: function=" + function);
+    }
+    if (requestBytes < 0 || requestBytes > CALL_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "invalid request: requestBytes=" + requestBytes + ", maximum=" + CALL_BYTES_MAX);
+    }
+    checkLocal(message, CALL_BYTES_MAX);
+    counters.calls++;
+    counters.roundTrips++;
+    counters.bytesOut += requestBytes;
+    int responseBytes = calls.call(link, function, message, requestBytes);
+    counters.bytesIn += responseBytes;
+    return responseBytes;
+  }
+
+  @Override
+  public VerbCounters counters() {
+    return counters;
+  }
+
+  @Override
+  public Backoff backoff() {
+    return backoff;
+  }
+
+  @Override
+  public long nanoTime() {
+    return System.nanoTime();
+  }
+
+  @Override
+  public RandomGenerator random() {
+    return random;
+  }
+
+  @Override
+  public void close() {
+    MemoryServerLink[] open = links;
+    links = NO_LINKS;
+    calls.close(open);
+    fabric.forget(this);
+  }
+
+  /** Waits until this worker is in no native call that touches the pool. */
+  void awaitNoNativeCall() {
+    maskedCas16.awaitIdle();
+  }
+
+  private void run(VerbList list, int i) {
+    long remote = list.remote(i);
+    long local = list.local(i);
+    switch (list.kind(i)) {
+      case READ -> runRead(remote, local, list.length(i));
+      case WRITE -> runWrite(remote, local, list.length(i));
+      case MASKED_CAS_16 -> runMaskedCas16(remote, local);
+      default -> {
+        checkLocal(local, Long.BYTES);
+        Words.setUnaligned(memory, local, runAtomic(list, i, remote));
+      }
+    }
+  }
+
+  private long runAtomic(VerbList list, int i, long remote) {
+    long a = list.operand(i, 0);
+    long b = list.operand(i, 1);
+    return switch (list.kind(i)) {
+      case CAS -> runCas(remote, a, b);
+      case FAA -> runFaa(remote, a);
+      case MASKED_CAS -> runMaskedCas(remote, a, b, list.operand(i, 2), list.operand(i, 3));
+      case MASKED_FAA -> runMaskedFaa(remote, a, b);
+      case READ, WRITE, MASKED_CAS_16 -> throw new AssertionError(list.kind(i));
+    };
+  }
+
+  private void runRead(long remote, long local, int bytes) {
+    MemoryServerLink link = link(remote);
+    long position = link.position(remote, bytes);
+    if (bytes == Long.BYTES && (position & (Long.BYTES - 1)) == 0) {
+      Words.setUnaligned(memory, local, Words.getAcquire(link.segment(), position));
+    } else {
+      MemorySegment.copy(link.segment(), position, memory, local, bytes);
+      VarHandle.acquireFence();
+    }
+    counters.reads++;
+    counters.bytesIn += bytes;
+  }
+
+  private void runWrite(long remote, long local, int bytes) {
+    MemoryServerLink link = link(remote);
+    long position = link.position(remote, bytes);
+    if (bytes == Long.BYTES && (position & (Long.BYTES - 1)) == 0) {
+      Words.setRelease(link.segment(), position, Words.getUnaligned(memory, local));
+    } else {
+      VarHandle.releaseFence();
+      MemorySegment.copy(memory, local, link.segment(), position, bytes);
+    }
+    VarHandle.fullFence();
+    counters.writes++;
+    counters.bytesOut += bytes;
+  }
+
+  private long runCas(long remote, long expected, long desired) {
+    MemoryServerLink link = link(remote);
+    long position = link.alignedPosition(remote, Long.BYTES);
+    long found = Words.compareAndExchange(link.segment(), position, expected, desired);
+    VarHandle.fullFence();
+    countAtomic(2 * Long.BYTES, Long.BYTES);
+    return found;
+  }
+
+  private long runFaa(long remote, long addend) {
+    MemoryServerLink link = link(remote);
+    long position = link.alignedPosition(remote, Long.BYTES);
+    long before = Words.getAndAdd(link.segment(), position, addend);
+    VarHandle.fullFence();
+    countAtomic(Long.BYTES, Long.BYTES);
+    return before;
+  }
+
+  private long runMaskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
+    MemoryServerLink link = link(remote);
+    long position = link.alignedPosition(remote, Long.BYTES);
+    long found = Words.getAcquire(link.segment(), position);
+    while (((found ^ compare) & compareMask) == 0) {
+      long desired = (found & ~swapMask) | (swap & swapMask);
+      long witness = Words.compareAndExchange(link.segment(), position, found, desired);
+      if (witness == found) {
+        break;
+      }
+      found = witness;
+    }
+    VarHandle.fullFence();
+    countAtomic(4 * Long.BYTES, Long.BYTES);
+    return found;
+  }
+
+  private long runMaskedFaa(long remote, long addend, long boundaries) {
+    MemoryServerLink link = link(remote);
+    long position = link.alignedPosition(remote, Long.BYTES);
+    long before = Words.getAcquire(link.segment(), position);
+    while (true) {
+      // Adding without the highest bits cannot carry out of a field; those are then added by xor.
+      long sum = (before & ~boundaries) + (addend & ~boundaries) ^ ((before ^ addend) & boundaries);
+      long witness = Words.compareAndExchange(link.segment(), position, before, sum);
+      if (witness == before) {
+        break;
+      }
+      before = witness;
+    }
+    VarHandle.fullFence();
+    countAtomic(2 * Long.BYTES, Long.BYTES);
+    return before;
+  }
+
+  private boolean runMaskedCas16(long remote, long operands) {
+    MemoryServerLink link = link(remote);
+    long position = link.alignedPosition(remote, 2 * Long.BYTES);
+    checkLocal(operands, MaskedCas16.OPERANDS_BYTES);
+    boolean stored = maskedCas16.run(link, position, memory, operands);
+    VarHandle.fullFence();
+    countAtomic(8 * Long.BYTES, 2 * Long.BYTES);
+    return stored;
+  }
+
+  private void countAtomic(int bytesOut, int bytesIn) {
+    counters.atomics++;
+    counters.bytesOut += bytesOut;
+    counters.bytesIn += bytesIn;
+  }
+
+  /** Returns the link of an address. A swizzled one yields a number that no memory server has. */
+  private MemoryServerLink link(long remote) {
+    int server = (int) (remote >>> SERVER_SHIFT);
+    MemoryServerLink[] all = links;
+    if (server >= all.length) {
+      throw noSuchServer(remote);
+    }
+    return all[server];
+  }
+
+  private MemoryServerLink linkNumbered(int server) {
+    checkOpen();
+    if (server < 0 || server >= links.length) {
+      throw new IllegalArgumentException(
+          "no such memory server: server=" + server + ", memoryServers=" + links.length);
+    }
+    return links[server];
+  }
+
+  private RuntimeException noSuchServer(long remote) {
+    checkOpen();
+    return new InvalidAddressException(
+        "no such memory server: address="
+            + GlobalAddress.toString(remote)
+            + ", memoryServers="
+            + links.length);
+  }
+
+  private void checkOpen() {
+    if (links.length == 0) {
+      throw new IllegalStateException("worker is closed");
+    }
+  }
+
+  private void checkLocal(long local, int bytes) {
+    Objects.checkFromIndexSize(local, bytes, memory.byteSize());
+  }
+}

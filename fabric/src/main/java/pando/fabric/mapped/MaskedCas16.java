@@ -1,0 +1,87 @@
+package pando.fabric.mapped;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import pando.fabric.memory.Atomic16;
+import pando.fabric.memory.Words;
+
+/**
+ * Masked CAS of 16 bytes as a loop over the 16-byte compare-exchange. Lock free. Exact among its
+ * kind; a READ or an 8-byte atomic beside it sees each 8 bytes by themselves.
+ *
+ * <p>The compare-exchange is a native call on an address, which the JVM does not protect against
+ * the end of the memory. So a worker shows when it is in one, and a fabric that closes waits for
+ * that.
+ */
+final class MaskedCas16 {
+  /** Bytes of the operands: compare, compare mask, swap, swap mask, found. */
+  static final int OPERANDS_BYTES = 80;
+
+  private static final int COMPARE = 0;
+  private static final int COMPARE_MASK = 16;
+  private static final int SWAP = 32;
+  private static final int SWAP_MASK = 48;
+  private static final int FOUND = 64;
+  private static final int WIDTH = 16;
+  private static final int HIGH = 8;
+
+  private final MemorySegment expected = Arena.ofAuto().allocate(WIDTH, WIDTH);
+  private volatile boolean inNativeCall;
+
+  /** Runs one masked CAS; returns whether the store took place. */
+  boolean run(MemoryServerLink link, long position, MemorySegment memory, long operands) {
+    if ((operands & (WIDTH - 1)) != 0) {
+      throw new IllegalArgumentException("misaligned operands: offset=" + operands);
+    }
+    MemorySegment segment = link.segment();
+    // Both halves may stem from different moments; only a compare-exchange tells whether they do.
+    long low = Words.getAcquire(segment, position);
+    long high = Words.getAcquire(segment, position + HIGH);
+    while (true) {
+      boolean equal = matches(low, memory, operands) && matches(high, memory, operands + HIGH);
+      Words.set(expected, 0, low);
+      Words.set(expected, HIGH, high);
+      boolean exchanged =
+          compareAndExchange(
+              link,
+              segment.address() + position,
+              equal ? swapped(low, memory, operands) : low,
+              equal ? swapped(high, memory, operands + HIGH) : high);
+      low = Words.get(expected, 0);
+      high = Words.get(expected, HIGH);
+      if (exchanged) {
+        Words.set(memory, operands + FOUND, low);
+        Words.set(memory, operands + FOUND + HIGH, high);
+        return equal;
+      }
+    }
+  }
+
+  /** Waits for the end of a native call. */
+  void awaitIdle() {
+    while (inNativeCall) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private boolean compareAndExchange(
+      MemoryServerLink link, long address, long desiredLow, long desiredHigh) {
+    inNativeCall = true;
+    try {
+      link.checkOpen();
+      return Atomic16.compareAndExchange(address, expected.address(), desiredLow, desiredHigh);
+    } finally {
+      inNativeCall = false;
+    }
+  }
+
+  private static boolean matches(long found, MemorySegment memory, long operand) {
+    long difference = found ^ Words.get(memory, operand + COMPARE);
+    return (difference & Words.get(memory, operand + COMPARE_MASK)) == 0;
+  }
+
+  private static long swapped(long found, MemorySegment memory, long operand) {
+    long mask = Words.get(memory, operand + SWAP_MASK);
+    return (found & ~mask) | (Words.get(memory, operand + SWAP) & mask);
+  }
+}

@@ -1,0 +1,75 @@
+package pando.fabric.mapped;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * Names a process of this machine in one word, so that it can be told from a later process with the
+ * same id. Processes that share a memory server must see the same process ids.
+ *
+ * <pre>
+ *  63            42 41                                        0
+ * +----------------+-------------------------------------------+
+ * | process id     | start, in clock ticks since the boot      |
+ * +----------------+-------------------------------------------+
+ * </pre>
+ */
+public final class Owner {
+  private static final int START_BITS = 42;
+  private static final long START_MASK = (1L << START_BITS) - 1;
+
+  /** Position of the start among the fields that follow the name of the program. */
+  private static final int START_FIELD = 19;
+
+  private static final int STATE_FIELD = 0;
+
+  private static final long SELF = owner(ProcessHandle.current().pid());
+
+  private Owner() {}
+
+  /** Returns the present process. */
+  public static long self() {
+    return SELF;
+  }
+
+  /** Tells whether a process still runs. */
+  public static boolean isAlive(long owner) {
+    long pid = owner >>> START_BITS;
+    if (!Files.exists(Path.of("/proc/self/stat"))) {
+      return ProcessHandle.of(pid).isPresent();
+    }
+    Optional<Long> start = start(pid);
+    return start.isPresent() && start.get() == (owner & START_MASK);
+  }
+
+  /** Returns the process id. */
+  public static long pid(long owner) {
+    return owner >>> START_BITS;
+  }
+
+  private static long owner(long pid) {
+    return pid << START_BITS | start(pid).orElse(0L);
+  }
+
+  /** Returns when a process started, unless it has ended or is just about to. */
+  private static Optional<Long> start(long pid) {
+    Path directory = Path.of("/proc/" + pid);
+    try {
+      String stat = Files.readString(directory.resolve("stat"));
+      // The name of the program stands in parentheses and may itself hold spaces and parentheses.
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+      boolean ended = fields[STATE_FIELD].equals("Z") || fields[STATE_FIELD].equals("X");
+      return ended
+          ? Optional.empty()
+          : Optional.of(Long.parseLong(fields[START_FIELD]) & START_MASK);
+    } catch (IOException e) {
+      if (Files.exists(directory)) {
+        throw new UncheckedIOException("cannot tell whether a process runs: pid=" + pid, e);
+      }
+      return Optional.empty();
+    }
+  }
+}

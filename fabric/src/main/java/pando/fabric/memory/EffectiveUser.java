@@ -1,0 +1,11 @@
+package pando.fabric.memory;
+
+/** The user that this process acts as. */
+public final class EffectiveUser {
+  private EffectiveUser() {}
+
+  /** Returns the user's number. */
+  public static int id() {
+    return (int) Linux.GETEUID.call("who owns new files");
+  }
+}

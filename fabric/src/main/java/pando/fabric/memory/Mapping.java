@@ -1,0 +1,68 @@
+package pando.fabric.memory;
+
+/** Mappings of whole pages. Large ones are aligned to huge pages and ask for them. */
+final class Mapping {
+  private Mapping() {}
+
+  /** Returns what a mapping of so many bytes takes: whole pages, or whole huge pages. */
+  static long roundUp(long bytes) {
+    long unit =
+        bytes < NativeMemory.HUGE_PAGE_BYTES ? Linux.PAGE_BYTES : NativeMemory.HUGE_PAGE_BYTES;
+    if (bytes > Long.MAX_VALUE - 2 * unit) {
+      throw new NativeMemoryException("no address space has so many bytes: bytes=" + bytes);
+    }
+    return (bytes + unit - 1) / unit * unit;
+  }
+
+  /** Maps zeroed memory of this process; returns its address. */
+  static long anonymous(long bytes) {
+    return map(bytes, Linux.MAP_PRIVATE | Linux.MAP_ANONYMOUS | Linux.MAP_NORESERVE, -1);
+  }
+
+  /** Maps a file from its start; returns the address. */
+  static long shared(long bytes, int descriptor) {
+    return map(bytes, Linux.MAP_SHARED, descriptor);
+  }
+
+  /** Ends a mapping. */
+  static void unmap(long address, long bytes) {
+    Linux.MUNMAP.call(
+        "address=0x" + Long.toHexString(address) + ", bytes=" + bytes, address, bytes);
+  }
+
+  private static long map(long bytes, int flags, int descriptor) {
+    String purpose = "bytes=" + bytes + ", descriptor=" + descriptor;
+    long address = reserve(bytes, purpose);
+    long mapped =
+        Linux.MMAP.tryCall(
+            address, bytes, Linux.PROT_READ_WRITE, flags | Linux.MAP_FIXED, descriptor, 0L);
+    if (mapped != address) {
+      unmap(address, bytes);
+      throw Linux.MMAP.failure(purpose, (int) -mapped);
+    }
+    if (bytes >= NativeMemory.HUGE_PAGE_BYTES) {
+      // Has to come before the first touch. A kernel without huge pages refuses, which is no harm.
+      long advised = Linux.MADVISE.tryCall(address, bytes, Linux.MADV_HUGEPAGE);
+      assert advised <= 0;
+    }
+    return address;
+  }
+
+  /** Takes address space, aligned to a huge page where that is of use. */
+  private static long reserve(long bytes, String purpose) {
+    long slack = bytes < NativeMemory.HUGE_PAGE_BYTES ? 0 : NativeMemory.HUGE_PAGE_BYTES;
+    int flags = Linux.MAP_PRIVATE | Linux.MAP_ANONYMOUS | Linux.MAP_NORESERVE;
+    long start = Linux.MMAP.call(purpose, 0L, bytes + slack, Linux.PROT_NONE, flags, -1, 0L);
+    if (slack == 0) {
+      return start;
+    }
+    long aligned = (start + slack - 1) / slack * slack;
+    if (aligned > start) {
+      unmap(start, aligned - start);
+    }
+    if (start + slack > aligned) {
+      unmap(aligned + bytes, start + slack - aligned);
+    }
+    return aligned;
+  }
+}

@@ -1,0 +1,181 @@
+package pando.fabric.memory;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Memory that several processes map: a memory file without a name, which lives as long as somebody
+ * has it open or mapped.
+ *
+ * <p>All of it is committed when it is created, and its size is sealed. Without both, an atomic on
+ * it could kill the JVM: when memory runs out, or when a peer truncates the file.
+ */
+public final class SharedMemory implements AutoCloseable {
+  private static final int SEALS = Linux.F_SEAL_SHRINK | Linux.F_SEAL_GROW | Linux.F_SEAL_SEAL;
+
+  private final NativeMemory memory;
+  private final int descriptor;
+
+  private SharedMemory(NativeMemory memory, int descriptor) {
+    this.memory = memory;
+    this.descriptor = descriptor;
+  }
+
+  /**
+   * Creates zeroed memory.
+   *
+   * @param name shown by the system's tools, without meaning
+   * @param bytes at least 1
+   * @throws NativeMemoryException where there is not so much memory
+   */
+  public static SharedMemory create(String name, long bytes) {
+    checkSystem();
+    long fileBytes = Mapping.roundUp(bytes);
+    if (fileBytes <= AvailableMemory.hugePageBytes()) {
+      try {
+        return create(name, bytes, fileBytes, Linux.MFD_HUGETLB | Linux.MFD_HUGE_2MB);
+      } catch (NativeMemoryException takenMeanwhile) {
+        // Ordinary pages do as well.
+      }
+    }
+    long available = AvailableMemory.bytes();
+    if (fileBytes > available) {
+      throw new NativeMemoryException(
+          "not enough memory: bytes=" + fileBytes + ", availableBytes=" + available);
+    }
+    return create(name, bytes, fileBytes, 0);
+  }
+
+  /**
+   * Maps the memory that another process, or this one, created.
+   *
+   * @param pid process that has it open
+   * @param descriptor its descriptor in that process
+   * @param bytes size with which it was created
+   * @throws NativeMemoryException where it does not exist, has another size or is not sealed
+   */
+  public static SharedMemory attach(long pid, int descriptor, long bytes) {
+    checkSystem();
+    String path = "/proc/" + pid + "/fd/" + descriptor;
+    int opened = open(path);
+    try {
+      long fileBytes = Mapping.roundUp(bytes);
+      checkSealed(path, opened);
+      checkSize(path, opened, fileBytes);
+      long address = Mapping.shared(fileBytes, opened);
+      return new SharedMemory(NativeMemory.ofMapping(address, fileBytes, bytes), opened);
+    } catch (RuntimeException | Error e) {
+      close(opened);
+      throw e;
+    }
+  }
+
+  /** Returns the descriptor in this process. */
+  public int descriptor() {
+    return descriptor;
+  }
+
+  /** Returns the bytes. One segment for its whole life. */
+  public MemorySegment segment() {
+    return memory.segment();
+  }
+
+  /** Unmaps the memory. Other processes keep it. Does nothing the second time. */
+  @Override
+  public synchronized void close() {
+    if (memory.segment().scope().isAlive()) {
+      memory.close();
+      close(descriptor);
+    }
+  }
+
+  private static SharedMemory create(String name, long bytes, long fileBytes, int flags) {
+    int descriptor = createFile(name, flags);
+    try {
+      String purpose = "bytes=" + fileBytes;
+      Linux.FTRUNCATE.call(purpose, descriptor, fileBytes);
+      long address = Mapping.shared(fileBytes, descriptor);
+      try {
+        commit(address, fileBytes, descriptor);
+        Linux.FCNTL.call("seal", descriptor, Linux.F_ADD_SEALS, (long) SEALS);
+      } catch (RuntimeException | Error e) {
+        Mapping.unmap(address, fileBytes);
+        throw e;
+      }
+      return new SharedMemory(NativeMemory.ofMapping(address, fileBytes, bytes), descriptor);
+    } catch (RuntimeException | Error e) {
+      close(descriptor);
+      throw e;
+    }
+  }
+
+  /**
+   * Takes the memory from the system now. By touching it first, since only that brings huge pages;
+   * an old kernel, which cannot do that from outside, gets small ones from the second call.
+   */
+  private static void commit(long address, long bytes, int descriptor) {
+    String purpose = "commit bytes=" + bytes;
+    long touched = Linux.MADVISE.tryCall(address, bytes, Linux.MADV_POPULATE_WRITE);
+    if (touched < 0 && touched != -Errno.EINVAL) {
+      throw Linux.MADVISE.failure(purpose, (int) -touched);
+    }
+    long error;
+    do {
+      error = Linux.POSIX_FALLOCATE.tryCall(descriptor, 0L, bytes);
+    } while (error == Errno.EINTR);
+    if (error != 0) {
+      throw Linux.POSIX_FALLOCATE.failure(purpose, (int) error);
+    }
+  }
+
+  private static int createFile(String name, int flags) {
+    try (Arena arena = Arena.ofConfined()) {
+      int all = Linux.MFD_CLOEXEC | Linux.MFD_ALLOW_SEALING | flags;
+      return (int) Linux.MEMFD_CREATE.call("name=" + name, arena.allocateFrom(name).address(), all);
+    }
+  }
+
+  private static int open(String path) {
+    try (Arena arena = Arena.ofConfined()) {
+      int flags = Linux.O_RDWR | Linux.O_CLOEXEC;
+      return (int) Linux.OPEN.call("path=" + path, arena.allocateFrom(path).address(), flags, 0);
+    }
+  }
+
+  private static void checkSealed(String path, int descriptor) {
+    long seals = Linux.FCNTL.tryCall(descriptor, Linux.F_GET_SEALS, 0L);
+    if (seals < 0 || (seals & SEALS) != SEALS) {
+      throw new NativeMemoryException(
+          "not sealed against a change of its size: path="
+              + path
+              + ", seals="
+              + (seals < 0 ? "none, " + Errno.name((int) -seals) : Long.toString(seals))
+              + ", required="
+              + SEALS);
+    }
+  }
+
+  private static void checkSize(String path, int descriptor, long required) {
+    long bytes = Linux.LSEEK.call("path=" + path, descriptor, 0L, Linux.SEEK_END);
+    if (bytes != required) {
+      throw new NativeMemoryException(
+          "shared memory of another size: path="
+              + path
+              + ", bytes="
+              + bytes
+              + ", required="
+              + required);
+    }
+  }
+
+  private static void close(int descriptor) {
+    Linux.CLOSE.call("descriptor=" + descriptor, descriptor);
+  }
+
+  private static void checkSystem() {
+    if (!Linux.isAvailable() || !Linux.MEMFD_CREATE.isLinked()) {
+      throw new NativeMemoryException(
+          "shared memory needs Linux: os=" + System.getProperty("os.name"));
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package pando.fabric.memory;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/**
+ * Access to the 8-byte little-endian words of native memory. The access mode is in the name: a
+ * plain access says nothing, the others are those of {@link VarHandle}. Offsets must be multiples
+ * of 8 unless the name says otherwise.
+ */
+public final class Words {
+  private static final VarHandle LONG =
+      ValueLayout.JAVA_LONG
+          .withOrder(ByteOrder.LITTLE_ENDIAN)
+          .varHandle()
+          .withInvokeExactBehavior();
+
+  private static final ValueLayout.OfLong UNALIGNED =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private Words() {}
+
+  /** Returns a word. */
+  public static long get(MemorySegment segment, long offset) {
+    return (long) LONG.get(segment, offset);
+  }
+
+  /** Stores a word. */
+  public static void set(MemorySegment segment, long offset, long value) {
+    LONG.set(segment, offset, value);
+  }
+
+  /** Returns 8 bytes at any offset, not necessarily as one. */
+  public static long getUnaligned(MemorySegment segment, long offset) {
+    return segment.get(UNALIGNED, offset);
+  }
+
+  /** Stores 8 bytes at any offset, not necessarily as one. */
+  public static void setUnaligned(MemorySegment segment, long offset, long value) {
+    segment.set(UNALIGNED, offset, value);
+  }
+
+  /** Returns a word; nothing after it moves before it. */
+  public static long getAcquire(MemorySegment segment, long offset) {
+    return (long) LONG.getAcquire(segment, offset);
+  }
+
+  /** Stores a word; nothing before it moves after it. */
+  public static void setRelease(MemorySegment segment, long offset, long value) {
+    LONG.setRelease(segment, offset, value);
+  }
+
+  /** Stores {@code desired} if the word equals {@code expected}; returns the value found. */
+  public static long compareAndExchange(
+      MemorySegment segment, long offset, long expected, long desired) {
+    return (long) LONG.compareAndExchange(segment, offset, expected, desired);
+  }
+
+  /** Stores {@code desired} if the word equals {@code expected}; tells whether it did. */
+  public static boolean compareAndSet(
+      MemorySegment segment, long offset, long expected, long desired) {
+    return (boolean) LONG.compareAndSet(segment, offset, expected, desired);
+  }
+
+  /** Adds to a word; returns the value before. */
+  public static long getAndAdd(MemorySegment segment, long offset, long addend) {
+    return (long) LONG.getAndAdd(segment, offset, addend);
+  }
+
+  /** Sets bits of a word; returns the value before. */
+  public static long getAndBitwiseOr(MemorySegment segment, long offset, long mask) {
+    return (long) LONG.getAndBitwiseOr(segment, offset, mask);
+  }
+
+  /** Clears the bits of a word that are 0 in the mask; returns the value before. */
+  public static long getAndBitwiseAnd(MemorySegment segment, long offset, long mask) {
+    return (long) LONG.getAndBitwiseAnd(segment, offset, mask);
+  }
+}

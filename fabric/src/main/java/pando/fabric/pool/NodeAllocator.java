@@ -1,0 +1,288 @@
+package pando.fabric.pool;
+
+import static pando.fabric.layout.SpaceMessage.bytes;
+
+import pando.fabric.GlobalAddress;
+import pando.fabric.PoolFullException;
+import pando.fabric.Worker;
+import pando.fabric.layout.SpaceMessage;
+import pando.fabric.memory.Words;
+import pando.fabric.server.CallFailedException;
+
+/**
+ * Hands out nodes of one size to the workers of one compute server, and takes them back. Nodes come
+ * with whatever bytes they held before.
+ *
+ * <p>Memory servers are asked, by CALL, only for a chunk or a batch at a time. Nodes that were
+ * freed are used again before new ones; when many gather they go back to their memory server, where
+ * they serve other compute servers and other node sizes. Thread-safe; no lock is held across a
+ * verb.
+ */
+public final class NodeAllocator {
+  /** Freed nodes kept per memory server before a batch goes back. */
+  public static final int FREE_NODES_MAX = 2048;
+
+  private static final int NODE_BYTES_MIN = 128;
+  private static final int NODE_ALIGNMENT = 64;
+
+  /** Pauses after which a worker no longer waits for another's refill, which may never end. */
+  private static final int WAITS_MAX = 1000;
+
+  private static final int BATCH_NODES = 500;
+
+  private final int nodeBytes;
+  private final Shelf[] shelves;
+
+  /**
+   * Creates an allocator that holds nothing yet.
+   *
+   * @param memoryServers number of memory servers of the fabric
+   * @param nodeBytes size of a node, a multiple of 64, from 128 to the size of a chunk
+   */
+  public NodeAllocator(int memoryServers, int nodeBytes) {
+    if (memoryServers < 1 || memoryServers > GlobalAddress.SERVERS_MAX) {
+      throw new IllegalArgumentException("out of range: memoryServers=" + memoryServers);
+    }
+    if (nodeBytes < NODE_BYTES_MIN || nodeBytes % NODE_ALIGNMENT != 0) {
+      throw new IllegalArgumentException(
+          "no such node size: nodeBytes="
+              + nodeBytes
+              + ", minimum="
+              + NODE_BYTES_MIN
+              + ", alignment="
+              + NODE_ALIGNMENT);
+    }
+    this.nodeBytes = nodeBytes;
+    this.shelves = new Shelf[memoryServers];
+    for (int i = 0; i < memoryServers; i++) {
+      shelves[i] = new Shelf(nodeBytes);
+    }
+  }
+
+  /** Returns the size of a node. */
+  public int nodeBytes() {
+    return nodeBytes;
+  }
+
+  /**
+   * Allocates a node.
+   *
+   * @param worker issues the CALLs
+   * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
+   *     CALLs may overwrite
+   * @param preferredServer memory server to take it from as long as that has room
+   * @return the global address
+   * @throws PoolFullException where no memory server has room
+   */
+  public long allocate(Worker worker, long callMessage, int preferredServer) {
+    if (preferredServer < 0 || preferredServer >= shelves.length) {
+      throw new IllegalArgumentException(
+          "no such memory server: server=" + preferredServer + ", memoryServers=" + shelves.length);
+    }
+    long address = allocateAround(worker, callMessage, preferredServer, true);
+    if (address == Shelf.NONE) {
+      address = allocateAround(worker, callMessage, preferredServer, false);
+    }
+    if (address == Shelf.NONE) {
+      throw full(worker, callMessage);
+    }
+    return address;
+  }
+
+  /**
+   * Frees a node, allocated here or on another compute server. No worker may reach it any more.
+   *
+   * @param worker issues the CALLs
+   * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
+   *     CALLs may overwrite
+   * @param address global address of the node
+   */
+  public void free(Worker worker, long callMessage, long address) {
+    int server = checkNode(address);
+    int waiting = shelves[server].put(GlobalAddress.offset(address));
+    if (waiting > FREE_NODES_MAX) {
+      releaseNodes(worker, callMessage, server);
+    }
+  }
+
+  /**
+   * Gives back all nodes that are not in use, freed or never used. The next allocation asks the
+   * memory servers again.
+   *
+   * @param worker issues the CALLs
+   * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
+   *     CALLs may overwrite
+   */
+  public void trim(Worker worker, long callMessage) {
+    for (int server = 0; server < shelves.length; server++) {
+      while (releaseNodes(worker, callMessage, server)) {}
+      while (releaseRun(worker, callMessage, server)) {}
+    }
+  }
+
+  /**
+   * Returns the nodes allocated less those freed here. Negative for a compute server that frees
+   * others' nodes.
+   */
+  public long nodesInUse() {
+    long sum = 0;
+    for (Shelf shelf : shelves) {
+      sum += shelf.nodesInUse();
+    }
+    return sum;
+  }
+
+  /** Tries each memory server once; returns {@link Shelf#NONE} where all are full. */
+  private long allocateAround(
+      Worker worker, long callMessage, int preferredServer, boolean passBy) {
+    for (int i = 0; i < shelves.length; i++) {
+      int server = (preferredServer + i) % shelves.length;
+      if (!(passBy && shelves[server].passBy())) {
+        long offset = allocateOn(worker, callMessage, server);
+        if (offset != Shelf.NONE) {
+          return GlobalAddress.of(server, offset);
+        }
+      }
+    }
+    return Shelf.NONE;
+  }
+
+  private long allocateOn(Worker worker, long callMessage, int server) {
+    Shelf shelf = shelves[server];
+    for (int attempt = 0; ; attempt++) {
+      long offset = shelf.take();
+      if (offset != Shelf.NONE) {
+        return offset;
+      }
+      boolean first = shelf.startRefill();
+      if (!first && attempt < WAITS_MAX) {
+        worker.backoff().pause(attempt);
+      } else if (!refill(worker, callMessage, server)) {
+        return Shelf.NONE;
+      }
+    }
+  }
+
+  /** Fetches a chunk or a batch of nodes; tells whether there was any. */
+  private boolean refill(Worker worker, long callMessage, int server) {
+    Shelf shelf = shelves[server];
+    try {
+      Words.set(worker.memory(), callMessage, nodeBytes);
+      int responseBytes = worker.call(server, SpaceMessage.ALLOCATE, callMessage, bytes(1));
+      long kind = Words.get(worker.memory(), callMessage);
+      long count = Words.get(worker.memory(), callMessage + bytes(1));
+      if (kind == SpaceMessage.FULL) {
+        shelf.noteFull();
+        return false;
+      }
+      if (kind == SpaceMessage.CHUNK && responseBytes == bytes(3) && count >= nodeBytes) {
+        long start = Words.get(worker.memory(), callMessage + bytes(2));
+        shelf.addRun(start, start + count);
+        return true;
+      }
+      boolean plausible = count >= 1 && count <= SpaceMessage.NODES_MAX;
+      if (kind != SpaceMessage.NODES || !plausible || responseBytes != bytes(2 + (int) count)) {
+        throw new CallFailedException(
+            "damaged response to ALLOCATE: server="
+                + server
+                + ", kind="
+                + kind
+                + ", count="
+                + count
+                + ", responseBytes="
+                + responseBytes);
+      }
+      shelf.addNodes(fields(worker, callMessage + bytes(2), (int) count));
+      return true;
+    } finally {
+      shelf.endRefill();
+    }
+  }
+
+  private boolean releaseNodes(Worker worker, long callMessage, int server) {
+    long[] nodes = shelves[server].takeNodes(BATCH_NODES);
+    if (nodes.length == 0) {
+      return false;
+    }
+    boolean released = false;
+    try {
+      Words.set(worker.memory(), callMessage, nodeBytes);
+      Words.set(worker.memory(), callMessage + bytes(1), nodes.length);
+      for (int i = 0; i < nodes.length; i++) {
+        Words.set(worker.memory(), callMessage + bytes(2 + i), nodes[i]);
+      }
+      worker.call(server, SpaceMessage.RELEASE, callMessage, bytes(2 + nodes.length));
+      released = true;
+    } finally {
+      if (!released) {
+        shelves[server].addNodes(nodes);
+      }
+    }
+    return true;
+  }
+
+  private boolean releaseRun(Worker worker, long callMessage, int server) {
+    long[] run = shelves[server].takeRun();
+    if (run.length == 0) {
+      return false;
+    }
+    boolean released = false;
+    try {
+      Words.set(worker.memory(), callMessage, nodeBytes);
+      Words.set(worker.memory(), callMessage + bytes(1), (run[1] - run[0]) / nodeBytes);
+      Words.set(worker.memory(), callMessage + bytes(2), run[0]);
+      worker.call(server, SpaceMessage.RELEASE_RUN, callMessage, bytes(3));
+      released = true;
+    } finally {
+      if (!released) {
+        shelves[server].addRun(run[0], run[1]);
+      }
+    }
+    return true;
+  }
+
+  private PoolFullException full(Worker worker, long callMessage) {
+    long[] sums = new long[3];
+    for (int server = 0; server < shelves.length; server++) {
+      worker.call(server, SpaceMessage.USAGE, callMessage, 0);
+      long[] usage = fields(worker, callMessage, sums.length);
+      for (int i = 0; i < sums.length; i++) {
+        sums[i] += usage[i];
+      }
+    }
+    return new PoolFullException(
+        "memory pool is full: memoryServers="
+            + shelves.length
+            + ", nodeBytes="
+            + nodeBytes
+            + ", capacityBytes="
+            + sums[0]
+            + ", reservedBytes="
+            + sums[1]
+            + ", usedBytes="
+            + sums[2]);
+  }
+
+  private int checkNode(long address) {
+    int server = GlobalAddress.server(address);
+    if (GlobalAddress.isSwizzled(address)
+        || GlobalAddress.isOnChip(address)
+        || server >= shelves.length
+        || GlobalAddress.offset(address) == 0) {
+      throw new IllegalArgumentException(
+          "not the address of a node: address="
+              + GlobalAddress.toString(address)
+              + ", memoryServers="
+              + shelves.length);
+    }
+    return server;
+  }
+
+  private static long[] fields(Worker worker, long offset, int count) {
+    long[] fields = new long[count];
+    for (int i = 0; i < count; i++) {
+      fields[i] = Words.get(worker.memory(), offset + bytes(i));
+    }
+    return fields;
+  }
+}

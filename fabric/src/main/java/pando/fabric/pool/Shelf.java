@@ -1,0 +1,108 @@
+package pando.fabric.pool;
+
+/**
+ * The unused nodes of one memory server that a compute server holds. Its methods lock it and return
+ * at once; nobody holds the lock during a verb.
+ */
+final class Shelf {
+  /** No node. */
+  static final long NONE = -1;
+
+  /** Allocations that pass a full memory server by before one asks it again. */
+  private static final int PASSES = 256;
+
+  private final int nodeBytes;
+
+  /** Nodes that were in use before. */
+  private final LongStack nodes = new LongStack();
+
+  /** Runs of nodes never used: for each the end, and on top of it the next node. */
+  private final LongStack runs = new LongStack();
+
+  private long nodesInUse;
+  private int passesLeft;
+  private boolean refilling;
+
+  Shelf(int nodeBytes) {
+    this.nodeBytes = nodeBytes;
+  }
+
+  /** Takes a node; returns its offset, or {@link #NONE}. The node used last comes first. */
+  synchronized long take() {
+    if (nodes.size() > 0) {
+      nodesInUse++;
+      return nodes.pop();
+    }
+    if (runs.size() == 0) {
+      return NONE;
+    }
+    nodesInUse++;
+    long node = runs.pop();
+    long end = runs.pop();
+    addRun(node + nodeBytes, end);
+    return node;
+  }
+
+  /** Puts a node back that was in use; returns how many now wait for use again. */
+  synchronized int put(long node) {
+    nodesInUse--;
+    nodes.push(node);
+    return nodes.size();
+  }
+
+  /** Puts nodes onto the shelf. */
+  synchronized void addNodes(long[] offsets) {
+    for (long offset : offsets) {
+      nodes.push(offset);
+    }
+  }
+
+  /** Puts all whole nodes between two offsets onto the shelf. */
+  synchronized void addRun(long start, long end) {
+    if (end - start >= nodeBytes) {
+      runs.push(end);
+      runs.push(start);
+    }
+  }
+
+  /** Takes up to {@code limit} nodes that were in use before, those put back first. */
+  synchronized long[] takeNodes(int limit) {
+    return nodes.takeOldest(limit);
+  }
+
+  /** Takes a run of nodes: its start and its end. Empty where there is none. */
+  synchronized long[] takeRun() {
+    return runs.size() == 0 ? new long[0] : new long[] {runs.pop(), runs.pop()};
+  }
+
+  /** Tells whether the caller is the one to ask the memory server for more. */
+  synchronized boolean startRefill() {
+    boolean first = !refilling;
+    refilling = true;
+    return first;
+  }
+
+  /** Ends what {@link #startRefill} began. */
+  synchronized void endRefill() {
+    refilling = false;
+  }
+
+  /** Notes that the memory server has nothing left. */
+  synchronized void noteFull() {
+    passesLeft = PASSES;
+  }
+
+  /** Tells whether to pass by a memory server that was full a short while ago. */
+  synchronized boolean passBy() {
+    if (passesLeft == 0 || nodes.size() > 0 || runs.size() > 0) {
+      return false;
+    }
+    passesLeft--;
+    return true;
+  }
+
+  /** Returns the nodes taken less those put back. */
+  synchronized long nodesInUse() {
+    return nodesInUse;
+  }
+}

@@ -1,0 +1,121 @@
+package pando.fabric.server;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * How large a pool is and how it is served. Start from {@link #defaults()} and change what differs.
+ *
+ * @param memoryServers number of memory servers, 1 to {@link #MEMORY_SERVERS_MAX}; a memory server
+ *     process of its own is one, whatever stands here
+ * @param bytesPerServer what each memory server can make chunks of; only whole chunks are used, and
+ *     memory is taken from the system as it is touched, except for shared memory
+ * @param chunkBytes what a compute server gets at a time, a multiple of 64
+ * @param processorThreads threads of each memory server that serve CALLs
+ * @param seed start of all randomness in the fabric
+ * @param handlers services that each memory server offers by CALL
+ */
+public record PoolOptions(
+    int memoryServers,
+    long bytesPerServer,
+    int chunkBytes,
+    int processorThreads,
+    long seed,
+    List<CallHandler> handlers) {
+
+  /** Memory servers that one fabric can join. */
+  public static final int MEMORY_SERVERS_MAX = 64;
+
+  /** Processor threads that one memory server can have. */
+  public static final int PROCESSOR_THREADS_MAX = 64;
+
+  private static final int CHUNK_BYTES_MIN = 1 << 10;
+  private static final int CHUNK_BYTES_MAX = 1 << 30;
+  private static final long BYTES_MAX = 1L << 46;
+  private static final int CHUNK_ALIGNMENT = 64;
+
+  private static final PoolOptions DEFAULTS =
+      new PoolOptions(4, 4L << 30, 8 << 20, 1, 1, List.of());
+
+  /** Checks each range and copies the handlers. How they go together is checked at the start. */
+  public PoolOptions {
+    handlers = List.copyOf(handlers);
+    checkRange("memoryServers", memoryServers, 1, MEMORY_SERVERS_MAX);
+    checkRange("chunkBytes", chunkBytes, CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
+    checkRange("bytesPerServer", bytesPerServer, CHUNK_BYTES_MIN, BYTES_MAX);
+    checkRange("processorThreads", processorThreads, 1, PROCESSOR_THREADS_MAX);
+    if (chunkBytes % CHUNK_ALIGNMENT != 0) {
+      throw new IllegalArgumentException(
+          "chunks are multiples of " + CHUNK_ALIGNMENT + " bytes: chunkBytes=" + chunkBytes);
+    }
+    checkFunctions(handlers);
+  }
+
+  /** Four memory servers of 4 GiB with one processor thread each and no handlers. */
+  public static PoolOptions defaults() {
+    return DEFAULTS;
+  }
+
+  /** Returns these options with another number of memory servers. */
+  public PoolOptions withMemoryServers(int memoryServers) {
+    return new PoolOptions(
+        memoryServers, bytesPerServer, chunkBytes, processorThreads, seed, handlers);
+  }
+
+  /** Returns these options with another size of each memory server. */
+  public PoolOptions withBytesPerServer(long bytesPerServer) {
+    return new PoolOptions(
+        memoryServers, bytesPerServer, chunkBytes, processorThreads, seed, handlers);
+  }
+
+  /** Returns these options with another chunk size. */
+  public PoolOptions withChunkBytes(int chunkBytes) {
+    return new PoolOptions(
+        memoryServers, bytesPerServer, chunkBytes, processorThreads, seed, handlers);
+  }
+
+  /** Returns these options with another number of processor threads per memory server. */
+  public PoolOptions withProcessorThreads(int processorThreads) {
+    return new PoolOptions(
+        memoryServers, bytesPerServer, chunkBytes, processorThreads, seed, handlers);
+  }
+
+  /** Returns these options with another seed. */
+  public PoolOptions withSeed(long seed) {
+    return new PoolOptions(
+        memoryServers, bytesPerServer, chunkBytes, processorThreads, seed, handlers);
+  }
+
+  /** Returns these options with other handlers. */
+  public PoolOptions withHandlers(List<CallHandler> handlers) {
+    return new PoolOptions(
+        memoryServers, bytesPerServer, chunkBytes, processorThreads, seed, handlers);
+  }
+
+  private static void checkRange(String name, long value, long min, long max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException(
+          "out of range: " + name + "=" + value + ", minimum=" + min + ", maximum=" + max);
+    }
+  }
+
+  private static void checkFunctions(List<CallHandler> handlers) {
+    Set<Integer> functions = new HashSet<>();
+    for (CallHandler handler : handlers) {
+      int function = handler.function();
+      checkRange(
+          "function of " + handler.getClass().getName(),
+          function,
+          CallHandler.FIRST_FUNCTION,
+          CallHandler.FUNCTIONS_MAX - 1L);
+      if (!functions.add(function)) {
+        throw new IllegalArgumentException(
+            "two handlers for one function: function="
+                + function
+                + ", second="
+                + handler.getClass().getName());
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package pando.fabric.server;
+
+import static pando.fabric.layout.SpaceMessage.bytes;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.PoolUsage;
+import pando.fabric.layout.SpaceMessage;
+import pando.fabric.memory.Words;
+
+/**
+ * Serves the CALLs about space: decodes a message, asks the {@link ChunkTable}, encodes the answer.
+ * Refuses nonsense by {@link IllegalArgumentException}.
+ */
+final class SpaceService {
+  private final ChunkTable table;
+
+  SpaceService(ChunkTable table) {
+    this.table = table;
+  }
+
+  /** Serves one CALL; returns the length of the response. */
+  int handle(int function, MemorySegment message, int requestBytes) {
+    return switch (function) {
+      case SpaceMessage.ALLOCATE -> allocate(message, requestBytes);
+      case SpaceMessage.RELEASE -> release(message, requestBytes);
+      case SpaceMessage.RELEASE_RUN -> releaseRun(message, requestBytes);
+      case SpaceMessage.USAGE -> usage(message, requestBytes);
+      default -> throw new IllegalArgumentException("unknown function");
+    };
+  }
+
+  private int allocate(MemorySegment message, int requestBytes) {
+    checkLength(requestBytes, bytes(1));
+    long nodeBytes = Words.get(message, bytes(0));
+    long[] offsets = new long[SpaceMessage.NODES_MAX];
+    int count = table.takeNodes(nodeBytes, offsets);
+    if (count > 0) {
+      return respondNodes(message, offsets, count);
+    }
+    long chunk = table.takeChunk(nodeBytes);
+    return chunk < 0 ? respondFull(message) : respondChunk(message, chunk);
+  }
+
+  private static int respondNodes(MemorySegment message, long[] offsets, int count) {
+    Words.set(message, bytes(0), SpaceMessage.NODES);
+    Words.set(message, bytes(1), count);
+    for (int i = 0; i < count; i++) {
+      Words.set(message, bytes(2 + i), offsets[i]);
+    }
+    return bytes(2 + count);
+  }
+
+  private int respondChunk(MemorySegment message, long chunk) {
+    Words.set(message, bytes(0), SpaceMessage.CHUNK);
+    Words.set(message, bytes(1), table.chunkBytes());
+    Words.set(message, bytes(2), chunk);
+    return bytes(3);
+  }
+
+  private int respondFull(MemorySegment message) {
+    Words.set(message, bytes(0), SpaceMessage.FULL);
+    setUsage(message, 1);
+    return bytes(4);
+  }
+
+  private int release(MemorySegment message, int requestBytes) {
+    checkLengthAtLeast(requestBytes, bytes(2));
+    long nodeBytes = Words.get(message, bytes(0));
+    long count = Words.get(message, bytes(1));
+    if (count < 1 || count > SpaceMessage.NODES_MAX) {
+      throw new IllegalArgumentException(
+          "invalid number of nodes: count=" + count + ", maximum=" + SpaceMessage.NODES_MAX);
+    }
+    checkLength(requestBytes, bytes(2 + (int) count));
+    long[] offsets = new long[(int) count];
+    for (int i = 0; i < offsets.length; i++) {
+      offsets[i] = Words.get(message, bytes(2 + i));
+    }
+    table.release(nodeBytes, offsets, offsets.length);
+    return 0;
+  }
+
+  private int releaseRun(MemorySegment message, int requestBytes) {
+    checkLength(requestBytes, bytes(3));
+    table.releaseRun(
+        Words.get(message, bytes(0)), Words.get(message, bytes(2)), Words.get(message, bytes(1)));
+    return 0;
+  }
+
+  private int usage(MemorySegment message, int requestBytes) {
+    checkLength(requestBytes, 0);
+    setUsage(message, 0);
+    return bytes(3);
+  }
+
+  private void setUsage(MemorySegment message, int field) {
+    PoolUsage usage = table.usage();
+    Words.set(message, bytes(field), usage.capacityBytes());
+    Words.set(message, bytes(field + 1), usage.reservedBytes());
+    Words.set(message, bytes(field + 2), usage.usedBytes());
+  }
+
+  private static void checkLength(int requestBytes, int required) {
+    if (requestBytes != required) {
+      throw new IllegalArgumentException(
+          "invalid length: requestBytes=" + requestBytes + ", required=" + required);
+    }
+  }
+
+  private static void checkLengthAtLeast(int requestBytes, int minimum) {
+    if (requestBytes < minimum) {
+      throw new IllegalArgumentException(
+          "invalid length: requestBytes=" + requestBytes + ", minimum=" + minimum);
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package pando.fabric.shm;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.EffectiveUser;
+import pando.fabric.memory.ProcessLock;
+
+/**
+ * Where memory servers of one user on one machine publish how to reach them: a private directory
+ * with two files for each name.
+ *
+ * <pre>
+ *   NAME        the entry, put in place whole
+ *   NAME.lock   locked as long as the memory server lives; never deleted
+ * </pre>
+ *
+ * <p>Whoever can write there can make a client map memory of any process of the user; so the
+ * directory must belong to the user alone and must not be a link to another.
+ */
+final class Registry {
+  /** System property that names another directory. */
+  static final String DIRECTORY_PROPERTY = "pando.shm.directory";
+
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
+  private static final Set<PosixFilePermission> PRIVATE =
+      PosixFilePermissions.fromString("rwx------");
+
+  private final Path directory;
+
+  private Registry(Path directory) {
+    this.directory = directory;
+  }
+
+  /** Opens the user's registry, and creates the directory if there is none. */
+  static Registry open() {
+    Path directory = configuredDirectory();
+    try {
+      create(directory);
+      checkPrivate(directory);
+    } catch (IOException | UnsupportedOperationException e) {
+      throw new RegistryException("directory of no use: directory=" + directory, e);
+    }
+    return new Registry(directory);
+  }
+
+  /** Takes a name until the lock is closed or the process ends. */
+  ProcessLock acquire(String name) {
+    checkName(name);
+    ProcessLock lock =
+        ProcessLock.tryAcquire(lockFile(name))
+            .orElseThrow(() ->
+                new RegistryException(
+                    "a memory server of this name runs already: name="
+                        + name
+                        + ", directory="
+                        + directory));
+    try {
+      Files.deleteIfExists(entryFile(name));
+      return lock;
+    } catch (IOException e) {
+      lock.close();
+      throw new RegistryException("cannot replace the entry: file=" + entryFile(name), e);
+    }
+  }
+
+  /** Publishes an entry under a name that was acquired. */
+  void publish(String name, RegistryEntry entry) {
+    Path file = entryFile(name);
+    try {
+      Path draft = Files.createTempFile(directory, name + ".", ".new");
+      Files.writeString(draft, entry.toText());
+      Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      throw new RegistryException("cannot publish: file=" + file, e);
+    }
+  }
+
+  /** Takes an entry back. */
+  void withdraw(String name) {
+    try {
+      Files.deleteIfExists(entryFile(name));
+    } catch (IOException e) {
+      throw new RegistryException("cannot withdraw: file=" + entryFile(name), e);
+    }
+  }
+
+  /** Returns the entry of a memory server that runs. */
+  RegistryEntry find(String name) {
+    checkName(name);
+    Path file = entryFile(name);
+    try {
+      RegistryEntry entry = RegistryEntry.parse(Files.readString(file));
+      if (!isRunning(name)) {
+        throw notRunning(name, null);
+      }
+      return entry;
+    } catch (NoSuchFileException e) {
+      throw notRunning(name, e);
+    } catch (IOException | IllegalArgumentException e) {
+      throw new RegistryException("unreadable entry: file=" + file, e);
+    }
+  }
+
+  /** Tells whether the memory server of a name runs. */
+  boolean isRunning(String name) {
+    return ProcessLock.isHeld(lockFile(name));
+  }
+
+  private RegistryException notRunning(String name, @Nullable IOException cause) {
+    String message =
+        "no memory server of this name runs: name=" + name + ", directory=" + directory;
+    return cause == null ? new RegistryException(message) : new RegistryException(message, cause);
+  }
+
+  private Path entryFile(String name) {
+    return directory.resolve(name);
+  }
+
+  private Path lockFile(String name) {
+    return directory.resolve(name + ".lock");
+  }
+
+  private static Path configuredDirectory() {
+    String configured = System.getProperty(DIRECTORY_PROPERTY);
+    if (configured != null) {
+      return Path.of(configured).toAbsolutePath();
+    }
+    String runtime = System.getenv("XDG_RUNTIME_DIR");
+    if (runtime != null && Path.of(runtime).isAbsolute() && Files.isDirectory(Path.of(runtime))) {
+      return Path.of(runtime, "pando");
+    }
+    String temporary = System.getProperty("java.io.tmpdir", "/tmp");
+    return Path.of(temporary, "pando-" + EffectiveUser.id()).toAbsolutePath();
+  }
+
+  private static void create(Path directory) throws IOException {
+    try {
+      Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PRIVATE));
+    } catch (FileAlreadyExistsException e) {
+      // Checked next, whoever made it.
+    }
+  }
+
+  private static void checkPrivate(Path directory) throws IOException {
+    boolean isDirectory = Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS);
+    Object owner = Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+    Set<PosixFilePermission> permissions =
+        Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS);
+    if (!isDirectory || !owner.equals(EffectiveUser.id()) || !permissions.equals(PRIVATE)) {
+      throw new RegistryException(
+          "not a private directory of this user: directory="
+              + directory
+              + ", isDirectory="
+              + isDirectory
+              + ", owner="
+              + owner
+              + ", user="
+              + EffectiveUser.id()
+              + ", permissions="
+              + PosixFilePermissions.toString(permissions)
+              + ", required="
+              + PosixFilePermissions.toString(PRIVATE));
+    }
+  }
+
+  private static void checkName(String name) {
+    if (!NAME.matcher(name).matches()) {
+      throw new IllegalArgumentException(
+          "not a name for a memory server: name='" + name + "', required=" + NAME);
+    }
+  }
+}

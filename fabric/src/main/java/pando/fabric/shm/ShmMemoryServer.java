@@ -1,0 +1,131 @@
+package pando.fabric.shm;
+
+import java.security.SecureRandom;
+import java.util.concurrent.CountDownLatch;
+import pando.fabric.PoolUsage;
+import pando.fabric.mapped.Owner;
+import pando.fabric.memory.ProcessLock;
+import pando.fabric.memory.SharedMemory;
+import pando.fabric.server.MemoryServer;
+import pando.fabric.server.PoolOptions;
+
+/**
+ * A memory server in this process for the compute servers in others, which find it by its name.
+ * Runs until it is closed or the process ends; its nodes end with it.
+ */
+public final class ShmMemoryServer implements AutoCloseable {
+  private final String name;
+  private final Registry registry;
+  private final ProcessLock lock;
+  private final SharedMemory memory;
+  private final MemoryServer server;
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  private ShmMemoryServer(
+      String name, Registry registry, ProcessLock lock, SharedMemory memory, MemoryServer server) {
+    this.name = name;
+    this.registry = registry;
+    this.lock = lock;
+    this.memory = memory;
+    this.server = server;
+  }
+
+  /**
+   * Starts a memory server. All its memory is taken from the system now.
+   *
+   * @param name name to publish it under: letters, digits, {@code _} and {@code -}
+   * @param number its number in the fabric: its place, from 0, in the list of names that compute
+   *     servers attach
+   * @param options size of the pool, processor threads and handlers
+   * @throws RegistryException where a memory server of that name runs already
+   */
+  public static ShmMemoryServer start(String name, int number, PoolOptions options) {
+    if (number < 0 || number >= PoolOptions.MEMORY_SERVERS_MAX) {
+      throw new IllegalArgumentException(
+          "out of range: number=" + number + ", maximum=" + (PoolOptions.MEMORY_SERVERS_MAX - 1));
+    }
+    Registry registry = Registry.open();
+    ProcessLock lock = registry.acquire(name);
+    try {
+      SharedMemory memory =
+          SharedMemory.create("pando-" + name, MemoryServer.segmentBytes(options));
+      try {
+        return start(name, number, options, registry, lock, memory);
+      } catch (RuntimeException | Error e) {
+        memory.close();
+        throw e;
+      }
+    } catch (RuntimeException | Error e) {
+      lock.close();
+      throw e;
+    }
+  }
+
+  /** Returns the name it is published under. */
+  public String name() {
+    return name;
+  }
+
+  /** Returns how much of the pool is taken. */
+  public PoolUsage usage() {
+    return server.usage();
+  }
+
+  /** Returns the number of CALLs answered. */
+  public long callsServed() {
+    return server.callsServed();
+  }
+
+  /** Returns the number of CALLs refused, and of those whose handler threw. */
+  public long callsFailed() {
+    return server.callsFailed();
+  }
+
+  /** Waits until another thread closes this memory server. */
+  public void awaitClosed() throws InterruptedException {
+    closed.await();
+  }
+
+  /** Ends the memory server. Its compute servers find it lost. Does nothing the second time. */
+  @Override
+  public synchronized void close() {
+    if (closed.getCount() == 0) {
+      return;
+    }
+    try {
+      registry.withdraw(name);
+    } finally {
+      server.close();
+      lock.close();
+      memory.close();
+      closed.countDown();
+    }
+  }
+
+  private static ShmMemoryServer start(
+      String name,
+      int number,
+      PoolOptions options,
+      Registry registry,
+      ProcessLock lock,
+      SharedMemory memory) {
+    // Only has to differ from those before, whatever seed they were given.
+    long incarnation = new SecureRandom().nextLong();
+    MemoryServer server = MemoryServer.start(number, incarnation, memory.segment(), options);
+    try {
+      registry.publish(
+          name,
+          new RegistryEntry(
+              number,
+              Owner.self(),
+              memory.descriptor(),
+              options.bytesPerServer(),
+              options.chunkBytes(),
+              incarnation));
+    } catch (RuntimeException | Error e) {
+      server.close();
+      throw e;
+    }
+    return new ShmMemoryServer(name, registry, lock, memory, server);
+  }
+}

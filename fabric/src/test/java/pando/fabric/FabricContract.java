@@ -1,0 +1,699 @@
+package pando.fabric;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import pando.fabric.Capabilities.AtomicityDomain;
+import pando.fabric.layout.SpaceMessage;
+import pando.fabric.memory.Words;
+import pando.fabric.server.CallFailedException;
+import pando.fabric.server.PoolOptions;
+
+/** What every fabric in this module does, whichever memory its memory servers have. */
+public abstract class FabricContract {
+  private static final long SEED = 0x5EED_0005L;
+  private static final int SERVERS = 2;
+  private static final int CHUNK_BYTES = 64 << 10;
+  private static final long POOL_BYTES = 16 * CHUNK_BYTES;
+  private static final long DRAM_BYTES = POOL_BYTES + Fabric.CATALOGUE_BYTES;
+  private static final long MEMORY_BYTES = 64 << 10;
+
+  /** Where tests put data in local memory. */
+  private static final long LOCAL = 8192;
+
+  private static final long NODE = GlobalAddress.of(1, 32 << 10);
+
+  private Fabric fabric;
+  private RegisteredMemory memory;
+  private Worker worker;
+
+  /** For subclasses. */
+  protected FabricContract() {}
+
+  /** Starts memory servers and joins them. */
+  protected abstract Fabric open(PoolOptions options) throws Exception;
+
+  /** Stops what closing the fabric does not. */
+  protected abstract void stop();
+
+  @BeforeEach
+  void openFabric() throws Exception {
+    System.out.println("seed=" + SEED);
+    fabric =
+        open(
+            PoolOptions.defaults()
+                .withMemoryServers(SERVERS)
+                .withChunkBytes(CHUNK_BYTES)
+                .withBytesPerServer(POOL_BYTES)
+                .withProcessorThreads(3)
+                .withSeed(SEED)
+                .withHandlers(TestHandlers.all()));
+    memory = fabric.register(MEMORY_BYTES);
+    worker = fabric.worker(memory);
+  }
+
+  @AfterEach
+  void closeFabric() {
+    fabric.close();
+    memory.close();
+    stop();
+  }
+
+  @Test
+  void shouldTellWhatItCanDo() {
+    assertThat(fabric.memoryServers()).isEqualTo(SERVERS);
+    assertThat(fabric.dramBytes(1)).isEqualTo(DRAM_BYTES);
+    assertThatThrownBy(() -> fabric.dramBytes(2)).hasMessageContaining("server=2");
+    Capabilities capabilities = fabric.capabilities();
+    assertThat(capabilities.atomicityBytes()).isEqualTo(8);
+    assertThat(capabilities.maskedAtomics()).isTrue();
+    assertThat(capabilities.onChipBytes()).isEqualTo(256 << 10);
+    assertThat(capabilities.domain()).isEqualTo(AtomicityDomain.PROCESSOR);
+  }
+
+  @Test
+  void shouldStartWithZeroes() {
+    set(LOCAL, -1);
+    worker.read(GlobalAddress.of(0, 0), LOCAL, Fabric.CATALOGUE_BYTES);
+    for (int i = 0; i < Fabric.CATALOGUE_BYTES; i += 8) {
+      assertThat(get(LOCAL + i)).isZero();
+    }
+  }
+
+  @Test
+  void shouldReadWhatWasWrittenAtAnyOffsetAndLength() {
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int round = 0; round < 2_000; round++) {
+      int bytes = random.nextInt(2_000);
+      long remote = NODE + random.nextInt(64);
+      long source = LOCAL + random.nextInt(64);
+      long target = 2 * LOCAL + random.nextInt(64);
+      for (int i = 0; i < bytes; i += 8) {
+        Words.setUnaligned(memory.segment(), source + i, random.nextLong());
+      }
+      worker.write(remote, source, bytes);
+      worker.read(remote, target, bytes);
+      assertThat(
+              memory
+                  .segment()
+                  .asSlice(source, bytes)
+                  .mismatch(memory.segment().asSlice(target, bytes)))
+          .isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void shouldKeepMemoryServersAndRegionsApart() {
+    long[] addresses = {
+      GlobalAddress.of(0, 64),
+      GlobalAddress.of(1, 64),
+      GlobalAddress.onChip(0, 64),
+      GlobalAddress.onChip(1, 64)
+    };
+    for (int i = 0; i < addresses.length; i++) {
+      set(LOCAL, i + 1);
+      worker.write(addresses[i], LOCAL, 8);
+    }
+    for (int i = 0; i < addresses.length; i++) {
+      assertThat(read(addresses[i])).isEqualTo(i + 1);
+    }
+  }
+
+  @Test
+  void shouldCompareAndSwap() {
+    assertThat(worker.cas(NODE, 0, 5)).isZero();
+    assertThat(worker.cas(NODE, 0, 6)).isEqualTo(5);
+    assertThat(read(NODE)).isEqualTo(5);
+    assertThat(worker.cas(GlobalAddress.onChip(1, 8), 0, 9)).isZero();
+    assertThat(read(GlobalAddress.onChip(1, 8))).isEqualTo(9);
+  }
+
+  @Test
+  void shouldFetchAndAdd() {
+    assertThat(worker.faa(NODE, 5)).isZero();
+    assertThat(worker.faa(NODE, -7)).isEqualTo(5);
+    assertThat(read(NODE)).isEqualTo(-2);
+  }
+
+  @Test
+  void shouldSwapUnderAMaskWhereBitsUnderAnotherMatch() {
+    long start = 0x1122_3344_5566_7788L;
+    assertThat(worker.cas(NODE, 0, start)).isZero();
+    // Looks at one field, changes another.
+    long found =
+        worker.maskedCas(NODE, 0x5566_0000L, 0xffff_0000L, 0xaaaa_bbbb_cccc_ddddL, 0xffffL << 48);
+    assertThat(found).isEqualTo(start);
+    assertThat(read(NODE)).isEqualTo(0xaaaa_3344_5566_7788L);
+    // Does not match: changes nothing, returns what is there.
+    found = worker.maskedCas(NODE, 0x5567_0000L, 0xffff_0000L, 0, -1);
+    assertThat(found).isEqualTo(0xaaaa_3344_5566_7788L);
+    assertThat(read(NODE)).isEqualTo(0xaaaa_3344_5566_7788L);
+    // An empty compare mask matches everything.
+    assertThat(worker.maskedCas(NODE, 1, 0, 0, 0xffff)).isEqualTo(0xaaaa_3344_5566_7788L);
+    assertThat(read(NODE)).isEqualTo(0xaaaa_3344_5566_0000L);
+  }
+
+  @Test
+  void shouldAddFieldByFieldWithoutCarry() {
+    long boundaries = 0x8000_8000_8000_8000L;
+    assertThat(worker.cas(NODE, 0, 0xffff_0001_ffff_7fffL)).isZero();
+    assertThat(worker.maskedFaa(NODE, 0x0001_ffff_0002_0001L, boundaries))
+        .isEqualTo(0xffff_0001_ffff_7fffL);
+    assertThat(read(NODE)).isEqualTo(0x0000_0000_0001_8000L);
+  }
+
+  @Test
+  void shouldAddWithinFieldsOfAnyWidth() {
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int round = 0; round < 5_000; round++) {
+      long before = random.nextLong();
+      long addend = random.nextLong();
+      long boundaries = random.nextLong() >>> random.nextInt(64);
+      worker.write(NODE, put(before), 8);
+      assertThat(worker.maskedFaa(NODE, addend, boundaries)).isEqualTo(before);
+      assertThat(read(NODE)).isEqualTo(addFields(before, addend, boundaries));
+    }
+  }
+
+  @Test
+  void shouldAddAllBitsWithoutBoundaries() {
+    worker.write(NODE, put(-3), 8);
+    worker.maskedFaa(NODE, 5, 0);
+    assertThat(read(NODE)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldSwap16BytesUnderMasks() {
+    assertThat(fabric.capabilities().cas16()).isTrue();
+    setOperands(new long[] {0, 0, -1, -1, 1, 2, -1, -1});
+    assertThat(worker.maskedCas16(NODE, LOCAL)).isTrue();
+    assertThat(get(LOCAL + 64)).isZero();
+    assertThat(read(NODE)).isEqualTo(1);
+    assertThat(read(NODE + 8)).isEqualTo(2);
+    setOperands(new long[] {1, 3, -1, -1, 7, 7, -1, -1});
+    assertThat(worker.maskedCas16(NODE, LOCAL)).isFalse();
+    assertThat(get(LOCAL + 64)).isEqualTo(1);
+    assertThat(get(LOCAL + 72)).isEqualTo(2);
+    setOperands(new long[] {1, 99, -1, 0, 0xff00, -1, 0xff00, 0xf0});
+    assertThat(worker.maskedCas16(NODE, LOCAL)).isTrue();
+    assertThat(read(NODE)).isEqualTo(0xff01);
+    assertThat(read(NODE + 8)).isEqualTo(0xf2);
+    assertThatThrownBy(() -> worker.maskedCas16(NODE + 8, LOCAL))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> worker.maskedCas16(NODE, LOCAL + 8))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void shouldKeep16BytesTogetherUnderTwoRacingWorkers() throws Exception {
+    long additions = 20_000;
+    race(2, (own, number) -> addToBothHalves(own, additions));
+    assertThat(read(NODE)).isEqualTo(2 * additions);
+    assertThat(read(NODE + 8)).isEqualTo(2 * additions);
+  }
+
+  @Test
+  void shouldLoseNoAtomicUnderRacingWorkers() throws Exception {
+    long additions = 20_000;
+    race(
+        3,
+        (own, number) -> {
+          for (int i = 0; i < additions; i++) {
+            own.faa(NODE, 1);
+            own.maskedFaa(NODE + 8, 1L << (16 * number), 0x8000_8000_8000_8000L);
+            long seen = own.maskedCas(NODE + 16, 0, 0, 0, 0);
+            while (true) {
+              long found = own.cas(NODE + 16, seen, seen + 1);
+              if (found == seen) {
+                break;
+              }
+              seen = found;
+            }
+          }
+        });
+    assertThat(read(NODE)).isEqualTo(3 * additions);
+    assertThat(read(NODE + 8)).isEqualTo(additions * 0x1_0001_0001L);
+    assertThat(read(NODE + 16)).isEqualTo(3 * additions);
+  }
+
+  @Test
+  void shouldNotLetAReadOvertakeAWriteOrAnAtomic() throws Exception {
+    int rounds = 20_000;
+    long[][] seen = new long[2][rounds];
+    CyclicBarrier barrier = new CyclicBarrier(2);
+    race(
+        2,
+        (own, number) -> {
+          Words.set(own.memory(), 0, 1);
+          for (int i = 0; i < rounds; i++) {
+            long mine = NODE + 16L * i + 8L * number;
+            long other = NODE + 16L * i + 8L * (1 - number);
+            if (i % 100 == 0) {
+              barrier.await();
+            }
+            if (i % 2 == 0) {
+              own.write(mine, 0, 8);
+            } else {
+              own.cas(mine, 0, 1);
+            }
+            own.read(other, 8, 8);
+            seen[number][i] = Words.get(own.memory(), 8);
+          }
+        });
+    for (int i = 0; i < rounds; i++) {
+      assertThat(seen[0][i] + seen[1][i]).as("round %d", i).isPositive();
+    }
+  }
+
+  @Test
+  void shouldShowWritesInPostingOrder() throws Exception {
+    int rounds = 50_000;
+    race(
+        2,
+        (own, number) -> {
+          VerbList list = new VerbList();
+          long seen = 0;
+          for (long i = 1; i <= rounds && seen < rounds; i++) {
+            if (number == 0) {
+              Words.set(own.memory(), 0, i);
+              own.post(list.clear().write(NODE, 0, 8).write(NODE + 4096, 0, 8));
+            } else {
+              own.post(list.clear().read(NODE + 4096, 8, 8).read(NODE, 16, 8));
+              seen = Words.get(own.memory(), 8);
+              assertThat(Words.get(own.memory(), 16)).isGreaterThanOrEqualTo(seen);
+            }
+          }
+        });
+  }
+
+  @Test
+  void shouldRunADoorbellListInOrderAsOneRoundTrip() {
+    set(LOCAL, 7);
+    setOperands(LOCAL + 256, new long[] {0, 0, 0, 0, 1, 2, -1, -1});
+    VerbList list =
+        new VerbList()
+            .write(NODE, LOCAL, 8)
+            .read(NODE, LOCAL + 8, 8)
+            .faa(NODE, 3, LOCAL + 16)
+            .cas(NODE, 10, 20, LOCAL + 24)
+            .maskedCas(NODE, 20, 0xff, 0x3000, 0xf000, LOCAL + 32)
+            .maskedFaa(NODE, 1, 0, LOCAL + 40)
+            .maskedCas16(NODE + 64, LOCAL + 256)
+            .read(NODE, LOCAL + 48, 8);
+    worker.post(list);
+    assertThat(get(LOCAL + 8)).isEqualTo(7);
+    assertThat(get(LOCAL + 16)).isEqualTo(7);
+    assertThat(get(LOCAL + 24)).isEqualTo(10);
+    assertThat(get(LOCAL + 32)).isEqualTo(20);
+    assertThat(get(LOCAL + 40)).isEqualTo(0x3014);
+    assertThat(get(LOCAL + 48)).isEqualTo(0x3015);
+    assertThat(worker.counters().toString())
+        .isEqualTo(
+            "reads=2, writes=1, atomics=5, calls=0, roundTrips=1, bytesIn="
+                + (2 * 8 + 4 * 8 + 16)
+                + ", bytesOut="
+                + (8 + 8 + 16 + 32 + 16 + 64));
+  }
+
+  @Test
+  void shouldPostToOneMemoryServerOnly() {
+    VerbList list =
+        new VerbList()
+            .write(GlobalAddress.of(0, 0), LOCAL, 8)
+            .write(GlobalAddress.of(1, 0), LOCAL, 8);
+    assertThatThrownBy(() -> worker.post(list))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("0:0x0")
+        .hasMessageContaining("1:0x0");
+    assertThat(worker.counters().writes).isZero();
+  }
+
+  @Test
+  void shouldScatterToSeveralMemoryServersAsOneRoundTrip() {
+    worker.write(GlobalAddress.of(0, 128), put(1), 8);
+    worker.write(GlobalAddress.of(1, 128), put(2), 8);
+    VerbCounters before = worker.counters().copy();
+    worker.scatter(
+        new VerbList()
+            .read(GlobalAddress.of(0, 128), LOCAL, 8)
+            .read(GlobalAddress.of(1, 128), LOCAL + 8, 8));
+    assertThat(get(LOCAL)).isEqualTo(1);
+    assertThat(get(LOCAL + 8)).isEqualTo(2);
+    worker.scatter(new VerbList());
+    VerbCounters after = worker.counters().copy();
+    after.subtract(before);
+    assertThat(after.roundTrips).isEqualTo(1);
+    assertThat(after.reads).isEqualTo(2);
+  }
+
+  @Test
+  void shouldCountExactly() {
+    worker.read(NODE, LOCAL, 1024);
+    worker.write(NODE, LOCAL, 100);
+    worker.cas(NODE, 0, 0);
+    worker.faa(NODE, 0);
+    worker.maskedCas(NODE, 0, 0, 0, 0);
+    worker.maskedFaa(NODE, 0, 0);
+    worker.maskedCas16(NODE, LOCAL);
+    worker.call(1, TestHandlers.INCREMENT, LOCAL, 33);
+    assertThat(worker.counters().toString())
+        .isEqualTo(
+            "reads=1, writes=1, atomics=5, calls=1, roundTrips=8, bytesIn="
+                + (1024 + 8 + 8 + 8 + 8 + 16 + 33)
+                + ", bytesOut="
+                + (100 + 16 + 8 + 32 + 16 + 64 + 33));
+  }
+
+  @Test
+  void shouldRefuseBytesOutsideTheMemoryServer() {
+    long chip = 256 << 10;
+    long[] outside = {
+      GlobalAddress.of(0, DRAM_BYTES - 7),
+      GlobalAddress.of(0, DRAM_BYTES),
+      GlobalAddress.of(0, (1L << 47) - 8),
+      GlobalAddress.of(2, 0),
+      GlobalAddress.of(GlobalAddress.SERVERS_MAX - 1, 0),
+      GlobalAddress.onChip(0, chip - 7),
+      GlobalAddress.onChip(0, chip),
+      GlobalAddress.onChip(1, (1L << 47) - 1),
+      GlobalAddress.of(0, 64) | GlobalAddress.SWIZZLED,
+      -1
+    };
+    for (long address : outside) {
+      assertThatThrownBy(() -> worker.read(address, LOCAL, 8))
+          .isInstanceOf(InvalidAddressException.class)
+          .hasMessageContaining(GlobalAddress.toString(address));
+      assertThatThrownBy(() -> worker.write(address, LOCAL, 8))
+          .isInstanceOf(InvalidAddressException.class);
+    }
+    assertThatThrownBy(() -> worker.cas(GlobalAddress.of(0, DRAM_BYTES), 0, 0))
+        .isInstanceOf(InvalidAddressException.class);
+    assertThatThrownBy(() -> worker.read(NODE, LOCAL, -1))
+        .isInstanceOf(InvalidAddressException.class)
+        .hasMessageContaining("bytes=-1");
+    assertThatThrownBy(() -> worker.read(NODE, LOCAL, Integer.MAX_VALUE))
+        .isInstanceOf(InvalidAddressException.class)
+        .hasMessageContaining("bytes=" + Integer.MAX_VALUE);
+    worker.read(GlobalAddress.of(0, DRAM_BYTES - 8), LOCAL, 8);
+    worker.read(GlobalAddress.onChip(0, chip - 8), LOCAL, 8);
+    assertThat(worker.counters().reads).isEqualTo(2);
+  }
+
+  @Test
+  void shouldRefuseBytesOutsideTheRegisteredMemory() {
+    long[] outside = {-1, MEMORY_BYTES - 7, MEMORY_BYTES, Long.MAX_VALUE, Long.MIN_VALUE};
+    for (long local : outside) {
+      for (int bytes : new int[] {8, 1024}) {
+        assertThatThrownBy(() -> worker.read(NODE, local, bytes))
+            .isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> worker.write(NODE, local, bytes))
+            .isInstanceOf(IndexOutOfBoundsException.class);
+      }
+      assertThatThrownBy(() -> worker.post(new VerbList().faa(NODE, 1, local)))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      assertThatThrownBy(() -> worker.call(0, TestHandlers.INCREMENT, local, 8))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+    assertThat(read(NODE)).isZero();
+  }
+
+  @Test
+  void shouldRefuseMisalignedAtomics() {
+    assertThatThrownBy(() -> worker.cas(NODE + 4, 0, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(GlobalAddress.toString(NODE + 4));
+    assertThatThrownBy(() -> worker.faa(NODE + 1, 0)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void shouldServeCalls() {
+    Words.set(memory.segment(), LOCAL, 0x0102_0304L);
+    assertThat(worker.call(0, TestHandlers.INCREMENT, LOCAL, 4)).isEqualTo(4);
+    assertThat(get(LOCAL)).isEqualTo(0x0203_0405L);
+    assertThat(worker.call(0, TestHandlers.INCREMENT, LOCAL, Worker.CALL_BYTES_MAX))
+        .isEqualTo(Worker.CALL_BYTES_MAX);
+    assertThat(worker.call(1, TestHandlers.INCREMENT, LOCAL, 0)).isZero();
+  }
+
+  @Test
+  void shouldGoOnAfterCallsThatFail() {
+    assertThatThrownBy(() -> worker.call(1, TestHandlers.THROW, LOCAL, 8))
+        .isInstanceOf(CallFailedException.class)
+        .hasMessageContaining("server=1, function=17")
+        .hasMessageContaining("java.lang.IllegalCallerException")
+        .hasMessageNotContaining("secret");
+    assertThatThrownBy(() -> worker.call(1, TestHandlers.OVERFLOW, LOCAL, 8))
+        .hasMessageContaining("StackOverflowError");
+    assertThatThrownBy(() -> worker.call(1, TestHandlers.OVERSIZED, LOCAL, 8))
+        .isInstanceOf(CallFailedException.class)
+        .hasMessageContaining("4033");
+    assertThatThrownBy(() -> worker.call(1, TestHandlers.UNKNOWN, LOCAL, 8))
+        .isInstanceOf(CallFailedException.class)
+        .hasMessageContaining("unknown function");
+    assertThatThrownBy(() -> worker.call(1, 9, LOCAL, 8))
+        .isInstanceOf(CallFailedException.class)
+        .hasMessageContaining("unknown function");
+    assertThat(worker.call(1, TestHandlers.INCREMENT, LOCAL, 8)).isEqualTo(8);
+  }
+
+  @Test
+  void shouldRefuseCallsThatMakeNoSense() {
+    assertThatThrownBy(() -> worker.call(2, 16, LOCAL, 8)).hasMessageContaining("server=2");
+    assertThatThrownBy(() -> worker.call(-1, 16, LOCAL, 8)).hasMessageContaining("server=-1");
+    assertThatThrownBy(() -> worker.call(0, 256, LOCAL, 8)).hasMessageContaining("function=256");
+    assertThatThrownBy(() -> worker.call(0, 16, LOCAL, 4033)).hasMessageContaining("4033");
+    assertThatThrownBy(() -> worker.call(0, 16, LOCAL, -1)).hasMessageContaining("=-1");
+    assertThat(worker.counters().calls).isZero();
+  }
+
+  @Test
+  void shouldServeCallsOfManyWorkersAtOnce() throws Exception {
+    long calls = 500;
+    race(
+        6,
+        (own, number) -> {
+          for (long i = 0; i < calls; i++) {
+            int server = (int) (i % SERVERS);
+            Words.set(own.memory(), 0, 1 + number);
+            Words.set(own.memory(), 8, 64);
+            assertThat(own.call(server, TestHandlers.ADD, 0, 16)).isEqualTo(16);
+            assertThat(Words.get(own.memory(), 8)).isEqualTo(server);
+          }
+        });
+    long perServer = calls / SERVERS * (1 + 2 + 3 + 4 + 5 + 6);
+    assertThat(read(GlobalAddress.of(0, 64))).isEqualTo(perServer);
+    assertThat(read(GlobalAddress.of(1, 64))).isEqualTo(perServer);
+  }
+
+  @Test
+  void shouldRefuseHostileMessagesAboutSpace() {
+    List<PoolUsage> before = fabric.usage();
+    long[][] allocations = {{}, {0}, {-1}, {100}, {1L << 40}, {1024, 1}};
+    for (long[] fields : allocations) {
+      assertRefused(SpaceMessage.ALLOCATE, fields);
+    }
+    long[][] releases = {
+      {},
+      {1024},
+      {1024, 1},
+      {1024, 0},
+      {1024, -1},
+      {1024, Long.MAX_VALUE},
+      {1024, 1L << 32, 0},
+      {1024, 2, 16 << 10},
+      {1024, 1, 0},
+      {1024, 1, 16 << 10},
+      {1024, 1, -16384},
+      {0, 1, 16 << 10},
+    };
+    for (long[] fields : releases) {
+      assertRefused(SpaceMessage.RELEASE, fields);
+      assertRefused(SpaceMessage.RELEASE_RUN, fields);
+    }
+    assertRefused(SpaceMessage.USAGE, 1);
+    assertThat(fabric.usage()).isEqualTo(before);
+  }
+
+  @Test
+  void shouldGiveSlotsBackWithTheirWorkers() {
+    for (int i = 0; i < 3_000; i++) {
+      try (Worker other = fabric.worker(memory)) {
+        assertThat(other.call(0, TestHandlers.INCREMENT, LOCAL, 1)).isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void shouldGiveEachWorkerItsOwnRandomnessFromTheSeed() {
+    long[] drawn = IntStream.range(0, 10).mapToLong(i -> draw()).distinct().toArray();
+    assertThat(drawn).hasSize(10);
+  }
+
+  @Test
+  void shouldRefuseVerbsAfterTheWorkerIsClosed() {
+    worker.read(NODE, LOCAL, 8);
+    worker.close();
+    assertThatThrownBy(() -> worker.read(NODE, LOCAL, 8)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> worker.call(0, 16, LOCAL, 8))
+        .isInstanceOf(IllegalStateException.class);
+    assertThat(worker.counters().reads).isEqualTo(1);
+  }
+
+  @Test
+  void shouldRefuseVerbsAfterTheFabricIsClosed() {
+    fabric.close();
+    fabric.close();
+    List<Runnable> verbs =
+        List.of(
+            () -> worker.read(NODE, LOCAL, 1024),
+            () -> worker.read(NODE, LOCAL, 8),
+            () -> worker.write(NODE, LOCAL, 1024),
+            () -> worker.cas(NODE, 0, 0),
+            () -> worker.maskedFaa(NODE, 0, 0),
+            () -> worker.maskedCas16(NODE, LOCAL),
+            () -> worker.call(0, TestHandlers.INCREMENT, LOCAL, 8),
+            () -> fabric.worker(memory).close());
+    for (Runnable verb : verbs) {
+      assertThatThrownBy(verb::run).isInstanceOf(IllegalStateException.class);
+    }
+    worker.close();
+  }
+
+  @Test
+  void shouldEndWorkersInTheMiddleOfVerbsWhenTheFabricCloses() throws Exception {
+    try (ExecutorService threads = Executors.newCachedThreadPool()) {
+      CyclicBarrier started = new CyclicBarrier(4);
+      List<Future<?>> running = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        int number = i;
+        Worker own = fabric.worker(fabric.register(MEMORY_BYTES));
+        running.add(
+            threads.submit(() -> {
+              started.await();
+              while (true) {
+                switch (number) {
+                  case 0 -> own.read(NODE, LOCAL, 1024);
+                  case 1 -> own.maskedCas16(NODE, LOCAL);
+                  default -> own.call(0, TestHandlers.INCREMENT, LOCAL, 8);
+                }
+              }
+            }));
+      }
+      started.await();
+      fabric.close();
+      for (Future<?> end : running) {
+        assertThatThrownBy(() -> end.get(30, TimeUnit.SECONDS))
+            .hasCauseInstanceOf(IllegalStateException.class);
+      }
+    }
+  }
+
+  private void assertRefused(int function, long... fields) {
+    for (int i = 0; i < fields.length; i++) {
+      set(LOCAL + 8L * i, fields[i]);
+    }
+    assertThatThrownBy(() -> worker.call(0, function, LOCAL, 8 * fields.length))
+        .as("function %d, fields %s", function, Arrays.toString(fields))
+        .isInstanceOf(CallFailedException.class);
+  }
+
+  private void addToBothHalves(Worker own, long additions) {
+    long[] seen = {0, 0};
+    long done = 0;
+    while (done < additions) {
+      setOperands(own, 0, new long[] {seen[0], seen[1], -1, -1, seen[0] + 1, seen[1] + 1, -1, -1});
+      if (own.maskedCas16(NODE, 0)) {
+        done++;
+      }
+      seen[0] = Words.get(own.memory(), 64);
+      seen[1] = Words.get(own.memory(), 72);
+      assertThat(seen[0]).isEqualTo(seen[1]);
+    }
+  }
+
+  private interface Racer {
+    void run(Worker own, int number) throws Exception;
+  }
+
+  private void race(int racers, Racer racer) throws Exception {
+    try (ExecutorService threads = Executors.newFixedThreadPool(racers)) {
+      List<Callable<Void>> tasks = new ArrayList<>();
+      for (int i = 0; i < racers; i++) {
+        int number = i;
+        tasks.add(() -> {
+          try (RegisteredMemory ownMemory = fabric.register(MEMORY_BYTES);
+              Worker own = fabric.worker(ownMemory)) {
+            racer.run(own, number);
+          }
+          return null;
+        });
+      }
+      for (Future<Void> end : threads.invokeAll(tasks)) {
+        end.get();
+      }
+    }
+  }
+
+  private long draw() {
+    try (Worker other = fabric.worker(memory)) {
+      return other.random().nextLong();
+    }
+  }
+
+  private static long addFields(long before, long addend, long boundaries) {
+    long sum = 0;
+    int carry = 0;
+    for (int bit = 0; bit < 64; bit++) {
+      long total = (before >>> bit & 1) + (addend >>> bit & 1) + carry;
+      sum |= (total & 1) << bit;
+      carry = (boundaries >>> bit & 1) != 0 ? 0 : (int) (total >>> 1);
+    }
+    return sum;
+  }
+
+  private void setOperands(long[] operands) {
+    setOperands(LOCAL, operands);
+  }
+
+  private void setOperands(long offset, long[] operands) {
+    setOperands(worker, offset, operands);
+  }
+
+  private static void setOperands(Worker own, long offset, long[] operands) {
+    for (int i = 0; i < operands.length; i++) {
+      Words.set(own.memory(), offset + 8L * i, operands[i]);
+    }
+  }
+
+  private long put(long value) {
+    set(LOCAL, value);
+    return LOCAL;
+  }
+
+  private long read(long remote) {
+    worker.read(remote, LOCAL + 512, 8);
+    return get(LOCAL + 512);
+  }
+
+  private void set(long offset, long value) {
+    Words.set(memory.segment(), offset, value);
+  }
+
+  private long get(long offset) {
+    return Words.get(memory.segment(), offset);
+  }
+}

@@ -1,0 +1,181 @@
+package pando.fabric.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import pando.fabric.memory.NativeMemoryException;
+import pando.fabric.server.PoolOptions;
+
+@EnabledOnOs(OS.LINUX)
+class RegistryTest {
+  private static final PoolOptions OPTIONS =
+      PoolOptions.defaults().withBytesPerServer(1 << 20).withChunkBytes(64 << 10);
+
+  @TempDir private Path parent;
+  private Path directory;
+
+  @BeforeEach
+  void chooseDirectory() {
+    directory = parent.resolve("registry");
+    System.setProperty(Registry.DIRECTORY_PROPERTY, directory.toString());
+  }
+
+  @AfterEach
+  void forgetDirectory() {
+    System.clearProperty(Registry.DIRECTORY_PROPERTY);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        ".",
+        "..",
+        "../x",
+        "a/b",
+        "/etc/passwd",
+        "a.lock",
+        "a\0",
+        "-a",
+        "a b",
+        "\u00e4"
+      })
+  void shouldRefuseNamesThatAreNone(String name) {
+    assertThatThrownBy(() -> ShmMemoryServer.start(name, 0, OPTIONS))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("not a name");
+    assertThatThrownBy(() -> ShmFabric.attach(List.of(name), 1))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void shouldRefuseANameThatIsInUse() {
+    try (ShmMemoryServer first = ShmMemoryServer.start("m0", 0, OPTIONS)) {
+      assertThat(first.name()).isEqualTo("m0");
+      assertThatThrownBy(() -> ShmMemoryServer.start("m0", 0, OPTIONS))
+          .isInstanceOf(RegistryException.class)
+          .hasMessageContaining("runs already: name=m0");
+      ShmFabric.attach(List.of("m0"), 1).close();
+    }
+    ShmMemoryServer.start("m0", 0, OPTIONS).close();
+  }
+
+  @Test
+  void shouldTellThatNobodyRuns() {
+    assertThatThrownBy(() -> ShmFabric.attach(List.of("m0"), 1))
+        .isInstanceOf(RegistryException.class)
+        .hasMessageContaining("no memory server of this name runs: name=m0");
+    ShmMemoryServer.start("m0", 0, OPTIONS).close();
+    assertThatThrownBy(() -> ShmFabric.attach(List.of("m0"), 1))
+        .hasMessageContaining("no memory server of this name runs");
+  }
+
+  @Test
+  void shouldReplaceTheEntryOfADeadServer() throws IOException {
+    ShmMemoryServer.start("m0", 0, OPTIONS).close();
+    Files.writeString(
+        directory.resolve("m0"), new RegistryEntry(0, 1, 1, 1 << 20, 1 << 16, 1).toText());
+    assertThatThrownBy(() -> ShmFabric.attach(List.of("m0"), 1))
+        .hasMessageContaining("no memory server of this name runs");
+    try (ShmMemoryServer server = ShmMemoryServer.start("m0", 0, OPTIONS)) {
+      ShmFabric.attach(List.of(server.name()), 1).close();
+    }
+  }
+
+  @Test
+  void shouldRefuseAnEntryThatIsDamagedOrNamesOtherMemory() throws IOException {
+    try (ShmMemoryServer server = ShmMemoryServer.start("m0", 0, OPTIONS)) {
+      Path entry = directory.resolve(server.name());
+      String text = Files.readString(entry);
+      String[] damaged = {
+        "",
+        "number=0",
+        text.replace("number=0", "number=-1"),
+        text.replace("number=0", "number=99999999999999999999"),
+        text.replace("chunkBytes=65536", "chunkBytes=65537"),
+        text.replace("bytesPerServer=1048576", "bytesPerServer=" + Long.MAX_VALUE)
+      };
+      for (String bad : damaged) {
+        Files.writeString(entry, bad);
+        assertThatThrownBy(() -> ShmFabric.attach(List.of("m0"), 1))
+            .isInstanceOf(RegistryException.class)
+            .hasMessageContaining("unreadable entry");
+      }
+      Files.writeString(entry, text.replace("bytesPerServer=1048576", "bytesPerServer=4194304"));
+      assertThatThrownBy(() -> ShmFabric.attach(List.of("m0"), 1))
+          .isInstanceOf(NativeMemoryException.class)
+          .hasMessageContaining("another size");
+      Files.writeString(entry, text.replace("incarnation=", "incarnation=1"));
+      assertThatThrownBy(() -> ShmFabric.attach(List.of("m0"), 1))
+          .isInstanceOf(RegistryException.class);
+    }
+  }
+
+  @Test
+  void shouldRefuseMemoryServersInAnotherOrder() {
+    try (ShmMemoryServer zero = ShmMemoryServer.start("m0", 0, OPTIONS);
+        ShmMemoryServer one = ShmMemoryServer.start("m1", 1, OPTIONS)) {
+      ShmFabric.attach(List.of(zero.name(), one.name()), 1).close();
+      assertThatThrownBy(() -> ShmFabric.attach(List.of("m1", "m0"), 1))
+          .isInstanceOf(RegistryException.class)
+          .hasMessageContaining("name=m1, place=0, number=1");
+      assertThatThrownBy(() -> ShmFabric.attach(List.of(), 1))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void shouldRefuseADirectoryThatOthersMayUse() throws IOException {
+    Files.createDirectory(directory);
+    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
+    assertThatThrownBy(() -> ShmMemoryServer.start("m0", 0, OPTIONS))
+        .isInstanceOf(RegistryException.class)
+        .hasMessageContaining("permissions=rwxrwxrwx, required=rwx------");
+  }
+
+  @Test
+  void shouldRefuseADirectoryThatIsALink() throws IOException {
+    Path target =
+        Files.createDirectory(
+            parent.resolve("target"),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Files.createSymbolicLink(directory, target);
+    assertThatThrownBy(() -> ShmMemoryServer.start("m0", 0, OPTIONS))
+        .isInstanceOf(RegistryException.class)
+        .hasMessageContaining("isDirectory=false");
+  }
+
+  @Test
+  void shouldNotFollowALinkInThePlaceOfALock() throws IOException {
+    ShmMemoryServer.start("m0", 0, OPTIONS).close();
+    Path victim = Files.writeString(parent.resolve("victim"), "untouched");
+    Files.createSymbolicLink(directory.resolve("m1.lock"), victim);
+    assertThatThrownBy(() -> ShmMemoryServer.start("m1", 1, OPTIONS))
+        .isInstanceOf(NativeMemoryException.class)
+        .hasMessageContaining("ELOOP");
+    assertThat(victim).hasContent("untouched");
+  }
+
+  @Test
+  void shouldLeaveNothingBehindWhenThereIsNotEnoughMemory() {
+    PoolOptions absurd =
+        PoolOptions.defaults().withChunkBytes(8 << 20).withBytesPerServer(1L << 45);
+    assertThatThrownBy(() -> ShmMemoryServer.start("m0", 0, absurd))
+        .isInstanceOf(NativeMemoryException.class)
+        .hasMessageContaining("not enough memory");
+    ShmMemoryServer.start("m0", 0, OPTIONS).close();
+  }
+}

@@ -1,0 +1,11 @@
+import org.jspecify.annotations.NullMarked;
+
+/** Ordered indexes over disaggregated memory: one interface, and one package for each system. */
+@NullMarked
+module pando.index {
+  requires static transitive org.jspecify;
+  requires transitive pando.fabric;
+
+  exports pando.index;
+  exports pando.index.dex;
+}

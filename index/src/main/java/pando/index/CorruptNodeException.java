@@ -1,0 +1,30 @@
+package pando.index;
+
+import pando.fabric.GlobalAddress;
+import pando.fabric.PandoException;
+
+/**
+ * A node in the pool is damaged. Keys of other nodes stay served; those of this node are not, until
+ * the index is loaded anew.
+ */
+public final class CorruptNodeException extends PandoException {
+  private static final long serialVersionUID = 1L;
+
+  private final long address;
+
+  /**
+   * Creates the exception.
+   *
+   * @param address global address of the damaged node
+   * @param reason what is wrong with it, with every value that matters
+   */
+  public CorruptNodeException(long address, String reason) {
+    super("corrupt node at " + GlobalAddress.toString(address) + ": " + reason);
+    this.address = address;
+  }
+
+  /** Returns the global address of the damaged node. */
+  public long address() {
+    return address;
+  }
+}

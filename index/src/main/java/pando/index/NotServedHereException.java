@@ -1,0 +1,16 @@
+package pando.index;
+
+import pando.fabric.PandoException;
+
+/**
+ * A key belongs to a compute server of another process. Nothing was done: send the operation to
+ * that process, or take the key's range over.
+ */
+public final class NotServedHereException extends PandoException {
+  private static final long serialVersionUID = 1L;
+
+  /** Creates the exception with the key and the compute server that owns it. */
+  public NotServedHereException(long key, int computeServer) {
+    super("key is served by another process: key=" + key + ", computeServer=" + computeServer);
+  }
+}

@@ -1,0 +1,49 @@
+package pando.index;
+
+import pando.fabric.VerbCounters;
+
+/**
+ * An ordered map from 64-bit keys to 64-bit values in a memory pool. Every key and every value is
+ * legal; keys order as signed {@code long}s.
+ *
+ * <p>Thread-safe; each thread works through a {@link Session} of its own.
+ */
+public interface RangeIndex extends AutoCloseable {
+  /** Returns the system's name, such as {@code dex}. */
+  String name();
+
+  /**
+   * Opens a session for one thread.
+   *
+   * @throws IllegalStateException after {@link #close()}
+   */
+  Session session();
+
+  /**
+   * Fills the empty index with entries in ascending order of their keys.
+   *
+   * @param entries the source, read once
+   * @param fill share of each node to fill, above 0 and at most 1
+   * @return the number of entries loaded
+   * @throws IllegalArgumentException where a key is not above the one before it, or {@code fill} is
+   *     out of range; the index is empty and usable afterwards
+   * @throws IllegalStateException where the index is not empty
+   */
+  long bulkLoad(EntrySource entries, double fill);
+
+  /** Returns the verbs issued by all sessions, open or closed, and by the index itself. */
+  VerbCounters verbs();
+
+  /** Returns how the caches of all compute servers in this process have done. */
+  CacheCounters cache();
+
+  /** Returns the bytes of the pool that hold nodes, freed ones that wait for reuse not counted. */
+  long poolBytes();
+
+  /**
+   * Writes back what caches hold and lets go of everything. What is stored stays in the pool.
+   * Sessions still open throw {@link IllegalStateException} from then on.
+   */
+  @Override
+  void close();
+}

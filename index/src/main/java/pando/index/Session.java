@@ -1,0 +1,82 @@
+package pando.index;
+
+/**
+ * One thread's access to an index. No operation allocates.
+ *
+ * <p>An operation that answers {@code true} for "found" leaves the entry in {@link #key()} and
+ * {@link #value()} until the next operation. Point operations are linearizable. Failures of the
+ * environment are {@link pando.fabric.PandoException}s: {@link CorruptNodeException}, {@link
+ * pando.fabric.PoolFullException}, {@link pando.fabric.MemoryServerLostException}, {@link
+ * pando.fabric.StalledException}; after each the session stays usable. After {@link #close()}, or
+ * after the index was closed, every operation throws {@link IllegalStateException}.
+ *
+ * <p>Not thread-safe: one session, one thread.
+ */
+public interface Session extends AutoCloseable {
+  /** Returns the key of the entry that the last operation found. */
+  long key();
+
+  /** Returns the value of the entry that the last operation found, before it changed it. */
+  long value();
+
+  /** Finds the entry of a key. */
+  boolean get(long key);
+
+  /**
+   * Stores a value, whether or not the key is there.
+   *
+   * @return whether the key was there; {@link #value()} is then the value replaced
+   */
+  boolean put(long key, long value);
+
+  /**
+   * Stores a value if the key is absent.
+   *
+   * @return whether the value was stored; else {@link #value()} is the value that is there
+   */
+  boolean putIfAbsent(long key, long value);
+
+  /**
+   * Replaces the value of a key that is there.
+   *
+   * @return whether the key was there; {@link #value()} is then the value replaced
+   */
+  boolean update(long key, long value);
+
+  /**
+   * Removes a key.
+   *
+   * @return whether the key was there; {@link #value()} is then the value removed
+   */
+  boolean remove(long key);
+
+  /** Finds the entry with the greatest key at or below {@code key}. */
+  boolean floor(long key);
+
+  /** Finds the entry with the least key at or above {@code key}. */
+  boolean ceiling(long key);
+
+  /**
+   * Visits entries in ascending order of their keys, from {@code from} to {@code to} inclusive;
+   * neither need exist. Keys come in order and without duplicates; every key that is there
+   * throughout is visited; every value was current at some moment of the scan.
+   *
+   * @param from first key
+   * @param to last key, at or above {@code from}
+   * @param limit entries at the most, 0 or more
+   * @param visitor takes each entry and may end the scan
+   * @return the number of entries visited
+   * @throws IllegalArgumentException where {@code from} is above {@code to} or {@code limit} is
+   *     negative
+   */
+  long scan(long from, long to, long limit, EntryVisitor visitor);
+
+  /** As {@link #scan(long, long, long, EntryVisitor)} without an upper bound. */
+  default long scan(long from, long limit, EntryVisitor visitor) {
+    return scan(from, Long.MAX_VALUE, limit, visitor);
+  }
+
+  /** Ends the session. */
+  @Override
+  void close();
+}

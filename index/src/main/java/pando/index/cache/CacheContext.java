@@ -1,0 +1,85 @@
+package pando.index.cache;
+
+import java.util.Arrays;
+import java.util.random.RandomGenerator;
+import pando.fabric.Backoff;
+import pando.fabric.Worker;
+
+/**
+ * One worker's share of a {@link NodeCache}: its free frames, its room for nodes that are not
+ * admitted, its I/O flag, and its counts. Used by one thread.
+ */
+public final class CacheContext {
+  /** Nodes for which a context has room outside the frames. */
+  public static final int SCRATCH_NODES = 4;
+
+  private final int number;
+  final int entry;
+  final Worker worker;
+  final Backoff backoff;
+  final RandomGenerator random;
+  private final long scratch;
+  private final int nodeBytes;
+  private int[] free = new int[8];
+  private int freeCount;
+
+  /** Nodes taken into the cache. */
+  public long admissions;
+
+  /** Nodes picked as candidates for eviction. */
+  public long coolings;
+
+  /** Cooling nodes asked for in time. */
+  public long secondChances;
+
+  /** Nodes dropped to make room. */
+  public long evictions;
+
+  /** Dirty nodes written to the pool. */
+  public long writeBacks;
+
+  CacheContext(Worker worker, int number, int entry, long scratch, int nodeBytes) {
+    this.number = number;
+    this.worker = worker;
+    this.backoff = worker.backoff();
+    this.random = worker.random();
+    this.entry = entry;
+    this.scratch = scratch;
+    this.nodeBytes = nodeBytes;
+  }
+
+  /** Returns the context's number among those of its cache, from 0. */
+  public int number() {
+    return number;
+  }
+
+  /** Returns the worker. */
+  public Worker worker() {
+    return worker;
+  }
+
+  /** Returns the offset of room for a node, 0 to {@link #SCRATCH_NODES} - 1. */
+  public long scratchNode(int index) {
+    return scratch + (long) index * nodeBytes;
+  }
+
+  /** Returns the offset of room for the message of a CALL. */
+  public long message() {
+    return scratchNode(SCRATCH_NODES);
+  }
+
+  boolean hasFree() {
+    return freeCount > 0;
+  }
+
+  int popFree() {
+    return free[--freeCount];
+  }
+
+  void pushFree(int frame) {
+    if (freeCount == free.length) {
+      free = Arrays.copyOf(free, 2 * freeCount);
+    }
+    free[freeCount++] = frame;
+  }
+}

@@ -1,0 +1,635 @@
+package pando.index.cache;
+
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
+import pando.fabric.Worker;
+import pando.index.node.NodeLayout;
+
+/**
+ * The nodes that a compute server caches, each in a frame of exactly a node's size.
+ *
+ * <p>Frame 0 is the anchor: an inner node with one child, the root, so that the root is cached,
+ * cooled and found like any other node. Where several locks are held, they were taken from the root
+ * downwards; the other way round a lock is only ever tried. Thread-safe; each thread comes with its
+ * {@link CacheContext}.
+ */
+public final class NodeCache implements AutoCloseable {
+  /*
+   * The life of a frame
+   * ===================
+   *
+   *                takeFrame            admit, adopt
+   *        FREE ------------> (owned) ---------------> HOT <-----+
+   *          ^                                          |        | second chance
+   *          |                     sampled, delegated   v        |
+   *          +------------------------------------- COOLING -----+
+   *                            evicted
+   *
+   * A worker that misses a node claims it: it pins the parent and puts its I/O flag into the mapping
+   * table. The pin keeps the parent from being cooled, split or merged; the flag keeps every other
+   * worker of this compute server away from the node, so it can be read, changed and written back
+   * outside the frames, or admitted, or left to a memory server's processor, without anybody else
+   * reaching it or anything below it.
+   *
+   * A worker that needs a frame and has none samples HOT frames at random and cools them. An inner
+   * node passes the command on to a child that it points to with a swizzled pointer, so that nodes
+   * cool from the leaves upwards (path-aware caching, DEX section 5.3). Cooling writes a dirty node
+   * back, takes its swizzled pointer out of the parent, and pushes the frame into the cooling map,
+   * where it may push out the oldest of its bucket, which is clean and unreachable and thus free at
+   * once. A node that is asked for while it cools gets its pointer back.
+   *
+   * An orphan is a HOT node whose parent is NONE: its parent was shared with other compute servers
+   * and came back from the pool without the pointer, because another server had split it. The
+   * mapping table still finds the orphan, and the next descent gives it to its new parent.
+   */
+
+  /** What {@link #claim} answers besides a frame's number. */
+  public static final int CLAIMED = MappingTable.ABSENT;
+
+  /** The parent changed meanwhile: restart. */
+  public static final int STALE = -2;
+
+  /** Another worker has claimed the node: wait and restart. */
+  public static final int BUSY = -3;
+
+  private static final int WAITS_MAX = 20_000;
+  private static final int DRAWS_MAX = 32;
+  private static final int POPS_MAX = 8;
+  private static final int ALIGNMENT = 64;
+
+  private final NodeLayout layout;
+  private final int nodeBytes;
+  private final int frames;
+  private final int samples;
+  private final Fabric fabric;
+  private final RegisteredMemory registered;
+  private final MemorySegment memory;
+  private final MappingTable mapping;
+  private final CoolingMap cooling;
+  private final AtomicInteger unused = new AtomicInteger(1);
+  private final BitSet openContexts = new BitSet();
+  private final int contextsMax;
+  private final int[] spare;
+  private volatile int spareCount;
+
+  /**
+   * Creates an empty cache.
+   *
+   * @param fabric where its memory is registered
+   * @param layout of the nodes
+   * @param capacity nodes to hold, at least 1
+   * @param coolingCapacity of those, candidates for eviction to keep
+   * @param samples nodes to cool at a time, at least 1
+   * @param contextsMax contexts that can be open together, at least 1
+   */
+  public NodeCache(
+      Fabric fabric,
+      NodeLayout layout,
+      int capacity,
+      int coolingCapacity,
+      int samples,
+      int contextsMax) {
+    this.fabric = fabric;
+    this.layout = layout;
+    this.nodeBytes = layout.nodeBytes();
+    this.frames = capacity + 1;
+    this.samples = samples;
+    this.contextsMax = contextsMax;
+    this.registered = fabric.register(scratch(contextsMax));
+    this.memory = registered.segment();
+    this.mapping = new MappingTable(frames, contextsMax);
+    this.cooling = new CoolingMap(coolingCapacity);
+    this.spare = new int[frames];
+    NodeLayout.format(memory, anchor(), GlobalAddress.NULL, 0, Long.MIN_VALUE, Long.MAX_VALUE);
+    layout.append(memory, anchor(), Long.MIN_VALUE, GlobalAddress.NULL);
+    Frames.setState(memory, anchor(), Frames.ANCHORED);
+    Frames.setParent(memory, anchor(), Frames.NONE);
+  }
+
+  /** Returns the memory that holds the frames and every context's scratch nodes. */
+  public MemorySegment memory() {
+    return memory;
+  }
+
+  /** Returns the anchor, whose only child is the root. */
+  public long anchor() {
+    return 0;
+  }
+
+  /** Returns the nodes that the cache can hold. */
+  public int capacity() {
+    return frames - 1;
+  }
+
+  /**
+   * Opens a context for one thread.
+   *
+   * @throws IllegalStateException where too many are open
+   */
+  public synchronized CacheContext open() {
+    int number = openContexts.nextClearBit(0);
+    if (number == contextsMax) {
+      throw new IllegalStateException("too many sessions: open=" + number + ", max=" + contextsMax);
+    }
+    Worker worker = fabric.worker(registered);
+    openContexts.set(number);
+    return new CacheContext(worker, number, frames + number, scratch(number), nodeBytes);
+  }
+
+  /** Ends a context; its frames serve others. */
+  public synchronized void close(CacheContext context) {
+    while (context.hasFree()) {
+      pushSpare(context.popFree());
+    }
+    openContexts.clear(context.entry - frames);
+    context.worker.close();
+  }
+
+  /** Lets go of the memory. Nothing is written back. */
+  @Override
+  public void close() {
+    registered.close();
+  }
+
+  // Claiming and admitting.
+
+  /**
+   * Claims a node that a parent points to with a global address, and pins the parent.
+   *
+   * @param version under which the pointer was read from the parent
+   * @return {@link #CLAIMED}, and then {@link #admit} or {@link #release} must follow; {@link
+   *     #STALE}; {@link #BUSY}; or the frame that the node is in, 0 or more, with nothing claimed
+   *     or pinned
+   */
+  public int claim(CacheContext context, long parent, long version, long address) {
+    Frames.pin(memory, parent);
+    if (!Frames.isCurrent(memory, parent, version)) {
+      Frames.unpin(memory, parent);
+      return STALE;
+    }
+    int found = mapping.insertIfAbsent(context.backoff, address, context.entry);
+    context.backoff.transition();
+    if (found == CLAIMED) {
+      return CLAIMED;
+    }
+    Frames.unpin(memory, parent);
+    return found < frames ? found : BUSY;
+  }
+
+  /** Gives up a claimed node that was not admitted. */
+  public void release(CacheContext context, long parent, long address) {
+    mapping.remove(context.backoff, address, context.entry);
+    Frames.unpin(memory, parent);
+    context.backoff.transition();
+  }
+
+  /**
+   * Admits a claimed node: swizzles the parent's pointer to it, and ends the claim.
+   *
+   * @param node a frame from {@link #takeFrame} that holds the node as it is in the pool
+   */
+  public void admit(CacheContext context, long parent, long address, long node) {
+    lock(context, parent);
+    int index = slotOf(parent, node);
+    boolean linked = index >= 0 && layout.slot(memory, parent, index) == address;
+    if (linked) {
+      layout.setSlot(memory, parent, index, node | GlobalAddress.SWIZZLED);
+    }
+    Frames.setParent(memory, node, linked ? parent : Frames.NONE);
+    Frames.setDirty(memory, node, false);
+    Frames.setState(memory, node, Frames.HOT);
+    mapping.replace(context.backoff, address, context.entry, frame(node));
+    Frames.unlock(memory, node);
+    Frames.unlock(memory, parent);
+    Frames.unpin(memory, parent);
+    context.admissions++;
+    context.backoff.transition();
+  }
+
+  /**
+   * Gives a cached node that no pointer swizzles back to a parent that points to it: the second
+   * chance of a cooling node, or the new home of an orphan.
+   *
+   * @param version under which the pointer was read from the parent's slot {@code index}
+   * @param frame where {@link #claim} found the node
+   * @return whether the node is attached; else restart
+   */
+  public boolean attach(
+      CacheContext context, long parent, long version, int index, long address, int frame) {
+    if (!Frames.upgrade(memory, parent, version)) {
+      return false;
+    }
+    long node = node(frame);
+    if (node == parent || !Frames.tryLock(memory, node)) {
+      Frames.unlockUnchanged(memory, parent);
+      return false;
+    }
+    boolean attached = NodeLayout.address(memory, node) == address && detach(context, parent, node);
+    if (attached) {
+      Frames.setState(memory, node, Frames.HOT);
+      Frames.setParent(memory, node, parent);
+      layout.setSlot(memory, parent, index, node | GlobalAddress.SWIZZLED);
+    }
+    Frames.unlock(memory, node);
+    Frames.unlock(memory, parent);
+    context.backoff.transition();
+    return attached;
+  }
+
+  /** Frees a node from whatever held it, before it is attached to {@code next}. */
+  private boolean detach(CacheContext context, long next, long node) {
+    int state = Frames.state(memory, node);
+    if (state == Frames.COOLING) {
+      cooling.remove(context.backoff, NodeLayout.address(memory, node), frame(node));
+      context.secondChances++;
+      return true;
+    }
+    long parent = Frames.parent(memory, node);
+    return state == Frames.HOT
+        && (parent == Frames.NONE || (parent != next && unswizzleFrom(parent, node)));
+  }
+
+  /**
+   * Makes a new node, in a frame from {@link #takeFrame}, part of the cache. The caller holds the
+   * lock of the parent, has put the pointer there, and lets go of both locks.
+   */
+  public void adopt(CacheContext context, long parent, long node, boolean dirty) {
+    Frames.setParent(memory, node, parent);
+    Frames.setDirty(memory, node, dirty);
+    Frames.setState(memory, node, Frames.HOT);
+    int found =
+        mapping.insertIfAbsent(context.backoff, NodeLayout.address(memory, node), frame(node));
+    if (found != MappingTable.ABSENT) {
+      throw new AssertionError(
+          "new node's address is cached: "
+              + GlobalAddress.toString(NodeLayout.address(memory, node)));
+    }
+  }
+
+  /** Drops a HOT node that is no more. The caller holds its lock, and the frame becomes free. */
+  public void drop(CacheContext context, long node) {
+    mapping.remove(context.backoff, NodeLayout.address(memory, node), frame(node));
+    Frames.setState(memory, node, Frames.FREE);
+    context.pushFree(frame(node));
+  }
+
+  /**
+   * Drops a cooling copy of a node that a memory server changed. The caller has claimed a node
+   * above it.
+   */
+  public void invalidate(CacheContext context, long address) {
+    int frame = mapping.find(context.backoff, address);
+    if (frame == MappingTable.ABSENT || frame >= frames) {
+      return;
+    }
+    long node = node(frame);
+    lock(context, node);
+    boolean same =
+        NodeLayout.address(memory, node) == address && Frames.state(memory, node) == Frames.COOLING;
+    if (!same) {
+      Frames.unlockUnchanged(memory, node);
+      return;
+    }
+    cooling.remove(context.backoff, address, frame);
+    drop(context, node);
+  }
+
+  /** Makes a swizzled child an orphan. The caller holds the lock of the parent that loses it. */
+  public void orphan(long child) {
+    Frames.setParent(memory, child, Frames.NONE);
+  }
+
+  /**
+   * Returns the orphan that holds an address, locked, or {@link Frames#NONE} where there is none.
+   */
+  public long lockOrphan(CacheContext context, long address) {
+    int frame = mapping.find(context.backoff, address);
+    if (frame == MappingTable.ABSENT || frame >= frames) {
+      return Frames.NONE;
+    }
+    long node = node(frame);
+    lock(context, node);
+    boolean orphaned =
+        NodeLayout.address(memory, node) == address
+            && Frames.state(memory, node) == Frames.HOT
+            && Frames.parent(memory, node) == Frames.NONE
+            && Frames.pins(memory, node) == 0;
+    if (!orphaned) {
+      Frames.unlockUnchanged(memory, node);
+      return Frames.NONE;
+    }
+    return node;
+  }
+
+  // Frames.
+
+  /**
+   * Returns a free frame, locked and owned by the caller, who makes room for it if need be.
+   *
+   * @throws StalledException where every node stays in use
+   */
+  public long takeFrame(CacheContext context) {
+    for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
+      if (context.hasFree()) {
+        return node(context.popFree());
+      }
+      if (takeUnused(context) || takeSpare(context)) {
+        continue;
+      }
+      for (int i = 0; i < samples; i++) {
+        coolOne(context);
+      }
+      for (int i = 0; i < POPS_MAX && !context.hasFree(); i++) {
+        int frame = cooling.pop(context.backoff, context.random.nextInt(cooling.buckets()));
+        if (frame != CoolingMap.NONE) {
+          evict(context, frame);
+        }
+      }
+      if (!context.hasFree()) {
+        context.backoff.pause(attempt);
+      }
+    }
+    throw new StalledException(
+        "no frame could be freed, every node is in use: frames="
+            + capacity()
+            + ", attempts="
+            + WAITS_MAX);
+  }
+
+  /** Gives back a frame that was taken and not used. */
+  public void giveFrame(CacheContext context, long node) {
+    context.pushFree(frame(node));
+  }
+
+  private boolean takeUnused(CacheContext context) {
+    if (unused.get() >= frames) {
+      return false;
+    }
+    int frame = unused.getAndIncrement();
+    if (frame >= frames) {
+      return false;
+    }
+    boolean locked = Frames.tryLock(memory, node(frame));
+    assert locked : frame;
+    context.pushFree(frame);
+    return true;
+  }
+
+  private boolean takeSpare(CacheContext context) {
+    if (spareCount == 0) {
+      return false;
+    }
+    synchronized (this) {
+      if (spareCount == 0) {
+        return false;
+      }
+      context.pushFree(spare[--spareCount]);
+      return true;
+    }
+  }
+
+  private synchronized void pushSpare(int frame) {
+    spare[spareCount] = frame;
+    spareCount++;
+  }
+
+  // Cooling and evicting.
+
+  private void coolOne(CacheContext context) {
+    for (int draw = 0; draw < DRAWS_MAX; draw++) {
+      long node = node(1 + context.random.nextInt(frames - 1));
+      if (Frames.state(memory, node) == Frames.HOT && cool(context, delegate(context, node))) {
+        return;
+      }
+    }
+  }
+
+  /** Passes the command to cool down from a node to one that has no swizzled child. */
+  private long delegate(CacheContext context, long node) {
+    long chosen = node;
+    for (int depth = 0; depth < NodeLayout.LEVELS_MAX; depth++) {
+      long version = Frames.version(memory, chosen);
+      long child = swizzledChild(context, chosen);
+      if (child == Frames.NONE || !Frames.isCurrent(memory, chosen, version)) {
+        return chosen;
+      }
+      chosen = child;
+    }
+    return chosen;
+  }
+
+  private long swizzledChild(CacheContext context, long node) {
+    long descriptor = NodeLayout.descriptor(memory, node);
+    int count = Math.min(NodeLayout.countOf(descriptor), layout.capacity());
+    if (NodeLayout.levelOf(descriptor) == 0 || count == 0) {
+      return Frames.NONE;
+    }
+    int first = context.random.nextInt(count);
+    for (int i = 0; i < count; i++) {
+      int index = first + i < count ? first + i : first + i - count;
+      long pointer = layout.slot(memory, node, index);
+      if (GlobalAddress.isSwizzled(pointer)) {
+        return pointer & ~GlobalAddress.SWIZZLED;
+      }
+    }
+    return Frames.NONE;
+  }
+
+  private boolean cool(CacheContext context, long node) {
+    if (!Frames.tryLock(memory, node)) {
+      return false;
+    }
+    if (Frames.state(memory, node) != Frames.HOT
+        || Frames.pins(memory, node) != 0
+        || swizzledChild(context, node) != Frames.NONE) {
+      Frames.unlockUnchanged(memory, node);
+      return false;
+    }
+    try {
+      writeBack(context, node);
+    } catch (RuntimeException e) {
+      Frames.unlockUnchanged(memory, node);
+      throw e;
+    }
+    long parent = Frames.parent(memory, node);
+    if (parent != Frames.NONE && !unswizzleFrom(parent, node)) {
+      Frames.unlockUnchanged(memory, node);
+      return false;
+    }
+    Frames.setParent(memory, node, Frames.NONE);
+    Frames.setState(memory, node, Frames.COOLING);
+    long address = NodeLayout.address(memory, node);
+    int oldest = cooling.push(context.backoff, address, frame(node));
+    Frames.unlock(memory, node);
+    context.coolings++;
+    context.backoff.transition();
+    if (oldest != CoolingMap.NONE) {
+      evict(context, oldest);
+    }
+    return true;
+  }
+
+  /** Writes a node without swizzled children back if it is dirty. The caller holds its lock. */
+  private void writeBack(CacheContext context, long node) {
+    if (!Frames.isDirty(memory, node)) {
+      return;
+    }
+    layout.seal(memory, node);
+    writeImage(context, node);
+    Frames.setDirty(memory, node, false);
+    context.writeBacks++;
+  }
+
+  /** Writes a sealed image to its place in the pool. */
+  public void writeImage(CacheContext context, long node) {
+    context.worker.write(
+        NodeLayout.address(memory, node) + NodeLayout.IMAGE,
+        node + NodeLayout.IMAGE,
+        layout.imageBytes());
+  }
+
+  /** Takes the swizzled pointer to a locked node out of its parent, unless the parent is locked. */
+  private boolean unswizzleFrom(long parent, long node) {
+    if (!Frames.tryLock(memory, parent)) {
+      return false;
+    }
+    int index = slotOf(parent, node);
+    boolean linked =
+        index >= 0 && layout.slot(memory, parent, index) == (node | GlobalAddress.SWIZZLED);
+    if (!linked) {
+      Frames.unlockUnchanged(memory, parent);
+      return false;
+    }
+    layout.setSlot(memory, parent, index, NodeLayout.address(memory, node));
+    Frames.unlock(memory, parent);
+    return true;
+  }
+
+  /** Drops a frame that left the cooling map, unless it got a second chance meanwhile. */
+  private void evict(CacheContext context, int frame) {
+    long node = node(frame);
+    for (int attempt = 0; !Frames.tryLock(memory, node); attempt++) {
+      if (Frames.state(memory, node) != Frames.COOLING) {
+        return;
+      }
+      context.backoff.pause(attempt);
+    }
+    if (Frames.state(memory, node) != Frames.COOLING) {
+      Frames.unlockUnchanged(memory, node);
+      return;
+    }
+    drop(context, node);
+    context.evictions++;
+    context.backoff.transition();
+  }
+
+  // The whole cache, while nobody else uses it.
+
+  /** Writes back every dirty node. Nobody else may use the cache meanwhile. */
+  public void flush(CacheContext context) {
+    for (int frame = 1; frame < Math.min(unused.get(), frames); frame++) {
+      long node = node(frame);
+      if (Frames.state(memory, node) != Frames.HOT || !Frames.isDirty(memory, node)) {
+        continue;
+      }
+      long copy = context.scratchNode(0);
+      copyUnswizzled(node, copy);
+      layout.seal(memory, copy);
+      writeImage(context, copy);
+      Frames.setDirty(memory, node, false);
+      context.writeBacks++;
+    }
+  }
+
+  /** Drops every node. Nobody else may use the cache meanwhile, and nothing dirty may be left. */
+  public synchronized void clear() {
+    for (int frame = 1; frame < Math.min(unused.get(), frames); frame++) {
+      long node = node(frame);
+      if (Frames.state(memory, node) != Frames.FREE) {
+        boolean locked = Frames.tryLock(memory, node);
+        assert locked : frame;
+        Frames.setState(memory, node, Frames.FREE);
+        pushSpare(frame);
+      }
+    }
+    mapping.clear();
+    cooling.clear();
+  }
+
+  /** Points the anchor to a root. The caller holds the anchor's lock, or is alone. */
+  public void setRoot(long address, int level) {
+    layout.setSlot(memory, anchor(), 0, address);
+    NodeLayout.setLevel(memory, anchor(), level + 1);
+  }
+
+  /** Copies a node's image, with global addresses in place of swizzled pointers. */
+  public void copyUnswizzled(long node, long target) {
+    MemorySegment.copy(
+        memory, node + NodeLayout.IMAGE, memory, target + NodeLayout.IMAGE, layout.imageBytes());
+    if (NodeLayout.level(memory, node) == 0) {
+      return;
+    }
+    int count = NodeLayout.count(memory, target);
+    for (int i = 0; i < count; i++) {
+      long pointer = layout.slot(memory, target, i);
+      if (GlobalAddress.isSwizzled(pointer)) {
+        long child = pointer & ~GlobalAddress.SWIZZLED;
+        layout.setSlot(memory, target, i, NodeLayout.address(memory, child));
+      }
+    }
+  }
+
+  /**
+   * Takes a frame's lock, and waits for it.
+   *
+   * @throws StalledException where its holder does not let go
+   */
+  public void lock(CacheContext context, long node) {
+    for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
+      if (Frames.tryLock(memory, node)) {
+        return;
+      }
+      context.backoff.pause(attempt);
+    }
+    throw new StalledException(
+        "a frame stayed locked: frame="
+            + frame(node)
+            + ", node="
+            + GlobalAddress.toString(NodeLayout.address(memory, node))
+            + ", attempts="
+            + WAITS_MAX);
+  }
+
+  /** Returns the frame numbers in use, for checks while nobody uses the cache. */
+  public int used() {
+    int used = 0;
+    for (int frame = 1; frame < Math.min(unused.get(), frames); frame++) {
+      used += Frames.state(memory, node(frame)) == Frames.FREE ? 0 : 1;
+    }
+    return used;
+  }
+
+  private int slotOf(long parent, long child) {
+    long low = NodeLayout.low(memory, child);
+    return layout.floor(memory, parent, NodeLayout.descriptor(memory, parent), low);
+  }
+
+  private long node(int frame) {
+    return (long) frame * nodeBytes;
+  }
+
+  private int frame(long node) {
+    return (int) (node / nodeBytes);
+  }
+
+  private long scratch(int context) {
+    long stride = (long) CacheContext.SCRATCH_NODES * nodeBytes + Worker.CALL_BYTES_MAX;
+    long aligned = (stride + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return (long) frames * nodeBytes + context * aligned;
+  }
+}

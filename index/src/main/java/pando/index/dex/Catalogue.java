@@ -1,0 +1,180 @@
+package pando.index.dex;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import pando.fabric.Backoff;
+import pando.fabric.GlobalAddress;
+import pando.fabric.StalledException;
+import pando.fabric.Worker;
+
+/**
+ * The index's well-known words, at the start of memory server 0.
+ *
+ * <pre>
+ *    64  format        magic 32 | node size 32; 0 where there is no index
+ *   128  root          address of the root | its level in the 6 low bits
+ *   192  lock          0, or who changes the partition table
+ *   256  partitions    epoch 8 | ranges 8 | checksum 8 | (low 8, owner 8) for each range
+ * </pre>
+ *
+ * <p>The partition table is longer than a READ is atomic; its checksum tells a whole one.
+ */
+final class Catalogue {
+  private static final long FORMAT = GlobalAddress.of(0, 64);
+  private static final long ROOT = GlobalAddress.of(0, 128);
+  private static final long LOCK = GlobalAddress.of(0, 192);
+  private static final long PARTITIONS = GlobalAddress.of(0, 256);
+
+  private static final long MAGIC = 0xDE7A_0001L << 32;
+  private static final long LEVEL_MASK = 63;
+  private static final int HEADER_WORDS = 3;
+  private static final int TABLE_BYTES =
+      (HEADER_WORDS + 2 * DexOptions.COMPUTE_SERVERS_MAX) * Long.BYTES;
+  private static final int ATTEMPTS_MAX = 10_000;
+  private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final long buffer;
+
+  /**
+   * Creates a view for one worker.
+   *
+   * @param buffer local offset of {@link Worker#CALL_BYTES_MAX} bytes
+   */
+  Catalogue(Worker worker, long buffer) {
+    this.worker = worker;
+    this.memory = worker.memory();
+    this.buffer = buffer;
+  }
+
+  /** Marks the pool as holding an index; {@code false} where it holds one already. */
+  boolean claim(int nodeBytes) {
+    return worker.cas(FORMAT, 0, MAGIC | nodeBytes) == 0;
+  }
+
+  /** Returns the node size of the index in the pool, 0 where there is none. */
+  int nodeBytes() {
+    long format = readWord(FORMAT);
+    return (format & ~0xFFFF_FFFFL) == MAGIC ? (int) format : 0;
+  }
+
+  /** Returns the root pointer, to be taken apart by {@link #rootAddress} and {@link #rootLevel}. */
+  long root() {
+    return readWord(ROOT);
+  }
+
+  /** Puts another root in place; {@code false} where the root is not the one expected. */
+  boolean replaceRoot(long expected, long address, int level) {
+    return worker.cas(ROOT, expected, address | level) == expected;
+  }
+
+  static long rootAddress(long root) {
+    return root & ~LEVEL_MASK;
+  }
+
+  static int rootLevel(long root) {
+    return (int) (root & LEVEL_MASK);
+  }
+
+  /** Takes the lock of the partition table. */
+  void lockPartitions(long owner) {
+    Backoff backoff = worker.backoff();
+    long found = 0;
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      found = worker.cas(LOCK, 0, owner);
+      if (found == 0) {
+        return;
+      }
+      backoff.pause(attempt);
+    }
+    throw new StalledException(
+        "the partition table stayed locked: holder=0x"
+            + Long.toHexString(found)
+            + ", attempts="
+            + ATTEMPTS_MAX);
+  }
+
+  /** Lets go of the lock of the partition table. */
+  void unlockPartitions(long owner) {
+    long found = worker.cas(LOCK, owner, 0);
+    if (found != owner) {
+      throw new IllegalStateException(
+          "the partition table's lock was lost: owner=0x"
+              + Long.toHexString(owner)
+              + ", found=0x"
+              + Long.toHexString(found));
+    }
+  }
+
+  /** Stores the partition table. */
+  void writePartitioning(Partitioning partitioning) {
+    int ranges = partitioning.servers();
+    set(0, partitioning.epoch());
+    set(1, ranges);
+    for (int range = 0; range < ranges; range++) {
+      set(HEADER_WORDS + 2 * range, partitioning.lowOfRange(range));
+      set(HEADER_WORDS + 2 * range + 1, partitioning.owner(range));
+    }
+    set(2, checksum(ranges));
+    worker.write(PARTITIONS, buffer, (HEADER_WORDS + 2 * ranges) * Long.BYTES);
+  }
+
+  /** Returns the partition table. */
+  Partitioning readPartitioning() {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      worker.read(PARTITIONS, buffer, TABLE_BYTES);
+      long ranges = get(1);
+      if (ranges >= 1
+          && ranges <= DexOptions.COMPUTE_SERVERS_MAX
+          && get(2) == checksum((int) ranges)) {
+        return decode((int) ranges);
+      }
+      worker.backoff().pause(attempt);
+    }
+    throw new StalledException(
+        "the partition table does not match its checksum: ranges="
+            + get(1)
+            + ", attempts="
+            + ATTEMPTS_MAX);
+  }
+
+  private Partitioning decode(int ranges) {
+    long[] lows = new long[ranges];
+    int[] owners = new int[ranges];
+    for (int range = 0; range < ranges; range++) {
+      lows[range] = get(HEADER_WORDS + 2 * range);
+      owners[range] = (int) get(HEADER_WORDS + 2 * range + 1);
+    }
+    return new Partitioning(get(0), lows, owners);
+  }
+
+  private long checksum(int ranges) {
+    long sum = mix(get(0)) ^ mix(~get(1));
+    for (int word = HEADER_WORDS; word < HEADER_WORDS + 2 * ranges; word++) {
+      sum = mix(sum ^ get(word));
+    }
+    return sum;
+  }
+
+  private static long mix(long value) {
+    long z = (value + 0x9E3779B97F4A7C15L) * 0xBF58476D1CE4E5B9L;
+    return z ^ (z >>> 29);
+  }
+
+  private long readWord(long address) {
+    worker.read(address, buffer, Long.BYTES);
+    return memory.get(LONG, buffer);
+  }
+
+  private long get(int word) {
+    return memory.get(LONG, buffer + (long) word * Long.BYTES);
+  }
+
+  private void set(int word, long value) {
+    memory.set(LONG, buffer + (long) word * Long.BYTES, value);
+  }
+}

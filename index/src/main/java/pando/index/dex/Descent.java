@@ -1,0 +1,390 @@
+package pando.index.dex;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.GlobalAddress;
+import pando.fabric.StalledException;
+import pando.index.CorruptNodeException;
+import pando.index.cache.CacheContext;
+import pando.index.cache.Frames;
+import pando.index.cache.NodeCache;
+import pando.index.node.NodeCheck;
+import pando.index.node.NodeLayout;
+
+/**
+ * One worker's way from the root to a leaf: through cached nodes under optimistic lock coupling,
+ * and past a node that is missing by a READ or by a CALL (DEX, algorithm 1).
+ *
+ * <p>Belongs to one worker of one compute server.
+ */
+final class Descent {
+  /*
+   * A descent starts at the anchor, whose only child is the root, and goes down hand over hand: note
+   * the child's version, then make sure that the parent's still stands, and only then believe the
+   * pointer. A pointer without the swizzled bit is a node that is cooling, an orphan, or not cached:
+   *
+   *   - another worker has claimed it: wait, restart;
+   *   - it is in a frame: give it back its pointer, restart;
+   *   - it is missing: claim it. Then, under the claim, either
+   *       the memory server finishes the operation (inner nodes at or below level M, if that is
+   *         estimated to be faster),
+   *       or a leaf is read into scratch and used there (nine times out of ten, lazy admission),
+   *       or the node is read into a frame and admitted, restart.
+   *
+   * Restarts that follow progress are free; restarts that follow a conflict wait a little longer each
+   * time and end in a StalledException.
+   *
+   * A node shared with other compute servers may be cached in an old version. It leads astray at most
+   * to a node whose fences do not hold the key, or to an address where such a node no longer is. Then
+   * the shared part of the path is read again from the root on (see SharedPath), and the descent
+   * restarts. A private node is nobody else's, so anything odd about it is damage.
+   */
+
+  /** A cached leaf was reached: {@link #leaf} under {@link #version}. */
+  static final int CACHED = 0;
+
+  /** A leaf was read into scratch and is claimed: {@link #release} must follow. */
+  static final int CLAIMED = 1;
+
+  /** The operation was finished by a memory server: {@link #offload} has the result. */
+  static final int OFFLOADED = 2;
+
+  private static final int PROGRESS = 3;
+  private static final int CONFLICT = 4;
+  private static final int ASTRAY = 5;
+
+  private static final int CONFLICTS_MAX = 20_000;
+  private static final int ASTRAY_MAX = 100;
+  private static final int PROGRESS_MAX = 100_000;
+
+  private final ComputeServer server;
+  private final NodeCache cache;
+  private final CacheContext context;
+  private final NodeLayout layout;
+  private final MemorySegment memory;
+  private final SharedPath sharedPath;
+  private final OffloadPolicy policy;
+  private final int subtreeLevel;
+  private final double admission;
+
+  /** The offloaded operation, to be set before {@link #find}. */
+  final Offload offload;
+
+  /** The leaf that was reached. */
+  long leaf;
+
+  /** The version under which a cached leaf was reached. */
+  long version;
+
+  /** The parent of the leaf that was reached, and its version. */
+  long parent;
+
+  /** The version under which the leaf's parent was passed. */
+  long parentVersion;
+
+  /** The slot of the leaf in its parent. */
+  int index;
+
+  private long claimedAddress;
+  private long conflictAddress;
+  private String conflict = "";
+  private @Nullable String damage;
+  private long damagedAddress;
+
+  /** Operations that needed a leaf which was not cached. */
+  long leafMisses;
+
+  /** Inner nodes that had to be fetched. */
+  long innerMisses;
+
+  /** Descents begun anew after a conflict. */
+  long restarts;
+
+  Descent(ComputeServer server, CacheContext context, SharedPath sharedPath) {
+    this.server = server;
+    this.cache = server.cache;
+    this.context = context;
+    this.layout = server.layout;
+    this.memory = cache.memory();
+    this.sharedPath = sharedPath;
+    this.policy = new OffloadPolicy(server.options, context.worker().random());
+    this.offload = new Offload(context, layout.nodeBytes());
+    this.subtreeLevel = server.options.subtreeLevel();
+    this.admission = server.options.caching() ? server.options.admission() : 0;
+  }
+
+  /**
+   * Goes to the leaf of a key.
+   *
+   * @param eager whether the leaf must be cached, so that {@link #CACHED} is the only answer
+   * @param attempt conflicts that the operation has met already, from 0
+   */
+  int find(long key, boolean eager, int attempt) {
+    return find(key, 0, eager, attempt);
+  }
+
+  /**
+   * Goes to the node of a key at a level, which is {@link #leaf} then.
+   *
+   * @param level of the node; above 0 it is always cached
+   */
+  int find(long key, int level, boolean eager, int attempt) {
+    int conflicts = attempt;
+    int astray = 0;
+    for (int progress = 0; progress < PROGRESS_MAX; progress++) {
+      int outcome = tryFind(key, level, eager);
+      if (outcome <= OFFLOADED) {
+        return outcome;
+      }
+      if (outcome == CONFLICT) {
+        awaitConflict(key, conflicts++);
+      } else if (outcome == ASTRAY) {
+        awaitFreshPath(key, astray++);
+      }
+    }
+    throw new StalledException(
+        "nodes on the path leave the cache faster than they come: key="
+            + key
+            + ", level="
+            + level
+            + ", attempts="
+            + PROGRESS_MAX
+            + ", frames="
+            + cache.capacity()
+            + ", computeServer="
+            + server.number);
+  }
+
+  /** Waits after a conflict, or gives up. */
+  void awaitConflict(long key, int attempt) {
+    restarts++;
+    if (attempt >= CONFLICTS_MAX) {
+      throw new StalledException(
+          "gave up after "
+              + attempt
+              + " attempts: "
+              + conflict
+              + ", node="
+              + GlobalAddress.toString(conflictAddress)
+              + ", key="
+              + key
+              + ", computeServer="
+              + server.number);
+    }
+    context.worker().backoff().pause(attempt);
+  }
+
+  private void awaitFreshPath(long key, int attempt) {
+    restarts++;
+    if (attempt >= ASTRAY_MAX) {
+      throw new CorruptNodeException(
+          damagedAddress, damage == null ? "its fences do not hold key=" + key : damage);
+    }
+    context.worker().backoff().pause(attempt);
+    refresh(key);
+  }
+
+  /** Brings the shared part of a key's path up to date, and every orphan under its new parent. */
+  void refresh(long key) {
+    server.holdOffloading();
+    sharedPath.refresh(key);
+    while (sharedPath.nextOrphan()) {
+      find(sharedPath.orphanLow(), sharedPath.orphanLevel(), true, 0);
+    }
+    server.resumeOffloading();
+  }
+
+  private int tryFind(long key, int level, boolean eager) {
+    long node = cache.anchor();
+    long nodeVersion = Frames.version(memory, node);
+    while (!Frames.isLocked(nodeVersion)) {
+      long descriptor = NodeLayout.descriptor(memory, node);
+      int slot = layout.floor(memory, node, descriptor, key);
+      long pointer = layout.slot(memory, node, Math.max(slot, 0));
+      if (!GlobalAddress.isSwizzled(pointer)) {
+        return fetch(node, nodeVersion, slot, pointer, key, eager);
+      }
+      long child = pointer & ~GlobalAddress.SWIZZLED;
+      if (!Frames.isCurrent(memory, node, nodeVersion)) {
+        return conflict("a node on the path changes", node);
+      }
+      long childVersion = Frames.version(memory, child);
+      long childDescriptor = NodeLayout.descriptor(memory, child);
+      boolean holdsKey =
+          NodeLayout.low(memory, child) <= key && key <= NodeLayout.high(memory, child);
+      if (!Frames.isCurrent(memory, node, nodeVersion)) {
+        return conflict("a node on the path changes", node);
+      }
+      parent = node;
+      parentVersion = nodeVersion;
+      index = slot;
+      node = child;
+      nodeVersion = childVersion;
+      if (!holdsKey) {
+        return !Frames.isLocked(nodeVersion) && Frames.isCurrent(memory, node, nodeVersion)
+            ? astray(NodeLayout.address(memory, node), null)
+            : conflict("a node on the path changes", node);
+      }
+      if (NodeLayout.levelOf(childDescriptor) <= level) {
+        leaf = node;
+        version = nodeVersion;
+        return Frames.isLocked(nodeVersion) ? conflict("the node is locked", node) : CACHED;
+      }
+    }
+    return conflict("a node on the path is locked", node);
+  }
+
+  /** Deals with a pointer that is not swizzled, read from a parent under a version. */
+  private int fetch(long node, long nodeVersion, int slot, long address, long key, boolean eager) {
+    long descriptor = NodeLayout.descriptor(memory, node);
+    int childLevel = NodeLayout.levelOf(descriptor) - 1;
+    long low = slot < 0 ? 0 : NodeLayout.key(memory, node, slot);
+    long high =
+        slot + 1 < NodeLayout.countOf(descriptor)
+            ? NodeLayout.key(memory, node, slot + 1) - 1
+            : NodeLayout.high(memory, node);
+    if (!Frames.isCurrent(memory, node, nodeVersion) || slot < 0) {
+      return conflict("a node on the path changes", node);
+    }
+    int claim = cache.claim(context, node, nodeVersion, address);
+    if (claim == NodeCache.STALE) {
+      return conflict("a node on the path changes", node);
+    }
+    if (claim == NodeCache.BUSY) {
+      conflict = "another worker fetches the node";
+      conflictAddress = address;
+      return CONFLICT;
+    }
+    if (claim != NodeCache.CLAIMED) {
+      return cache.attach(context, node, nodeVersion, slot, address, claim)
+          ? PROGRESS
+          : conflict("a cooling node changes", node);
+    }
+    boolean held = true;
+    try {
+      int outcome = fetchClaimed(node, address, childLevel, low, high, key, eager);
+      held = outcome == OFFLOADED || outcome == ASTRAY;
+      return outcome;
+    } finally {
+      if (held) {
+        cache.release(context, node, address);
+      }
+    }
+  }
+
+  private int fetchClaimed(
+      long node, long address, int childLevel, long low, long high, long key, boolean eager) {
+    boolean shared = server.isShared(low, high);
+    if (childLevel == 0) {
+      leafMisses++;
+      if (!eager && context.worker().random().nextDouble() >= admission) {
+        return readLeaf(node, address, low, high, shared, key);
+      }
+    } else {
+      innerMisses++;
+      if (!eager
+          && !shared
+          && childLevel <= subtreeLevel
+          && offload.isOffered()
+          && policy.enabled()
+          && server.mayOffload()
+          && policy.prefersCall(childLevel + 1)
+          && offloaded(address, childLevel)) {
+        return OFFLOADED;
+      }
+    }
+    return admit(node, address, childLevel, low, high, shared, key);
+  }
+
+  private boolean offloaded(long address, int childLevel) {
+    long start = context.worker().nanoTime();
+    boolean done = offload.call(address, childLevel);
+    policy.callTook(context.worker().nanoTime() - start);
+    if (done) {
+      leafMisses++;
+      if (offload.changedNode() != GlobalAddress.NULL) {
+        cache.invalidate(context, offload.changedNode());
+      }
+    }
+    return done;
+  }
+
+  private int readLeaf(long node, long address, long low, long high, boolean shared, long key) {
+    long scratch = context.scratchNode(0);
+    String problem = read(address, scratch, 0, low, high, shared, key);
+    if (problem != null) {
+      return damaged(address, problem, shared);
+    }
+    leaf = scratch;
+    parent = node;
+    claimedAddress = address;
+    return CLAIMED;
+  }
+
+  private int admit(
+      long node, long address, int childLevel, long low, long high, boolean shared, long key) {
+    long frame = cache.takeFrame(context);
+    boolean admitted = false;
+    try {
+      String problem = read(address, frame, childLevel, low, high, shared, key);
+      if (problem != null) {
+        return damaged(address, problem, shared);
+      }
+      cache.admit(context, node, address, frame);
+      admitted = true;
+      return PROGRESS;
+    } finally {
+      if (!admitted) {
+        cache.giveFrame(context, frame);
+      }
+    }
+  }
+
+  /** Reads a node and checks it; returns what is wrong with it, or {@code null}. */
+  private @Nullable String read(
+      long address, long node, int childLevel, long low, long high, boolean shared, long key) {
+    boolean timed = policy.samplesRead();
+    long start = timed ? context.worker().nanoTime() : 0;
+    context.worker().read(address + NodeLayout.IMAGE, node + NodeLayout.IMAGE, layout.imageBytes());
+    if (timed) {
+      policy.readTook(context.worker().nanoTime() - start);
+    }
+    String problem = server.check(memory, node, address, childLevel);
+    if (problem != null) {
+      return problem;
+    }
+    if (shared && NodeLayout.low(memory, node) <= key && key <= NodeLayout.high(memory, node)) {
+      return null;
+    }
+    return NodeCheck.fences(memory, node, low, high);
+  }
+
+  /** Ends the use of a claimed leaf. */
+  void release() {
+    cache.release(context, parent, claimedAddress);
+  }
+
+  /** Writes a claimed leaf back; its checksum must be up to date. */
+  void writeClaimed() {
+    cache.writeImage(context, leaf);
+  }
+
+  private int damaged(long address, String problem, boolean shared) {
+    if (!shared) {
+      throw new CorruptNodeException(address, problem);
+    }
+    return astray(address, problem);
+  }
+
+  private int astray(long address, @Nullable String problem) {
+    damagedAddress = address;
+    damage = problem;
+    return ASTRAY;
+  }
+
+  private int conflict(String what, long node) {
+    conflict = what;
+    conflictAddress = NodeLayout.address(memory, node);
+    return CONFLICT;
+  }
+}

@@ -1,0 +1,144 @@
+package pando.index.dex;
+
+import static pando.index.dex.Offload.LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import pando.fabric.GlobalAddress;
+import pando.fabric.server.CallHandler;
+import pando.index.node.NodeCheck;
+import pando.index.node.NodeLayout;
+
+/**
+ * The memory server's side of offloading: finishes a get, put, update or remove in a subtree that
+ * it holds (DEX section 6). The caller has claimed the subtree's root, so nobody else reads or
+ * writes below it meanwhile. Falls back where a leaf would have to be split, or a path leaves this
+ * memory server.
+ *
+ * <p>Takes no lock and touches no word that verbs act on atomically. Thread-safe.
+ */
+public final class DexOffload implements CallHandler {
+  static final int FUNCTION = FIRST_FUNCTION;
+
+  private final Map<Integer, NodeLayout> layouts = new ConcurrentHashMap<>();
+
+  /** Creates the handler. */
+  public DexOffload() {}
+
+  @Override
+  public int function() {
+    return FUNCTION;
+  }
+
+  @Override
+  public int handle(int server, MemorySegment dram, MemorySegment message, int requestBytes) {
+    if (requestBytes != Offload.REQUEST_BYTES) {
+      throw new IllegalArgumentException(
+          "request of the wrong length: bytes="
+              + requestBytes
+              + ", expected="
+              + Offload.REQUEST_BYTES);
+    }
+    int nodeBytes = Math.toIntExact(message.get(LONG, Offload.NODE_BYTES));
+    NodeLayout layout = layouts.computeIfAbsent(nodeBytes, NodeLayout::new);
+    new Subtree(layout, server, dram, message).execute();
+    return Offload.RESPONSE_BYTES;
+  }
+
+  /** One operation in one subtree. */
+  private static final class Subtree {
+    private final NodeLayout layout;
+    private final int server;
+    private final MemorySegment dram;
+    private final MemorySegment message;
+    private final int operation;
+    private final long key;
+    private final long value;
+
+    Subtree(NodeLayout layout, int server, MemorySegment dram, MemorySegment message) {
+      this.layout = layout;
+      this.server = server;
+      this.dram = dram;
+      this.message = message;
+      this.operation = Math.toIntExact(message.get(LONG, Offload.OPERATION));
+      this.key = message.get(LONG, Offload.KEY);
+      this.value = message.get(LONG, Offload.VALUE);
+    }
+
+    void execute() {
+      long address = message.get(LONG, Offload.NODE);
+      int level = Math.toIntExact(message.get(LONG, Offload.LEVEL));
+      while (true) {
+        if (!isHere(address)) {
+          respond(Offload.FALLBACK, 0, GlobalAddress.NULL, 0);
+          return;
+        }
+        long node = GlobalAddress.offset(address);
+        if (NodeCheck.image(layout, dram, node, address, level) != null || !holdsKey(node)) {
+          respond(Offload.CORRUPT, 0, address, 0);
+          return;
+        }
+        int index = layout.floor(dram, node, NodeLayout.descriptor(dram, node), key);
+        if (level == 0) {
+          finish(address, node, index);
+          return;
+        }
+        address = layout.slot(dram, node, index);
+        level--;
+      }
+    }
+
+    private boolean isHere(long address) {
+      return GlobalAddress.server(address) == server
+          && !GlobalAddress.isSwizzled(address)
+          && !GlobalAddress.isOnChip(address)
+          && GlobalAddress.offset(address) <= dram.byteSize() - layout.nodeBytes();
+    }
+
+    private boolean holdsKey(long node) {
+      return NodeLayout.low(dram, node) <= key && key <= NodeLayout.high(dram, node);
+    }
+
+    private void finish(long address, long node, int index) {
+      int count = NodeLayout.count(dram, node);
+      boolean found = index >= 0 && NodeLayout.key(dram, node, index) == key;
+      long before = found ? layout.slot(dram, node, index) : 0;
+      boolean stores =
+          switch (operation) {
+            case Offload.PUT -> true;
+            case Offload.PUT_IF_ABSENT -> !found;
+            case Offload.UPDATE -> found;
+            default -> false;
+          };
+      boolean removes = operation == Offload.REMOVE && found;
+      if (stores && !found && count == layout.capacity()) {
+        respond(Offload.FALLBACK, 0, GlobalAddress.NULL, 0);
+        return;
+      }
+      if (removes) {
+        layout.delete(dram, node, index);
+      } else if (stores && found) {
+        layout.setSlot(dram, node, index, value);
+      } else if (stores) {
+        layout.insert(dram, node, index + 1, key, value);
+      }
+      boolean changed = stores || removes;
+      if (changed) {
+        layout.seal(dram, node);
+      }
+      respond(
+          found ? Offload.FOUND : Offload.ABSENT,
+          before,
+          changed ? address : GlobalAddress.NULL,
+          NodeLayout.count(dram, node));
+    }
+
+    private void respond(long status, long found, long changed, int entries) {
+      message.set(LONG, Offload.STATUS, status);
+      message.set(LONG, Offload.FOUND_VALUE, found);
+      message.set(LONG, Offload.CHANGED, changed);
+      message.set(LONG, Offload.ENTRIES, entries);
+    }
+  }
+}

@@ -1,0 +1,450 @@
+package pando.index.dex;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.StalledException;
+import pando.index.CorruptNodeException;
+import pando.index.cache.CacheContext;
+import pando.index.cache.Frames;
+import pando.index.node.NodeLayout;
+
+/**
+ * One worker's operations on the keys of one compute server. The caller is inside the server's
+ * gate, and the server owns the keys.
+ */
+final class PartitionWorker {
+  /** What an attempt on a leaf comes to. */
+  private static final int FOUND = 0;
+
+  private static final int ABSENT = 1;
+  private static final int FULL = 2;
+  private static final int CONFLICT = 3;
+
+  /** Separators among which the middle one is good enough to divide a range. */
+  private static final int MIDDLE_OF = 4;
+
+  private final ComputeServer server;
+  private final CacheContext context;
+  private final NodeLayout layout;
+  private final MemorySegment memory;
+  private final Descent descent;
+  private final Offload offload;
+  private final Splits splits;
+  private final Merges merges;
+  private final Gate.Pass pass;
+  private final Trail trail;
+
+  private long key;
+  private long value;
+  private long resume;
+  private int entriesLeft;
+  private long accesses;
+  private long mergesLeft;
+
+  PartitionWorker(ComputeServer server) {
+    this.server = server;
+    this.context = server.cache.open();
+    this.layout = server.layout;
+    this.memory = server.cache.memory();
+    SharedPath sharedPath = new SharedPath(server, context);
+    this.descent = new Descent(server, context, sharedPath);
+    this.offload = descent.offload;
+    this.splits = new Splits(server, context, descent, sharedPath);
+    this.merges = new Merges(server, context, descent, sharedPath);
+    this.pass = server.gate.pass(context.worker().backoff());
+    this.trail = new Trail(memory);
+  }
+
+  ComputeServer server() {
+    return server;
+  }
+
+  CacheContext context() {
+    return context;
+  }
+
+  Descent descent() {
+    return descent;
+  }
+
+  void enter() {
+    pass.enter();
+  }
+
+  void exit() {
+    pass.exit();
+  }
+
+  void close() {
+    server.gate.forget(pass);
+    server.cache.close(context);
+  }
+
+  /** Returns the key that the last floor or ceiling found. */
+  long key() {
+    return key;
+  }
+
+  /** Returns the value that the last operation found. */
+  long value() {
+    return value;
+  }
+
+  /** Returns the operations that needed a leaf so far. */
+  long accesses() {
+    return accesses;
+  }
+
+  boolean get(long wanted) {
+    accesses++;
+    offload.offer(Offload.GET, wanted, 0);
+    for (int attempt = 0; ; attempt++) {
+      int outcome = descent.find(wanted, false, attempt);
+      if (outcome == Descent.OFFLOADED) {
+        value = offload.value();
+        return offload.found();
+      }
+      long leaf = descent.leaf;
+      long descriptor = NodeLayout.descriptor(memory, leaf);
+      int index = layout.floor(memory, leaf, descriptor, wanted);
+      boolean found = index >= 0 && NodeLayout.key(memory, leaf, index) == wanted;
+      long current = found ? layout.slot(memory, leaf, index) : 0;
+      if (outcome == Descent.CLAIMED) {
+        descent.release();
+      } else if (!Frames.isCurrent(memory, leaf, descent.version)) {
+        descent.awaitConflict(wanted, attempt);
+        continue;
+      }
+      value = current;
+      return found;
+    }
+  }
+
+  /**
+   * Stores a value.
+   *
+   * @param operation {@link Offload#PUT}, {@link Offload#PUT_IF_ABSENT} or {@link Offload#UPDATE}
+   * @return whether the key was there before
+   */
+  boolean store(int operation, long wanted, long stored) {
+    accesses++;
+    offload.offer(operation, wanted, stored);
+    boolean eager = false;
+    for (int attempt = 0; ; attempt++) {
+      int outcome = descent.find(wanted, eager, attempt);
+      if (outcome == Descent.OFFLOADED) {
+        value = offload.value();
+        return offload.found();
+      }
+      int result =
+          outcome == Descent.CLAIMED
+              ? storeClaimed(operation, wanted, stored)
+              : storeCached(operation, wanted, stored);
+      if (result == FOUND || result == ABSENT) {
+        return result == FOUND;
+      }
+      if (result == FULL) {
+        splits.makeRoom(wanted);
+        eager = true;
+      } else {
+        descent.awaitConflict(wanted, attempt);
+      }
+    }
+  }
+
+  private int storeCached(int operation, long wanted, long stored) {
+    long leaf = descent.leaf;
+    long descriptor = NodeLayout.descriptor(memory, leaf);
+    int index = layout.floor(memory, leaf, descriptor, wanted);
+    boolean found = index >= 0 && NodeLayout.key(memory, leaf, index) == wanted;
+    long before = found ? layout.slot(memory, leaf, index) : 0;
+    boolean full = NodeLayout.countOf(descriptor) >= layout.capacity();
+    if (!changes(operation, found) || (!found && full)) {
+      if (!Frames.isCurrent(memory, leaf, descent.version)) {
+        return CONFLICT;
+      }
+      value = before;
+      return changes(operation, found) ? FULL : found ? FOUND : ABSENT;
+    }
+    if (!Frames.upgrade(memory, leaf, descent.version)) {
+      return CONFLICT;
+    }
+    if (found) {
+      layout.setSlot(memory, leaf, index, stored);
+    } else {
+      layout.insert(memory, leaf, index + 1, wanted, stored);
+    }
+    Frames.setDirty(memory, leaf, true);
+    Frames.unlock(memory, leaf);
+    context.worker().backoff().transition();
+    value = before;
+    return found ? FOUND : ABSENT;
+  }
+
+  private int storeClaimed(int operation, long wanted, long stored) {
+    try {
+      long leaf = descent.leaf;
+      long descriptor = NodeLayout.descriptor(memory, leaf);
+      int index = layout.floor(memory, leaf, descriptor, wanted);
+      boolean found = index >= 0 && NodeLayout.key(memory, leaf, index) == wanted;
+      value = found ? layout.slot(memory, leaf, index) : 0;
+      if (!changes(operation, found)) {
+        return found ? FOUND : ABSENT;
+      }
+      if (found) {
+        layout.setSlot(memory, leaf, index, stored);
+        NodeLayout.resealValue(memory, leaf, index, value, stored);
+      } else if (NodeLayout.countOf(descriptor) < layout.capacity()) {
+        layout.insert(memory, leaf, index + 1, wanted, stored);
+        layout.seal(memory, leaf);
+      } else {
+        return FULL;
+      }
+      descent.writeClaimed();
+      return found ? FOUND : ABSENT;
+    } finally {
+      descent.release();
+    }
+  }
+
+  private static boolean changes(int operation, boolean found) {
+    return switch (operation) {
+      case Offload.PUT -> true;
+      case Offload.PUT_IF_ABSENT -> !found;
+      case Offload.UPDATE -> found;
+      default -> throw new AssertionError("not a store: operation=" + operation);
+    };
+  }
+
+  boolean remove(long wanted) {
+    accesses++;
+    offload.offer(Offload.REMOVE, wanted, 0);
+    for (int attempt = 0; ; attempt++) {
+      int outcome = descent.find(wanted, false, attempt);
+      if (outcome == Descent.OFFLOADED) {
+        boolean found = offload.found();
+        value = offload.value();
+        if (found) {
+          mergeIfDue(wanted, offload.entriesLeft());
+        }
+        return found;
+      }
+      int removed = outcome == Descent.CLAIMED ? removeClaimed(wanted) : removeCached(wanted);
+      if (removed == CONFLICT) {
+        descent.awaitConflict(wanted, attempt);
+        continue;
+      }
+      if (removed == FOUND) {
+        mergeIfDue(wanted, entriesLeft);
+      }
+      return removed == FOUND;
+    }
+  }
+
+  private int removeCached(long wanted) {
+    long leaf = descent.leaf;
+    long descriptor = NodeLayout.descriptor(memory, leaf);
+    int index = layout.floor(memory, leaf, descriptor, wanted);
+    boolean found = index >= 0 && NodeLayout.key(memory, leaf, index) == wanted;
+    long before = found ? layout.slot(memory, leaf, index) : 0;
+    if (!found) {
+      boolean current = Frames.isCurrent(memory, leaf, descent.version);
+      value = 0;
+      return current ? ABSENT : CONFLICT;
+    }
+    if (!Frames.upgrade(memory, leaf, descent.version)) {
+      return CONFLICT;
+    }
+    layout.delete(memory, leaf, index);
+    entriesLeft = NodeLayout.count(memory, leaf);
+    Frames.setDirty(memory, leaf, true);
+    Frames.unlock(memory, leaf);
+    context.worker().backoff().transition();
+    value = before;
+    return FOUND;
+  }
+
+  private int removeClaimed(long wanted) {
+    try {
+      long leaf = descent.leaf;
+      int index = layout.floor(memory, leaf, NodeLayout.descriptor(memory, leaf), wanted);
+      if (index < 0 || NodeLayout.key(memory, leaf, index) != wanted) {
+        value = 0;
+        return ABSENT;
+      }
+      value = layout.slot(memory, leaf, index);
+      layout.delete(memory, leaf, index);
+      layout.seal(memory, leaf);
+      entriesLeft = NodeLayout.count(memory, leaf);
+      descent.writeClaimed();
+      return FOUND;
+    } finally {
+      descent.release();
+    }
+  }
+
+  private void mergeIfDue(long wanted, int entries) {
+    if (!merges.isDue(entries)) {
+      return;
+    }
+    try {
+      merges.merge(wanted);
+    } catch (CorruptNodeException | StalledException e) {
+      // The removal is done, and a merge is never owed: whoever needs the neighbour hears of it.
+      mergesLeft++;
+    }
+  }
+
+  /** Returns the merges that were left undone because a neighbour could not be had. */
+  long mergesLeft() {
+    return mergesLeft;
+  }
+
+  /**
+   * Finds the greatest key at or below {@code wanted} that the server owns. Where there is none,
+   * {@link #isTrailCurrent} tells later whether that is still so.
+   */
+  boolean floor(long wanted) {
+    return edge(wanted, true);
+  }
+
+  /** Finds the least key at or above {@code wanted} that the server owns, like {@link #floor}. */
+  boolean ceiling(long wanted) {
+    return edge(wanted, false);
+  }
+
+  /** Tells whether the leaves in which the last floor or ceiling found nothing are unchanged. */
+  boolean isTrailCurrent() {
+    return trail.isCurrent();
+  }
+
+  private boolean edge(long wanted, boolean down) {
+    accesses++;
+    offload.offer(Offload.NONE, 0, 0);
+    for (int attempt = 0; ; attempt++) {
+      trail.clear();
+      long probe = wanted;
+      while (true) {
+        int found = edgeInLeaf(probe, down, attempt);
+        if (found == CONFLICT || !trail.isCurrent()) {
+          break;
+        }
+        boolean end = down ? resume == server.low() : resume == server.high();
+        if (found == FOUND || end) {
+          return found == FOUND;
+        }
+        probe = down ? resume - 1 : resume + 1;
+      }
+      descent.awaitConflict(wanted, attempt);
+    }
+  }
+
+  /** Looks in one leaf; where it has no such key, the leaf joins the trail. */
+  private int edgeInLeaf(long probe, boolean down, int attempt) {
+    boolean eager = !trail.isEmpty();
+    int outcome = descent.find(probe, eager, attempt);
+    long leaf = descent.leaf;
+    long version = descent.version;
+    long descriptor = NodeLayout.descriptor(memory, leaf);
+    int index = layout.floor(memory, leaf, descriptor, probe);
+    if (!down && (index < 0 || NodeLayout.key(memory, leaf, index) != probe)) {
+      index++;
+    }
+    boolean found = index >= 0 && index < NodeLayout.countOf(descriptor);
+    if (found) {
+      key = NodeLayout.key(memory, leaf, index);
+      value = layout.slot(memory, leaf, index);
+    }
+    resume = down ? NodeLayout.low(memory, leaf) : NodeLayout.high(memory, leaf);
+    if (outcome == Descent.CLAIMED) {
+      descent.release();
+      if (!found) {
+        descent.find(probe, true, attempt);
+        return CONFLICT;
+      }
+    } else if (!Frames.isCurrent(memory, leaf, version)) {
+      return CONFLICT;
+    } else if (!found) {
+      trail.add(leaf, version);
+    }
+    return found ? FOUND : ABSENT;
+  }
+
+  /**
+   * Copies the entries of one leaf, as of one moment: those from {@code from} to {@code to} in the
+   * leaf of {@code from}.
+   *
+   * @param most entries at the most, and the room in both arrays
+   * @return the number of entries; {@link #resume} is the greatest key that the leaf covers
+   */
+  int copyLeaf(long from, long to, int most, long[] keys, long[] values) {
+    accesses++;
+    offload.offer(Offload.NONE, 0, 0);
+    for (int attempt = 0; ; attempt++) {
+      int outcome = descent.find(from, false, attempt);
+      int copied = copy(descent.leaf, from, to, most, keys, values);
+      if (outcome == Descent.CLAIMED) {
+        descent.release();
+        return copied;
+      }
+      if (Frames.isCurrent(memory, descent.leaf, descent.version)) {
+        return copied;
+      }
+      descent.awaitConflict(from, attempt);
+    }
+  }
+
+  private int copy(long leaf, long from, long to, int most, long[] keys, long[] values) {
+    long descriptor = NodeLayout.descriptor(memory, leaf);
+    int first = layout.floor(memory, leaf, descriptor, from);
+    if (first < 0 || NodeLayout.key(memory, leaf, first) != from) {
+      first++;
+    }
+    int last = layout.floor(memory, leaf, descriptor, to);
+    int entries = Math.clamp(last - first + 1L, 0, most);
+    layout.copyOut(memory, leaf, first, entries, keys, values);
+    resume = NodeLayout.high(memory, leaf);
+    return entries;
+  }
+
+  /** Returns where the leaf that was looked at last ends. */
+  long resume() {
+    return resume;
+  }
+
+  /** Returns the low fence of the leaf that a key is in. */
+  long fence(long wanted) {
+    for (int attempt = 0; ; attempt++) {
+      descent.find(wanted, true, attempt);
+      long low = NodeLayout.low(memory, descent.leaf);
+      if (Frames.isCurrent(memory, descent.leaf, descent.version)) {
+        return low;
+      }
+      descent.awaitConflict(wanted, attempt);
+    }
+  }
+
+  /**
+   * Returns a fence about half-way through the server's range; its low bound where there is none.
+   */
+  long middleFence() {
+    long middle = server.low();
+    int level = NodeLayout.LEVELS_MAX;
+    int separators = 0;
+    while (level > 0 && separators < MIDDLE_OF) {
+      descent.find(server.low(), level, true, 0);
+      long node = descent.leaf;
+      int first = separatorsUpTo(node, server.low());
+      int last = separatorsUpTo(node, server.high());
+      if (last - first > separators) {
+        separators = last - first;
+        middle = NodeLayout.key(memory, node, first + (separators - 1) / 2 + 1);
+      }
+      level = Math.min(level, NodeLayout.level(memory, node)) - 1;
+    }
+    return fence(middle);
+  }
+
+  private int separatorsUpTo(long node, long bound) {
+    return layout.floor(memory, node, NodeLayout.descriptor(memory, node), bound);
+  }
+}

@@ -1,0 +1,143 @@
+package pando.index.dex;
+
+import java.util.Arrays;
+
+/**
+ * Which compute server owns which keys (logical partitioning, DEX section 4). Ranges are disjoint
+ * and cover every key; their bounds are fences of leaves, so that each leaf has one owner.
+ * Immutable.
+ */
+public final class Partitioning {
+  private final long epoch;
+  private final long[] lows;
+  private final int[] owners;
+
+  Partitioning(long epoch, long[] lows, int[] owners) {
+    this.epoch = epoch;
+    this.lows = lows;
+    this.owners = owners;
+  }
+
+  /**
+   * Divides the key space into ranges of equal width, for compute servers 0 to {@code servers} - 1.
+   */
+  static Partitioning equalWidth(int servers) {
+    long[] lows = new long[servers];
+    int[] owners = new int[servers];
+    for (int i = 0; i < servers; i++) {
+      lows[i] = Long.MIN_VALUE + i * (servers == 1 ? 0 : Long.divideUnsigned(-1L, servers));
+      owners[i] = i;
+    }
+    return new Partitioning(1, lows, owners);
+  }
+
+  /** Counts the changes since the index was made. */
+  long epoch() {
+    return epoch;
+  }
+
+  /** Returns the number of ranges, each with a compute server of its own. */
+  public int servers() {
+    return lows.length;
+  }
+
+  /** Returns the compute server that owns a key. */
+  public int ownerOf(long key) {
+    return owners[rangeOf(key)];
+  }
+
+  /**
+   * Returns the compute server of a range; ranges are numbered from 0 in the order of their keys.
+   */
+  public int owner(int range) {
+    return owners[range];
+  }
+
+  /** Returns the least key of a compute server. */
+  public long low(int server) {
+    return lows[range(server)];
+  }
+
+  /** Returns the greatest key of a compute server. */
+  public long high(int server) {
+    return highOfRange(range(server));
+  }
+
+  /** Tells whether a compute server owns any range. */
+  public boolean has(int server) {
+    for (int owner : owners) {
+      if (owner == server) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  long lowOfRange(int range) {
+    return lows[range];
+  }
+
+  long highOfRange(int range) {
+    return range + 1 < lows.length ? lows[range + 1] - 1 : Long.MAX_VALUE;
+  }
+
+  /** Returns the range of a compute server. */
+  int range(int server) {
+    for (int range = 0; range < owners.length; range++) {
+      if (owners[range] == server) {
+        return range;
+      }
+    }
+    throw new IllegalArgumentException(
+        "no such compute server: server=" + server + ", servers=" + Arrays.toString(owners));
+  }
+
+  long[] lows() {
+    return lows.clone();
+  }
+
+  /** Gives every range another low bound. */
+  Partitioning withLows(long[] moved) {
+    return new Partitioning(epoch + 1, moved, owners);
+  }
+
+  /** Moves the low bound of a range. */
+  Partitioning withLow(int range, long low) {
+    long[] moved = lows.clone();
+    moved[range] = low;
+    return new Partitioning(epoch + 1, moved, owners);
+  }
+
+  /** Gives the keys of a range from {@code low} on to a new compute server. */
+  Partitioning withSplit(int range, long low, int server) {
+    long[] moreLows = Arrays.copyOf(lows, lows.length + 1);
+    int[] moreOwners = Arrays.copyOf(owners, owners.length + 1);
+    System.arraycopy(lows, range + 1, moreLows, range + 2, lows.length - range - 1);
+    System.arraycopy(owners, range + 1, moreOwners, range + 2, owners.length - range - 1);
+    moreLows[range + 1] = low;
+    moreOwners[range + 1] = server;
+    return new Partitioning(epoch + 1, moreLows, moreOwners);
+  }
+
+  /** Gives the keys of a range to its left neighbour, or those of the first to its right one. */
+  Partitioning without(int range) {
+    long[] fewerLows = new long[lows.length - 1];
+    int[] fewerOwners = new int[lows.length - 1];
+    for (int i = 0, j = 0; i < lows.length; i++) {
+      if (i != range) {
+        fewerLows[j] = lows[i];
+        fewerOwners[j++] = owners[i];
+      }
+    }
+    fewerLows[0] = Long.MIN_VALUE;
+    return new Partitioning(epoch + 1, fewerLows, fewerOwners);
+  }
+
+  int rangeOf(long key) {
+    int range = lows.length - 1;
+    while (range > 0 && lows[range] > key) {
+      range--;
+    }
+    return range;
+  }
+}

@@ -1,0 +1,45 @@
+package pando.index.dex;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import pando.index.cache.Frames;
+
+/** Cached leaves that an operation looked at, and the versions under which it did. */
+final class Trail {
+  private final MemorySegment memory;
+  private long[] leaves = new long[8];
+  private long[] versions = new long[8];
+  private int size;
+
+  Trail(MemorySegment memory) {
+    this.memory = memory;
+  }
+
+  void clear() {
+    size = 0;
+  }
+
+  boolean isEmpty() {
+    return size == 0;
+  }
+
+  void add(long leaf, long version) {
+    if (size == leaves.length) {
+      leaves = Arrays.copyOf(leaves, 2 * size);
+      versions = Arrays.copyOf(versions, 2 * size);
+    }
+    leaves[size] = leaf;
+    versions[size] = version;
+    size++;
+  }
+
+  /** Tells whether none of the leaves has changed since. */
+  boolean isCurrent() {
+    for (int i = 0; i < size; i++) {
+      if (!Frames.isCurrent(memory, leaves[i], versions[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+}
