@@ -57,9 +57,10 @@ final class BenchCommand implements Callable<Integer> {
       converter = Choices.Workloads.Converter.class,
       description = {
         "all (default), or some, with commas between:",
-        "read-only, read-intensive (5 % updates), write-intensive (50 % updates), insert-intensive"
-            + " (50 % inserts), scan-intensive (95 % scans of 100, 5 % inserts), insert-only, and"
-            + " read-intensive-2 (5 % inserts), which is not part of all."
+        "read-only, read-intensive (5 %% updates), write-intensive (50 %% updates),"
+            + " insert-intensive (50 %% inserts), scan-intensive (95 %% scans of 100, 5 %%"
+            + " inserts), insert-only, and read-intensive-2 (5 %% inserts), which is not part of"
+            + " all."
       })
   private Choices.Workloads workloads;
 
@@ -82,7 +83,8 @@ final class BenchCommand implements Callable<Integer> {
       names = "--compute-processes",
       paramLabel = "N",
       defaultValue = "2",
-      description = "With shm, processes that share the compute servers (default: ${DEFAULT-VALUE}).")
+      description =
+          "With shm, processes that share the compute servers (default: ${DEFAULT-VALUE}).")
   private int computeProcesses;
 
   @Option(
@@ -112,7 +114,7 @@ final class BenchCommand implements Callable<Integer> {
     check(plan, options);
     Setup setup =
         new Setup(
-            "dex",
+            indexOptions.name(),
             fabric.toString(),
             options.computeServers(),
             indexOptions.memoryServers(),
@@ -175,8 +177,7 @@ final class BenchCommand implements Callable<Integer> {
     }
   }
 
-  private void measure(Setup setup, Plan plan, Experiment.TestbedSource source)
-      throws IOException {
+  private void measure(Setup setup, Plan plan, Experiment.TestbedSource source) throws IOException {
     new Experiment(setup, plan, source, this::onResult).run(workloads.list());
   }
 

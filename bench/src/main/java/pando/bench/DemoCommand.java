@@ -20,7 +20,8 @@ import picocli.CommandLine.TypeConversionException;
     name = "demo",
     description = {
       "Tells which country an address is in; without an address, loads all IPv4 address ranges into"
-          + " a cluster in this process, asks and changes them in every way, and checks each answer."
+          + " a cluster in this process, asks and changes them in every way, and checks each"
+          + " answer."
     },
     mixinStandardHelpOptions = true,
     footer = {

@@ -1,10 +1,14 @@
 package pando.bench;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import pando.fabric.server.PoolOptions;
 import pando.index.dex.DexOptions;
+import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -53,9 +57,27 @@ final class IndexOptions {
       description = "A setting of the index; may be given several times. They stand below.")
   private final Map<String, String> settings = new LinkedHashMap<>();
 
+  /** Lists the settings that {@code --set} takes at the end of a command's help, if it does. */
+  static void document(CommandLine command) {
+    if (command.getCommandSpec().findOption("--set") == null) {
+      return;
+    }
+    List<String> lines = new ArrayList<>();
+    lines.add("");
+    lines.add("Settings of dex, for --set:");
+    DexOptions.documentation().forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
+    UsageMessageSpec help = command.getCommandSpec().usageMessage();
+    lines.addAll(List.of(help.footer()));
+    help.footer(lines.toArray(String[]::new));
+  }
+
+  /** Returns the name of the index. */
+  String name() {
+    return index.toString();
+  }
+
   int memoryServers() {
-    Ranges.check(
-        spec, "--memory-servers", memoryServers, 1, PoolOptions.MEMORY_SERVERS_MAX);
+    Ranges.check(spec, "--memory-servers", memoryServers, 1, PoolOptions.MEMORY_SERVERS_MAX);
     return memoryServers;
   }
 

@@ -4,6 +4,8 @@ import picocli.CommandLine;
 
 /** Where the {@code pando} command begins. */
 public final class Main {
+  private static final int HELP_WIDTH = 100;
+
   private Main() {}
 
   /**
@@ -15,9 +17,12 @@ public final class Main {
 
   /** Returns the parser of the command line, as {@link #main} uses it. */
   static CommandLine commandLine() {
-    return new CommandLine(new PandoCommand())
-        .setParameterExceptionHandler(Failures::onParameter)
-        .setExecutionExceptionHandler(Failures::onExecution)
-        .setCaseInsensitiveEnumValuesAllowed(false);
+    CommandLine pando =
+        new CommandLine(new PandoCommand())
+            .setParameterExceptionHandler(Failures::onParameter)
+            .setExecutionExceptionHandler(Failures::onExecution)
+            .setUsageHelpWidth(HELP_WIDTH);
+    pando.getSubcommands().values().forEach(IndexOptions::document);
+    return pando;
   }
 }

@@ -25,7 +25,7 @@ final class PlanOptions {
         "How operations fall on records (default: ${DEFAULT-VALUE}).",
         "zipfian: every rank a record of its own.",
         "zipfian-dex: as DEX and YCSB scramble ranks, by a hash with collisions, which never asks"
-            + " for 36.8 % of the records.",
+            + " for 36.8 %% of the records.",
         "uniform: each as likely."
       })
   private Distribution distribution;

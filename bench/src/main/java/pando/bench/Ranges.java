@@ -14,8 +14,7 @@ final class Ranges {
   }
 
   /** Checks anything else. */
-  static void check(
-      CommandSpec spec, String option, boolean isLegal, Object value, String legal) {
+  static void check(CommandSpec spec, String option, boolean isLegal, Object value, String legal) {
     if (!isLegal) {
       throw new ParameterException(
           spec.commandLine(), option + " is out of range: value=" + value + ", " + legal);

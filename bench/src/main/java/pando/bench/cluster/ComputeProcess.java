@@ -22,14 +22,14 @@ final class ComputeProcess implements AutoCloseable {
 
   /** Sends a request. */
   void send(Request request) throws IOException {
-    requests.writeByte(request.ordinal());
+    requests.writeUTF(request.name());
     requests.flush();
   }
 
   /** Sends a request to run a workload. */
   void sendRun(Workload workload) throws IOException {
-    requests.writeByte(Request.RUN.ordinal());
-    requests.writeByte(workload.ordinal());
+    requests.writeUTF(Request.RUN.name());
+    requests.writeUTF(workload.name());
     requests.flush();
   }
 

@@ -23,9 +23,6 @@ import pando.index.dex.Partitioning;
 
 /** The child's end: runs some of the compute servers, and does what the parent asks. */
 public final class ComputeService implements AutoCloseable {
-  private static final Request[] REQUESTS = Request.values();
-  private static final Workload[] WORKLOADS = Workload.values();
-
   private final Plan plan;
   private final DexOptions options;
   private final Fabric fabric;
@@ -82,7 +79,7 @@ public final class ComputeService implements AutoCloseable {
   }
 
   private Request next() throws IOException {
-    return REQUESTS[requests.readByte()];
+    return Request.valueOf(requests.readUTF());
   }
 
   private void serve(Request request) throws IOException {
@@ -110,7 +107,7 @@ public final class ComputeService implements AutoCloseable {
         answers.writeBoolean(true);
       }
       case RUN -> {
-        Measurement measurement = testbed().run(WORKLOADS[requests.readByte()]);
+        Measurement measurement = testbed().run(Workload.valueOf(requests.readUTF()));
         answers.writeBoolean(true);
         measurement.write(answers);
       }

@@ -39,12 +39,15 @@ public final class JavaProcess implements AutoCloseable {
     return new JavaProcess(arguments, process);
   }
 
-  /** Ends this process when another ends, or at once if that has ended already. */
+  /** Ends this process when another ends, or soon if that has ended already. */
   public static void endWith(long otherProcess) {
-    ProcessHandle.of(otherProcess)
-        .ifPresentOrElse(
-            other -> other.onExit().thenRun(() -> System.exit(1)),
-            () -> System.exit(1));
+    Thread.ofPlatform()
+        .daemon()
+        .name("end-with-" + otherProcess)
+        .start(() -> {
+          ProcessHandle.of(otherProcess).ifPresent(other -> other.onExit().join());
+          System.exit(1);
+        });
   }
 
   /** Returns what the process reads. */

@@ -6,7 +6,7 @@ enum Request {
   LOAD,
   /** Join the index that another has loaded. */
   JOIN,
-  /** Run a workload, whose number follows: warm up, answer, wait for {@link #GO}, measure. */
+  /** Run a workload, whose name follows: warm up, answer, wait for {@link #GO}, measure. */
   RUN,
   /** Begin what is measured. */
   GO,

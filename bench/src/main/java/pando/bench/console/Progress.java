@@ -47,6 +47,8 @@ public final class Progress implements AutoCloseable {
     }
   }
 
+  // Null all the same, where the JDK's plain console is in use.
+  @SuppressWarnings("SystemConsoleNull")
   private static boolean isTerminal() {
     Console console = System.console();
     return console != null && console.isTerminal();

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,7 +23,7 @@ public final class GeoIpFile {
   private GeoIpFile() {}
 
   /** Reads the database that comes with the program; locations by the first address of a range. */
-  public static TreeMap<Long, Long> readBundled() throws IOException {
+  public static NavigableMap<Long, Long> readBundled() throws IOException {
     InputStream resource = GeoIpFile.class.getResourceAsStream(RESOURCE);
     if (resource == null) {
       throw new FileNotFoundException("the program was packed without its data: " + RESOURCE);
@@ -40,8 +41,8 @@ public final class GeoIpFile {
    * @param name of the input, for messages
    * @throws IOException where a line is not of the form, or not above the one before it
    */
-  static TreeMap<Long, Long> read(String name, BufferedReader lines) throws IOException {
-    TreeMap<Long, Long> ranges = new TreeMap<>();
+  static NavigableMap<Long, Long> read(String name, BufferedReader lines) throws IOException {
+    NavigableMap<Long, Long> ranges = new TreeMap<>();
     long previousLast = -1;
     int number = 0;
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {

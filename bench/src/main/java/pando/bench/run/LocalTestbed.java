@@ -56,8 +56,7 @@ public final class LocalTestbed implements Testbed {
    * @param subject closed with the testbed
    * @param start lets all processes begin together
    */
-  public static LocalTestbed ofPart(
-      Subject subject, Plan plan, Share share, StartSignal start) {
+  public static LocalTestbed ofPart(Subject subject, Plan plan, Share share, StartSignal start) {
     return new LocalTestbed(subject, plan, share, start);
   }
 

@@ -38,7 +38,9 @@ public final class OperationStream {
     this.inserts = inserts;
     this.owned = owned;
     this.client = client;
-    random = new SplittableRandom(Mix.mix(Mix.mix(records.seed()) + workload.ordinal()) + client);
+    random =
+        new SplittableRandom(
+            Mix.mix(Mix.mix(records.seed()) + workload.name().hashCode()) + client);
   }
 
   /** Fills a batch with the next operations. */

@@ -33,7 +33,7 @@ final class Zipf {
     this.ranks = ranks;
     this.theta = theta;
     areaFirst = area(1.5) - 1;
-    areaLast = area(ranks + 0.5);
+    areaLast = area((double) ranks + 0.5);
     squeeze = 2 - areaInverse(area(2.5) - hull(2));
   }
 
@@ -42,7 +42,7 @@ final class Zipf {
       double u = areaLast + random.nextDouble() * (areaFirst - areaLast);
       double x = areaInverse(u);
       long rank = Math.clamp((long) (x + 0.5), 1, ranks);
-      if (rank - x <= squeeze || u >= area(rank + 0.5) - hull(rank)) {
+      if (rank - x <= squeeze || u >= area(rank + 0.5) - hull((double) rank)) {
         return rank;
       }
     }

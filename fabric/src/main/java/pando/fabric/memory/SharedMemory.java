@@ -110,15 +110,20 @@ public final class SharedMemory implements AutoCloseable {
   }
 
   /**
-   * Takes the memory from the system now. By touching it first, since only that brings huge pages;
-   * an old kernel, which cannot do that from outside, gets small ones from the second call.
+   * Takes the memory from the system now. By touching it, since only that brings huge pages; an old
+   * kernel, which cannot do that without writing, gets small ones from the other call.
    */
   private static void commit(long address, long bytes, int descriptor) {
     String purpose = "commit bytes=" + bytes;
     long touched = Linux.MADVISE.tryCall(address, bytes, Linux.MADV_POPULATE_WRITE);
-    if (touched < 0 && touched != -Errno.EINVAL) {
+    if (touched == -Errno.EINVAL) {
+      allocate(bytes, descriptor, purpose);
+    } else if (touched < 0) {
       throw Linux.MADVISE.failure(purpose, (int) -touched);
     }
+  }
+
+  private static void allocate(long bytes, int descriptor, String purpose) {
     long error;
     do {
       error = Linux.POSIX_FALLOCATE.tryCall(descriptor, 0L, bytes);

@@ -11,9 +11,11 @@ import pando.fabric.memory.NativeMemory;
 /** One thread of a memory server: takes requests out of the mailbox and serves them. */
 final class Processor implements Runnable {
   private static final int SPINS = 200;
-  private static final int YIELDS = 400;
-  private static final long PARK_NANOS_MIN = 1_000;
-  private static final long PARK_NANOS_MAX = 200_000;
+  private static final int YIELDS = 200;
+  private static final int SHORT_PARKS = 500;
+  private static final long SHORT_PARK_NANOS_MAX = 200_000;
+  private static final long LONG_PARK_NANOS = 2_000_000;
+  private static final int IDLE_MAX = SPINS + YIELDS + SHORT_PARKS;
 
   private final MemoryServer server;
   private final Mailbox mailbox;
@@ -41,7 +43,8 @@ final class Processor implements Runnable {
       while (!stopped) {
         int slot = mailbox.take(firstWord);
         if (slot == Mailbox.NONE) {
-          pause(idle++);
+          pause(idle);
+          idle = Math.min(idle + 1, IDLE_MAX);
         } else {
           serve(slot, message.segment());
           idle = 0;
@@ -102,16 +105,21 @@ final class Processor implements Runnable {
     return responseBytes;
   }
 
-  /** Waits longer the longer nothing came. */
+  /**
+   * Waits longer the longer nothing came. A thread that has had nothing to do for a while hardly
+   * takes time from others, at the price of a slow first CALL.
+   */
   @SuppressWarnings("ThreadPriorityCheck") // With few cores the client may wait for this one.
   private static void pause(int idle) {
     if (idle < SPINS) {
       Thread.onSpinWait();
-    } else if (idle < YIELDS) {
+    } else if (idle < SPINS + YIELDS) {
       Thread.yield();
+    } else if (idle < IDLE_MAX) {
+      long parks = idle - (SPINS + YIELDS) + 1L;
+      LockSupport.parkNanos(Math.min(parks * 1_000, SHORT_PARK_NANOS_MAX));
     } else {
-      int doublings = Math.min((idle - YIELDS) / 4, 16);
-      LockSupport.parkNanos(Math.min(PARK_NANOS_MIN << doublings, PARK_NANOS_MAX));
+      LockSupport.parkNanos(LONG_PARK_NANOS);
     }
   }
 }

@@ -57,6 +57,12 @@ public final class NodeCache implements AutoCloseable {
   /** Another worker has claimed the node: wait and restart. */
   public static final int BUSY = -3;
 
+  /** The node is under its parent again, or is to be fetched: restart. */
+  public static final int ATTACHED = 0;
+
+  /** The node is under its parent again, and older than the parent. */
+  public static final int OLD = 1;
+
   private static final int WAITS_MAX = 20_000;
   private static final int DRAWS_MAX = 32;
   private static final int POPS_MAX = 8;
@@ -215,30 +221,53 @@ public final class NodeCache implements AutoCloseable {
    * Gives a cached node that no pointer swizzles back to a parent that points to it: the second
    * chance of a cooling node, or the new home of an orphan.
    *
+   * <p>The copy of a shared node may be too old for its parent, which its fences tell. A cooling one is
+   * dropped, to be fetched anew; an orphan is attached all the same, and has to be refreshed.
+   *
    * @param version under which the pointer was read from the parent's slot {@code index}
+   * @param low fence that the parent gives the node
+   * @param high fence that the parent gives the node
    * @param frame where {@link #claim} found the node
-   * @return whether the node is attached; else restart
+   * @return {@link #ATTACHED}, {@link #OLD} for an orphan to be refreshed, or {@link #STALE}
    */
-  public boolean attach(
-      CacheContext context, long parent, long version, int index, long address, int frame) {
+  public int attach(
+      CacheContext context,
+      long parent,
+      long version,
+      int index,
+      long address,
+      long low,
+      long high,
+      int frame) {
     if (!Frames.upgrade(memory, parent, version)) {
-      return false;
+      return STALE;
     }
     long node = node(frame);
     if (node == parent || !Frames.tryLock(memory, node)) {
       Frames.unlockUnchanged(memory, parent);
-      return false;
+      return STALE;
     }
-    boolean attached = NodeLayout.address(memory, node) == address && detach(context, parent, node);
-    if (attached) {
-      Frames.setState(memory, node, Frames.HOT);
-      Frames.setParent(memory, node, parent);
-      layout.setSlot(memory, parent, index, node | GlobalAddress.SWIZZLED);
+    boolean fits =
+        NodeLayout.low(memory, node) == low && NodeLayout.high(memory, node) == high;
+    boolean cool = Frames.state(memory, node) == Frames.COOLING;
+    if (NodeLayout.address(memory, node) != address || !detach(context, parent, node)) {
+      Frames.unlock(memory, node);
+      Frames.unlockUnchanged(memory, parent);
+      return STALE;
     }
+    if (cool && !fits) {
+      drop(context, node);
+      Frames.unlockUnchanged(memory, parent);
+      return ATTACHED;
+    }
+    context.secondChances += cool ? 1 : 0;
+    Frames.setState(memory, node, Frames.HOT);
+    Frames.setParent(memory, node, parent);
+    layout.setSlot(memory, parent, index, node | GlobalAddress.SWIZZLED);
     Frames.unlock(memory, node);
     Frames.unlock(memory, parent);
     context.backoff.transition();
-    return attached;
+    return fits ? ATTACHED : OLD;
   }
 
   /** Frees a node from whatever held it, before it is attached to {@code next}. */
@@ -246,7 +275,6 @@ public final class NodeCache implements AutoCloseable {
     int state = Frames.state(memory, node);
     if (state == Frames.COOLING) {
       cooling.remove(context.backoff, NodeLayout.address(memory, node), frame(node));
-      context.secondChances++;
       return true;
     }
     long parent = Frames.parent(memory, node);

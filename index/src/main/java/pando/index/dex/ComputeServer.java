@@ -187,11 +187,20 @@ final class ComputeServer {
 
   /**
    * Tells whether other compute servers may see or change a node with these fences: where they
-   * reach beyond this server's range, and for the root, whose pointer is everybody's.
+   * reach beyond this server's range, and for the root, whose pointer is everybody's. A leaf is
+   * always private.
    */
-  boolean isShared(long nodeLow, long nodeHigh) {
-    return nodeLow < low
-        || nodeHigh > high
-        || (nodeLow == Long.MIN_VALUE && nodeHigh == Long.MAX_VALUE);
+  boolean isShared(int level, long nodeLow, long nodeHigh) {
+    boolean everything = nodeLow == Long.MIN_VALUE && nodeHigh == Long.MAX_VALUE;
+    return level > 0 && (nodeLow < low || nodeHigh > high || everything);
+  }
+
+  /** Tells whether other compute servers may see or change a cached node. */
+  boolean isShared(long node) {
+    MemorySegment memory = cache.memory();
+    return isShared(
+        NodeLayout.level(memory, node),
+        NodeLayout.low(memory, node),
+        NodeLayout.high(memory, node));
   }
 }

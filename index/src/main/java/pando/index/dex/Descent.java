@@ -188,6 +188,16 @@ final class Descent {
   void refresh(long key) {
     server.holdOffloading();
     sharedPath.refresh(key);
+    adoptOrphans();
+  }
+
+  private void refreshBelow(long node, long key) {
+    server.holdOffloading();
+    sharedPath.refreshChild(node, key);
+    adoptOrphans();
+  }
+
+  private void adoptOrphans() {
     while (sharedPath.nextOrphan()) {
       find(sharedPath.orphanLow(), sharedPath.orphanLevel(), true, 0);
     }
@@ -256,9 +266,7 @@ final class Descent {
       return CONFLICT;
     }
     if (claim != NodeCache.CLAIMED) {
-      return cache.attach(context, node, nodeVersion, slot, address, claim)
-          ? PROGRESS
-          : conflict("a cooling node changes", node);
+      return attach(node, nodeVersion, slot, address, low, high, claim, key);
     }
     boolean held = true;
     try {
@@ -272,9 +280,25 @@ final class Descent {
     }
   }
 
+  private int attach(
+      long node,
+      long nodeVersion,
+      int slot,
+      long address,
+      long low,
+      long high,
+      int frame,
+      long key) {
+    int outcome = cache.attach(context, node, nodeVersion, slot, address, low, high, frame);
+    if (outcome == NodeCache.OLD) {
+      refreshBelow(node, key);
+    }
+    return outcome == NodeCache.STALE ? conflict("a cooling node changes", node) : PROGRESS;
+  }
+
   private int fetchClaimed(
       long node, long address, int childLevel, long low, long high, long key, boolean eager) {
-    boolean shared = server.isShared(low, high);
+    boolean shared = server.isShared(childLevel, low, high);
     if (childLevel == 0) {
       leafMisses++;
       if (!eager && context.worker().random().nextDouble() >= admission) {

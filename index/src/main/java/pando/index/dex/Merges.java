@@ -105,7 +105,7 @@ final class Merges {
             && descent.parent != cache.anchor()
             && Frames.isCurrent(memory, middle, descent.version)
             && Frames.isCurrent(memory, descent.parent, descent.parentVersion)
-            && !server.isShared(low, high);
+            && !server.isShared(level, low, high);
     if (!candidate) {
       return false;
     }
@@ -129,11 +129,7 @@ final class Merges {
         level > server.options.subtreeLevel()
             || GlobalAddress.server(NodeLayout.address(memory, node))
                 == GlobalAddress.server(address);
-    return together && !isShared(node) ? node : Frames.NONE;
-  }
-
-  private boolean isShared(long node) {
-    return server.isShared(NodeLayout.low(memory, node), NodeLayout.high(memory, node));
+    return together && !server.isShared(node) ? node : Frames.NONE;
   }
 
   /** Locks parent, neighbours and node, if all are still where they were. */
@@ -165,7 +161,7 @@ final class Merges {
 
   private boolean mergeLocked(long key) {
     int toLeft = entriesToLeft();
-    boolean shared = isShared(parent);
+    boolean shared = server.isShared(parent);
     boolean fits = toLeft >= 0 && Frames.pins(memory, middle) == 0;
     boolean current = false;
     try {
@@ -245,7 +241,7 @@ final class Merges {
       reparent(right, 0, toRight);
       Frames.setDirty(memory, right, true);
     }
-    Frames.setDirty(memory, parent, !isShared(parent));
+    Frames.setDirty(memory, parent, !server.isShared(parent));
   }
 
   private void reparent(long node, int from, int entries) {

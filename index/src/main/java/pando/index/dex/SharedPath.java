@@ -88,10 +88,18 @@ final class SharedPath {
     long node = cache.anchor();
     for (int depth = 0; depth < NodeLayout.LEVELS_MAX; depth++) {
       long child = cachedChild(node, key);
-      if (child == Frames.NONE || !refreshNode(child)) {
+      if (child == Frames.NONE || (server.isShared(child) && !refreshNode(child))) {
         return;
       }
       node = child;
+    }
+  }
+
+  /** Brings the copy of the child of a cached node on the way to a key up to date. */
+  void refreshChild(long node, long key) {
+    long child = cachedChild(node, key);
+    if (child != Frames.NONE) {
+      refreshNode(child);
     }
   }
 
@@ -158,12 +166,12 @@ final class SharedPath {
     return usable ? pointer & ~GlobalAddress.SWIZZLED : Frames.NONE;
   }
 
-  /** Refreshes one node; {@code false} where the shared part of the path ends. */
+  /** Refreshes one shared node; {@code false} where it changes meanwhile or is gone. */
   private boolean refreshNode(long node) {
     long version = Frames.version(memory, node);
     long address = NodeLayout.address(memory, node);
     int level = NodeLayout.level(memory, node);
-    boolean shared = server.isShared(NodeLayout.low(memory, node), NodeLayout.high(memory, node));
+    boolean shared = server.isShared(node);
     boolean usable =
         shared && level > 0 && !Frames.isLocked(version) && Frames.isCurrent(memory, node, version);
     if (!usable) {
@@ -360,7 +368,7 @@ final class SharedPath {
       long low = NodeLayout.key(memory, parent, index);
       long high = highOfChild(parent, index);
       long parentAddress = NodeLayout.address(memory, parent);
-      if (!server.isShared(low, high)) {
+      if (!server.isShared(level, low, high)) {
         unlock(parentAddress);
         return true;
       }

@@ -62,7 +62,7 @@ final class Splits {
     for (; level >= 0; level--) {
       descent.find(key, level, true, attempt);
       boolean full = NodeLayout.count(memory, descent.leaf) >= layout.capacity();
-      if (full && !isShared(descent.leaf)) {
+      if (full && !server.isShared(descent.leaf)) {
         return level;
       }
     }
@@ -72,10 +72,6 @@ final class Splits {
   private int rootLevel(long key, int attempt) {
     descent.find(key, NodeLayout.LEVELS_MAX, true, attempt);
     return NodeLayout.level(memory, descent.leaf);
-  }
-
-  private boolean isShared(long node) {
-    return server.isShared(NodeLayout.low(memory, node), NodeLayout.high(memory, node));
   }
 
   /** Splits the key's node at a level; {@code false} after a conflict. */
@@ -119,7 +115,7 @@ final class Splits {
         NodeLayout.level(memory, node) == level
             && NodeLayout.count(memory, node) == layout.capacity()
             && Frames.pins(memory, node) == 0;
-    boolean shared = isShared(parent);
+    boolean shared = server.isShared(parent);
     boolean full = NodeLayout.count(memory, parent) == layout.capacity();
     boolean current = true;
     if (splits && !full && shared) {

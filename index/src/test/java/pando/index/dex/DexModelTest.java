@@ -40,8 +40,8 @@ class DexModelTest {
     String[] parts = setting.split("=", 2);
     DexOptions options =
         Pools.tiny(computeServers)
-            .with("node-bytes", String.valueOf(nodeBytes))
             .with("cache-bytes", String.valueOf(64 * 1024))
+            .with("node-bytes", String.valueOf(nodeBytes))
             .with("cache-bytes", String.valueOf(64 * nodeBytes))
             .with(parts[0], parts[1]);
     try (Fabric fabric = Pools.open(memoryServers, 8 << 20, seed)) {
