@@ -54,7 +54,7 @@ final class BenchCommand implements Callable<Integer> {
       names = "--workload",
       paramLabel = "NAME",
       defaultValue = "all",
-      converter = Choices.Workloads.Converter.class,
+      converter = Choices.WorkloadsConverter.class,
       description = {
         "all (default), or some, with commas between:",
         "read-only, read-intensive (5 %% updates), write-intensive (50 %% updates),"
@@ -72,6 +72,7 @@ final class BenchCommand implements Callable<Integer> {
       names = "--fabric",
       paramLabel = "NAME",
       defaultValue = "local",
+      converter = Choices.FabricConverter.class,
       description = {
         "Where the memory servers are (default: ${DEFAULT-VALUE}).",
         "local: in this process.",
@@ -92,6 +93,7 @@ final class BenchCommand implements Callable<Integer> {
       paramLabel = "NAME",
       defaultValue = "none",
       split = ",",
+      converter = Choices.PeerConverter.class,
       description = {
         "What to compare with, on the same operations (default: ${DEFAULT-VALUE}).",
         "skiplist: the JDK's ConcurrentSkipListMap.",

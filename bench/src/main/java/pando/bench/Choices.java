@@ -3,10 +3,9 @@ package pando.bench;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Collectors;
+import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /** Names that options take. */
 final class Choices {
@@ -56,32 +55,47 @@ final class Choices {
    *
    * @param list in the order to run them
    */
-  record Workloads(List<Workload> list) {
+  record Workloads(List<Workload> list) {}
+
+  /** Reads an index. */
+  static final class IndexConverter extends NameConverter<Index> {
+    IndexConverter() {
+      super(Index.class);
+    }
+  }
+
+  /** Reads a fabric. */
+  static final class FabricConverter extends NameConverter<FabricKind> {
+    FabricConverter() {
+      super(FabricKind.class);
+    }
+  }
+
+  /** Reads a peer. */
+  static final class PeerConverter extends NameConverter<Peer> {
+    PeerConverter() {
+      super(Peer.class);
+    }
+  }
+
+  /** Reads a distribution. */
+  static final class DistributionConverter extends NameConverter<Distribution> {
+    DistributionConverter() {
+      super(Distribution.class);
+    }
+  }
+
+  /** Reads workloads with commas between, or {@code all}. */
+  static final class WorkloadsConverter implements ITypeConverter<Workloads> {
     private static final String ALL = "all";
 
-    /** Reads names with commas between, or {@code all}. */
-    static final class Converter implements ITypeConverter<Workloads> {
-      @Override
-      public Workloads convert(String text) {
-        return new Workloads(
-            text.equals(ALL)
-                ? Workload.ALL
-                : Arrays.stream(text.split(",", -1)).map(Converter::workload).toList());
+    @Override
+    public Workloads convert(String text) {
+      if (text.equals(ALL)) {
+        return new Workloads(Workload.ALL);
       }
-
-      private static Workload workload(String name) {
-        for (Workload workload : Workload.values()) {
-          if (workload.toString().equals(name)) {
-            return workload;
-          }
-        }
-        String known =
-            Arrays.stream(Workload.values())
-                .map(Workload::toString)
-                .collect(Collectors.joining(", "));
-        throw new TypeConversionException(
-            "'" + name + "' is not a workload: expected all, or some of " + known);
-      }
+      NameConverter<Workload> names = new NameConverter<>(Workload.class);
+      return new Workloads(Arrays.stream(text.split(",", -1)).map(names::convert).toList());
     }
   }
 }

@@ -23,7 +23,8 @@ final class IndexOptions {
       names = "--index",
       paramLabel = "NAME",
       defaultValue = "dex",
-      description = "The index: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+      converter = Choices.IndexConverter.class,
+      description = "The index: dex.")
   private Choices.Index index;
 
   @Option(

@@ -21,6 +21,7 @@ final class PlanOptions {
       names = "--distribution",
       paramLabel = "NAME",
       defaultValue = "zipfian",
+      converter = Choices.DistributionConverter.class,
       description = {
         "How operations fall on records (default: ${DEFAULT-VALUE}).",
         "zipfian: every rank a record of its own.",

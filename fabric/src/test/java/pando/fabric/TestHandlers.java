@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import pando.fabric.memory.Words;
 import pando.fabric.server.CallHandler;
 
@@ -27,6 +28,9 @@ public final class TestHandlers {
   /** Throws an error that is no exception. */
   public static final int OVERFLOW = 21;
 
+  /** Returns when the word of DRAM at the offset in the request is not 0. */
+  public static final int WAIT = 22;
+
   /** Not the number of a handler. */
   public static final int UNKNOWN = 99;
 
@@ -45,6 +49,7 @@ public final class TestHandlers {
         handler(OVERSIZED, (server, dram, message, bytes) -> Worker.CALL_BYTES_MAX + 1),
         handler(HANG, TestHandlers::hang),
         handler(ADD, TestHandlers::add),
+        handler(WAIT, TestHandlers::await),
         handler(
             OVERFLOW,
             (server, dram, message, bytes) -> {
@@ -68,6 +73,13 @@ public final class TestHandlers {
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private static int await(int server, MemorySegment dram, MemorySegment message, int bytes) {
+    while (Words.getAcquire(dram, Words.get(message, 0)) == 0) {
+      LockSupport.parkNanos(10_000);
+    }
+    return 0;
   }
 
   private static int add(int server, MemorySegment dram, MemorySegment message, int bytes) {

@@ -55,14 +55,13 @@ public final class ResultsTable {
     return table.toString();
   }
 
-  /** Returns verbs, bytes and cache hits per operation, and memory per record. */
+  /** Returns verbs, bytes and cache hits of the index per operation, and memory per record. */
   public String cost() {
     TextTable table =
         new TextTable(
-            2,
+            1,
             List.of(
                 "workload",
-                "index",
                 "READs",
                 "WRITEs",
                 "atomics",
@@ -72,11 +71,13 @@ public final class ResultsTable {
                 "cache hits",
                 "B/record"));
     for (Result result : results) {
+      if (result.setup().isPeer()) {
+        continue;
+      }
       Measurement measured = result.measurement();
       table.add(
           List.of(
               result.workload().toString(),
-              result.setup().index(),
               perOperation(measured, measured.verbs.reads),
               perOperation(measured, measured.verbs.writes),
               perOperation(measured, measured.verbs.atomics),
@@ -84,7 +85,7 @@ public final class ResultsTable {
               perOperation(measured, measured.verbs.roundTrips),
               Numbers.decimal(measured.perOperation(measured.verbs.bytes()), 1),
               Numbers.percent(measured.cacheHitRatio()),
-              result.bytesPerRecord() == 0 ? "-" : Numbers.decimal(result.bytesPerRecord(), 2)));
+              Numbers.decimal(result.bytesPerRecord(), 2)));
     }
     return table.toString();
   }

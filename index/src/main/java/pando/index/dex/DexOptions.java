@@ -62,7 +62,7 @@ public record DexOptions(
 
   private static final DexOptions DEFAULTS =
       new DexOptions(
-          1024, 2, 4, 256 * MEBIBYTE, 0.1, 2, 0.1, true, true, 50, 0.01, 40, 1.2, 0.6, 0.85, 256);
+          1024, 2, 4, 256 * MEBIBYTE, 0.1, 2, 0.1, true, true, 50, 0.01, 40, 1.2, 0.7, 0.9, 256);
 
   private static final Map<String, Setting> SETTINGS = settings();
 

@@ -1,0 +1,157 @@
+package pando.fabric.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.TestHandlers;
+import pando.fabric.Worker;
+import pando.fabric.layout.MailboxLayout;
+import pando.fabric.layout.ServerLayout;
+import pando.fabric.mapped.Owner;
+import pando.fabric.memory.SharedMemory;
+import pando.fabric.memory.Words;
+import pando.fabric.server.PoolOptions;
+
+/** What clients that died, or that write nonsense, leave in a mailbox. */
+@EnabledOnOs(OS.LINUX)
+@Timeout(60)
+class SharedMailboxTest {
+  /** No process has so high a number. */
+  private static final long DEAD = 4_194_303L << 42 | 1;
+
+  @TempDir private Path parent;
+  private ShmMemoryServer server;
+  private Fabric fabric;
+  private RegisteredMemory memory;
+  private SharedMemory peer;
+  private MemorySegment mailbox;
+
+  @BeforeEach
+  void start() {
+    System.setProperty(Registry.DIRECTORY_PROPERTY, parent.resolve("registry").toString());
+    PoolOptions options =
+        PoolOptions.defaults()
+            .withBytesPerServer(1 << 20)
+            .withChunkBytes(64 << 10)
+            .withHandlers(TestHandlers.all());
+    server = ShmMemoryServer.start("m0", 0, options);
+    fabric = ShmFabric.attach(List.of("m0"), 1);
+    memory = fabric.register(8192);
+    ServerLayout layout = new ServerLayout(options.bytesPerServer(), options.chunkBytes());
+    RegistryEntry entry = Registry.open().find("m0");
+    peer = SharedMemory.attach(Owner.pid(entry.owner()), entry.descriptor(), layout.bytes());
+    mailbox = peer.segment().asSlice(layout.mailboxOffset(), MailboxLayout.BYTES);
+  }
+
+  @AfterEach
+  void end() {
+    fabric.close();
+    memory.close();
+    peer.close();
+    server.close();
+    System.clearProperty(Registry.DIRECTORY_PROPERTY);
+  }
+
+  @Test
+  void shouldReclaimTheSlotsOfDeadProcessesWhateverTheirState() {
+    assertThat(Owner.isAlive(DEAD)).isFalse();
+    assertThat(Owner.isAlive(Owner.self())).isTrue();
+    for (int slot = 0; slot < MailboxLayout.SLOTS; slot++) {
+      set(slot, MailboxLayout.OWNER_OFFSET, DEAD);
+      set(slot, MailboxLayout.STATE_OFFSET, slot % 6);
+    }
+    for (int i = 0; i < 2; i++) {
+      Worker worker = fabric.worker(memory);
+      for (int call = 0; call < 10; call++) {
+        assertThat(worker.call(0, TestHandlers.INCREMENT, 0, 8)).isEqualTo(8);
+      }
+    }
+  }
+
+  @Test
+  void shouldReclaimASlotWhoseProcessNumberIsInUseAgain() {
+    long sameNumber = Owner.self() ^ 1;
+    assertThat(Owner.pid(sameNumber)).isEqualTo(ProcessHandle.current().pid());
+    assertThat(Owner.isAlive(sameNumber)).isFalse();
+  }
+
+  @Test
+  void shouldRefuseRequestsThatAreNonsense() {
+    long[][] functionsAndLengths = {
+      {16, -1},
+      {16, Worker.CALL_BYTES_MAX + 1},
+      {16, 1L << 40},
+      {16, Long.MIN_VALUE},
+      {-1, 8},
+      {256, 8},
+      {1L << 32 | 16, 8},
+      {Long.MIN_VALUE, 8}
+    };
+    for (int i = 0; i < functionsAndLengths.length; i++) {
+      int slot = 100 * i;
+      post(slot, functionsAndLengths[i][0], functionsAndLengths[i][1]);
+      while (get(slot, MailboxLayout.STATE_OFFSET) != MailboxLayout.FAILED) {
+        LockSupport.parkNanos(10_000);
+      }
+    }
+    assertThat(server.callsFailed()).isEqualTo(functionsAndLengths.length);
+    assertThat(server.callsServed()).isZero();
+  }
+
+  @Test
+  void shouldPassOverPendingBitsWithoutARequest() {
+    for (int word = 0; word < MailboxLayout.PENDING_WORDS; word++) {
+      Words.setRelease(mailbox, MailboxLayout.pending(word), -1);
+    }
+    try (Worker worker = fabric.worker(memory)) {
+      assertThat(worker.call(0, TestHandlers.INCREMENT, 0, 8)).isEqualTo(8);
+    }
+    assertThat(server.callsServed()).isEqualTo(1);
+    assertThat(server.callsFailed()).isZero();
+  }
+
+  @Test
+  void shouldFreeTheSlotOfAClientThatGaveUp() {
+    int slot = 7;
+    set(slot, MailboxLayout.OWNER_OFFSET, DEAD);
+    Words.set(mailbox, MailboxLayout.slot(slot) + MailboxLayout.MESSAGE_OFFSET, 64);
+    post(slot, TestHandlers.WAIT, 8);
+    while (get(slot, MailboxLayout.STATE_OFFSET) != MailboxLayout.TAKEN) {
+      LockSupport.parkNanos(10_000);
+    }
+    set(slot, MailboxLayout.STATE_OFFSET, MailboxLayout.ABANDONED);
+    Words.setRelease(peer.segment(), 64, 1);
+    while (get(slot, MailboxLayout.OWNER_OFFSET) != MailboxLayout.FREE) {
+      LockSupport.parkNanos(10_000);
+    }
+    assertThat(get(slot, MailboxLayout.STATE_OFFSET)).isEqualTo(MailboxLayout.IDLE);
+  }
+
+  private void post(int slot, long function, long length) {
+    set(slot, MailboxLayout.FUNCTION_OFFSET, function);
+    set(slot, MailboxLayout.LENGTH_OFFSET, length);
+    set(slot, MailboxLayout.STATE_OFFSET, MailboxLayout.POSTED);
+    Words.getAndBitwiseOr(
+        mailbox, MailboxLayout.pending(slot / Long.SIZE), 1L << (slot % Long.SIZE));
+  }
+
+  private void set(int slot, long field, long value) {
+    Words.setRelease(mailbox, MailboxLayout.slot(slot) + field, value);
+  }
+
+  private long get(int slot, long field) {
+    return Words.getAcquire(mailbox, MailboxLayout.slot(slot) + field);
+  }
+}

@@ -1,0 +1,64 @@
+package pando.index.dex;
+
+import java.util.SplittableRandom;
+
+/** Changes an index's partitions at random. The only one that does. */
+final class Repartitioner {
+  private final DexIndex index;
+  private final SplittableRandom random;
+  private final int serversMax;
+  private int changes;
+
+  Repartitioner(DexIndex index, SplittableRandom random, int serversMax) {
+    this.index = index;
+    this.random = random;
+    this.serversMax = serversMax;
+  }
+
+  int changes() {
+    return changes;
+  }
+
+  /** Makes one change. */
+  String change() {
+    Partitioning before = index.partitioning();
+    int range = random.nextInt(before.servers());
+    int server = before.owner(range);
+    changes++;
+    return switch (random.nextInt(8)) {
+      case 0 -> before.servers() < serversMax ? add(server) : move(before);
+      case 1 -> before.servers() < serversMax ? split(before, range) : move(before);
+      case 2, 3 -> before.servers() > 1 ? remove(server) : add(server);
+      default -> before.servers() > 1 ? move(before) : add(server);
+    };
+  }
+
+  private String add(int server) {
+    return "add from " + server + ": " + index.addComputeServer(server);
+  }
+
+  private String remove(int server) {
+    index.removeComputeServer(server);
+    return "remove " + server;
+  }
+
+  private String split(Partitioning before, int range) {
+    long key = between(before.lowOfRange(range) + 1, before.highOfRange(range));
+    int server = before.owner(range);
+    return "split " + server + " at " + key + ": " + index.split(server, key);
+  }
+
+  private String move(Partitioning before) {
+    if (before.servers() == 1) {
+      return add(before.owner(0));
+    }
+    int range = random.nextInt(1, before.servers());
+    long key = between(before.lowOfRange(range - 1) + 1, before.highOfRange(range));
+    int server = before.owner(range);
+    return "move " + server + " to " + key + ": " + index.moveBoundary(server, key);
+  }
+
+  private long between(long low, long high) {
+    return high == Long.MAX_VALUE ? random.nextLong(low, high) : random.nextLong(low, high + 1);
+  }
+}

@@ -1,0 +1,129 @@
+package pando.index.dex;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+import pando.index.Session;
+import pando.index.dex.Linearizability.Kind;
+
+/** One thread of a stress run: records what it does to hot keys, checks at once its own keys. */
+final class StressWorker {
+  private final DexIndex index;
+  private final Linearizability.Log log;
+  private final StressKeys keys;
+  private final int thread;
+  private final SplittableRandom random;
+  private final Map<Long, Long> own = new HashMap<>();
+  private final Map<Long, Long> hot = new HashMap<>();
+  private long written;
+
+  StressWorker(
+      DexIndex index,
+      Linearizability.Log log,
+      StressKeys keys,
+      int thread,
+      SplittableRandom random) {
+    this.index = index;
+    this.log = log;
+    this.keys = keys;
+    this.thread = thread;
+    this.random = random;
+  }
+
+  Map<Long, Long> own() {
+    return own;
+  }
+
+  Map<Long, Long> hot() {
+    return hot;
+  }
+
+  void run(int operations) {
+    Session session = index.session();
+    try {
+      for (int i = 0; i < operations; i++) {
+        boolean shrinking = i / (operations / 4) % 2 == 1;
+        if (random.nextInt(3) == 0) {
+          recorded(session, keys.hot(random.nextInt(StressKeys.HOT)), kind(shrinking));
+        } else {
+          checked(session, keys.own(thread, random), kind(shrinking));
+        }
+        if (random.nextInt(2_000) == 0) {
+          session.close();
+          session = index.session();
+        }
+      }
+    } finally {
+      session.close();
+    }
+  }
+
+  /** Reads every hot key, as the last operations of the run. */
+  void readHot(Session session) {
+    for (int i = 0; i < StressKeys.HOT; i++) {
+      long key = keys.hot(i);
+      if (recorded(session, key, Kind.GET)) {
+        hot.put(key, session.value());
+      }
+    }
+  }
+
+  private Kind kind(boolean shrinking) {
+    int kind = random.nextInt(10);
+    return switch (kind) {
+      case 0, 1 -> Kind.GET;
+      case 2 -> Kind.UPDATE;
+      case 3, 4 -> Kind.PUT_IF_ABSENT;
+      case 5, 6, 7 -> shrinking ? Kind.REMOVE : Kind.PUT;
+      default -> shrinking ? Kind.PUT : Kind.REMOVE;
+    };
+  }
+
+  private boolean recorded(Session session, long key, Kind kind) {
+    long stored = nextValue();
+    long start = log.start();
+    boolean wasThere = execute(session, key, kind, stored);
+    log.end(start, kind, key, stored, wasThere, wasThere ? session.value() : 0);
+    return wasThere;
+  }
+
+  private void checked(Session session, long key, Kind kind) {
+    long stored = nextValue();
+    boolean wasThere = execute(session, key, kind, stored);
+    Long before = own.get(key);
+    boolean right = before == null ? !wasThere : wasThere && session.value() == before;
+    if (!right) {
+      assertThat(wasThere ? session.value() + "" : "absent")
+          .as("thread=%d, key=%d, kind=%s, written=%d", thread, key, kind, written)
+          .isEqualTo(before == null ? "absent" : before + "");
+    }
+    remember(key, kind, stored, before);
+  }
+
+  private void remember(long key, Kind kind, long stored, @Nullable Long before) {
+    switch (kind) {
+      case GET -> {}
+      case PUT -> own.put(key, stored);
+      case PUT_IF_ABSENT -> own.putIfAbsent(key, stored);
+      case UPDATE -> own.replace(key, stored);
+      case REMOVE -> own.remove(key, before);
+    }
+  }
+
+  private static boolean execute(Session session, long key, Kind kind, long stored) {
+    return switch (kind) {
+      case GET -> session.get(key);
+      case PUT -> session.put(key, stored);
+      case PUT_IF_ABSENT -> !session.putIfAbsent(key, stored);
+      case UPDATE -> session.update(key, stored);
+      case REMOVE -> session.remove(key);
+    };
+  }
+
+  private long nextValue() {
+    return ((long) (thread + 1) << 40) | ++written;
+  }
+}
