@@ -33,7 +33,7 @@ import pando.fabric.server.PoolOptions;
 @SuppressWarnings("NullAway.Init") // JMH sets the fields
 public class VerbBenchmark {
   private static final int NODE_BYTES = 1024;
-  private static final int ADDRESSES = 1 << 12;
+  private static final int ADDRESSES = 1 << 18;
 
   /** Memory that addresses fall in: within the processor's first cache, or far beyond its last. */
   @Param({"16384", "2147483648"})
