@@ -27,6 +27,10 @@ final class BTreeAccess implements Access {
 
   private long value;
 
+  /** Keeps the loads that touch a leaf from being optimised away. */
+  @SuppressWarnings("UnusedVariable")
+  private long touched;
+
   BTreeAccess(BTree tree) {
     this.tree = tree;
     memory = tree.memory();
@@ -164,6 +168,9 @@ final class BTreeAccess implements Access {
       // First that the child is one; then that it was still this key's when its version was read.
       if (!tree.isCurrent(node, nodeVersion)) {
         return false;
+      }
+      if (Node.level(memory, node) <= 2) {
+        touched += Node.touch(memory, child);
       }
       long childVersion = tree.version(child);
       if (!tree.isCurrent(node, nodeVersion)) {

@@ -29,6 +29,7 @@ public final class Demo {
   private static final long BLOCK_LAST = Ipv4Address.parse("16.214.255.255");
 
   private final NavigableMap<Long, Long> ranges;
+  private final int lookupCount;
   private final PrintWriter out;
   private final Checks checks = new Checks();
 
@@ -39,7 +40,12 @@ public final class Demo {
    * @param out told what happens
    */
   public Demo(NavigableMap<Long, Long> ranges, PrintWriter out) {
+    this(ranges, LOOKUPS, out);
+  }
+
+  Demo(NavigableMap<Long, Long> ranges, int lookupCount, PrintWriter out) {
     this.ranges = ranges;
+    this.lookupCount = lookupCount;
     this.out = out;
   }
 
@@ -78,8 +84,8 @@ public final class Demo {
     try (DemoCluster uncached = DemoCluster.load(withoutLeafCache(), ranges);
         DemoCluster cluster = DemoCluster.load(withCache(uncached.nodes()), ranges)) {
       introduce(cluster);
-      Lookups lookups = new Lookups(ranges, LOOKUPS, SEED);
-      String asked = Numbers.count(LOOKUPS) + " addresses";
+      Lookups lookups = new Lookups(ranges, lookupCount, SEED);
+      String asked = Numbers.count(lookupCount) + " addresses";
       Lookups.Cost cost = lookUp(asked, lookups, cluster);
       Lookups.Cost uncachedCost = lookUp(asked + ", caching no leaves", lookups, uncached);
       change(cluster.session());

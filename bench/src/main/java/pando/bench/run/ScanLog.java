@@ -6,6 +6,9 @@ import pando.index.EntryVisitor;
 
 /** The entries that a batch's scans visited, kept so that checking them is not measured. */
 final class ScanLog implements EntryVisitor {
+  /** Room for one entry too many, so that it is noticed. */
+  private static final int ENTRIES_MAX = Workload.SCAN_RECORDS + 1;
+
   private final long[] keys;
   private final long[] values;
   private final int[] ends = new int[Batch.CAPACITY];
@@ -18,8 +21,8 @@ final class ScanLog implements EntryVisitor {
    * @param scansMax scans that a batch can have
    */
   ScanLog(int scansMax) {
-    keys = new long[scansMax * Workload.SCAN_RECORDS];
-    values = new long[scansMax * Workload.SCAN_RECORDS];
+    keys = new long[scansMax * ENTRIES_MAX];
+    values = new long[scansMax * ENTRIES_MAX];
   }
 
   @Override
@@ -27,7 +30,7 @@ final class ScanLog implements EntryVisitor {
     keys[size] = key;
     values[size] = value;
     size++;
-    return true;
+    return size < begin(scans) + ENTRIES_MAX;
   }
 
   void endScan() {

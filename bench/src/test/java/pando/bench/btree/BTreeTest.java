@@ -19,7 +19,16 @@ final class BTreeTest {
   private final Records records = new Records(1);
 
   @ParameterizedTest
-  @CsvSource({"0, 0.7", "1, 0.7", "63, 1", "64, 1", "44, 0.7", "45, 0.7", "5000, 0.01", "300000, 0.7"})
+  @CsvSource({
+    "0, 0.7",
+    "1, 0.7",
+    "63, 1",
+    "64, 1",
+    "44, 0.7",
+    "45, 0.7",
+    "5000, 0.01",
+    "300000, 0.7"
+  })
   void shouldLoadAnyNumberOfRecords(int count, double fill) {
     try (BTreeSubject tree = new BTreeSubject(64 << 20)) {
       tree.load(new SortedRecords(records, count, steps -> {}), fill);
@@ -61,7 +70,7 @@ final class BTreeTest {
         result.get();
       }
       try (Access access = tree.access()) {
-        assertThat(countAll(access)).isEqualTo(threads * perThread);
+        assertThat(countAll(access)).isEqualTo((long) threads * perThread);
       }
     }
   }
@@ -71,12 +80,11 @@ final class BTreeTest {
     try (BTreeSubject tree = new BTreeSubject(8 * 1024);
         Access access = tree.access()) {
       assertThatIllegalStateException()
-          .isThrownBy(
-              () -> {
-                for (int record = 0; record < 10_000; record++) {
-                  access.insert(records.key(record), 0);
-                }
-              })
+          .isThrownBy(() -> {
+            for (int record = 0; record < 10_000; record++) {
+              access.insert(records.key(record), 0);
+            }
+          })
           .withMessageContaining("bytes=8192");
     }
   }
@@ -114,7 +122,6 @@ final class BTreeTest {
   }
 
   private static long countAll(Access access) {
-    return access.scan(
-        Long.MIN_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, (key, value) -> true);
+    return access.scan(Long.MIN_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, (key, value) -> true);
   }
 }

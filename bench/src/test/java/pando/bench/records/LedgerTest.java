@@ -36,14 +36,13 @@ final class LedgerTest {
     for (int i = 0; i < 4; i++) {
       threads.add(
           Thread.ofPlatform()
-              .start(
-                  () -> {
-                    for (int update = 0; update < 50_000; update++) {
-                      ledger.beginUpdate(0);
-                      unprotected[0]++;
-                      ledger.endUpdate(0);
-                    }
-                  }));
+              .start(() -> {
+                for (int update = 0; update < 50_000; update++) {
+                  ledger.beginUpdate(0);
+                  unprotected[0]++;
+                  ledger.endUpdate(0);
+                }
+              }));
     }
     for (Thread thread : threads) {
       thread.join();

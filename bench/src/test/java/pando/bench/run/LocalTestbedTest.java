@@ -53,8 +53,7 @@ final class LocalTestbedTest {
 
   @Test
   void shouldEndEarlyWhenTheTimeIsUp() {
-    Plan brief =
-        new Plan(5_000, 0.7, Distribution.UNIFORM, 0, 1L << 40, 1_000, 2, 1, 17);
+    Plan brief = new Plan(5_000, 0.7, Distribution.UNIFORM, 0, 1L << 40, 1_000, 2, 1, 17);
     try (LocalTestbed testbed = LocalTestbed.load(new SkipListSubject(), brief)) {
       assertThat(testbed.run(Workload.READ_ONLY).operations).isBetween(1_000L, 1L << 39);
     }
@@ -142,7 +141,7 @@ final class LocalTestbedTest {
   }
 
   private static final class FaultyAccess implements Access {
-    private static final int EVERY = 3_000;
+    private static final int EVERY = 300;
 
     private final Fault fault;
     private final Access sound;

@@ -39,10 +39,9 @@ final class OperationStreamTest {
           case READ_INTENSIVE_2 -> Map.of(Operation.LOOKUP, 95, Operation.INSERT, 5);
         };
     assertThat(counts.keySet()).isEqualTo(expected.keySet());
-    counts.forEach(
-        (operation, count) ->
-            assertThat(100.0 * count / (BATCHES * Batch.CAPACITY))
-                .isCloseTo(expected.getOrDefault(operation, 0), within(0.8)));
+    counts.forEach((operation, count) ->
+        assertThat(100.0 * count / (BATCHES * Batch.CAPACITY))
+            .isCloseTo(expected.getOrDefault(operation, 0), within(0.8)));
   }
 
   @Test
@@ -88,12 +87,7 @@ final class OperationStreamTest {
   private List<Drawn> draw(Workload workload, Inserts inserts, int client, LongPredicate owned) {
     OperationStream stream =
         new OperationStream(
-            workload,
-            Distribution.ZIPFIAN.over(LOADED, 0.99),
-            records,
-            inserts,
-            owned,
-            client);
+            workload, Distribution.ZIPFIAN.over(LOADED, 0.99), records, inserts, owned, client);
     List<Drawn> drawn = new ArrayList<>();
     Batch batch = new Batch();
     for (int i = 0; i < BATCHES; i++) {

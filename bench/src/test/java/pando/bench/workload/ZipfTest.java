@@ -68,7 +68,7 @@ final class ZipfTest {
   }
 
   /** The sum of r^-0.99 for r from 1 to n, by the formula of Euler and Maclaurin from 1,000 on. */
-  private static double zeta(long n) {
+  private static double zeta(double n) {
     double sum = 0;
     for (int rank = 1; rank < 1_000; rank++) {
       sum += Math.pow(rank, -0.99);

@@ -132,7 +132,7 @@ final class Descent {
     int conflicts = attempt;
     int astray = 0;
     for (int progress = 0; progress < PROGRESS_MAX; progress++) {
-      int outcome = tryFind(key, level, eager);
+      int outcome = goDown(cache.anchor(), version(cache.anchor()), key, level, eager);
       if (outcome <= OFFLOADED) {
         return outcome;
       }
@@ -153,6 +153,29 @@ final class Descent {
             + cache.capacity()
             + ", computeServer="
             + server.number);
+  }
+
+  /**
+   * Goes to the leaf of a key that is likely below the same parent as the leaf reached last: as {@link
+   * #find}, and past the upper levels where that parent is unchanged.
+   */
+  int findNear(long key, int attempt) {
+    boolean near =
+        parent != cache.anchor()
+            && NodeLayout.low(memory, parent) <= key
+            && key <= NodeLayout.high(memory, parent)
+            && Frames.isCurrent(memory, parent, parentVersion);
+    if (near) {
+      int outcome = goDown(parent, parentVersion, key, 0, false);
+      if (outcome <= OFFLOADED) {
+        return outcome;
+      }
+    }
+    return find(key, false, attempt);
+  }
+
+  private long version(long node) {
+    return Frames.version(memory, node);
   }
 
   /** Waits after a conflict, or gives up. */
@@ -204,9 +227,9 @@ final class Descent {
     server.resumeOffloading();
   }
 
-  private int tryFind(long key, int level, boolean eager) {
-    long node = cache.anchor();
-    long nodeVersion = Frames.version(memory, node);
+  private int goDown(long from, long fromVersion, long key, int level, boolean eager) {
+    long node = from;
+    long nodeVersion = fromVersion;
     while (!Frames.isLocked(nodeVersion)) {
       long descriptor = NodeLayout.descriptor(memory, node);
       int slot = layout.floor(memory, node, descriptor, key);
@@ -268,6 +291,9 @@ final class Descent {
     if (claim != NodeCache.CLAIMED) {
       return attach(node, nodeVersion, slot, address, low, high, claim, key);
     }
+    parent = node;
+    parentVersion = nodeVersion;
+    index = slot;
     boolean held = true;
     try {
       int outcome = fetchClaimed(node, address, childLevel, low, high, key, eager);
@@ -340,7 +366,6 @@ final class Descent {
       return damaged(address, problem, shared);
     }
     leaf = scratch;
-    parent = node;
     claimedAddress = address;
     return CLAIMED;
   }

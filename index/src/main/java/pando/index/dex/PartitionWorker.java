@@ -380,7 +380,7 @@ final class PartitionWorker {
     accesses++;
     offload.offer(Offload.NONE, 0, 0);
     for (int attempt = 0; ; attempt++) {
-      int outcome = descent.find(from, false, attempt);
+      int outcome = descent.findNear(from, attempt);
       int copied = copy(descent.leaf, from, to, most, keys, values);
       if (outcome == Descent.CLAIMED) {
         descent.release();

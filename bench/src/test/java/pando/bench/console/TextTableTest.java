@@ -1,0 +1,39 @@
+package pando.bench.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class TextTableTest {
+  @Test
+  void shouldAlignTextLeftAndNumbersRight() {
+    TextTable table = new TextTable(1, List.of("name", "count"));
+    table.add(List.of("a", "1"));
+    table.add(List.of("longer", "1,000,000"));
+    assertThat(table.toString().lines())
+        .containsExactly(
+            "  name        count", //
+            "  a               1",
+            "  longer  1,000,000");
+  }
+
+  @Test
+  void shouldRefuseARowOfAnotherLength() {
+    TextTable table = new TextTable(1, List.of("name", "count"));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> table.add(List.of("alone")))
+        .withMessageContaining("cells=[alone]");
+  }
+
+  @Test
+  void shouldWriteNumbersTheSameEverywhere() {
+    assertThat(Numbers.count(1_234_567)).isEqualTo("1,234,567");
+    assertThat(Numbers.decimal(1234.5678, 2)).isEqualTo("1,234.57");
+    assertThat(Numbers.percent(0.0801)).isEqualTo("8.0 %");
+    assertThat(Numbers.bytes(999)).isEqualTo("999 B");
+    assertThat(Numbers.bytes(25_600_000)).isEqualTo("25.6 MB");
+    assertThat(Numbers.bytes(5_000_000_000_000_000L)).isEqualTo("5,000.0 TB");
+  }
+}

@@ -1,0 +1,36 @@
+package pando.bench.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+final class DemoTest {
+  private final StringWriter text = new StringWriter();
+
+  @Test
+  void shouldPassAllChecksOnAnExtract() throws IOException {
+    TreeMap<Long, Long> extract =
+        new TreeMap<>(GeoIpFile.readBundled().headMap(Ipv4Address.parse("20.0.0.0")));
+    new Demo(extract, 50_000, new PrintWriter(text)).run();
+    assertThat(text.toString())
+        .contains("50,000 addresses")
+        .contains("16.214.20.0")
+        .containsPattern("All [0-9,]+ checks passed.");
+  }
+
+  @Test
+  void shouldFindTheRangeOfAnAddress() throws IOException {
+    new Demo(GeoIpFile.readBundled(), new PrintWriter(text)).locate(Ipv4Address.parse("8.8.8.8"));
+    assertThat(text.toString()).startsWith("8.8.8.8 is in 6.0.0.0 - 8.21.142.255, US.");
+  }
+
+  @Test
+  void shouldSayThatAnAddressIsNowhere() throws IOException {
+    new Demo(GeoIpFile.readBundled(), new PrintWriter(text)).locate(Ipv4Address.parse("0.0.0.1"));
+    assertThat(text.toString()).startsWith("0.0.0.1 is in no known range.");
+  }
+}

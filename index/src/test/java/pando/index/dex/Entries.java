@@ -1,0 +1,65 @@
+package pando.index.dex;
+
+import java.util.Iterator;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import pando.index.EntrySource;
+
+/** Entries of a map, for a bulk load. */
+final class Entries implements EntrySource {
+  private final Iterator<? extends Map.Entry<Long, Long>> entries;
+  private Map.@Nullable Entry<Long, Long> current;
+
+  private Entries(Iterable<? extends Map.Entry<Long, Long>> entries) {
+    this.entries = entries.iterator();
+  }
+
+  static Entries of(NavigableMap<Long, Long> map) {
+    return new Entries(map.entrySet());
+  }
+
+  /** Returns entries with these keys, in this order. */
+  static Entries keys(long... keys) {
+    return new Entries(
+        java.util.Arrays.stream(keys).mapToObj(key -> Map.entry(key, key)).toList());
+  }
+
+  /** Returns so many entries with random keys, the least and the greatest among them. */
+  static TreeMap<Long, Long> random(SplittableRandom random, int count) {
+    TreeMap<Long, Long> map = new TreeMap<>();
+    while (map.size() < count) {
+      switch (map.size()) {
+        case 0 -> map.put(Long.MAX_VALUE, -1L);
+        case 1 -> map.put(Long.MIN_VALUE, 0L);
+        default -> map.put(random.nextLong(), random.nextLong());
+      }
+    }
+    return map;
+  }
+
+  @Override
+  public boolean next() {
+    current = entries.hasNext() ? entries.next() : null;
+    return current != null;
+  }
+
+  private Map.Entry<Long, Long> current() {
+    if (current == null) {
+      throw new IllegalStateException("no entry");
+    }
+    return current;
+  }
+
+  @Override
+  public long key() {
+    return current().getKey();
+  }
+
+  @Override
+  public long value() {
+    return current().getValue();
+  }
+}
