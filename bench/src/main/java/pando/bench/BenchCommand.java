@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -47,7 +48,10 @@ import picocli.CommandLine.Spec;
           + " otherwise. Operations are drawn ahead, so that throughput is that of the operations"
           + " alone; one in 16 is timed by itself for the latencies."
     })
-final class BenchCommand implements Callable<Integer> {
+final class BenchCommand implements Callable<Integer>, Experiment.Listener {
+  /** Share of the heap that long-lived objects may take. */
+  private static final double HEAP_SHARE_MAX = 0.6;
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -136,12 +140,33 @@ final class BenchCommand implements Callable<Integer> {
       // Each needs a compute server and a thread.
       Ranges.check(spec, "--compute-processes", computeProcesses, 1, most);
     }
+    if (peers.contains(Choices.Peer.SKIPLIST)) {
+      checkHeap(plan);
+    }
     if (json != null) {
       Path directory = json.toAbsolutePath().getParent();
       if (directory == null || !Files.isDirectory(directory) || Files.isDirectory(json)) {
         throw new ParameterException(
             spec.commandLine(), "--json is not a file that can be written: file=" + json);
       }
+    }
+  }
+
+  private void checkHeap(Plan plan) {
+    long inserts = workloads.list().stream().mapToLong(plan::insertsMax).max().orElse(0);
+    long bytes = (plan.records() + inserts) * SkipListSubject.BYTES_PER_RECORD;
+    long heap = Runtime.getRuntime().maxMemory();
+    if (bytes > heap * HEAP_SHARE_MAX) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--peer skiplist needs more Java heap, such as PANDO_JAVA_OPTS=-Xmx"
+              + (long) Math.ceil(bytes / HEAP_SHARE_MAX / (1 << 30))
+              + "g: records="
+              + (plan.records() + inserts)
+              + ", bytes="
+              + bytes
+              + ", heap="
+              + heap);
     }
   }
 
@@ -180,10 +205,17 @@ final class BenchCommand implements Callable<Integer> {
   }
 
   private void measure(Setup setup, Plan plan, Experiment.TestbedSource source) throws IOException {
-    new Experiment(setup, plan, source, this::onResult).run(workloads.list());
+    new Experiment(setup, plan, source, this).run(workloads.list());
   }
 
-  private void onResult(Result result) throws IOException {
+  @Override
+  public void onLoad(Setup setup, Duration time) {
+    String seconds = Numbers.decimal(time.toMillis() / 1e3, 1);
+    spec.commandLine().getErr().printf("%s: loaded in %s s%n", setup.index(), seconds);
+  }
+
+  @Override
+  public void onResult(Result result) throws IOException {
     results.add(result);
     if (json != null) {
       ResultsJson.write(json, results);
@@ -191,9 +223,9 @@ final class BenchCommand implements Callable<Integer> {
     spec.commandLine()
         .getErr()
         .printf(
-            "%s %s: %s Mops/s%n",
-            result.workload(),
+            "%s: %s, %s Mops/s%n",
             result.setup().index(),
+            result.workload(),
             Numbers.decimal(result.measurement().throughput / 1e6, 3));
   }
 

@@ -2,6 +2,7 @@ package pando.bench;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.FileSystemException;
 import pando.bench.demo.CheckFailedException;
 import pando.bench.run.WrongResultException;
 import pando.fabric.PandoException;
@@ -26,11 +27,18 @@ final class Failures {
     PrintWriter err = command.getErr();
     if (isExpected(failure)) {
       String name = command.getCommandSpec().qualifiedName();
-      err.println(name + ": " + failure.getMessage());
+      err.println(name + ": " + message(failure));
     } else {
       failure.printStackTrace(err);
     }
     return CommandLine.ExitCode.SOFTWARE;
+  }
+
+  /** Returns the message, and for files what is wrong with them, which theirs leaves out. */
+  private static String message(Exception failure) {
+    return failure instanceof FileSystemException
+        ? failure.getClass().getSimpleName() + ": " + failure.getMessage()
+        : String.valueOf(failure.getMessage());
   }
 
   private static boolean isExpected(Exception failure) {

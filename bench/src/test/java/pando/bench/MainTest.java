@@ -68,7 +68,7 @@ final class MainTest {
         "pando bench --records 3G                         | value=3000000000, least=1",
         "pando bench --operations 0                       | --operations is out of range",
         "pando bench --threads 129                        | --threads is out of range",
-        "pando bench --seconds 0                          | --seconds is out of range",
+        "pando bench --seconds -1                         | --seconds is out of range",
         "pando bench --theta -1                           | --theta is out of range: value=-1.0",
         "pando bench --fill 1.1                           | --fill is out of range: value=1.1",
         "pando bench --fill x                             | 'x'",
@@ -173,7 +173,14 @@ final class MainTest {
 
   @Test
   void shouldFindThatSpaceComesBack() {
-    int status = execute("churn", "--records=50K", "--churn=50K", "--cache=256KiB");
+    int status =
+        execute(
+            "churn",
+            "--records=50K",
+            "--churn=50K",
+            "--cache=256KiB",
+            "--set=merge-share=0.68",
+            "--set=merged-share=0.9");
     assertThat(out.toString()).contains("50,000 records");
     assertThat(status).as(out.toString() + err).isZero();
   }

@@ -169,7 +169,7 @@ final class BTreeAccess implements Access {
       if (!tree.isCurrent(node, nodeVersion)) {
         return false;
       }
-      if (Node.level(memory, node) <= 2) {
+      if (Node.level(memory, node) == 1) {
         touched += Node.touch(memory, child);
       }
       long childVersion = tree.version(child);

@@ -13,12 +13,15 @@ import pando.index.CacheCounters;
 import pando.index.Session;
 
 /**
- * Addresses to look up, and what was found. Most fall on the ranges with the skew of real traffic,
- * and every tenth anywhere, which may be between two ranges.
+ * Addresses to look up, and what was found. As in real traffic a few networks, of 65,536 addresses
+ * each, are asked for most of the time; some addresses are in no range.
  */
 final class Lookups {
   private static final double THETA = 0.99;
-  private static final int ANYWHERE = 10;
+  private static final int HOST_BITS = 16;
+
+  /** The same networks are in demand whatever addresses are drawn. */
+  private static final long NETWORK_SEED = 1;
 
   private final long[] addresses;
   private final boolean[] found;
@@ -80,18 +83,16 @@ final class Lookups {
   }
 
   private static long[] draw(NavigableMap<Long, Long> ranges, int count, long seed) {
-    List<Map.Entry<Long, Long>> byRank = new ArrayList<>(ranges.entrySet());
-    Collections.shuffle(byRank, new Random(seed));
-    Distribution.Draw ranks = Distribution.ZIPFIAN.over(byRank.size(), THETA);
+    List<Long> networks =
+        new ArrayList<>(
+            ranges.keySet().stream().map(first -> first >>> HOST_BITS).distinct().toList());
+    Collections.shuffle(networks, new Random(NETWORK_SEED));
     SplittableRandom random = new SplittableRandom(seed);
+    Distribution.Draw ranks = Distribution.ZIPFIAN.over(networks.size(), THETA);
     long[] addresses = new long[count];
     for (int i = 0; i < count; i++) {
-      if (random.nextInt(ANYWHERE) == 0) {
-        addresses[i] = random.nextLong(Ipv4Address.MAX + 1);
-      } else {
-        Map.Entry<Long, Long> range = byRank.get((int) ranks.next(random));
-        addresses[i] = random.nextLong(range.getKey(), Location.last(range.getValue()) + 1);
-      }
+      long network = networks.get((int) ranks.next(random));
+      addresses[i] = network << HOST_BITS | random.nextLong(1L << HOST_BITS);
     }
     return addresses;
   }

@@ -1,6 +1,7 @@
 package pando.bench.run;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import pando.bench.workload.Workload;
@@ -22,28 +23,30 @@ public final class Experiment {
     Testbed load(long inserts) throws IOException;
   }
 
-  /** Takes results. */
-  @FunctionalInterface
-  public interface ResultSink {
-    /** Takes one. */
-    void accept(Result result) throws IOException;
+  /** Told what happens. */
+  public interface Listener {
+    /** A map was loaded, which took so long, the sorting of the records included. */
+    void onLoad(Setup setup, Duration time);
+
+    /** A workload has ended. */
+    void onResult(Result result) throws IOException;
   }
 
   private final Setup setup;
   private final Plan plan;
   private final TestbedSource source;
-  private final ResultSink results;
+  private final Listener listener;
 
   /**
    * Prepares an experiment.
    *
-   * @param results told of each as it comes in
+   * @param listener told of each load and each result as it comes in
    */
-  public Experiment(Setup setup, Plan plan, TestbedSource source, ResultSink results) {
+  public Experiment(Setup setup, Plan plan, TestbedSource source, Listener listener) {
     this.setup = setup;
     this.plan = plan;
     this.source = source;
-    this.results = results;
+    this.listener = listener;
   }
 
   /** Runs workloads in order. */
@@ -62,11 +65,11 @@ public final class Experiment {
   }
 
   private void runOnOneLoad(List<Workload> workloads) throws IOException {
-    double inserts = workloads.getLast().insertShare() * (plan.warmup() + plan.operations());
-    // The share is drawn, so leave room for a few more.
-    try (Testbed testbed = source.load((long) (inserts * 1.05) + 1_000)) {
+    long start = System.nanoTime();
+    try (Testbed testbed = source.load(plan.insertsMax(workloads.getLast()))) {
+      listener.onLoad(setup, Duration.ofNanos(System.nanoTime() - start));
       for (Workload workload : workloads) {
-        results.accept(run(testbed, workload));
+        listener.onResult(run(testbed, workload));
       }
     }
   }

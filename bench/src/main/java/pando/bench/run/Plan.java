@@ -1,6 +1,7 @@
 package pando.bench.run;
 
 import pando.bench.workload.Distribution;
+import pando.bench.workload.Workload;
 
 /**
  * What is run, whatever it is run against.
@@ -12,7 +13,8 @@ import pando.bench.workload.Distribution;
  * @param operations measured, by all clients together
  * @param warmup operations before those, by all clients together
  * @param threads clients, each a thread; in all processes together
- * @param secondsMax time in operations after which a client ends a phase early
+ * @param secondsMax time in operations after which a client ends the warm-up, or what is measured,
+ *     early; 0 for never
  * @param seed of keys, values and operations
  */
 public record Plan(
@@ -24,4 +26,12 @@ public record Plan(
     long warmup,
     int threads,
     int secondsMax,
-    long seed) {}
+    long seed) {
+
+  /** Returns the number of records that a workload may insert. */
+  public long insertsMax(Workload workload) {
+    double expected = workload.insertShare() * (warmup + operations);
+    // The share is drawn, so it may be a few more.
+    return (long) (expected * 1.05) + 1_000;
+  }
+}

@@ -96,7 +96,8 @@ final class Run {
               workload,
               share.high(),
               progress::step);
-      long nanosMax = plan.secondsMax() * NANOS_PER_SECOND;
+      long nanosMax =
+          plan.secondsMax() == 0 ? Long.MAX_VALUE : plan.secondsMax() * NANOS_PER_SECOND;
       running.run(part(plan.warmup(), client), nanosMax, counts::isTerminated);
       counts.arriveAndAwaitAdvance();
       Measurement measured =

@@ -8,6 +8,9 @@ import pando.index.EntryVisitor;
 
 /** The ordered map that the JDK has: a {@link ConcurrentSkipListMap} of boxed longs. */
 public final class SkipListSubject implements Subject {
+  /** Bytes of the heap that a record takes: two boxes, a node, and a part of an index node. */
+  public static final int BYTES_PER_RECORD = 64;
+
   private final ConcurrentSkipListMap<Long, Long> map = new ConcurrentSkipListMap<>();
 
   /** Creates an empty map. */
@@ -71,12 +74,12 @@ public final class SkipListSubject implements Subject {
     @Override
     public long scan(long from, long to, long limit, EntryVisitor visitor) {
       long visited = 0;
-      if (limit == 0) {
-        return 0;
-      }
-      for (Map.Entry<Long, Long> entry : map.subMap(from, true, to, true).entrySet()) {
+      for (Map.Entry<Long, Long> entry : map.tailMap(from, true).entrySet()) {
+        if (visited == limit || entry.getKey() > to) {
+          break;
+        }
         visited++;
-        if (!visitor.visit(entry.getKey(), entry.getValue()) || visited == limit) {
+        if (!visitor.visit(entry.getKey(), entry.getValue())) {
           break;
         }
       }

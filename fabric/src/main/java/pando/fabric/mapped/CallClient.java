@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.memory.Words;
@@ -93,7 +94,7 @@ final class CallClient {
     }
     if (transit(link.mailbox(), slot, MailboxLayout.TAKEN, MailboxLayout.ABANDONED)) {
       slots[link.number()] = NONE;
-      throw new CallFailedException("CALL was taken, not answered, and may take effect" + what);
+      throw new UnknownOutcomeException("CALL was taken and not answered" + what);
     }
   }
 

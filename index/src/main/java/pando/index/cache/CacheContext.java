@@ -2,7 +2,9 @@ package pando.index.cache;
 
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.Worker;
 
 /**
@@ -22,6 +24,9 @@ public final class CacheContext {
   private final int nodeBytes;
   private int[] free = new int[8];
   private int freeCount;
+
+  /** Why nodes could not be written back while the context last looked for a frame. */
+  @Nullable MemoryServerLostException lost;
 
   /** Nodes taken into the cache. */
   public long admissions;

@@ -61,7 +61,10 @@ public final class Frames {
 
   /** Takes the lock if the version still stands. Does not wait. */
   public static boolean upgrade(MemorySegment memory, long node, long version) {
-    return LONG.compareAndSet(memory, node + NodeLayout.LOCK, version, version | 1);
+    boolean taken = LONG.compareAndSet(memory, node + NodeLayout.LOCK, version, version | 1);
+    // Orders the lock before what its holder stores, and before the pins that its holder looks at.
+    VarHandle.fullFence();
+    return taken;
   }
 
   /** Takes the lock if nobody holds it. Does not wait. */
@@ -88,6 +91,10 @@ public final class Frames {
   public static void pin(MemorySegment memory, long node) {
     int before = (int) INT.getAndAdd(memory, node + NodeLayout.PINS, 1);
     assert before >= 0 : before;
+    // Orders the pin before the check of the version: either the holder of the lock sees the pin,
+    // or
+    // the one who pins sees the lock.
+    VarHandle.fullFence();
   }
 
   /** Undoes one {@link #pin}. */

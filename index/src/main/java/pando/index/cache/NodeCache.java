@@ -3,8 +3,10 @@ package pando.index.cache;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
@@ -80,6 +82,7 @@ public final class NodeCache implements AutoCloseable {
   private final AtomicInteger unused = new AtomicInteger(1);
   private final BitSet openContexts = new BitSet();
   private final int contextsMax;
+  private final CacheContext house;
   private final int[] spare;
   private volatile int spareCount;
 
@@ -91,7 +94,7 @@ public final class NodeCache implements AutoCloseable {
    * @param capacity nodes to hold, at least 1
    * @param coolingCapacity of those, candidates for eviction to keep
    * @param samples nodes to cool at a time, at least 1
-   * @param contextsMax contexts that can be open together, at least 1
+   * @param sessionsMax contexts that can be open together besides {@link #house}, at least 1
    */
   public NodeCache(
       Fabric fabric,
@@ -99,13 +102,13 @@ public final class NodeCache implements AutoCloseable {
       int capacity,
       int coolingCapacity,
       int samples,
-      int contextsMax) {
+      int sessionsMax) {
     this.fabric = fabric;
     this.layout = layout;
     this.nodeBytes = layout.nodeBytes();
     this.frames = capacity + 1;
     this.samples = samples;
-    this.contextsMax = contextsMax;
+    this.contextsMax = sessionsMax + 1;
     this.registered = fabric.register(scratch(contextsMax));
     this.memory = registered.segment();
     this.mapping = new MappingTable(frames, contextsMax);
@@ -115,6 +118,12 @@ public final class NodeCache implements AutoCloseable {
     layout.append(memory, anchor(), Long.MIN_VALUE, GlobalAddress.NULL);
     Frames.setState(memory, anchor(), Frames.ANCHORED);
     Frames.setParent(memory, anchor(), Frames.NONE);
+    this.house = open();
+  }
+
+  /** Returns the context with which the cache's owner looks after it. */
+  public CacheContext house() {
+    return house;
   }
 
   /** Returns the memory that holds the frames and every context's scratch nodes. */
@@ -140,7 +149,8 @@ public final class NodeCache implements AutoCloseable {
   public synchronized CacheContext open() {
     int number = openContexts.nextClearBit(0);
     if (number == contextsMax) {
-      throw new IllegalStateException("too many sessions: open=" + number + ", max=" + contextsMax);
+      throw new IllegalStateException(
+          "too many sessions: open=" + (number - 1) + ", max=" + (contextsMax - 1));
     }
     Worker worker = fabric.worker(registered);
     openContexts.set(number);
@@ -159,6 +169,7 @@ public final class NodeCache implements AutoCloseable {
   /** Lets go of the memory. Nothing is written back. */
   @Override
   public void close() {
+    house.worker().close();
     registered.close();
   }
 
@@ -180,6 +191,11 @@ public final class NodeCache implements AutoCloseable {
     }
     int found = mapping.insertIfAbsent(context.backoff, address, context.entry);
     context.backoff.transition();
+    if (found == CLAIMED && !Frames.isCurrent(memory, parent, version)) {
+      // Another worker may have fetched, changed and evicted the node before the claim was made.
+      release(context, parent, address);
+      return STALE;
+    }
     if (found == CLAIMED) {
       return CLAIMED;
     }
@@ -221,10 +237,12 @@ public final class NodeCache implements AutoCloseable {
    * Gives a cached node that no pointer swizzles back to a parent that points to it: the second
    * chance of a cooling node, or the new home of an orphan.
    *
-   * <p>The copy of a shared node may be too old for its parent, which its fences tell. A cooling one is
-   * dropped, to be fetched anew; an orphan is attached all the same, and has to be refreshed.
+   * <p>The copy of a shared node may be too old for its parent, which its fences tell. A cooling
+   * one is dropped, to be fetched anew; an orphan is attached all the same, and has to be
+   * refreshed.
    *
    * @param version under which the pointer was read from the parent's slot {@code index}
+   * @param level of the node, as the parent has it
    * @param low fence that the parent gives the node
    * @param high fence that the parent gives the node
    * @param frame where {@link #claim} found the node
@@ -236,6 +254,7 @@ public final class NodeCache implements AutoCloseable {
       long version,
       int index,
       long address,
+      int level,
       long low,
       long high,
       int frame) {
@@ -247,10 +266,11 @@ public final class NodeCache implements AutoCloseable {
       Frames.unlockUnchanged(memory, parent);
       return STALE;
     }
-    boolean fits =
-        NodeLayout.low(memory, node) == low && NodeLayout.high(memory, node) == high;
+    boolean fits = NodeLayout.low(memory, node) == low && NodeLayout.high(memory, node) == high;
     boolean cool = Frames.state(memory, node) == Frames.COOLING;
-    if (NodeLayout.address(memory, node) != address || !detach(context, parent, node)) {
+    boolean found =
+        NodeLayout.address(memory, node) == address && NodeLayout.level(memory, node) == level;
+    if (!found || !detach(context, parent, node)) {
       Frames.unlock(memory, node);
       Frames.unlockUnchanged(memory, parent);
       return STALE;
@@ -286,9 +306,9 @@ public final class NodeCache implements AutoCloseable {
    * Makes a new node, in a frame from {@link #takeFrame}, part of the cache. The caller holds the
    * lock of the parent, has put the pointer there, and lets go of both locks.
    */
-  public void adopt(CacheContext context, long parent, long node, boolean dirty) {
+  public void adopt(CacheContext context, long parent, long node) {
     Frames.setParent(memory, node, parent);
-    Frames.setDirty(memory, node, dirty);
+    Frames.setDirty(memory, node, false);
     Frames.setState(memory, node, Frames.HOT);
     int found =
         mapping.insertIfAbsent(context.backoff, NodeLayout.address(memory, node), frame(node));
@@ -308,50 +328,79 @@ public final class NodeCache implements AutoCloseable {
 
   /**
    * Drops a cooling copy of a node that a memory server changed. The caller has claimed a node
-   * above it.
+   * above it, so nobody else looks for the copy but to evict it.
    */
   public void invalidate(CacheContext context, long address) {
-    int frame = mapping.find(context.backoff, address);
-    if (frame == MappingTable.ABSENT || frame >= frames) {
+    long node = lockCached(context, address);
+    if (node == Frames.NONE) {
       return;
     }
-    long node = node(frame);
-    lock(context, node);
-    boolean same =
-        NodeLayout.address(memory, node) == address && Frames.state(memory, node) == Frames.COOLING;
-    if (!same) {
+    if (Frames.state(memory, node) != Frames.COOLING) {
       Frames.unlockUnchanged(memory, node);
-      return;
+      throw new AssertionError(
+          "a memory server changed a node in use: " + GlobalAddress.toString(address));
     }
-    cooling.remove(context.backoff, address, frame);
+    cooling.remove(context.backoff, address, frame(node));
     drop(context, node);
+  }
+
+  /**
+   * Makes sure that no copy of a node that is no more is cached, before its address is used again.
+   *
+   * @return whether that is so; {@code false} where the old copy is in use
+   */
+  public boolean forget(CacheContext context, long address) {
+    if (mapping.find(context.backoff, address) == MappingTable.ABSENT) {
+      return true;
+    }
+    long node = lockCached(context, address);
+    if (node == Frames.NONE) {
+      return mapping.find(context.backoff, address) == MappingTable.ABSENT;
+    }
+    boolean cool = Frames.state(memory, node) == Frames.COOLING;
+    boolean unused =
+        cool
+            || (Frames.parent(memory, node) == Frames.NONE
+                && Frames.pins(memory, node) == 0
+                && swizzledChild(context, node) == Frames.NONE);
+    if (!unused) {
+      Frames.unlockUnchanged(memory, node);
+      return false;
+    }
+    if (cool) {
+      cooling.remove(context.backoff, address, frame(node));
+    }
+    drop(context, node);
+    return true;
+  }
+
+  /** Locks the frame that an address is in; {@link Frames#NONE} where it is in none. */
+  private long lockCached(CacheContext context, long address) {
+    for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
+      int frame = mapping.find(context.backoff, address);
+      if (frame == MappingTable.ABSENT || frame >= frames) {
+        return Frames.NONE;
+      }
+      long node = node(frame);
+      if (Frames.tryLock(memory, node)) {
+        if (NodeLayout.address(memory, node) == address
+            && Frames.state(memory, node) != Frames.FREE) {
+          return node;
+        }
+        Frames.unlockUnchanged(memory, node);
+      }
+      context.backoff.pause(attempt);
+    }
+    throw new StalledException(
+        "a cached node stayed locked: node="
+            + GlobalAddress.toString(address)
+            + ", attempts="
+            + WAITS_MAX);
   }
 
   /** Makes a swizzled child an orphan. The caller holds the lock of the parent that loses it. */
   public void orphan(long child) {
     Frames.setParent(memory, child, Frames.NONE);
-  }
-
-  /**
-   * Returns the orphan that holds an address, locked, or {@link Frames#NONE} where there is none.
-   */
-  public long lockOrphan(CacheContext context, long address) {
-    int frame = mapping.find(context.backoff, address);
-    if (frame == MappingTable.ABSENT || frame >= frames) {
-      return Frames.NONE;
-    }
-    long node = node(frame);
-    lock(context, node);
-    boolean orphaned =
-        NodeLayout.address(memory, node) == address
-            && Frames.state(memory, node) == Frames.HOT
-            && Frames.parent(memory, node) == Frames.NONE
-            && Frames.pins(memory, node) == 0;
-    if (!orphaned) {
-      Frames.unlockUnchanged(memory, node);
-      return Frames.NONE;
-    }
-    return node;
   }
 
   // Frames.
@@ -360,8 +409,10 @@ public final class NodeCache implements AutoCloseable {
    * Returns a free frame, locked and owned by the caller, who makes room for it if need be.
    *
    * @throws StalledException where every node stays in use
+   * @throws MemoryServerLostException where some could not be written back for that
    */
   public long takeFrame(CacheContext context) {
+    context.lost = null;
     for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
       if (context.hasFree()) {
         return node(context.popFree());
@@ -381,6 +432,9 @@ public final class NodeCache implements AutoCloseable {
       if (!context.hasFree()) {
         context.backoff.pause(attempt);
       }
+    }
+    if (context.lost != null) {
+      throw context.lost;
     }
     throw new StalledException(
         "no frame could be freed, every node is in use: frames="
@@ -443,7 +497,9 @@ public final class NodeCache implements AutoCloseable {
     for (int depth = 0; depth < NodeLayout.LEVELS_MAX; depth++) {
       long version = Frames.version(memory, chosen);
       long child = swizzledChild(context, chosen);
-      if (child == Frames.NONE || !Frames.isCurrent(memory, chosen, version)) {
+      if (child == Frames.NONE
+          || Frames.isLocked(version)
+          || !Frames.isCurrent(memory, chosen, version)) {
         return chosen;
       }
       chosen = child;
@@ -478,11 +534,9 @@ public final class NodeCache implements AutoCloseable {
       Frames.unlockUnchanged(memory, node);
       return false;
     }
-    try {
-      writeBack(context, node);
-    } catch (RuntimeException e) {
+    if (!writeBack(context, node)) {
       Frames.unlockUnchanged(memory, node);
-      throw e;
+      return false;
     }
     long parent = Frames.parent(memory, node);
     if (parent != Frames.NONE && !unswizzleFrom(parent, node)) {
@@ -502,15 +556,26 @@ public final class NodeCache implements AutoCloseable {
     return true;
   }
 
-  /** Writes a node without swizzled children back if it is dirty. The caller holds its lock. */
-  private void writeBack(CacheContext context, long node) {
+  /**
+   * Writes a node without swizzled children back if it is dirty. The caller holds its lock.
+   *
+   * @return whether the node is clean; a node whose memory server is lost stays dirty and keeps its
+   *     frame, and whoever asks for it hears of the loss
+   */
+  private boolean writeBack(CacheContext context, long node) {
     if (!Frames.isDirty(memory, node)) {
-      return;
+      return true;
     }
     layout.seal(memory, node);
-    writeImage(context, node);
+    try {
+      writeImage(context, node);
+    } catch (MemoryServerLostException e) {
+      context.lost = e;
+      return false;
+    }
     Frames.setDirty(memory, node, false);
     context.writeBacks++;
+    return true;
   }
 
   /** Writes a sealed image to its place in the pool. */
@@ -558,8 +623,13 @@ public final class NodeCache implements AutoCloseable {
 
   // The whole cache, while nobody else uses it.
 
-  /** Writes back every dirty node. Nobody else may use the cache meanwhile. */
+  /**
+   * Writes back every dirty node that can be. Nobody else may use the cache meanwhile.
+   *
+   * @throws MemoryServerLostException where some could not, after all others were
+   */
   public void flush(CacheContext context) {
+    @Nullable MemoryServerLostException lost = null;
     for (int frame = 1; frame < Math.min(unused.get(), frames); frame++) {
       long node = node(frame);
       if (Frames.state(memory, node) != Frames.HOT || !Frames.isDirty(memory, node)) {
@@ -568,9 +638,17 @@ public final class NodeCache implements AutoCloseable {
       long copy = context.scratchNode(0);
       copyUnswizzled(node, copy);
       layout.seal(memory, copy);
-      writeImage(context, copy);
+      try {
+        writeImage(context, copy);
+      } catch (MemoryServerLostException e) {
+        lost = e;
+        continue;
+      }
       Frames.setDirty(memory, node, false);
       context.writeBacks++;
+    }
+    if (lost != null) {
+      throw lost;
     }
   }
 

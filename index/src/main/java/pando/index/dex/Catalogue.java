@@ -9,6 +9,8 @@ import pando.fabric.Backoff;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
+import pando.index.node.NodeLayout;
 
 /**
  * The index's well-known words, at the start of memory server 0.
@@ -39,14 +41,17 @@ final class Catalogue {
   private final Worker worker;
   private final MemorySegment memory;
   private final long buffer;
+  private final NodeGuard guard;
 
   /**
    * Creates a view for one worker.
    *
    * @param buffer local offset of {@link Worker#CALL_BYTES_MAX} bytes
+   * @param guard knows where a root can be
    */
-  Catalogue(Worker worker, long buffer) {
+  Catalogue(Worker worker, long buffer, NodeGuard guard) {
     this.worker = worker;
+    this.guard = guard;
     this.memory = worker.memory();
     this.buffer = buffer;
   }
@@ -62,14 +67,34 @@ final class Catalogue {
     return (format & ~0xFFFF_FFFFL) == MAGIC ? (int) format : 0;
   }
 
-  /** Returns the root pointer, to be taken apart by {@link #rootAddress} and {@link #rootLevel}. */
+  /**
+   * Returns the root pointer, to be taken apart by {@link #rootAddress} and {@link #rootLevel}.
+   *
+   * @throws CorruptNodeException where it points to nothing that can be a root
+   */
   long root() {
-    return readWord(ROOT);
+    long root = readWord(ROOT);
+    int level = rootLevel(root);
+    if (level < 1 || level >= NodeLayout.LEVELS_MAX || !guard.isNodeAddress(rootAddress(root))) {
+      throw new CorruptNodeException(ROOT, "no root pointer: root=0x" + Long.toHexString(root));
+    }
+    return root;
+  }
+
+  /** Marks the pool as holding no index, after making one has failed. */
+  void unclaim(int nodeBytes) {
+    worker.cas(FORMAT, MAGIC | nodeBytes, 0);
   }
 
   /** Puts another root in place; {@code false} where the root is not the one expected. */
   boolean replaceRoot(long expected, long address, int level) {
     return worker.cas(ROOT, expected, address | level) == expected;
+  }
+
+  /** Sets the root of an index that has none. */
+  void setFirstRoot(long root) {
+    long before = readWord(ROOT);
+    worker.cas(ROOT, before, root);
   }
 
   static long rootAddress(long root) {
@@ -148,6 +173,20 @@ final class Catalogue {
     for (int range = 0; range < ranges; range++) {
       lows[range] = get(HEADER_WORDS + 2 * range);
       owners[range] = (int) get(HEADER_WORDS + 2 * range + 1);
+      boolean legal =
+          owners[range] >= 0
+              && owners[range] < DexOptions.COMPUTE_SERVERS_MAX
+              && (range == 0 ? lows[0] == Long.MIN_VALUE : lows[range - 1] < lows[range]);
+      if (!legal) {
+        throw new CorruptNodeException(
+            PARTITIONS,
+            "no partition table: range="
+                + range
+                + ", low="
+                + lows[range]
+                + ", owner="
+                + owners[range]);
+      }
     }
     return new Partitioning(get(0), lows, owners);
   }

@@ -1,18 +1,13 @@
 package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
-import pando.fabric.VerbCounters;
-import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.cache.CacheContext;
 import pando.index.cache.NodeCache;
-import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 
 /**
@@ -25,6 +20,7 @@ final class ComputeServer {
   final Fabric fabric;
   final DexOptions options;
   final NodeLayout layout;
+  final NodeGuard guard;
   final NodeCache cache;
   final NodeAllocator allocator;
   final Gate gate = new Gate();
@@ -34,10 +30,11 @@ final class ComputeServer {
 
   private long high = Long.MIN_VALUE;
 
-  private final long[] dramBytes;
   private volatile boolean retired;
-  final VerbCounters retiredVerbs = new VerbCounters();
-  long retiredWriteBacks;
+
+  /** The context with which the server looks after itself. */
+  final CacheContext house;
+
   private final AtomicInteger offloadingHolds = new AtomicInteger();
 
   ComputeServer(int number, Fabric fabric, DexOptions options, NodeLayout layout) {
@@ -46,8 +43,7 @@ final class ComputeServer {
     this.options = options;
     this.layout = layout;
     this.allocator = new NodeAllocator(fabric.memoryServers(), layout.nodeBytes());
-    this.dramBytes = new long[fabric.memoryServers()];
-    Arrays.setAll(dramBytes, fabric::dramBytes);
+    this.guard = new NodeGuard(fabric, layout);
     long frames = options.cacheBytes() / layout.nodeBytes();
     int capacity = (int) Math.min(frames, Integer.MAX_VALUE / 2);
     this.cache =
@@ -57,7 +53,30 @@ final class ComputeServer {
             capacity,
             (int) (capacity * options.coolingShare()),
             options.samples(),
-            options.sessionsMax() + 1);
+            options.sessionsMax());
+    this.house = cache.house();
+  }
+
+  /**
+   * Allocates a node, on the memory server of a neighbour if it has room, that no old copy of a
+   * freed node is cached for.
+   */
+  long allocate(CacheContext context, long neighbour) {
+    long address =
+        allocator.allocate(context.worker(), context.message(), GlobalAddress.server(neighbour));
+    if (cache.forget(context, address)) {
+      return address;
+    }
+    try {
+      return allocate(context, neighbour);
+    } finally {
+      free(context, address);
+    }
+  }
+
+  /** Gives a node back. */
+  void free(CacheContext context, long address) {
+    allocator.free(context.worker(), context.message(), address);
   }
 
   boolean owns(long key) {
@@ -77,38 +96,37 @@ final class ComputeServer {
     return retired;
   }
 
-  /** Keeps operations out, writes back what is dirty and empties the cache. */
+  /**
+   * Keeps operations out, writes back what is dirty and empties the cache. After a failure the
+   * server is open, and what could not be written back is still cached.
+   */
   void quiesce(Backoff backoff) {
     gate.shut(backoff);
-    CacheContext context = cache.open();
+    boolean empty = false;
     try {
-      cache.flush(context);
+      cache.flush(house);
       cache.clear();
-    } catch (RuntimeException e) {
-      gate.open();
-      throw e;
+      offloadingHolds.set(0);
+      empty = true;
     } finally {
-      retiredVerbs.add(context.worker().counters());
-      retiredWriteBacks += context.writeBacks;
-      cache.close(context);
+      if (!empty) {
+        gate.open();
+      }
     }
-  }
-
-  /** Lets operations in again, on a range and a root. The server must be quiesced. */
-  void resume(long low, long high, long root) {
-    this.low = low;
-    this.high = high;
-    cache.setRoot(Catalogue.rootAddress(root), Catalogue.rootLevel(root));
-    gate.open();
   }
 
   /** Lets operations in again, on the range that partitions give the server, if any. */
   void resume(Partitioning partitioning, long root) {
-    if (partitioning.has(number)) {
-      resume(partitioning.low(number), partitioning.high(number), root);
-    } else {
-      resume(Long.MAX_VALUE, Long.MIN_VALUE, root);
-    }
+    boolean has = partitioning.has(number);
+    low = has ? partitioning.low(number) : Long.MAX_VALUE;
+    high = has ? partitioning.high(number) : Long.MIN_VALUE;
+    cache.setRoot(Catalogue.rootAddress(root), Catalogue.rootLevel(root));
+    gate.open();
+  }
+
+  /** Lets operations in again, as it was. */
+  void reopen() {
+    gate.open();
   }
 
   /** Tells whether partitions give the server the range that it has. */
@@ -118,23 +136,17 @@ final class ComputeServer {
         : low > high;
   }
 
-  /** Lets operations in again, on the range as it was. */
-  void resume(long root) {
-    resume(low, high, root);
+  /** Gives back the nodes that are held ready. */
+  void trim() {
+    allocator.trim(house.worker(), house.message());
   }
 
-  /**
-   * Turns operations away for good, and gives back the nodes held ready. The server must be
-   * quiesced.
-   */
-  void retire(Worker worker, long message) {
+  /** Takes the server out of the index; those who have a worker of it look for another. */
+  void retire() {
     retired = true;
-    this.low = Long.MAX_VALUE;
-    this.high = Long.MIN_VALUE;
-    allocator.trim(worker, message);
   }
 
-  /** Frees the local memory. Nobody may use the server any more. */
+  /** Turns everybody away and frees the local memory. The gate is shut, or nobody has a worker. */
   void close() {
     gate.close();
     cache.close();
@@ -145,44 +157,16 @@ final class ComputeServer {
     offloadingHolds.incrementAndGet();
   }
 
-  /** Undoes one {@link #holdOffloading}. Not called after a failure: what was held stays held. */
+  /**
+   * Undoes one {@link #holdOffloading}. Not called after a failure: offloading then waits until the
+   * cache is empty.
+   */
   void resumeOffloading() {
     offloadingHolds.decrementAndGet();
   }
 
   boolean mayOffload() {
     return offloadingHolds.get() == 0;
-  }
-
-  /**
-   * Checks a node that came from the pool before anything in it is followed.
-   *
-   * @return {@code null} where all is well, else what is wrong
-   */
-  @Nullable String check(MemorySegment memory, long node, long address, int level) {
-    String problem = NodeCheck.image(layout, memory, node, address, level);
-    if (problem != null || level == 0) {
-      return problem;
-    }
-    int count = NodeLayout.count(memory, node);
-    for (int i = 0; i < count; i++) {
-      long pointer = layout.slot(memory, node, i);
-      if (!isNodeAddress(pointer)) {
-        return "points outside the pool: slot=" + i + ", pointer=0x" + Long.toHexString(pointer);
-      }
-    }
-    return null;
-  }
-
-  private boolean isNodeAddress(long pointer) {
-    int memoryServer = GlobalAddress.server(pointer);
-    long offset = GlobalAddress.offset(pointer);
-    return !GlobalAddress.isSwizzled(pointer)
-        && !GlobalAddress.isOnChip(pointer)
-        && memoryServer < dramBytes.length
-        && offset >= Fabric.CATALOGUE_BYTES
-        && offset % Long.BYTES == 0
-        && offset <= dramBytes[memoryServer] - layout.nodeBytes();
   }
 
   /**

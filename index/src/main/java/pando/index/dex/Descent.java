@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
@@ -156,8 +157,8 @@ final class Descent {
   }
 
   /**
-   * Goes to the leaf of a key that is likely below the same parent as the leaf reached last: as {@link
-   * #find}, and past the upper levels where that parent is unchanged.
+   * Goes to the leaf of a key that is likely below the same parent as the leaf reached last: as
+   * {@link #find}, and past the upper levels where that parent is unchanged.
    */
   int findNear(long key, int attempt) {
     boolean near =
@@ -248,12 +249,13 @@ final class Descent {
       if (!Frames.isCurrent(memory, node, nodeVersion)) {
         return conflict("a node on the path changes", node);
       }
+      int expectedLevel = NodeLayout.levelOf(descriptor) - 1;
       parent = node;
       parentVersion = nodeVersion;
       index = slot;
       node = child;
       nodeVersion = childVersion;
-      if (!holdsKey) {
+      if (!holdsKey || NodeLayout.levelOf(childDescriptor) != expectedLevel) {
         return !Frames.isLocked(nodeVersion) && Frames.isCurrent(memory, node, nodeVersion)
             ? astray(NodeLayout.address(memory, node), null)
             : conflict("a node on the path changes", node);
@@ -289,7 +291,7 @@ final class Descent {
       return CONFLICT;
     }
     if (claim != NodeCache.CLAIMED) {
-      return attach(node, nodeVersion, slot, address, low, high, claim, key);
+      return attach(node, nodeVersion, slot, address, childLevel, low, high, claim, key);
     }
     parent = node;
     parentVersion = nodeVersion;
@@ -299,6 +301,10 @@ final class Descent {
       int outcome = fetchClaimed(node, address, childLevel, low, high, key, eager);
       held = outcome == OFFLOADED || outcome == ASTRAY;
       return outcome;
+    } catch (UnknownOutcomeException e) {
+      // The memory server may yet change the subtree, which therefore stays claimed.
+      held = false;
+      throw e;
     } finally {
       if (held) {
         cache.release(context, node, address);
@@ -311,11 +317,13 @@ final class Descent {
       long nodeVersion,
       int slot,
       long address,
+      int childLevel,
       long low,
       long high,
       int frame,
       long key) {
-    int outcome = cache.attach(context, node, nodeVersion, slot, address, low, high, frame);
+    int outcome =
+        cache.attach(context, node, nodeVersion, slot, address, childLevel, low, high, frame);
     if (outcome == NodeCache.OLD) {
       refreshBelow(node, key);
     }
@@ -328,7 +336,7 @@ final class Descent {
     if (childLevel == 0) {
       leafMisses++;
       if (!eager && context.worker().random().nextDouble() >= admission) {
-        return readLeaf(node, address, low, high, shared, key);
+        return readLeaf(address, low, high, shared, key);
       }
     } else {
       innerMisses++;
@@ -359,7 +367,7 @@ final class Descent {
     return done;
   }
 
-  private int readLeaf(long node, long address, long low, long high, boolean shared, long key) {
+  private int readLeaf(long address, long low, long high, boolean shared, long key) {
     long scratch = context.scratchNode(0);
     String problem = read(address, scratch, 0, low, high, shared, key);
     if (problem != null) {
@@ -398,7 +406,7 @@ final class Descent {
     if (timed) {
       policy.readTook(context.worker().nanoTime() - start);
     }
-    String problem = server.check(memory, node, address, childLevel);
+    String problem = server.guard.check(memory, node, address, childLevel);
     if (problem != null) {
       return problem;
     }

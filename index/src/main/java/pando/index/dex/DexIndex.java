@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.ToLongFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
@@ -13,6 +13,7 @@ import pando.index.EntrySource;
 import pando.index.NotServedHereException;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.index.dex.Repartitioning.Quiesced;
 import pando.index.node.NodeLayout;
 
 /**
@@ -31,9 +32,7 @@ public final class DexIndex implements RangeIndex {
   private final NodeLayout layout;
   private final AtomicReferenceArray<@Nullable ComputeServer> servers =
       new AtomicReferenceArray<>(DexOptions.COMPUTE_SERVERS_MAX);
-  private final List<ComputeServer> everyServer = new ArrayList<>();
-  private final List<PartitionWorker> openWorkers = new ArrayList<>();
-  private final Totals retired = new Totals();
+  private final Members members = new Members();
   private volatile Partitioning partitioning;
   private volatile boolean closed;
 
@@ -59,42 +58,54 @@ public final class DexIndex implements RangeIndex {
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
+   * @throws IllegalStateException where the pool holds an index already
    */
   public static DexIndex create(Fabric fabric, DexOptions options, int first, int count) {
     checkServers(options, first, count);
     Partitioning partitioning = Partitioning.equalWidth(options.computeServers());
     DexIndex index = new DexIndex(fabric, options, partitioning);
     try (Topology topology = index.topology()) {
+      topology.lock();
       if (!topology.catalogue().claim(options.nodeBytes())) {
         throw new IllegalStateException(
             "the pool holds an index already: join it, or use another pool");
       }
-      topology.lock();
-      ComputeServer builder = index.addLocal(first);
-      long root = topology.buildEmpty(builder, partitioning);
-      topology
-          .catalogue()
-          .replaceRoot(
-              topology.catalogue().root(), Catalogue.rootAddress(root), Catalogue.rootLevel(root));
-      topology.catalogue().writePartitioning(partitioning);
-      index.startLocal(first, count, root, partitioning);
-      index.retired.verbs.add(topology.verbs());
+      try {
+        index.start(topology, first, count, partitioning);
+      } catch (RuntimeException e) {
+        index.locals().forEach(ComputeServer::trim);
+        index.members.closeAll();
+        topology.catalogue().unclaim(options.nodeBytes());
+        throw e;
+      }
+      index.members.add(topology);
     }
     return index;
   }
 
+  private void start(Topology topology, int first, int count, Partitioning partitioning) {
+    ComputeServer builder = addLocal(first);
+    long root = topology.buildEmpty(builder, partitioning);
+    topology.catalogue().setFirstRoot(root);
+    topology.catalogue().writePartitioning(partitioning);
+    startLocal(topology, first, count);
+  }
+
   /**
-   * Joins an index that another process made in the same pool.
+   * Joins an index that another process made in the same pool. A compute server may live in one
+   * process at a time; that is up to the caller.
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
    * @throws IllegalStateException where the pool holds no index, or one of another node size
+   * @throws IllegalArgumentException where one of the compute servers has no keys
    */
   public static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
     checkServers(options, first, count);
     DexIndex index =
         new DexIndex(fabric, options, Partitioning.equalWidth(options.computeServers()));
     try (Topology topology = index.topology()) {
+      topology.lock();
       int nodeBytes = topology.catalogue().nodeBytes();
       if (nodeBytes != options.nodeBytes()) {
         throw new IllegalStateException(
@@ -103,17 +114,23 @@ public final class DexIndex implements RangeIndex {
                 + ", found="
                 + nodeBytes);
       }
-      topology.lock();
-      Partitioning partitioning = topology.catalogue().readPartitioning();
-      index.partitioning = partitioning;
-      index.startLocal(first, count, topology.catalogue().root(), partitioning);
-      index.retired.verbs.add(topology.verbs());
+      index.partitioning = topology.catalogue().readPartitioning();
+      for (int number = first; number < first + count; number++) {
+        index.partitioning.range(number);
+      }
+      try {
+        index.startLocal(topology, first, count);
+      } catch (RuntimeException e) {
+        index.members.closeAll();
+        throw e;
+      }
+      index.members.add(topology);
     }
     return index;
   }
 
   private static void checkServers(DexOptions options, int first, int count) {
-    if (first < 0 || count < 1 || first + count > options.computeServers()) {
+    if (first < 0 || count < 1 || first > options.computeServers() - count) {
       throw new IllegalArgumentException(
           "no such compute servers: first="
               + first
@@ -160,19 +177,17 @@ public final class DexIndex implements RangeIndex {
     checkOpen();
     try (Topology topology = topology()) {
       topology.lock();
-      List<ComputeServer> locals = locals();
-      Quiesced quiesced = new Quiesced(locals, topology);
+      Quiesced quiesced = new Quiesced(locals(), topology);
       try {
-        return load(topology, quiesced, entries, fill);
+        return load(topology, quiesced.servers().getFirst(), entries, fill);
       } finally {
-        quiesced.resume();
-        addTotals(topology);
+        quiesced.resume(partitioning);
+        members.add(topology);
       }
     }
   }
 
-  private long load(Topology topology, Quiesced quiesced, EntrySource entries, double fill) {
-    ComputeServer builder = quiesced.servers.getFirst();
+  private long load(Topology topology, ComputeServer builder, EntrySource entries, double fill) {
     long before = topology.catalogue().root();
     List<Long> emptied = topology.nodesOfEmptyTree(before);
     Topology.Built built = topology.build(builder, entries, fill, partitioning);
@@ -181,7 +196,6 @@ public final class DexIndex implements RangeIndex {
         .replaceRoot(
             before, Catalogue.rootAddress(built.root()), Catalogue.rootLevel(built.root()));
     topology.catalogue().writePartitioning(built.partitioning());
-    quiesced.root = built.root();
     partitioning = built.partitioning();
     for (long address : emptied) {
       builder.allocator.free(topology.worker(), topology.message(), address);
@@ -189,41 +203,25 @@ public final class DexIndex implements RangeIndex {
     return built.entries();
   }
 
-  // Live repartitioning (DEX section 4).
-
   /**
    * Moves the boundary between a compute server's range and the one below it. The one that loses
    * keys must live in this process.
    *
    * @param server the compute server whose range starts at the boundary
    * @param low the key to move the boundary to; rounded down to a fence between leaves
-   * @return the least key of the server from now on
+   * @return the least key of the server from now on, the same as before where no fence lies between
    * @throws IllegalArgumentException where {@code low} lies outside both ranges
    */
   public long moveBoundary(int server, long low) {
     checkOpen();
     try (Topology topology = topology()) {
       topology.lock();
-      Partitioning before = topology.catalogue().readPartitioning();
-      int range = before.range(server);
-      if (range == 0 || low <= before.lowOfRange(range - 1) || low > before.highOfRange(range)) {
-        throw new IllegalArgumentException(
-            "boundary outside the two ranges: server="
-                + server
-                + ", low="
-                + low
-                + ", lowBelow="
-                + (range == 0 ? "none" : before.lowOfRange(range - 1))
-                + ", high="
-                + before.highOfRange(range));
-      }
-      int giver = before.owner(low < before.lowOfRange(range) ? range - 1 : range);
-      long fence = fence(local(giver), low);
-      if (fence <= before.lowOfRange(range - 1)) {
-        return before.lowOfRange(range);
-      }
-      change(topology, before.withLow(range, fence), giver);
-      return fence;
+      Repartitioning change = new Repartitioning(topology);
+      int range = change.range(server);
+      List<ComputeServer> concerned = concerned(change.giver(range, low));
+      addIfLocal(concerned, change.before().owner(range - 1));
+      addIfLocal(concerned, server);
+      return change(topology, concerned, () -> change.moved(range, low)).lowOfRange(range);
     }
   }
 
@@ -233,38 +231,15 @@ public final class DexIndex implements RangeIndex {
    *
    * @param server the compute server to split
    * @param key where the new range starts; rounded down to a fence between leaves
-   * @return the new compute server's number, or -1 where the range is a single leaf below {@code
-   *     key}
+   * @return the new compute server's number, or -1 where no fence lies between
    */
   public int split(int server, long key) {
-    checkOpen();
-    try (Topology topology = topology()) {
-      topology.lock();
-      return split(topology, topology.catalogue().readPartitioning(), server, key);
-    }
-  }
-
-  private int split(Topology topology, Partitioning before, int server, long key) {
-    int range = before.range(server);
-    if (key <= before.lowOfRange(range) || key > before.highOfRange(range)) {
-      throw new IllegalArgumentException(
-          "key does not split the range: server="
-              + server
-              + ", key="
-              + key
-              + ", low="
-              + before.lowOfRange(range)
-              + ", high="
-              + before.highOfRange(range));
-    }
-    int number = freeNumber(before);
-    long fence = fence(local(server), key);
-    if (fence <= before.lowOfRange(range)) {
-      return -1;
-    }
-    addLocal(number);
-    change(topology, before.withSplit(range, fence, number), server);
-    return number;
+    return add(
+        server,
+        (change, range, number) -> {
+          change.checkSplit(range, key);
+          return () -> change.split(range, key, number);
+        });
   }
 
   /**
@@ -274,14 +249,34 @@ public final class DexIndex implements RangeIndex {
    * @return the new compute server's number, or -1 where the range is a single leaf
    */
   public int addComputeServer(int from) {
+    return add(from, (change, range, number) -> () -> change.halved(range, number));
+  }
+
+  /** Chooses how to divide a range between its compute server and a new one. */
+  private interface Division {
+    Supplier<Partitioning> of(Repartitioning change, int range, int number);
+  }
+
+  private int add(int from, Division division) {
     checkOpen();
     try (Topology topology = topology()) {
       topology.lock();
-      Partitioning before = topology.catalogue().readPartitioning();
-      long middle = inside(local(from), PartitionWorker::middleFence);
-      return middle <= before.lowOfRange(before.range(from))
-          ? -1
-          : split(topology, before, from, middle);
+      Repartitioning change = new Repartitioning(topology);
+      Supplier<Partitioning> divided;
+      List<ComputeServer> concerned = concerned(from);
+      int number = change.freeNumber();
+      divided = division.of(change, change.range(from), number);
+      ComputeServer added = addLocal(number);
+      concerned.add(added);
+      boolean used = false;
+      try {
+        used = change(topology, concerned, divided).has(number);
+      } finally {
+        if (!used) {
+          dropLocal(added);
+        }
+      }
+      return used ? number : -1;
     }
   }
 
@@ -295,38 +290,47 @@ public final class DexIndex implements RangeIndex {
     checkOpen();
     try (Topology topology = topology()) {
       topology.lock();
-      Partitioning before = topology.catalogue().readPartitioning();
-      if (before.servers() == 1) {
-        throw new IllegalArgumentException("the last compute server stays: server=" + server);
-      }
-      ComputeServer leaving = local(server);
-      change(topology, before.without(before.range(server)), server);
-      leaving.retire(topology.worker(), topology.message());
-      servers.set(server, null);
-      leaving.gate.open();
+      Repartitioning change = new Repartitioning(topology);
+      Partitioning after = change.without(server);
+      List<ComputeServer> concerned = concerned(server);
+      ComputeServer leaving = concerned.getFirst();
+      addIfLocal(concerned, after.owner(Math.max(0, change.range(server) - 1)));
+      change(topology, concerned, () -> after);
+      leaving.trim();
+      dropLocal(leaving);
+    }
+  }
+
+  private List<ComputeServer> concerned(int server) {
+    List<ComputeServer> concerned = new ArrayList<>();
+    concerned.add(local(server));
+    return concerned;
+  }
+
+  private void addIfLocal(List<ComputeServer> concerned, int number) {
+    ComputeServer server = servers.get(number);
+    if (server != null && !concerned.contains(server)) {
+      concerned.add(server);
     }
   }
 
   /**
    * Puts new partitions into force: everybody concerned lets go of its cache before anybody starts.
    */
-  private void change(Topology topology, Partitioning after, int giver) {
-    List<ComputeServer> concerned = new ArrayList<>();
-    for (ComputeServer server : locals()) {
-      if (!server.hasRange(after)) {
-        concerned.add(server);
-      }
-    }
-    if (!concerned.contains(local(giver))) {
-      throw new IllegalStateException("compute server loses no keys: server=" + giver);
-    }
+  private Partitioning change(
+      Topology topology, List<ComputeServer> concerned, Supplier<Partitioning> choice) {
     Quiesced quiesced = new Quiesced(concerned, topology);
+    Partitioning before = partitioning;
     try {
-      topology.catalogue().writePartitioning(after);
-      partitioning = after;
+      Partitioning after = choice.get();
+      if (after.epoch() != before.epoch()) {
+        topology.catalogue().writePartitioning(after);
+        partitioning = after;
+      }
+      return after;
     } finally {
-      quiesced.resume();
-      addTotals(topology);
+      quiesced.resume(partitioning);
+      members.add(topology);
     }
   }
 
@@ -362,92 +366,34 @@ public final class DexIndex implements RangeIndex {
     }
     Quiesced quiesced = new Quiesced(concerned, topology);
     partitioning = current;
-    quiesced.resume();
-    addTotals(topology);
+    quiesced.resume(current);
+    members.add(topology);
   }
-
-  /** Compute servers that are empty and let nobody in. */
-  private final class Quiesced {
-    final List<ComputeServer> servers;
-    long root;
-
-    Quiesced(List<ComputeServer> servers, Topology topology) {
-      this.servers = servers;
-      this.root = topology.catalogue().root();
-      int done = 0;
-      try {
-        for (ComputeServer server : servers) {
-          server.quiesce(topology.worker().backoff());
-          done++;
-        }
-      } finally {
-        if (done < servers.size()) {
-          servers.subList(0, done).forEach(server -> server.resume(root));
-        }
-      }
-    }
-
-    void resume() {
-      for (ComputeServer server : servers) {
-        server.resume(partitioning, root);
-      }
-    }
-  }
-
-  private long fence(ComputeServer server, long key) {
-    return inside(server, worker -> worker.fence(key));
-  }
-
-  private long inside(ComputeServer server, ToLongFunction<PartitionWorker> task) {
-    PartitionWorker worker = register(new PartitionWorker(server));
-    try {
-      worker.enter();
-      try {
-        return task.applyAsLong(worker);
-      } finally {
-        worker.exit();
-      }
-    } finally {
-      retire(worker);
-    }
-  }
-
-  private static int freeNumber(Partitioning partitioning) {
-    for (int number = 0; number < DexOptions.COMPUTE_SERVERS_MAX; number++) {
-      if (!partitioning.has(number)) {
-        return number;
-      }
-    }
-    throw new IllegalStateException(
-        "too many compute servers: servers="
-            + partitioning.servers()
-            + ", max="
-            + DexOptions.COMPUTE_SERVERS_MAX);
-  }
-
-  // Compute servers and workers of this process.
 
   private Topology topology() {
     return new Topology(fabric, options, layout);
   }
 
-  private void startLocal(int first, int count, long root, Partitioning current) {
+  // Compute servers and workers of this process.
+
+  private void startLocal(Topology topology, int first, int count) {
+    long root = topology.catalogue().root();
     for (int number = first; number < first + count; number++) {
       ComputeServer server = servers.get(number);
-      if (server == null) {
-        server = addLocal(number);
-      }
-      server.resume(current, root);
+      (server == null ? addLocal(number) : server).resume(partitioning, root);
     }
   }
 
   private ComputeServer addLocal(int number) {
     ComputeServer server = new ComputeServer(number, fabric, options, layout);
+    members.add(server);
     servers.set(number, server);
-    synchronized (everyServer) {
-      everyServer.add(server);
-    }
     return server;
+  }
+
+  private void dropLocal(ComputeServer server) {
+    servers.set(server.number, null);
+    members.retire(server);
   }
 
   private ComputeServer local(int number) {
@@ -474,32 +420,12 @@ public final class DexIndex implements RangeIndex {
   @Nullable PartitionWorker worker(int number) {
     checkOpen();
     ComputeServer server = servers.get(number);
-    return server == null ? null : register(new PartitionWorker(server));
+    return server == null ? null : members.worker(server);
   }
 
-  private PartitionWorker register(PartitionWorker worker) {
-    synchronized (everyServer) {
-      openWorkers.add(worker);
-    }
-    return worker;
-  }
-
-  /** Ends a worker; a retired compute server goes with its last one. */
+  /** Ends a worker. */
   void retire(PartitionWorker worker) {
-    synchronized (everyServer) {
-      if (!openWorkers.remove(worker)) {
-        return;
-      }
-      retired.add(worker);
-      ComputeServer server = worker.server();
-      worker.close();
-      boolean last = openWorkers.stream().noneMatch(open -> open.server() == server);
-      if (server.isRetired() && last) {
-        retired.add(server);
-        everyServer.remove(server);
-        server.close();
-      }
-    }
+    members.retire(worker);
   }
 
   private void checkOpen() {
@@ -508,58 +434,50 @@ public final class DexIndex implements RangeIndex {
     }
   }
 
-  // Counts.
-
-  private void addTotals(Topology topology) {
-    synchronized (everyServer) {
-      retired.verbs.add(topology.verbs());
-    }
-  }
-
   @Override
   public VerbCounters verbs() {
-    return totals().verbs;
+    return members.totals().verbs;
   }
 
   @Override
   public CacheCounters cache() {
-    return totals().cacheCounters();
+    return members.totals().cacheCounters();
   }
 
   @Override
   public long poolBytes() {
-    return totals().nodes * layout.nodeBytes();
+    return members.totals().nodes * layout.nodeBytes();
   }
 
-  private Totals totals() {
-    Totals totals = new Totals();
-    synchronized (everyServer) {
-      totals.add(retired);
-      openWorkers.forEach(totals::add);
-      everyServer.forEach(totals::add);
-    }
-    return totals;
-  }
-
+  /**
+   * {@inheritDoc}
+   *
+   * @throws pando.fabric.PandoException where something could not be written back; all else is, and
+   *     the index is closed
+   */
   @Override
   public void close() {
     if (closed) {
       return;
     }
+    RuntimeException failure = null;
     try (Topology topology = topology()) {
       topology.lock();
       closed = true;
       for (ComputeServer server : locals()) {
-        server.quiesce(topology.worker().backoff());
-        server.allocator.trim(topology.worker(), topology.message());
+        try {
+          server.quiesce(topology.worker().backoff());
+          server.trim();
+        } catch (RuntimeException e) {
+          failure = e;
+        }
       }
+    } finally {
+      closed = true;
+      members.closeAll();
     }
-    synchronized (everyServer) {
-      openWorkers.forEach(retired::add);
-      openWorkers.clear();
-      everyServer.forEach(retired::add);
-      everyServer.forEach(ComputeServer::close);
-      everyServer.clear();
+    if (failure != null) {
+      throw failure;
     }
   }
 }

@@ -137,7 +137,7 @@ public record DexOptions(
 
   private static DexOptions of(Map<String, String> values) {
     return new DexOptions(
-        (int) size("node-bytes", values),
+        (int) Math.min(size("node-bytes", values), Integer.MAX_VALUE),
         integer("subtree-level", values),
         integer("compute-servers", values),
         size("cache-bytes", values),

@@ -30,6 +30,12 @@ final class Merges {
 
   private static final int ATTEMPTS_MAX = 4;
 
+  /** Scratch nodes that {@link SharedPath#lockCurrent} leaves alone. */
+  private static final int LEFT = 1;
+
+  private static final int MIDDLE = 2;
+  private static final int RIGHT = 3;
+
   private final ComputeServer server;
   private final NodeCache cache;
   private final CacheContext context;
@@ -47,6 +53,7 @@ final class Merges {
   private long left;
   private long middle;
   private long right;
+  private boolean merged;
 
   Merges(ComputeServer server, CacheContext context, Descent descent, SharedPath sharedPath) {
     this.server = server;
@@ -159,89 +166,159 @@ final class Merges {
         && layout.slot(memory, parent, slot) == (node | GlobalAddress.SWIZZLED);
   }
 
+  /** Merges what is locked if it fits, and unlocks it; {@code true} where the parent may follow. */
   private boolean mergeLocked(long key) {
-    int toLeft = entriesToLeft();
+    int toLeft = chooseNeighbours();
     boolean shared = server.isShared(parent);
     boolean fits = toLeft >= 0 && Frames.pins(memory, middle) == 0;
-    boolean current = false;
-    try {
-      current = fits && (!shared || sharedPath.lockCurrent(parent));
-    } finally {
-      if (!current) {
-        unlockUnchanged();
-      }
-    }
-    if (!current) {
-      if (fits && shared) {
-        descent.refresh(key);
-      }
-      return false;
-    }
+    boolean ascends = false;
+    merged = false;
     long freed = NodeLayout.address(memory, middle);
-    move(toLeft);
-    boolean ascends;
     try {
-      if (shared) {
-        publish();
+      if (fits && shared && sharedPath.lockCurrent(parent)) {
+        writeNeighbours(toLeft);
+        unlink(toLeft);
+        sharedPath.publish(parent);
+      } else if (fits && !shared) {
+        unlink(toLeft);
+        markDirty();
+        ascends = NodeLayout.count(memory, parent) < sparse;
       }
+    } catch (RuntimeException e) {
+      sharedPath.abandon(e);
+      throw e;
     } finally {
-      ascends = !shared && NodeLayout.count(memory, parent) < sparse;
-      cache.drop(context, middle);
       unlock();
     }
-    server.allocator.free(context.worker(), context.message(), freed);
+    if (merged) {
+      server.free(context, freed);
+    } else if (fits) {
+      descent.refresh(key);
+    }
     return ascends;
   }
 
-  /** Returns how many of the node's entries go to its left neighbour, -1 where they fit nowhere. */
-  private int entriesToLeft() {
+  /**
+   * Chooses the neighbours that take the node's entries, and lets go of the other.
+   *
+   * @return how many entries go to the left one, -1 where they fit nowhere
+   */
+  private int chooseNeighbours() {
     int entries = NodeLayout.count(memory, middle);
-    int lefts = left == Frames.NONE ? mergedMax : NodeLayout.count(memory, left);
-    int rights = right == Frames.NONE ? mergedMax : NodeLayout.count(memory, right);
-    if (lefts + entries <= mergedMax && left != Frames.NONE) {
+    int most = entries == 0 ? layout.capacity() : mergedMax;
+    boolean fitsLeft = left != Frames.NONE && NodeLayout.count(memory, left) + entries <= most;
+    boolean fitsRight = right != Frames.NONE && NodeLayout.count(memory, right) + entries <= most;
+    if (fitsLeft) {
+      right = letGo(right);
       return entries;
     }
-    if (entries + rights <= mergedMax && right != Frames.NONE) {
+    if (fitsRight) {
+      left = letGo(left);
       return 0;
     }
-    int total = lefts + entries + rights;
-    if (left == Frames.NONE || right == Frames.NONE || total > 2 * mergedMax) {
+    if (left == Frames.NONE || right == Frames.NONE) {
       return -1;
     }
-    return Math.clamp(total / 2 - lefts, 0, entries);
+    int lefts = NodeLayout.count(memory, left);
+    int total = lefts + entries + NodeLayout.count(memory, right);
+    return total <= 2 * mergedMax ? Math.clamp(total / 2 - lefts, 0, entries) : -1;
   }
 
-  /** Moves the node's entries to its neighbours and takes it out of the parent. */
-  private void move(int toLeft) {
-    int entries = NodeLayout.count(memory, middle);
-    int toRight = entries - toLeft;
-    long boundary =
-        toLeft == 0
-            ? NodeLayout.low(memory, middle)
-            : toRight == 0
-                ? NodeLayout.high(memory, middle) + 1
-                : NodeLayout.key(memory, middle, toLeft);
+  private long letGo(long node) {
+    if (node != Frames.NONE) {
+      Frames.unlockUnchanged(memory, node);
+    }
+    return Frames.NONE;
+  }
+
+  /** Writes the neighbours as they will be, before the shared parent forgets the node. */
+  private void writeNeighbours(int toLeft) {
+    long newLeft = copy(left, LEFT);
+    long newMiddle = copy(middle, MIDDLE);
+    long newRight = copy(right, RIGHT);
+    move(newLeft, newMiddle, newRight, toLeft);
+    write(newLeft);
+    write(newRight);
+  }
+
+  private long copy(long node, int scratch) {
+    if (node == Frames.NONE) {
+      return Frames.NONE;
+    }
+    long copy = context.scratchNode(scratch);
+    cache.copyUnswizzled(node, copy);
+    return copy;
+  }
+
+  private void write(long copy) {
+    if (copy != Frames.NONE) {
+      layout.seal(memory, copy);
+      cache.writeImage(context, copy);
+    }
+  }
+
+  /** Takes the node out of the cached tree. */
+  private void unlink(int toLeft) {
+    merged = true;
+    long boundary = move(left, middle, right, toLeft);
     layout.delete(memory, parent, index);
+    if (right != Frames.NONE) {
+      NodeLayout.setKey(memory, parent, index, boundary);
+    }
+    clean(left);
+    clean(right);
+    cache.drop(context, middle);
+  }
+
+  private void clean(long node) {
+    if (node != Frames.NONE) {
+      Frames.setDirty(memory, node, false);
+    }
+  }
+
+  private void markDirty() {
     if (left != Frames.NONE) {
-      int lefts = NodeLayout.count(memory, left);
-      layout.copyEntries(memory, middle, 0, left, lefts, toLeft);
-      NodeLayout.setCount(memory, left, lefts + toLeft);
-      NodeLayout.setHigh(
-          memory, left, toRight == 0 ? NodeLayout.high(memory, middle) : boundary - 1);
-      reparent(left, lefts, toLeft);
       Frames.setDirty(memory, left, true);
     }
-    if (right != Frames.NONE && (toRight > 0 || left == Frames.NONE)) {
-      int rights = NodeLayout.count(memory, right);
-      layout.copyEntries(memory, right, 0, right, toRight, rights);
-      layout.copyEntries(memory, middle, toLeft, right, 0, toRight);
-      NodeLayout.setCount(memory, right, rights + toRight);
-      NodeLayout.setLow(memory, right, boundary);
-      NodeLayout.setKey(memory, parent, index, boundary);
-      reparent(right, 0, toRight);
+    if (right != Frames.NONE) {
       Frames.setDirty(memory, right, true);
     }
-    Frames.setDirty(memory, parent, !server.isShared(parent));
+    Frames.setDirty(memory, parent, true);
+  }
+
+  /**
+   * Divides the middle node's entries among its neighbours.
+   *
+   * @return the low fence of the right one from now on
+   */
+  private long move(long lower, long emptied, long upper, int toLeft) {
+    int toRight = NodeLayout.count(memory, emptied) - toLeft;
+    long boundary = boundary(emptied, upper, toLeft, toRight);
+    if (lower != Frames.NONE) {
+      int lefts = NodeLayout.count(memory, lower);
+      layout.copyEntries(memory, emptied, 0, lower, lefts, toLeft);
+      NodeLayout.setCount(memory, lower, lefts + toLeft);
+      NodeLayout.setHigh(memory, lower, boundary - 1);
+      reparent(lower, lefts, toLeft);
+    }
+    if (upper != Frames.NONE) {
+      int rights = NodeLayout.count(memory, upper);
+      layout.copyEntries(memory, upper, 0, upper, toRight, rights);
+      layout.copyEntries(memory, emptied, toLeft, upper, 0, toRight);
+      NodeLayout.setCount(memory, upper, rights + toRight);
+      NodeLayout.setLow(memory, upper, boundary);
+      reparent(upper, 0, toRight);
+    }
+    return boundary;
+  }
+
+  private long boundary(long emptied, long upper, int toLeft, int toRight) {
+    if (upper == Frames.NONE || (toRight == 0 && toLeft > 0)) {
+      return NodeLayout.high(memory, emptied) + 1;
+    }
+    return toLeft == 0
+        ? NodeLayout.low(memory, emptied)
+        : NodeLayout.key(memory, emptied, toLeft);
   }
 
   private void reparent(long node, int from, int entries) {
@@ -256,35 +333,24 @@ final class Merges {
     }
   }
 
-  private void publish() {
-    if (left != Frames.NONE) {
-      sharedPath.writeThrough(left);
-    }
-    if (right != Frames.NONE) {
-      sharedPath.writeThrough(right);
-    }
-    sharedPath.publish(parent);
-  }
-
   private void unlock() {
-    if (left != Frames.NONE) {
-      Frames.unlock(memory, left);
+    unlock(left);
+    unlock(right);
+    if (!merged) {
+      Frames.unlockUnchanged(memory, middle);
     }
-    if (right != Frames.NONE) {
-      Frames.unlock(memory, right);
-    }
-    Frames.unlock(memory, parent);
+    unlock(parent);
   }
 
-  private void unlockUnchanged() {
-    if (left != Frames.NONE) {
-      Frames.unlockUnchanged(memory, left);
+  private void unlock(long node) {
+    if (node == Frames.NONE) {
+      return;
     }
-    if (right != Frames.NONE) {
-      Frames.unlockUnchanged(memory, right);
+    if (merged) {
+      Frames.unlock(memory, node);
+    } else {
+      Frames.unlockUnchanged(memory, node);
     }
-    Frames.unlockUnchanged(memory, middle);
-    Frames.unlockUnchanged(memory, parent);
   }
 
   /** Takes a level off the tree where the root has only one child left. */

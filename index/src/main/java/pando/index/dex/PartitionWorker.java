@@ -1,8 +1,7 @@
 package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
-import pando.fabric.StalledException;
-import pando.index.CorruptNodeException;
+import pando.fabric.PandoException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.node.NodeLayout;
@@ -18,9 +17,6 @@ final class PartitionWorker {
   private static final int ABSENT = 1;
   private static final int FULL = 2;
   private static final int CONFLICT = 3;
-
-  /** Separators among which the middle one is good enough to divide a range. */
-  private static final int MIDDLE_OF = 4;
 
   private final ComputeServer server;
   private final CacheContext context;
@@ -288,7 +284,7 @@ final class PartitionWorker {
     }
     try {
       merges.merge(wanted);
-    } catch (CorruptNodeException | StalledException e) {
+    } catch (PandoException e) {
       // The removal is done, and a merge is never owed: whoever needs the neighbour hears of it.
       mergesLeft++;
     }
@@ -409,42 +405,5 @@ final class PartitionWorker {
   /** Returns where the leaf that was looked at last ends. */
   long resume() {
     return resume;
-  }
-
-  /** Returns the low fence of the leaf that a key is in. */
-  long fence(long wanted) {
-    for (int attempt = 0; ; attempt++) {
-      descent.find(wanted, true, attempt);
-      long low = NodeLayout.low(memory, descent.leaf);
-      if (Frames.isCurrent(memory, descent.leaf, descent.version)) {
-        return low;
-      }
-      descent.awaitConflict(wanted, attempt);
-    }
-  }
-
-  /**
-   * Returns a fence about half-way through the server's range; its low bound where there is none.
-   */
-  long middleFence() {
-    long middle = server.low();
-    int level = NodeLayout.LEVELS_MAX;
-    int separators = 0;
-    while (level > 0 && separators < MIDDLE_OF) {
-      descent.find(server.low(), level, true, 0);
-      long node = descent.leaf;
-      int first = separatorsUpTo(node, server.low());
-      int last = separatorsUpTo(node, server.high());
-      if (last - first > separators) {
-        separators = last - first;
-        middle = NodeLayout.key(memory, node, first + (separators - 1) / 2 + 1);
-      }
-      level = Math.min(level, NodeLayout.level(memory, node)) - 1;
-    }
-    return fence(middle);
-  }
-
-  private int separatorsUpTo(long node, long bound) {
-    return layout.floor(memory, node, NodeLayout.descriptor(memory, node), bound);
   }
 }

@@ -44,7 +44,8 @@ final class SharedPath {
    */
 
   private static final int ATTEMPTS_MAX = 10_000;
-  private static final int READS_MAX = 1_000;
+  private static final int READS_MAX = 10_000;
+  private static final int HELD_MAX = 4;
   private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private static final int PARENT = 0;
@@ -64,6 +65,10 @@ final class SharedPath {
   private long[] orphanLows = new long[8];
   private int[] orphanLevels = new int[8];
   private int orphans;
+  private long[] pending = new long[8];
+  private int pendingCount;
+  private final long[] held = new long[HELD_MAX];
+  private int heldCount;
 
   SharedPath(ComputeServer server, CacheContext context) {
     this.server = server;
@@ -72,7 +77,7 @@ final class SharedPath {
     this.worker = context.worker();
     this.layout = server.layout;
     this.memory = cache.memory();
-    this.catalogue = new Catalogue(worker, context.message());
+    this.catalogue = new Catalogue(worker, context.message(), server.guard);
     this.owner = ((long) (server.number + 1) << 32) | (context.number() + 1);
   }
 
@@ -82,17 +87,20 @@ final class SharedPath {
    * Brings the cached copies of the shared nodes on the way to a key up to date, and of those
    * beside it whose parents changed. Children that a copy no longer points to become orphans, to be
    * had from {@link #nextOrphan}.
+   *
+   * @throws StalledException where a copy stays in use; offloading must not go on then
    */
   void refresh(long key) {
     refreshRoot();
     long node = cache.anchor();
     for (int depth = 0; depth < NodeLayout.LEVELS_MAX; depth++) {
       long child = cachedChild(node, key);
-      if (child == Frames.NONE || (server.isShared(child) && !refreshNode(child))) {
-        return;
+      if (child == Frames.NONE || !refreshNode(child)) {
+        break;
       }
       node = child;
     }
+    refreshPending();
   }
 
   /** Brings the copy of the child of a cached node on the way to a key up to date. */
@@ -101,6 +109,7 @@ final class SharedPath {
     if (child != Frames.NONE) {
       refreshNode(child);
     }
+    refreshPending();
   }
 
   /** Moves to the next orphan that a refresh left behind; {@code false} when there is none. */
@@ -112,7 +121,7 @@ final class SharedPath {
     return true;
   }
 
-  /** Returns the low fence of the present orphan. */
+  /** Returns the least key of the present orphan that this compute server owns. */
   long orphanLow() {
     return orphanLows[orphans];
   }
@@ -127,7 +136,7 @@ final class SharedPath {
       orphanLows = Arrays.copyOf(orphanLows, 2 * orphans);
       orphanLevels = Arrays.copyOf(orphanLevels, 2 * orphans);
     }
-    orphanLows[orphans] = NodeLayout.low(memory, child);
+    orphanLows[orphans] = Math.max(NodeLayout.low(memory, child), server.low());
     orphanLevels[orphans] = NodeLayout.level(memory, child);
     orphans++;
     cache.orphan(child);
@@ -166,46 +175,78 @@ final class SharedPath {
     return usable ? pointer & ~GlobalAddress.SWIZZLED : Frames.NONE;
   }
 
-  /** Refreshes one shared node; {@code false} where it changes meanwhile or is gone. */
+  /**
+   * Brings one copy up to date, if it is of a shared node.
+   *
+   * @return whether it is the node's; {@code false} where the node is no longer there
+   */
   private boolean refreshNode(long node) {
-    long version = Frames.version(memory, node);
-    long address = NodeLayout.address(memory, node);
-    int level = NodeLayout.level(memory, node);
-    boolean shared = server.isShared(node);
-    boolean usable =
-        shared && level > 0 && !Frames.isLocked(version) && Frames.isCurrent(memory, node, version);
-    if (!usable) {
-      return false;
+    for (int attempt = 0; attempt < READS_MAX; attempt++) {
+      long version = Frames.version(memory, node);
+      long address = NodeLayout.address(memory, node);
+      int level = NodeLayout.level(memory, node);
+      long copied = NodeLayout.checksum(memory, node);
+      boolean shared = server.isShared(node);
+      if (!Frames.isLocked(version) && Frames.isCurrent(memory, node, version)) {
+        if (!shared) {
+          return level > 0;
+        }
+        long fresh = context.scratchNode(PARENT);
+        if (!readShared(address, fresh, level)) {
+          return false;
+        }
+        if (NodeLayout.checksum(memory, fresh) == copied || replace(node, version, fresh)) {
+          return true;
+        }
+      }
+      worker.backoff().pause(attempt);
     }
-    long fresh = context.scratchNode(PARENT);
-    if (!readShared(address, fresh, level)) {
-      return false;
-    }
-    if (NodeLayout.checksum(memory, fresh) == NodeLayout.checksum(memory, node)) {
-      return Frames.isCurrent(memory, node, version);
-    }
+    throw new StalledException(
+        "the copy of a shared node stays in use: node="
+            + GlobalAddress.toString(NodeLayout.address(memory, node))
+            + ", pins="
+            + Frames.pins(memory, node)
+            + ", attempts="
+            + READS_MAX);
+  }
+
+  /** Puts a fresh image in place of a copy, unless the copy is in use. */
+  private boolean replace(long node, long version, long fresh) {
     if (!Frames.upgrade(memory, node, version)) {
       return false;
     }
+    if (Frames.pins(memory, node) != 0) {
+      // A child is on its way through the old pointers.
+      Frames.unlockUnchanged(memory, node);
+      return false;
+    }
     replaceImage(node, fresh);
+    addPendingChildren(node);
     Frames.unlock(memory, node);
-    refreshChildren(node);
     return true;
   }
 
   /** A node that changed may have lost part of a shared child's range to a new child. */
-  private void refreshChildren(long node) {
+  private void addPendingChildren(long node) {
     int count = NodeLayout.count(memory, node);
-    for (int i = 0; i < Math.min(count, layout.capacity()); i++) {
-      long version = Frames.version(memory, node);
+    for (int i = 0; i < count; i++) {
       long pointer = layout.slot(memory, node, i);
-      boolean usable =
-          GlobalAddress.isSwizzled(pointer)
-              && !Frames.isLocked(version)
-              && Frames.isCurrent(memory, node, version);
-      if (usable) {
-        refreshNode(pointer & ~GlobalAddress.SWIZZLED);
+      if (GlobalAddress.isSwizzled(pointer)) {
+        if (pendingCount == pending.length) {
+          pending = Arrays.copyOf(pending, 2 * pendingCount);
+        }
+        pending[pendingCount++] = pointer & ~GlobalAddress.SWIZZLED;
       }
+    }
+  }
+
+  /**
+   * Refreshes the children of all copies that changed. One that was evicted meanwhile has no cached
+   * child, and its frame's next node may be refreshed just as well.
+   */
+  private void refreshPending() {
+    while (pendingCount > 0) {
+      refreshNode(pending[--pendingCount]);
     }
   }
 
@@ -213,7 +254,7 @@ final class SharedPath {
   private boolean readShared(long address, long target, int level) {
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
       worker.read(address + NodeLayout.IMAGE, target + NodeLayout.IMAGE, layout.imageBytes());
-      if (server.check(memory, target, address, level) == null) {
+      if (server.guard.check(memory, target, address, level) == null) {
         return true;
       }
       if (isWhole(target)) {
@@ -270,8 +311,9 @@ final class SharedPath {
     if (memory.get(LONG, found) != 0) {
       return false;
     }
+    hold(address);
     boolean current =
-        server.check(memory, fresh, address, NodeLayout.level(memory, node)) == null
+        server.guard.check(memory, fresh, address, NodeLayout.level(memory, node)) == null
             && NodeLayout.checksum(memory, fresh) == NodeLayout.checksum(memory, node);
     if (!current) {
       unlock(address);
@@ -288,18 +330,38 @@ final class SharedPath {
     NodeLayout.setChecksum(memory, node, checksum);
   }
 
-  /** Writes the image of a private node right away, because a shared node will point to it. */
-  void writeThrough(long node) {
-    long image = context.scratchNode(NODE);
-    cache.copyUnswizzled(node, image);
-    layout.seal(memory, image);
-    cache.writeImage(context, image);
-    Frames.setDirty(memory, node, false);
+  /**
+   * Lets go of every remote lock that is held, after a failure; another failure joins the first.
+   */
+  void abandon(RuntimeException failure) {
+    while (heldCount > 0) {
+      try {
+        unlock(held[heldCount - 1]);
+      } catch (RuntimeException e) {
+        heldCount--;
+        failure.addSuppressed(e);
+      }
+    }
+  }
+
+  private void hold(long address) {
+    held[heldCount++] = address;
+  }
+
+  private void release(long address) {
+    for (int i = 0; i < heldCount; i++) {
+      if (held[i] == address) {
+        held[i] = held[--heldCount];
+        return;
+      }
+    }
+    throw new AssertionError("no such remote lock: node=" + GlobalAddress.toString(address));
   }
 
   /** Lets go of a remote lock. */
   void unlock(long address) {
     long found = worker.cas(address + NodeLayout.LOCK, owner, 0);
+    release(address);
     if (found != owner) {
       throw new IllegalStateException(
           "a remote lock was lost: node="
@@ -317,6 +379,7 @@ final class SharedPath {
         .write(address + NodeLayout.IMAGE, image + NodeLayout.IMAGE, layout.imageBytes())
         .write(address + NodeLayout.LOCK, image + NodeLayout.LOCK, Long.BYTES);
     worker.post(list);
+    release(address);
   }
 
   private void write(long image) {
@@ -331,10 +394,15 @@ final class SharedPath {
    * cached copies are old thereafter, until a refresh. The caller holds no lock.
    */
   void splitFull(long key) {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      if (splitFirstFull(key, attempt)) {
-        return;
+    try {
+      for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        if (splitFirstFull(key, attempt)) {
+          return;
+        }
       }
+    } catch (RuntimeException e) {
+      abandon(e);
+      throw e;
     }
     throw new StalledException(
         "the shared nodes above a key stay full: key=" + key + ", attempts=" + ATTEMPTS_MAX);
@@ -402,15 +470,15 @@ final class SharedPath {
   private void splitNode(long parent, long node) {
     long sibling = context.scratchNode(SIBLING);
     long address = NodeLayout.address(memory, node);
-    long parentAddress = NodeLayout.address(memory, parent);
-    allocateSibling(node, sibling, address, parentAddress);
-    write(sibling);
+    long siblingAddress = allocate(address);
+    splitEntries(layout, memory, node, sibling, siblingAddress);
+    writeOrFree(sibling);
     long low = NodeLayout.low(memory, sibling);
     int index = layout.floor(memory, parent, NodeLayout.descriptor(memory, parent), low);
-    layout.insert(memory, parent, index + 1, low, NodeLayout.address(memory, sibling));
+    layout.insert(memory, parent, index + 1, low, siblingAddress);
     layout.seal(memory, parent);
     layout.seal(memory, node);
-    writeAndUnlock(parentAddress, parent);
+    writeAndUnlock(NodeLayout.address(memory, parent), parent);
     writeAndUnlock(address, node);
   }
 
@@ -420,21 +488,23 @@ final class SharedPath {
     long top = context.scratchNode(ROOT);
     long address = Catalogue.rootAddress(rootPointer);
     int level = Catalogue.rootLevel(rootPointer);
-    allocateSibling(root, sibling, address, GlobalAddress.NULL);
-    write(sibling);
-    long topAddress;
+    long siblingAddress = allocate(address);
+    long topAddress = GlobalAddress.NULL;
     try {
       topAddress = allocate(address);
+      splitEntries(layout, memory, root, sibling, siblingAddress);
+      write(sibling);
+      NodeLayout.format(memory, top, topAddress, level + 1, Long.MIN_VALUE, Long.MAX_VALUE);
+      layout.append(memory, top, Long.MIN_VALUE, address);
+      layout.append(memory, top, NodeLayout.low(memory, sibling), siblingAddress);
+      write(top);
     } catch (RuntimeException e) {
-      free(NodeLayout.address(memory, sibling));
-      unlock(address);
+      free(siblingAddress);
+      if (topAddress != GlobalAddress.NULL) {
+        free(topAddress);
+      }
       throw e;
     }
-    NodeLayout.format(memory, top, topAddress, level + 1, Long.MIN_VALUE, Long.MAX_VALUE);
-    layout.append(memory, top, Long.MIN_VALUE, address);
-    layout.append(
-        memory, top, NodeLayout.low(memory, sibling), NodeLayout.address(memory, sibling));
-    write(top);
     if (!catalogue.replaceRoot(rootPointer, topAddress, level + 1)) {
       throw new IllegalStateException(
           "the root changed under its lock: root=" + GlobalAddress.toString(address));
@@ -443,19 +513,13 @@ final class SharedPath {
     writeAndUnlock(address, root);
   }
 
-  /** Moves the upper half of a locked node to a new one; where the pool is full, unlocks. */
-  private void allocateSibling(long node, long sibling, long address, long lockedParent) {
-    long siblingAddress;
+  private void writeOrFree(long image) {
     try {
-      siblingAddress = allocate(address);
+      write(image);
     } catch (RuntimeException e) {
-      unlock(address);
-      if (lockedParent != GlobalAddress.NULL) {
-        unlock(lockedParent);
-      }
+      free(NodeLayout.address(memory, image));
       throw e;
     }
-    splitEntries(layout, memory, node, sibling, siblingAddress);
   }
 
   /** Moves the upper half of a node's entries into a new sibling, fences and all. */
@@ -481,6 +545,15 @@ final class SharedPath {
 
   /** Puts the only child of the root in its place, while the root has only one. */
   void collapseRoot() {
+    try {
+      collapse();
+    } catch (RuntimeException e) {
+      abandon(e);
+      throw e;
+    }
+  }
+
+  private void collapse() {
     for (int level = 0; level < NodeLayout.LEVELS_MAX; level++) {
       long root = catalogue.root();
       long address = Catalogue.rootAddress(root);
@@ -503,24 +576,8 @@ final class SharedPath {
         return;
       }
       refreshRoot();
-      dropCopy(address);
       free(address);
     }
-  }
-
-  private void dropCopy(long address) {
-    long copy = cache.lockOrphan(context, address);
-    if (copy == Frames.NONE) {
-      return;
-    }
-    int count = NodeLayout.count(memory, copy);
-    for (int i = 0; i < count; i++) {
-      long pointer = layout.slot(memory, copy, i);
-      if (GlobalAddress.isSwizzled(pointer)) {
-        orphan(pointer & ~GlobalAddress.SWIZZLED);
-      }
-    }
-    cache.drop(context, copy);
   }
 
   /** Makes a freed node unrecognisable, for those who still know it from an old copy. */
@@ -535,6 +592,7 @@ final class SharedPath {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       found = worker.cas(address + NodeLayout.LOCK, 0, owner);
       if (found == 0) {
+        hold(address);
         return;
       }
       worker.backoff().pause(attempt);
@@ -551,10 +609,10 @@ final class SharedPath {
   }
 
   private long allocate(long neighbour) {
-    return server.allocator.allocate(worker, context.message(), GlobalAddress.server(neighbour));
+    return server.allocate(context, neighbour);
   }
 
   private void free(long address) {
-    server.allocator.free(worker, context.message(), address);
+    server.free(context, address);
   }
 }

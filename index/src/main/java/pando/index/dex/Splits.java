@@ -24,6 +24,11 @@ final class Splits {
    * full parent is split on the shared path, and the descent starts again.
    */
 
+  /** Scratch nodes that {@link SharedPath#lockCurrent} leaves alone. */
+  private static final int LOWER = 1;
+
+  private static final int UPPER = 2;
+
   private final ComputeServer server;
   private final NodeCache cache;
   private final CacheContext context;
@@ -31,6 +36,9 @@ final class Splits {
   private final MemorySegment memory;
   private final Descent descent;
   private final SharedPath sharedPath;
+
+  /** Whether the sibling has become part of the tree, so that its frame and address are taken. */
+  private boolean linked;
 
   Splits(ComputeServer server, CacheContext context, Descent descent, SharedPath sharedPath) {
     this.server = server;
@@ -83,13 +91,9 @@ final class Splits {
     long parentVersion = descent.parentVersion;
     long frame = cache.takeFrame(context);
     long address = GlobalAddress.NULL;
-    boolean used = false;
+    linked = false;
     try {
-      address =
-          server.allocator.allocate(
-              context.worker(),
-              context.message(),
-              GlobalAddress.server(NodeLayout.address(memory, node)));
+      address = server.allocate(context, NodeLayout.address(memory, node));
       if (!Frames.upgrade(memory, parent, parentVersion)) {
         return false;
       }
@@ -97,19 +101,19 @@ final class Splits {
         Frames.unlockUnchanged(memory, parent);
         return false;
       }
-      used = splitLocked(key, level, parent, node, frame, address);
-      return used;
+      splitLocked(key, level, parent, node, frame, address);
+      return linked;
     } finally {
-      if (!used) {
+      if (!linked) {
         cache.giveFrame(context, frame);
         if (address != GlobalAddress.NULL) {
-          server.allocator.free(context.worker(), context.message(), address);
+          server.free(context, address);
         }
       }
     }
   }
 
-  private boolean splitLocked(
+  private void splitLocked(
       long key, int level, long parent, long node, long sibling, long address) {
     boolean splits =
         NodeLayout.level(memory, node) == level
@@ -117,46 +121,58 @@ final class Splits {
             && Frames.pins(memory, node) == 0;
     boolean shared = server.isShared(parent);
     boolean full = NodeLayout.count(memory, parent) == layout.capacity();
-    boolean current = true;
-    if (splits && !full && shared) {
-      current = lockCurrent(parent, node);
-    }
-    if (splits && !full && current) {
-      link(parent, node, sibling, address);
-      try {
-        if (shared) {
-          publish(parent, node, sibling);
-        }
-      } finally {
-        Frames.unlock(memory, sibling);
-        Frames.unlock(memory, node);
-        Frames.unlock(memory, parent);
+    try {
+      if (splits && !full && shared && sharedPath.lockCurrent(parent)) {
+        writeHalves(node, address);
+        link(parent, node, sibling, address);
+        sharedPath.publish(parent);
+      } else if (splits && !full && !shared) {
+        link(parent, node, sibling, address);
+        Frames.setDirty(memory, sibling, true);
+        Frames.setDirty(memory, node, true);
+        Frames.setDirty(memory, parent, true);
       }
-      return true;
+    } catch (RuntimeException e) {
+      sharedPath.abandon(e);
+      throw e;
+    } finally {
+      unlock(parent, node, sibling);
     }
-    Frames.unlockUnchanged(memory, node);
-    Frames.unlockUnchanged(memory, parent);
-    if (splits && shared && full) {
+    if (linked || !splits || !shared) {
+      return;
+    }
+    if (full) {
       sharedPath.splitFull(key);
     }
-    if (splits && shared) {
-      descent.refresh(key);
-    }
-    return false;
+    descent.refresh(key);
   }
 
-  private boolean lockCurrent(long parent, long node) {
-    try {
-      return sharedPath.lockCurrent(parent);
-    } catch (RuntimeException e) {
+  private void unlock(long parent, long node, long sibling) {
+    if (linked) {
+      Frames.unlock(memory, sibling);
+      Frames.unlock(memory, node);
+      Frames.unlock(memory, parent);
+    } else {
       Frames.unlockUnchanged(memory, node);
       Frames.unlockUnchanged(memory, parent);
-      throw e;
     }
+  }
+
+  /** Writes both halves of a node to the pool, before a shared parent points to them. */
+  private void writeHalves(long node, long address) {
+    long lower = context.scratchNode(LOWER);
+    long upper = context.scratchNode(UPPER);
+    cache.copyUnswizzled(node, lower);
+    SharedPath.splitEntries(layout, memory, lower, upper, address);
+    layout.seal(memory, upper);
+    cache.writeImage(context, upper);
+    layout.seal(memory, lower);
+    cache.writeImage(context, lower);
   }
 
   /** Moves the upper half of a locked node to its sibling, in the cache. */
   private void link(long parent, long node, long sibling, long address) {
+    linked = true;
     SharedPath.splitEntries(layout, memory, node, sibling, address);
     if (NodeLayout.level(memory, sibling) > 0) {
       int count = NodeLayout.count(memory, sibling);
@@ -170,15 +186,7 @@ final class Splits {
     long low = NodeLayout.low(memory, sibling);
     int index = layout.floor(memory, parent, NodeLayout.descriptor(memory, parent), low);
     layout.insert(memory, parent, index + 1, low, sibling | GlobalAddress.SWIZZLED);
-    cache.adopt(context, parent, sibling, true);
-    Frames.setDirty(memory, node, true);
-    Frames.setDirty(memory, parent, true);
-  }
-
-  private void publish(long parent, long node, long sibling) {
-    sharedPath.writeThrough(sibling);
-    sharedPath.writeThrough(node);
-    sharedPath.publish(parent);
-    Frames.setDirty(memory, parent, false);
+    cache.adopt(context, parent, sibling);
+    Frames.setDirty(memory, node, false);
   }
 }

@@ -3,6 +3,7 @@ package pando.index.dex;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
@@ -18,6 +19,12 @@ import pando.index.node.NodeLayout;
  * under the lock of the partition table.
  */
 final class Topology implements AutoCloseable {
+  private static final int READS_MAX = 20;
+  private static final int WALKS_MAX = 20;
+
+  /** Separators among which the middle one divides a range well enough. */
+  private static final int ENOUGH = 4;
+
   private final Fabric fabric;
   private final DexOptions options;
   private final NodeLayout layout;
@@ -25,6 +32,7 @@ final class Topology implements AutoCloseable {
   private final Worker worker;
   private final MemorySegment memory;
   private final Catalogue catalogue;
+  private final NodeGuard guard;
   private final VerbCounters verbs = new VerbCounters();
   private long lockOwner;
 
@@ -36,7 +44,8 @@ final class Topology implements AutoCloseable {
     this.registered = fabric.register(nodes + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
-    this.catalogue = new Catalogue(worker, nodes);
+    this.guard = new NodeGuard(fabric, layout);
+    this.catalogue = new Catalogue(worker, nodes, guard);
   }
 
   Catalogue catalogue() {
@@ -70,12 +79,17 @@ final class Topology implements AutoCloseable {
    */
   long buildEmpty(ComputeServer server, Partitioning partitioning) {
     try (BulkLoader loader = loader(server, 1)) {
-      for (int range = 0; range < partitioning.servers(); range++) {
-        loader.startLeaf(partitioning.lowOfRange(range));
+      try {
+        for (int range = 0; range < partitioning.servers(); range++) {
+          loader.startLeaf(partitioning.lowOfRange(range));
+        }
+        long root = loader.finish();
+        verbs.add(loader.worker().counters());
+        return root;
+      } catch (RuntimeException e) {
+        loader.abandon();
+        throw e;
       }
-      long root = loader.finish();
-      verbs.add(loader.worker().counters());
-      return root;
     }
   }
 
@@ -107,17 +121,17 @@ final class Topology implements AutoCloseable {
    */
   List<Long> nodesOfEmptyTree(long root) {
     List<Long> addresses = new ArrayList<>();
-    collect(Catalogue.rootAddress(root), Catalogue.rootLevel(root), addresses);
+    collect(
+        Catalogue.rootAddress(root),
+        Catalogue.rootLevel(root),
+        Long.MIN_VALUE,
+        Long.MAX_VALUE,
+        addresses);
     return addresses;
   }
 
-  private void collect(long address, int level, List<Long> addresses) {
-    long node = (long) level * layout.nodeBytes();
-    worker.read(address + NodeLayout.IMAGE, node + NodeLayout.IMAGE, layout.imageBytes());
-    String problem = NodeCheck.image(layout, memory, node, address, level);
-    if (problem != null) {
-      throw new CorruptNodeException(address, problem);
-    }
+  private void collect(long address, int level, long low, long high, List<Long> addresses) {
+    long node = read(address, level, low, high);
     int count = NodeLayout.count(memory, node);
     if (level == 0 && count > 0) {
       throw new IllegalStateException(
@@ -125,8 +139,104 @@ final class Topology implements AutoCloseable {
     }
     addresses.add(address);
     for (int i = 0; i < count && level > 0; i++) {
-      collect(layout.slot(memory, node, i), level - 1, addresses);
+      collect(
+          layout.slot(memory, node, i),
+          level - 1,
+          NodeLayout.key(memory, node, i),
+          highOfChild(node, i),
+          addresses);
     }
+  }
+
+  /** Returns the low fence of the leaf that a key is in. Nobody may change the leaf meanwhile. */
+  long fence(long key) {
+    return walk(() -> leafFence(key));
+  }
+
+  /** Walks down again where the upper nodes, which other servers share, changed on the way. */
+  private long walk(LongSupplier walk) {
+    for (int attempt = 0; ; attempt++) {
+      try {
+        return walk.getAsLong();
+      } catch (CorruptNodeException e) {
+        if (attempt == WALKS_MAX) {
+          throw e;
+        }
+        worker.backoff().pause(attempt);
+      }
+    }
+  }
+
+  private long leafFence(long key) {
+    long root = catalogue.root();
+    long address = Catalogue.rootAddress(root);
+    long low = Long.MIN_VALUE;
+    long high = Long.MAX_VALUE;
+    for (int level = Catalogue.rootLevel(root); level > 0; level--) {
+      long node = read(address, level, low, high);
+      int index = floor(node, key);
+      low = NodeLayout.key(memory, node, index);
+      high = highOfChild(node, index);
+      address = layout.slot(memory, node, index);
+    }
+    return low;
+  }
+
+  /**
+   * Returns a fence about half-way between two keys, or at or below the lower where there is none.
+   */
+  long middleFence(long from, long to) {
+    return fence(walk(() -> middle(from, to)));
+  }
+
+  private long middle(long from, long to) {
+    long root = catalogue.root();
+    long address = Catalogue.rootAddress(root);
+    long low = Long.MIN_VALUE;
+    long high = Long.MAX_VALUE;
+    long middle = from;
+    int separators = 0;
+    for (int level = Catalogue.rootLevel(root); level > 0 && separators < ENOUGH; level--) {
+      long node = read(address, level, low, high);
+      int first = floor(node, Math.max(from, low));
+      int last = floor(node, Math.min(to, high));
+      if (last - first > separators) {
+        separators = last - first;
+        middle = NodeLayout.key(memory, node, first + (separators + 1) / 2);
+      }
+      low = NodeLayout.key(memory, node, first);
+      high = highOfChild(node, first);
+      address = layout.slot(memory, node, first);
+    }
+    return middle;
+  }
+
+  private int floor(long node, long key) {
+    return layout.floor(memory, node, NodeLayout.descriptor(memory, node), key);
+  }
+
+  private long highOfChild(long node, int index) {
+    return index + 1 < NodeLayout.count(memory, node)
+        ? NodeLayout.key(memory, node, index + 1) - 1
+        : NodeLayout.high(memory, node);
+  }
+
+  /** Reads a node with the fences that its parent gives it; other servers may be writing it. */
+  private long read(long address, int level, long low, long high) {
+    long node = (long) level * layout.nodeBytes();
+    String problem = null;
+    for (int attempt = 0; attempt < READS_MAX; attempt++) {
+      worker.read(address + NodeLayout.IMAGE, node + NodeLayout.IMAGE, layout.imageBytes());
+      problem = guard.check(memory, node, address, level);
+      if (problem == null) {
+        problem = NodeCheck.fences(memory, node, low, high);
+      }
+      if (problem == null) {
+        return node;
+      }
+      worker.backoff().pause(attempt);
+    }
+    throw new CorruptNodeException(address, String.valueOf(problem));
   }
 
   @Override

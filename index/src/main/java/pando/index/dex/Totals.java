@@ -39,8 +39,8 @@ final class Totals {
 
   void add(ComputeServer server) {
     nodes += server.allocator.nodesInUse();
-    verbs.add(server.retiredVerbs);
-    writeBacks += server.retiredWriteBacks;
+    verbs.add(server.house.worker().counters());
+    writeBacks += server.house.writeBacks;
   }
 
   void add(Totals other) {

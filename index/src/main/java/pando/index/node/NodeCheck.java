@@ -58,6 +58,17 @@ public final class NodeCheck {
             + NodeLayout.key(memory, node, i);
       }
     }
+    int count = NodeLayout.countOf(descriptor);
+    if (count > 0
+        && (NodeLayout.key(memory, node, 0) < low
+            || NodeLayout.key(memory, node, count - 1) > NodeLayout.high(memory, node))) {
+      return "keys outside the fences: first="
+          + NodeLayout.key(memory, node, 0)
+          + ", last="
+          + NodeLayout.key(memory, node, count - 1)
+          + ", "
+          + fences(memory, node);
+    }
     if (level > 0
         && (NodeLayout.countOf(descriptor) == 0 || NodeLayout.key(memory, node, 0) != low)) {
       return "inner node does not start at its fence: count="

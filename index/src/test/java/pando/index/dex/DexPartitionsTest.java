@@ -75,9 +75,10 @@ class DexPartitionsTest {
         Partitioning partitioning = index.partitioning();
         int widest = 0;
         for (int range = 0; range < partitioning.servers(); range++) {
-          widest = entries(model, partitioning, range) > entries(model, partitioning, widest)
-              ? range
-              : widest;
+          widest =
+              entries(model, partitioning, range) > entries(model, partitioning, widest)
+                  ? range
+                  : widest;
         }
         assertThat(index.addComputeServer(partitioning.owner(widest))).isNotNegative();
       }

@@ -23,8 +23,7 @@ final class Entries implements EntrySource {
 
   /** Returns entries with these keys, in this order. */
   static Entries keys(long... keys) {
-    return new Entries(
-        java.util.Arrays.stream(keys).mapToObj(key -> Map.entry(key, key)).toList());
+    return new Entries(java.util.Arrays.stream(keys).mapToObj(key -> Map.entry(key, key)).toList());
   }
 
   /** Returns so many entries with random keys, the least and the greatest among them. */

@@ -90,13 +90,12 @@ final class Linearizability {
       }
     }
     List<String> violations = new ArrayList<>();
-    byKey.forEach(
-        (key, operations) -> {
-          String violation = new Search(operations).run(initial.get(key));
-          if (violation != null) {
-            violations.add(violation);
-          }
-        });
+    byKey.forEach((key, operations) -> {
+      String violation = new Search(operations).run(initial.get(key));
+      if (violation != null) {
+        violations.add(violation);
+      }
+    });
     return violations;
   }
 
@@ -152,9 +151,7 @@ final class Linearizability {
       }
       for (int thread = 0; thread < THREADS_MAX; thread++) {
         Operation next = underWay[thread];
-        if (next != null
-            && (state.done() & 1 << thread) == 0
-            && next.answersFor(state.value())) {
+        if (next != null && (state.done() & 1 << thread) == 0 && next.answersFor(state.value())) {
           extend(new State(next.after(state.value()), state.done() | 1 << thread), ended);
         }
       }

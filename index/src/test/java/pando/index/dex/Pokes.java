@@ -14,6 +14,7 @@ final class Pokes implements AutoCloseable {
   private final Worker worker;
   private final MemorySegment memory;
   private final int nodeBytes;
+  private final NodeGuard guard;
 
   Pokes(Fabric fabric, int nodeBytes) {
     this.layout = new NodeLayout(nodeBytes);
@@ -21,11 +22,12 @@ final class Pokes implements AutoCloseable {
     this.registered = fabric.register(nodeBytes + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
+    this.guard = new NodeGuard(fabric, layout);
   }
 
   /** Returns the addresses of the nodes on the way to a key, the leaf's first. */
   long[] path(long key) {
-    long root = new Catalogue(worker, nodeBytes).root();
+    long root = new Catalogue(worker, nodeBytes, guard).root();
     int level = Catalogue.rootLevel(root);
     long[] path = new long[level + 1];
     path[level] = Catalogue.rootAddress(root);

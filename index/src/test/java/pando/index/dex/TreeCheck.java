@@ -38,7 +38,7 @@ final class TreeCheck {
     try (RegisteredMemory memory = fabric.register(nodes + Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(memory)) {
       TreeCheck check = new TreeCheck(layout, worker);
-      long root = new Catalogue(worker, nodes).root();
+      long root = new Catalogue(worker, nodes, new NodeGuard(fabric, layout)).root();
       check.node(
           Catalogue.rootAddress(root),
           Catalogue.rootLevel(root),

@@ -1,0 +1,145 @@
+package pando.index.dex;
+
+import java.util.List;
+
+/**
+ * One change of the partitions while operations run (DEX section 4): the compute servers concerned
+ * write back their caches and stay shut until the new table is in the pool.
+ *
+ * <p>Bounds of ranges are fences of leaves, so they are chosen in the pool, once nobody can split
+ * or merge leaves there any more.
+ */
+final class Repartitioning {
+  private final Topology topology;
+  private final Partitioning before;
+
+  /** Starts from the table in the pool, whose lock the topology holds. */
+  Repartitioning(Topology topology) {
+    this.topology = topology;
+    this.before = topology.catalogue().readPartitioning();
+  }
+
+  Partitioning before() {
+    return before;
+  }
+
+  /** Returns the range of a compute server. */
+  int range(int server) {
+    return before.range(server);
+  }
+
+  /** Returns which compute server loses keys where the low bound of a range moves to a key. */
+  int giver(int range, long low) {
+    if (range == 0 || low <= before.lowOfRange(range - 1) || low > before.highOfRange(range)) {
+      throw new IllegalArgumentException(
+          "boundary outside the two ranges: server="
+              + before.owner(range)
+              + ", low="
+              + low
+              + ", lowBelow="
+              + (range == 0 ? "none" : before.lowOfRange(range - 1))
+              + ", high="
+              + before.highOfRange(range));
+    }
+    return before.owner(low < before.lowOfRange(range) ? range - 1 : range);
+  }
+
+  /** Returns the partitions after a boundary has moved to the fence at or below a key. */
+  Partitioning moved(int range, long low) {
+    long fence = topology.fence(low);
+    return fence <= before.lowOfRange(range - 1) || fence == before.lowOfRange(range)
+        ? before
+        : before.withLow(range, fence);
+  }
+
+  /** Checks that a key lies inside a range and is not its bound. */
+  void checkSplit(int range, long key) {
+    if (key <= before.lowOfRange(range) || key > before.highOfRange(range)) {
+      throw new IllegalArgumentException(
+          "key does not split the range: server="
+              + before.owner(range)
+              + ", key="
+              + key
+              + ", low="
+              + before.lowOfRange(range)
+              + ", high="
+              + before.highOfRange(range));
+    }
+  }
+
+  /** Returns the partitions after a range was split at the fence at or below a key. */
+  Partitioning split(int range, long key, int server) {
+    long fence = topology.fence(key);
+    return fence <= before.lowOfRange(range) ? before : before.withSplit(range, fence, server);
+  }
+
+  /** Returns the partitions after a range was split about half-way. */
+  Partitioning halved(int range, int server) {
+    long fence = topology.middleFence(before.lowOfRange(range), before.highOfRange(range));
+    return fence <= before.lowOfRange(range) ? before : before.withSplit(range, fence, server);
+  }
+
+  /** Returns the partitions without a compute server. */
+  Partitioning without(int server) {
+    if (before.servers() == 1) {
+      throw new IllegalArgumentException("the last compute server stays: server=" + server);
+    }
+    return before.without(before.range(server));
+  }
+
+  /** Returns the number of a compute server that has no range. */
+  int freeNumber() {
+    for (int number = 0; number < DexOptions.COMPUTE_SERVERS_MAX; number++) {
+      if (!before.has(number)) {
+        return number;
+      }
+    }
+    throw new IllegalStateException(
+        "too many compute servers: servers="
+            + before.servers()
+            + ", max="
+            + DexOptions.COMPUTE_SERVERS_MAX);
+  }
+
+  /** Compute servers that are empty and let nobody in, until {@link #resume}. */
+  static final class Quiesced {
+    private final List<ComputeServer> servers;
+    private final Topology topology;
+
+    /** Empties compute servers; after a failure, all are open again. */
+    Quiesced(List<ComputeServer> servers, Topology topology) {
+      this.servers = servers;
+      this.topology = topology;
+      int done = 0;
+      try {
+        for (ComputeServer server : servers) {
+          server.quiesce(topology.worker().backoff());
+          done++;
+        }
+      } finally {
+        if (done < servers.size()) {
+          for (ComputeServer server : servers.subList(0, done)) {
+            server.reopen();
+          }
+        }
+      }
+    }
+
+    List<ComputeServer> servers() {
+      return servers;
+    }
+
+    /** Lets everybody in, on the ranges that partitions give and the root that the pool names. */
+    void resume(Partitioning partitioning) {
+      long root = topology.catalogue().root();
+      for (ComputeServer server : servers) {
+        server.resume(partitioning, root);
+      }
+    }
+
+    /** Lets everybody in as it was. */
+    void reopen() {
+      servers.forEach(ComputeServer::reopen);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package pando.index.dex;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import pando.fabric.Fabric;
+import pando.index.EntryVisitor;
+import pando.index.Session;
+
+/** No operation allocates, whether its nodes are cached or not. */
+@Timeout(120)
+class DexAllocationTest {
+  private static final int ENTRIES = 20_000;
+  private static final int OPERATIONS = 100_000;
+  private static final int ROUNDS = 4;
+  private static final long NOISE_BYTES_MAX = 4_096;
+
+  private long scanned;
+
+  /** One kind of operation on a key that is there. */
+  private interface Operation {
+    void on(Session session, long key);
+  }
+
+  @ParameterizedTest(name = "cache-bytes={0}")
+  @ValueSource(strings = {"64KiB", "8MiB"})
+  void shouldNotAllocate(String cacheBytes) {
+    SplittableRandom random = new SplittableRandom(Seeds.of(501));
+    DexOptions options =
+        DexOptions.defaults().with("offloading", "off").with("cache-bytes", cacheBytes);
+    TreeMap<Long, Long> model = Entries.random(random, ENTRIES);
+    long[] keys = model.keySet().stream().mapToLong(Long::longValue).toArray();
+    try (Fabric fabric = Pools.open(2, 16 << 20, 501);
+        DexIndex index = DexIndex.create(fabric, options);
+        Session session = index.session()) {
+      index.bulkLoad(Entries.of(model), 0.7);
+      measure("get", session, keys, Session::get);
+      measure("update", session, keys, (s, key) -> s.update(key, key));
+      measure("put", session, keys, (s, key) -> s.put(key, ~key));
+      measure("floor", session, keys, Session::floor);
+      measure("ceiling", session, keys, Session::ceiling);
+      measure(
+          "remove and put",
+          session,
+          keys,
+          (s, key) -> {
+            s.remove(key);
+            s.putIfAbsent(key, key);
+          });
+      EntryVisitor visitor = this::count;
+      measure("scan", session, keys, (s, key) -> s.scan(key, 10, visitor));
+    }
+  }
+
+  private boolean count(long key, long value) {
+    scanned += key ^ value;
+    return true;
+  }
+
+  /** The last rounds run compiled code; the least of them has no noise. */
+  private void measure(String what, Session session, long[] keys, Operation operation) {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long least = Long.MAX_VALUE;
+    for (int round = 0; round < ROUNDS; round++) {
+      long before = threads.getCurrentThreadAllocatedBytes();
+      for (int i = 0; i < OPERATIONS; i++) {
+        operation.on(session, keys[(int) (i * 7919L % keys.length)]);
+      }
+      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+    }
+    System.out.println(what + ": bytes=" + least + ", scanned=" + scanned);
+    assertThat(least).as(what).isLessThan(NOISE_BYTES_MAX);
+  }
+}
