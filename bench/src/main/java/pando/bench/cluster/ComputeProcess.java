@@ -2,6 +2,7 @@ package pando.bench.cluster;
 
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.util.List;
 import pando.bench.run.Audit;
@@ -35,8 +36,12 @@ final class ComputeProcess implements AutoCloseable {
 
   /** Waits for the answer to a request that has no result. */
   void awaitDone() throws IOException {
-    if (!answers.readBoolean()) {
-      throw new IOException("compute process failed: " + answers.readUTF() + ", " + process);
+    try {
+      if (!answers.readBoolean()) {
+        throw new IOException("compute process failed: " + answers.readUTF() + ", " + process);
+      }
+    } catch (EOFException e) {
+      throw new IOException("compute process has ended: " + process, e);
     }
   }
 
@@ -63,6 +68,7 @@ final class ComputeProcess implements AutoCloseable {
   public void close() {
     try {
       send(Request.END);
+      requests.close();
       process.awaitEnd();
     } catch (IOException hasEnded) {
       // Then there is nothing to write back.

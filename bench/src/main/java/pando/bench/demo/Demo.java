@@ -97,7 +97,7 @@ public final class Demo {
       scan(cluster.session());
       compare(cost, uncachedCost, first);
     }
-    out.printf("%nAll %s checks passed.%n", Numbers.count(checks.passed()));
+    out.printf("%nDone: all %s checks passed.%n", Numbers.count(checks.passed()));
   }
 
   private static DexOptions withoutLeafCache() {
@@ -124,7 +124,8 @@ public final class Demo {
         Numbers.count(ranges.size()),
         Numbers.bytes(poolBytes),
         Numbers.percent((double) cluster.cacheBytes() / poolBytes));
-    out.printf("Every answer is compared with that of an ordinary map.%n%n");
+    out.printf("Every answer is compared with that of an ordinary map.%n");
+    out.printf("(Data: IPFire location database, location.ipfire.org, CC BY-SA 4.0.)%n%n");
   }
 
   private Lookups.Cost lookUp(String what, Lookups lookups, DemoCluster cluster) {

@@ -1,17 +1,13 @@
 package pando.bench.demo;
 
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
-import pando.fabric.Fabric;
-import pando.fabric.local.LocalFabric;
-import pando.fabric.server.PoolOptions;
+import pando.bench.subject.IndexSubject;
+import pando.bench.subject.PoolSize;
 import pando.index.EntrySource;
 import pando.index.RangeIndex;
 import pando.index.Session;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexOffload;
 import pando.index.dex.DexOptions;
 
 /** A cluster in this process with an index of address ranges, and one session on it. */
@@ -19,35 +15,30 @@ final class DemoCluster implements AutoCloseable {
   static final int MEMORY_SERVERS = 4;
   static final int COMPUTE_SERVERS = 4;
 
-  private static final long BYTES_PER_SERVER = 128L << 20;
   private static final double FILL = 0.7;
+  private static final long SEED = 1;
 
-  private final Fabric fabric;
-  private final RangeIndex index;
-  private final Session session;
+  private final IndexSubject cluster;
   private final DexOptions options;
+  private final Session session;
 
-  private DemoCluster(DexOptions options) {
-    fabric =
-        LocalFabric.open(
-            PoolOptions.defaults()
-                .withMemoryServers(MEMORY_SERVERS)
-                .withBytesPerServer(BYTES_PER_SERVER)
-                .withHandlers(List.of(new DexOffload())));
-    index = DexIndex.create(fabric, options);
-    session = index.session();
+  private DemoCluster(IndexSubject cluster, DexOptions options) {
+    this.cluster = cluster;
     this.options = options;
+    session = cluster.index().session();
   }
 
   /** Starts a cluster and loads ranges. */
   static DemoCluster load(DexOptions options, SortedMap<Long, Long> ranges) {
-    DemoCluster cluster = new DemoCluster(options.withComputeServers(COMPUTE_SERVERS));
-    cluster.index.bulkLoad(new MapEntries(ranges), FILL);
-    return cluster;
+    DexOptions four = options.withComputeServers(COMPUTE_SERVERS);
+    long bytes = PoolSize.bytes(ranges.size(), 0, FILL);
+    IndexSubject cluster = IndexSubject.openLocal(four, MEMORY_SERVERS, bytes, SEED);
+    cluster.load(new MapEntries(ranges), FILL);
+    return new DemoCluster(cluster, four);
   }
 
   RangeIndex index() {
-    return index;
+    return cluster.index();
   }
 
   Session session() {
@@ -56,7 +47,7 @@ final class DemoCluster implements AutoCloseable {
 
   /** Returns the number of nodes in the pool. */
   long nodes() {
-    return index.poolBytes() / options.nodeBytes();
+    return index().poolBytes() / options.nodeBytes();
   }
 
   /** Returns the bytes of nodes that all caches together can hold. */
@@ -67,8 +58,7 @@ final class DemoCluster implements AutoCloseable {
   @Override
   public void close() {
     session.close();
-    index.close();
-    fabric.close();
+    cluster.close();
   }
 
   private static final class MapEntries implements EntrySource {

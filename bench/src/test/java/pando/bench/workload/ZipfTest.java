@@ -48,7 +48,7 @@ final class ZipfTest {
       firstMillion += rank <= 1_000_000 ? 1 : 0;
     }
     // From the zeta sums of 200 million and of a million terms; four standard deviations.
-    double zeta = zeta(ranks);
+    double zeta = zeta((double) ranks);
     assertThat(first / (double) DRAWS).isCloseTo(1 / zeta, within(1 / zeta));
     double share = zeta(1_000_000) / zeta;
     assertThat(firstMillion / (double) DRAWS).isCloseTo(share, within(share));

@@ -16,7 +16,7 @@ public final class CacheContext {
   public static final int SCRATCH_NODES = 4;
 
   private final int number;
-  final int entry;
+  int entry;
   final Worker worker;
   final Backoff backoff;
   final RandomGenerator random;
@@ -75,6 +75,10 @@ public final class CacheContext {
 
   boolean hasFree() {
     return freeCount > 0;
+  }
+
+  int freeCount() {
+    return freeCount;
   }
 
   int popFree() {

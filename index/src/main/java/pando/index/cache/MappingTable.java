@@ -32,8 +32,7 @@ final class MappingTable {
   private final long[] addresses;
   private final int shift;
 
-  MappingTable(int frames, int contexts) {
-    int entries = frames + contexts;
+  MappingTable(int entries) {
     int buckets = Integer.highestOneBit(Math.max(2, entries - 1)) << 1;
     heads = new int[buckets];
     next = new int[entries];

@@ -65,15 +65,25 @@ public final class NodeCache implements AutoCloseable {
   /** The node is under its parent again, and older than the parent. */
   public static final int OLD = 1;
 
+  /** The node cannot be a child of this parent. */
+  public static final int MISFIT = 2;
+
   private static final int WAITS_MAX = 20_000;
   private static final int DRAWS_MAX = 32;
   private static final int POPS_MAX = 8;
+  private static final int FREE_MAX = 8;
+  private static final int ABANDONED_MAX = 64;
+
+  /** A context keeps free frames to itself only where there are so many in all for each of them. */
+  private static final int FRAMES_PER_FREE = 64;
+
   private static final int ALIGNMENT = 64;
 
   private final NodeLayout layout;
   private final int nodeBytes;
   private final int frames;
   private final int samples;
+  private final int freeMax;
   private final Fabric fabric;
   private final RegisteredMemory registered;
   private final MemorySegment memory;
@@ -83,6 +93,8 @@ public final class NodeCache implements AutoCloseable {
   private final BitSet openContexts = new BitSet();
   private final int contextsMax;
   private final CacheContext house;
+  private final AtomicInteger nextEntry;
+  private final int entries;
   private final int[] spare;
   private volatile int spareCount;
 
@@ -108,10 +120,13 @@ public final class NodeCache implements AutoCloseable {
     this.nodeBytes = layout.nodeBytes();
     this.frames = capacity + 1;
     this.samples = samples;
+    this.freeMax = Math.clamp(capacity / FRAMES_PER_FREE, 1, FREE_MAX);
     this.contextsMax = sessionsMax + 1;
     this.registered = fabric.register(scratch(contextsMax));
     this.memory = registered.segment();
-    this.mapping = new MappingTable(frames, contextsMax);
+    this.nextEntry = new AtomicInteger(frames + contextsMax);
+    this.entries = frames + contextsMax + ABANDONED_MAX;
+    this.mapping = new MappingTable(entries);
     this.cooling = new CoolingMap(coolingCapacity);
     this.spare = new int[frames];
     NodeLayout.format(memory, anchor(), GlobalAddress.NULL, 0, Long.MIN_VALUE, Long.MAX_VALUE);
@@ -162,7 +177,10 @@ public final class NodeCache implements AutoCloseable {
     while (context.hasFree()) {
       pushSpare(context.popFree());
     }
-    openContexts.clear(context.entry - frames);
+    if (context.entry == frames + context.number()) {
+      // Else the I/O flag of this number stands for good, and nobody may have it again.
+      openContexts.clear(context.number());
+    }
     context.worker.close();
   }
 
@@ -211,6 +229,20 @@ public final class NodeCache implements AutoCloseable {
   }
 
   /**
+   * Leaves a node claimed for ever, because a memory server may yet change it. Whoever needs it
+   * waits in vain; the context goes on with another I/O flag.
+   *
+   * @throws StalledException where this happens too often
+   */
+  public void abandon(CacheContext context) {
+    int entry = nextEntry.getAndIncrement();
+    if (entry >= entries) {
+      throw new StalledException("too many CALLs without an answer: calls=" + ABANDONED_MAX);
+    }
+    context.entry = entry;
+  }
+
+  /**
    * Admits a claimed node: swizzles the parent's pointer to it, and ends the claim.
    *
    * @param node a frame from {@link #takeFrame} that holds the node as it is in the pool
@@ -246,7 +278,8 @@ public final class NodeCache implements AutoCloseable {
    * @param low fence that the parent gives the node
    * @param high fence that the parent gives the node
    * @param frame where {@link #claim} found the node
-   * @return {@link #ATTACHED}, {@link #OLD} for an orphan to be refreshed, or {@link #STALE}
+   * @return {@link #ATTACHED}, {@link #OLD} for an orphan to be refreshed, {@link #STALE}, or {@link
+   *     #MISFIT}
    */
   public int attach(
       CacheContext context,
@@ -262,18 +295,24 @@ public final class NodeCache implements AutoCloseable {
       return STALE;
     }
     long node = node(frame);
-    if (node == parent || !Frames.tryLock(memory, node)) {
+    if (node == parent) {
+      Frames.unlockUnchanged(memory, parent);
+      return MISFIT;
+    }
+    if (!Frames.tryLock(memory, node)) {
       Frames.unlockUnchanged(memory, parent);
       return STALE;
     }
     boolean fits = NodeLayout.low(memory, node) == low && NodeLayout.high(memory, node) == high;
     boolean cool = Frames.state(memory, node) == Frames.COOLING;
-    boolean found =
-        NodeLayout.address(memory, node) == address && NodeLayout.level(memory, node) == level;
-    if (!found || !detach(context, parent, node)) {
+    boolean found = NodeLayout.address(memory, node) == address;
+    boolean misfit =
+        found
+            && (NodeLayout.level(memory, node) != level || Frames.parent(memory, node) == parent);
+    if (!found || misfit || !detach(context, node)) {
       Frames.unlock(memory, node);
       Frames.unlockUnchanged(memory, parent);
-      return STALE;
+      return misfit ? MISFIT : STALE;
     }
     if (cool && !fits) {
       drop(context, node);
@@ -290,16 +329,15 @@ public final class NodeCache implements AutoCloseable {
     return fits ? ATTACHED : OLD;
   }
 
-  /** Frees a node from whatever held it, before it is attached to {@code next}. */
-  private boolean detach(CacheContext context, long next, long node) {
+  /** Frees a node from whatever held it, before it is attached to another parent. */
+  private boolean detach(CacheContext context, long node) {
     int state = Frames.state(memory, node);
     if (state == Frames.COOLING) {
       cooling.remove(context.backoff, NodeLayout.address(memory, node), frame(node));
       return true;
     }
     long parent = Frames.parent(memory, node);
-    return state == Frames.HOT
-        && (parent == Frames.NONE || (parent != next && unswizzleFrom(parent, node)));
+    return state == Frames.HOT && (parent == Frames.NONE || unswizzleFrom(parent, node));
   }
 
   /**
@@ -323,7 +361,7 @@ public final class NodeCache implements AutoCloseable {
   public void drop(CacheContext context, long node) {
     mapping.remove(context.backoff, NodeLayout.address(memory, node), frame(node));
     Frames.setState(memory, node, Frames.FREE);
-    context.pushFree(frame(node));
+    free(context, frame(node));
   }
 
   /**
@@ -445,7 +483,16 @@ public final class NodeCache implements AutoCloseable {
 
   /** Gives back a frame that was taken and not used. */
   public void giveFrame(CacheContext context, long node) {
-    context.pushFree(frame(node));
+    free(context, frame(node));
+  }
+
+  /** Keeps a free frame for its context, or for everybody where the context has enough. */
+  private void free(CacheContext context, int frame) {
+    if (context.freeCount() < freeMax) {
+      context.pushFree(frame);
+    } else {
+      pushSpare(frame);
+    }
   }
 
   private boolean takeUnused(CacheContext context) {

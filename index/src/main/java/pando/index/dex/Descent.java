@@ -304,6 +304,7 @@ final class Descent {
     } catch (UnknownOutcomeException e) {
       // The memory server may yet change the subtree, which therefore stays claimed.
       held = false;
+      cache.abandon(context);
       throw e;
     } finally {
       if (held) {
@@ -324,6 +325,10 @@ final class Descent {
       long key) {
     int outcome =
         cache.attach(context, node, nodeVersion, slot, address, childLevel, low, high, frame);
+    if (outcome == NodeCache.MISFIT) {
+      String problem = "the node at its address is no child of the one that points to it";
+      return damaged(address, problem, server.isShared(childLevel, low, high));
+    }
     if (outcome == NodeCache.OLD) {
       refreshBelow(node, key);
     }

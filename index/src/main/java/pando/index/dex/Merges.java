@@ -20,8 +20,9 @@ final class Merges {
    * a tree that shrinks keeps about the fill it had, which two-way merges alone would not do: they
    * leave half-empty nodes between full ones.
    *
-   * Only nodes of the compute server's own are merged, and only below level M or on one memory
-   * server. What does not fit is left for a later removal: a merge is never owed. The parent may be
+   * Only nodes of the compute server's own are merged. Inner nodes at or below level M must be on one
+   * memory server, or a subtree would be torn between two, except that a last child may move: left
+   * alone, empty subtrees would never go. What does not fit is left for a later removal: a merge is never owed. The parent may be
    * shared; then its remote lock is taken and its copy compared, as for a split.
    */
 
@@ -29,6 +30,7 @@ final class Merges {
   private static final int CHECKS_PER_NODE = 16;
 
   private static final int ATTEMPTS_MAX = 4;
+  private static final int ANYWHERE = -1;
 
   /** Scratch nodes that {@link SharedPath#lockCurrent} leaves alone. */
   private static final int LEFT = 1;
@@ -116,8 +118,13 @@ final class Merges {
     if (!candidate) {
       return false;
     }
-    left = slot > 0 ? neighbour(low - 1, level, address) : Frames.NONE;
-    right = slot + 1 < count ? neighbour(high + 1, level, address) : Frames.NONE;
+    boolean anywhere =
+        level == 0
+            || level > server.options.subtreeLevel()
+            || NodeLayout.count(memory, middle) == 1;
+    int home = anywhere ? ANYWHERE : GlobalAddress.server(address);
+    left = slot > 0 ? neighbour(low - 1, level, home) : Frames.NONE;
+    right = slot + 1 < count ? neighbour(high + 1, level, home) : Frames.NONE;
     descent.find(key, level, true, 0);
     middle = descent.leaf;
     parent = descent.parent;
@@ -126,17 +133,15 @@ final class Merges {
     return left != Frames.NONE || right != Frames.NONE;
   }
 
-  private long neighbour(long key, int level, long address) {
+  private long neighbour(long key, int level, int home) {
     if (!server.owns(key)) {
       return Frames.NONE;
     }
     descent.find(key, level, true, 0);
     long node = descent.leaf;
-    boolean together =
-        level > server.options.subtreeLevel()
-            || GlobalAddress.server(NodeLayout.address(memory, node))
-                == GlobalAddress.server(address);
-    return together && !server.isShared(node) ? node : Frames.NONE;
+    boolean near =
+        home == ANYWHERE || home == GlobalAddress.server(NodeLayout.address(memory, node));
+    return near && !server.isShared(node) ? node : Frames.NONE;
   }
 
   /** Locks parent, neighbours and node, if all are still where they were. */
@@ -316,9 +321,7 @@ final class Merges {
     if (upper == Frames.NONE || (toRight == 0 && toLeft > 0)) {
       return NodeLayout.high(memory, emptied) + 1;
     }
-    return toLeft == 0
-        ? NodeLayout.low(memory, emptied)
-        : NodeLayout.key(memory, emptied, toLeft);
+    return toLeft == 0 ? NodeLayout.low(memory, emptied) : NodeLayout.key(memory, emptied, toLeft);
   }
 
   private void reparent(long node, int from, int entries) {

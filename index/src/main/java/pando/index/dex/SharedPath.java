@@ -335,10 +335,10 @@ final class SharedPath {
    */
   void abandon(RuntimeException failure) {
     while (heldCount > 0) {
+      long address = held[--heldCount];
       try {
-        unlock(held[heldCount - 1]);
+        unlockHeld(address);
       } catch (RuntimeException e) {
-        heldCount--;
         failure.addSuppressed(e);
       }
     }
@@ -360,8 +360,12 @@ final class SharedPath {
 
   /** Lets go of a remote lock. */
   void unlock(long address) {
-    long found = worker.cas(address + NodeLayout.LOCK, owner, 0);
     release(address);
+    unlockHeld(address);
+  }
+
+  private void unlockHeld(long address) {
+    long found = worker.cas(address + NodeLayout.LOCK, owner, 0);
     if (found != owner) {
       throw new IllegalStateException(
           "a remote lock was lost: node="

@@ -8,8 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -321,7 +324,7 @@ class BadInputTest {
     }
   }
 
-  private static void fill(Session session, TreeMap<Long, Long> model, SplittableRandom random) {
+  private static void fill(Session session, Map<Long, Long> model, SplittableRandom random) {
     int stored = 0;
     int refused = 0;
     while (refused < 20) {
@@ -338,7 +341,7 @@ class BadInputTest {
     assertThat(stored).isGreaterThan(500);
   }
 
-  private static void checkAll(Session session, TreeMap<Long, Long> model) {
+  private static void checkAll(Session session, Map<Long, Long> model) {
     model.forEach((key, value) -> {
       assertThat(session.get(key)).isTrue();
       assertThat(session.value()).isEqualTo(value);
@@ -391,15 +394,16 @@ class BadInputTest {
   void shouldSurviveAFullPoolWithSeveralThreads() throws Exception {
     DexOptions options = Pools.tiny(3).with("contrary", "0.3");
     List<TreeMap<Long, Long>> models = new ArrayList<>();
+    SplittableRandom seeds = new SplittableRandom(Seeds.of(700));
     TreeMap<Long, Long> all = new TreeMap<>();
     try (Fabric fabric = Pools.open(2, 128 << 10, 1)) {
       DexIndex index = DexIndex.create(fabric, options);
       try (index) {
-        List<java.util.concurrent.Callable<Void>> tasks = new ArrayList<>();
+        List<Callable<Void>> tasks = new ArrayList<>();
         for (int thread = 0; thread < 4; thread++) {
           TreeMap<Long, Long> model = new TreeMap<>();
           models.add(model);
-          SplittableRandom random = new SplittableRandom(Seeds.of(700 + thread));
+          SplittableRandom random = seeds.split();
           tasks.add(() -> fillAndEmpty(index, model, random));
         }
         Threads.run(tasks);
@@ -415,7 +419,7 @@ class BadInputTest {
   }
 
   private static Void fillAndEmpty(
-      DexIndex index, TreeMap<Long, Long> model, SplittableRandom random) {
+      DexIndex index, NavigableMap<Long, Long> model, SplittableRandom random) {
     try (Session session = index.session()) {
       for (int i = 0; i < 20_000; i++) {
         long key = random.nextLong();

@@ -2,10 +2,8 @@ package pando.index.dex;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,7 +32,7 @@ class DexAllocationTest {
     SplittableRandom random = new SplittableRandom(Seeds.of(501));
     DexOptions options =
         DexOptions.defaults().with("offloading", "off").with("cache-bytes", cacheBytes);
-    TreeMap<Long, Long> model = Entries.random(random, ENTRIES);
+    NavigableMap<Long, Long> model = Entries.random(random, ENTRIES);
     long[] keys = model.keySet().stream().mapToLong(Long::longValue).toArray();
     try (Fabric fabric = Pools.open(2, 16 << 20, 501);
         DexIndex index = DexIndex.create(fabric, options);
@@ -65,14 +63,14 @@ class DexAllocationTest {
 
   /** The last rounds run compiled code; the least of them has no noise. */
   private void measure(String what, Session session, long[] keys, Operation operation) {
-    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    AllocatedBytes allocated = new AllocatedBytes();
     long least = Long.MAX_VALUE;
     for (int round = 0; round < ROUNDS; round++) {
-      long before = threads.getCurrentThreadAllocatedBytes();
+      long before = allocated.get();
       for (int i = 0; i < OPERATIONS; i++) {
         operation.on(session, keys[(int) (i * 7919L % keys.length)]);
       }
-      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      least = Math.min(least, allocated.get() - before);
     }
     System.out.println(what + ": bytes=" + least + ", scanned=" + scanned);
     assertThat(least).as(what).isLessThan(NOISE_BYTES_MAX);

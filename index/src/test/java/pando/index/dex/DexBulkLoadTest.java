@@ -2,8 +2,8 @@ package pando.index.dex;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -40,7 +40,7 @@ class DexBulkLoadTest {
     SplittableRandom random = new SplittableRandom(start);
     String[] parts = setting.split("=", 2);
     DexOptions options = Pools.tiny(computeServers).with(parts[0], parts[1]);
-    TreeMap<Long, Long> model = Entries.random(random, entries);
+    NavigableMap<Long, Long> model = Entries.random(random, entries);
     try (Fabric fabric = Pools.open(memoryServers, 16 << 20, start)) {
       DexIndex index = DexIndex.create(fabric, options);
       try (index) {
@@ -75,7 +75,7 @@ class DexBulkLoadTest {
       DexIndex index = DexIndex.create(fabric, options);
       try (index;
           Session session = index.session()) {
-        TreeMap<Long, Long> model = Entries.random(random, 5_000);
+        NavigableMap<Long, Long> model = Entries.random(random, 5_000);
         index.bulkLoad(Entries.of(model), 0.7);
         long loaded = index.poolBytes();
         long few = few(computeServers) * options.nodeBytes();
@@ -100,11 +100,11 @@ class DexBulkLoadTest {
 
   /** What may be left of an empty tree: merges need neighbours, and stop at partitions. */
   private static long few(int computeServers) {
-    return 10L * computeServers + 10;
+    return 24L * computeServers + 10;
   }
 
   private static void removeAll(
-      Session session, TreeMap<Long, Long> model, SplittableRandom random) {
+      Session session, NavigableMap<Long, Long> model, SplittableRandom random) {
     long[] keys = model.keySet().stream().mapToLong(Long::longValue).toArray();
     for (int i = keys.length - 1; i >= 0; i--) {
       int other = random.nextInt(i + 1);

@@ -2,6 +2,7 @@ package pando.index.dex;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -66,7 +67,7 @@ class DexPartitionsTest {
   @Test
   void shouldGrowToTheMostAndShrinkToOneComputeServer() {
     DexOptions options = Pools.tiny(1);
-    TreeMap<Long, Long> model = Entries.random(new SplittableRandom(1), 5_000);
+    NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(1), 5_000);
     try (Fabric fabric = Pools.open(2, 16 << 20, 1);
         DexIndex index = DexIndex.create(fabric, options);
         Session session = index.session()) {
@@ -96,7 +97,7 @@ class DexPartitionsTest {
     }
   }
 
-  private static int entries(TreeMap<Long, Long> model, Partitioning partitioning, int range) {
+  private static int entries(NavigableMap<Long, Long> model, Partitioning partitioning, int range) {
     return model
         .subMap(partitioning.lowOfRange(range), true, partitioning.highOfRange(range), true)
         .size();

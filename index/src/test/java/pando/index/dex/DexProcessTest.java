@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +43,7 @@ class DexProcessTest {
 
   @Test
   void shouldServeEachProcessItsOwnKeys() throws Exception {
-    TreeMap<Long, Long> model = Entries.random(new SplittableRandom(401), 2_000);
+    NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(401), 2_000);
     try (DexProcess zero = DexProcess.memoryServer("m0", 0);
         DexProcess one = DexProcess.memoryServer("m1", 1);
         Fabric fabric = ShmFabric.attach(List.of("m0", "m1"), 1)) {
@@ -65,7 +66,7 @@ class DexProcessTest {
   }
 
   private static void serveBoth(
-      DexIndex index, Session session, DexProcess other, TreeMap<Long, Long> model)
+      DexIndex index, Session session, DexProcess other, NavigableMap<Long, Long> model)
       throws Exception {
     SplittableRandom random = new SplittableRandom(402);
     for (int i = 0; i < 1_500; i++) {
@@ -83,7 +84,7 @@ class DexProcessTest {
   }
 
   private static void moveBoundary(
-      DexIndex index, Session session, DexProcess other, TreeMap<Long, Long> model)
+      DexIndex index, Session session, DexProcess other, NavigableMap<Long, Long> model)
       throws Exception {
     Partitioning before = index.partitioning();
     long middle = before.low(1) + (before.high(1) - before.low(1)) / 2;
@@ -108,7 +109,7 @@ class DexProcessTest {
 
   @Test
   void shouldOutliveAnotherComputeProcess() throws Exception {
-    TreeMap<Long, Long> model = Entries.random(new SplittableRandom(403), 2_000);
+    NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(403), 2_000);
     try (DexProcess zero = DexProcess.memoryServer("m0", 0);
         Fabric fabric = ShmFabric.attach(List.of("m0"), 1);
         DexIndex index = DexIndex.create(fabric, DexProcess.options(), 0, 2)) {
@@ -130,7 +131,7 @@ class DexProcessTest {
 
   @Test
   void shouldTellThatAMemoryServerIsLost() throws Exception {
-    TreeMap<Long, Long> model = Entries.random(new SplittableRandom(404), 2_000);
+    NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(404), 2_000);
     try (DexProcess zero = DexProcess.memoryServer("m0", 0);
         Fabric fabric = ShmFabric.attach(List.of("m0"), 1)) {
       DexIndex index = DexIndex.create(fabric, DexProcess.options(), 0, 2);
@@ -159,7 +160,7 @@ class DexProcessTest {
     }
   }
 
-  private static void readUntil(Session session, TreeMap<Long, Long> here, long deadline) {
+  private static void readUntil(Session session, NavigableMap<Long, Long> here, long deadline) {
     while (System.nanoTime() - deadline < 0) {
       for (long key : here.keySet()) {
         assertThat(session.get(key)).isTrue();

@@ -116,6 +116,7 @@ class DexStressTest {
       return null;
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // Others must run for the clock to advance.
     private Void repartition(Repartitioner repartitioner) {
       while (changeEvery > 0 && working.get() > 0) {
         repartitioner.change();

@@ -1,5 +1,6 @@
 package pando.index.dex;
 
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -23,11 +24,11 @@ final class Entries implements EntrySource {
 
   /** Returns entries with these keys, in this order. */
   static Entries keys(long... keys) {
-    return new Entries(java.util.Arrays.stream(keys).mapToObj(key -> Map.entry(key, key)).toList());
+    return new Entries(Arrays.stream(keys).mapToObj(key -> Map.entry(key, key)).toList());
   }
 
   /** Returns so many entries with random keys, the least and the greatest among them. */
-  static TreeMap<Long, Long> random(SplittableRandom random, int count) {
+  static NavigableMap<Long, Long> random(SplittableRandom random, int count) {
     TreeMap<Long, Long> map = new TreeMap<>();
     while (map.size() < count) {
       switch (map.size()) {

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -162,7 +162,7 @@ class HostileBytesTest {
   private void run(String what, int level, boolean sealed, String setting, Damage damage) {
     String[] parts = setting.split("=", 2);
     DexOptions options = Pools.tiny(2).with(parts[0], parts[1]).with("sessions-max", "3");
-    TreeMap<Long, Long> model = Entries.random(new SplittableRandom(7), ENTRIES);
+    NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(7), ENTRIES);
     String name = what + ", level " + level + (sealed ? ", sealed, " : ", ") + setting;
     try (Fabric fabric = Pools.open(MEMORY_SERVERS, 1 << 20, 7)) {
       try (DexIndex index = DexIndex.create(fabric, options)) {
@@ -192,7 +192,7 @@ class HostileBytesTest {
     damaged++;
   }
 
-  private static long keyInTheMiddle(TreeMap<Long, Long> model) {
+  private static long keyInTheMiddle(NavigableMap<Long, Long> model) {
     return model.keySet().stream().skip(ENTRIES / 4).findFirst().orElseThrow();
   }
 
@@ -204,7 +204,7 @@ class HostileBytesTest {
   /** All operations on an index with one damaged node. */
   private static final class Victim {
     private final Session session;
-    private final TreeMap<Long, Long> model;
+    private final NavigableMap<Long, Long> model;
     private final String what;
     private final long low;
     private final long high;
@@ -212,7 +212,7 @@ class HostileBytesTest {
 
     Victim(
         Session session,
-        TreeMap<Long, Long> model,
+        NavigableMap<Long, Long> model,
         String what,
         long low,
         long high,
@@ -226,10 +226,9 @@ class HostileBytesTest {
     }
 
     void run() {
-      model.subMap(low, true, high, true).keySet().stream()
+      model.subMap(low, true, high, true).entrySet().stream()
           .limit(AFFECTED_MAX)
-          .toList()
-          .forEach(this::affected);
+          .forEach(entry -> affected(entry.getKey(), entry.getValue()));
       attempt(() -> session.scan(Long.MIN_VALUE, Long.MAX_VALUE, (key, value) -> true));
       for (Map.Entry<Long, Long> entry : model.entrySet()) {
         if (entry.getKey() < low || entry.getKey() > high) {
@@ -238,8 +237,7 @@ class HostileBytesTest {
       }
     }
 
-    private void affected(long key) {
-      long value = model.get(key);
+    private void affected(long key, long value) {
       attempt(() -> check(session.get(key) && session.value() == value, "get"));
       attempt(() -> check(session.floor(key) && session.value() == value, "floor"));
       attempt(() -> check(session.ceiling(key) && session.value() == value, "ceiling"));

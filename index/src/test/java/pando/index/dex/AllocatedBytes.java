@@ -1,0 +1,32 @@
+package pando.index.dex;
+
+import java.lang.reflect.Method;
+
+/**
+ * What the current thread has allocated. By reflection, since the module under test does not
+ * require the modules that know it.
+ */
+final class AllocatedBytes {
+  private final Object threads;
+  private final Method allocated;
+
+  AllocatedBytes() {
+    try {
+      Class<?> factory = Class.forName("java.lang.management.ManagementFactory");
+      threads = factory.getMethod("getThreadMXBean").invoke(null);
+      allocated =
+          Class.forName("com.sun.management.ThreadMXBean")
+              .getMethod("getCurrentThreadAllocatedBytes");
+    } catch (ReflectiveOperationException e) {
+      throw new LinkageError("this JVM does not count what threads allocate", e);
+    }
+  }
+
+  long get() {
+    try {
+      return (long) allocated.invoke(threads);
+    } catch (ReflectiveOperationException e) {
+      throw new LinkageError("this JVM does not count what threads allocate", e);
+    }
+  }
+}
