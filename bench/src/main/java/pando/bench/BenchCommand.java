@@ -49,6 +49,9 @@ import picocli.CommandLine.Spec;
           + " alone; one in 16 is timed by itself for the latencies."
     })
 final class BenchCommand implements Callable<Integer>, Experiment.Listener {
+  private static final int LOCAL_MEMORY_SERVERS = 4;
+  private static final int SHM_MEMORY_SERVERS = 2;
+
   /** Share of the heap that long-lived objects may take. */
   private static final double HEAP_SHARE_MAX = 0.6;
 
@@ -123,7 +126,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
             indexOptions.name(),
             fabric.toString(),
             options.computeServers(),
-            indexOptions.memoryServers(),
+            memoryServers(),
             options.cacheBytes());
     introduce(plan, setup);
     measure(setup, plan, inserts -> loadIndex(plan, options, inserts));
@@ -132,6 +135,11 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     }
     report(plan);
     return CommandLine.ExitCode.OK;
+  }
+
+  private int memoryServers() {
+    return indexOptions.memoryServers(
+        fabric == Choices.FabricKind.SHM ? SHM_MEMORY_SERVERS : LOCAL_MEMORY_SERVERS);
   }
 
   private void check(Plan plan, DexOptions options) {
@@ -231,7 +239,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
 
   private Testbed loadIndex(Plan plan, DexOptions options, long inserts) throws IOException {
     long bytes = poolBytes(plan, inserts);
-    int memoryServers = indexOptions.memoryServers();
+    int memoryServers = memoryServers();
     if (fabric == Choices.FabricKind.LOCAL) {
       return LocalTestbed.load(
           IndexSubject.openLocal(options, memoryServers, bytes, plan.seed()), plan);

@@ -26,6 +26,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false)
 final class ChurnCommand implements Callable<Integer> {
   private static final double GROWTH_MAX = 0.02;
+  private static final int MEMORY_SERVERS = 4;
 
   @Spec private CommandSpec spec;
   @Mixin private LoadOptions loadOptions;
@@ -62,7 +63,7 @@ final class ChurnCommand implements Callable<Integer> {
     try (IndexSubject subject =
         IndexSubject.openLocal(
             indexOptions.dex(records),
-            indexOptions.memoryServers(),
+            indexOptions.memoryServers(MEMORY_SERVERS),
             PoolSize.bytes(records, churned, loadOptions.fill()),
             loadOptions.seed())) {
       Records supply = new Records(loadOptions.seed());

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.server.PoolOptions;
 import pando.index.dex.DexOptions;
 import picocli.CommandLine;
@@ -38,9 +39,8 @@ final class IndexOptions {
   @Option(
       names = "--memory-servers",
       paramLabel = "N",
-      defaultValue = "4",
-      description = "Memory servers, which hold the nodes (default: ${DEFAULT-VALUE}).")
-  private int memoryServers;
+      description = "Memory servers, which hold the nodes (default: 4, with --fabric shm 2).")
+  private @Nullable Integer memoryServers;
 
   @Option(
       names = "--cache",
@@ -77,7 +77,11 @@ final class IndexOptions {
     return index.toString();
   }
 
-  int memoryServers() {
+  /** Returns the number of memory servers that was asked for, or else the one given. */
+  int memoryServers(int otherwise) {
+    if (memoryServers == null) {
+      return otherwise;
+    }
     Ranges.check(spec, "--memory-servers", memoryServers, 1, PoolOptions.MEMORY_SERVERS_MAX);
     return memoryServers;
   }

@@ -164,7 +164,6 @@ final class MainTest {
             "--records=20K",
             "--operations=10K",
             "--warmup=1K",
-            "--memory-servers=2",
             "--cache=128KiB",
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();

@@ -278,8 +278,8 @@ public final class NodeCache implements AutoCloseable {
    * @param low fence that the parent gives the node
    * @param high fence that the parent gives the node
    * @param frame where {@link #claim} found the node
-   * @return {@link #ATTACHED}, {@link #OLD} for an orphan to be refreshed, {@link #STALE}, or {@link
-   *     #MISFIT}
+   * @return {@link #ATTACHED}, {@link #OLD} for an orphan to be refreshed, {@link #STALE}, or
+   *     {@link #MISFIT}
    */
   public int attach(
       CacheContext context,
@@ -307,8 +307,7 @@ public final class NodeCache implements AutoCloseable {
     boolean cool = Frames.state(memory, node) == Frames.COOLING;
     boolean found = NodeLayout.address(memory, node) == address;
     boolean misfit =
-        found
-            && (NodeLayout.level(memory, node) != level || Frames.parent(memory, node) == parent);
+        found && (NodeLayout.level(memory, node) != level || Frames.parent(memory, node) == parent);
     if (!found || misfit || !detach(context, node)) {
       Frames.unlock(memory, node);
       Frames.unlockUnchanged(memory, parent);
