@@ -39,7 +39,7 @@ final class IndexOptions {
   @Option(
       names = "--memory-servers",
       paramLabel = "N",
-      description = "Memory servers, which hold the nodes (default: 4, with --fabric shm 2).")
+      description = "Memory servers, which hold the nodes (default: 4, or 2 over shared memory).")
   private @Nullable Integer memoryServers;
 
   @Option(

@@ -75,6 +75,16 @@ public final class GlobalAddress {
     return pointer < 0;
   }
 
+  /** Returns the pointer that names a local frame. */
+  public static long swizzled(long frame) {
+    return frame | SWIZZLED;
+  }
+
+  /** Returns the local frame that a swizzled pointer names. */
+  public static long frame(long pointer) {
+    return pointer & ~SWIZZLED;
+  }
+
   /** Returns a readable form, such as {@code 3:0x1f400} or {@code 0:chip:0x40}. */
   public static String toString(long address) {
     String region = isOnChip(address) ? ":chip:0x" : ":0x";

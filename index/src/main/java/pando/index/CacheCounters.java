@@ -3,8 +3,8 @@ package pando.index;
 /**
  * How compute-side caches have done, summed over sessions.
  *
- * @param leafHits operations that found their leaf cached
- * @param leafMisses operations that did not
+ * @param leafHits looks at a leaf that found it cached
+ * @param leafMisses leaves that had to be fetched, or were left to a memory server
  * @param innerMisses inner nodes that had to be fetched
  * @param admissions nodes taken into a cache
  * @param coolings nodes picked as candidates for eviction

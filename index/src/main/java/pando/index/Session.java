@@ -1,14 +1,17 @@
 package pando.index;
 
 /**
- * One thread's access to an index. No operation allocates.
+ * One thread's access to an index. Once warm, no operation allocates, but for the memory server's
+ * answer when a batch of new nodes is needed.
  *
  * <p>An operation that answers {@code true} for "found" leaves the entry in {@link #key()} and
  * {@link #value()} until the next operation. Point operations are linearizable. Failures of the
  * environment are {@link pando.fabric.PandoException}s: {@link CorruptNodeException}, {@link
  * pando.fabric.PoolFullException}, {@link pando.fabric.MemoryServerLostException}, {@link
- * pando.fabric.StalledException}; after each the session stays usable. After {@link #close()}, or
- * after the index was closed, every operation throws {@link IllegalStateException}.
+ * pando.fabric.StalledException}, {@link NotServedHereException}, and {@link
+ * pando.fabric.UnknownOutcomeException}, the only one after which the operation may have happened;
+ * after each the session stays usable. After {@link #close()}, or after the index was closed, every
+ * operation throws {@link IllegalStateException}.
  *
  * <p>Not thread-safe: one session, one thread.
  */

@@ -15,6 +15,9 @@ public final class CacheContext {
   /** Nodes for which a context has room outside the frames. */
   public static final int SCRATCH_NODES = 4;
 
+  /** Stands for no I/O flag. */
+  static final int NO_ENTRY = -1;
+
   private final int number;
   int entry;
   final Worker worker;

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import pando.fabric.Backoff;
+import pando.fabric.StalledException;
 
 /**
  * The candidates for eviction: a hash table whose buckets are small first-in-first-out arrays (DEX
@@ -19,6 +20,7 @@ final class CoolingMap {
   /** No frame. */
   static final int NONE = -1;
 
+  private static final int WAITS_MAX = 20_000;
   private static final int BUCKET_INTS = 8;
   private static final int COUNT = 1;
   private static final int SLOTS = 2;
@@ -104,6 +106,9 @@ final class CoolingMap {
 
   private int lock(Backoff backoff, int bucket) {
     for (int attempt = 0; !INTS.compareAndSet(ints, bucket, 0, 1); attempt++) {
+      if (attempt == WAITS_MAX) {
+        throw new StalledException("a bucket of the cooling map stayed locked: bucket=" + bucket);
+      }
       backoff.pause(attempt);
     }
     return bucket;

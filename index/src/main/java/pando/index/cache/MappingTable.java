@@ -4,12 +4,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import pando.fabric.Backoff;
+import pando.fabric.StalledException;
 
 /**
  * Where each cached node is: a concurrent hash table from global addresses to frames (DEX section
  * 5.1). A node that is being fetched, or that a memory server works on, has an entry as well, which
- * stands for its I/O flag; entries below {@code frames} are frames, those from there on are the I/O
- * flags of contexts, one for each.
+ * stands for its I/O flag. Entries are numbered: the cache's frames come first, then the I/O flags.
  *
  * <pre>
  *   heads[hash(address)]   lock bit | first entry + 1
@@ -25,6 +25,7 @@ final class MappingTable {
   static final int ABSENT = -1;
 
   private static final int LOCK = 1 << 31;
+  private static final int WAITS_MAX = 20_000;
   private static final VarHandle HEADS = MethodHandles.arrayElementVarHandle(int[].class);
 
   private final int[] heads;
@@ -125,6 +126,9 @@ final class MappingTable {
       int head = (int) HEADS.getVolatile(heads, bucket);
       if ((head & LOCK) == 0 && HEADS.compareAndSet(heads, bucket, head, head | LOCK)) {
         return head;
+      }
+      if (attempt == WAITS_MAX) {
+        throw new StalledException("a chain of the mapping table stayed locked: bucket=" + bucket);
       }
       backoff.pause(attempt);
     }

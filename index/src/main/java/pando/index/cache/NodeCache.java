@@ -202,6 +202,9 @@ public final class NodeCache implements AutoCloseable {
    *     or pinned
    */
   public int claim(CacheContext context, long parent, long version, long address) {
+    if (context.entry == CacheContext.NO_ENTRY) {
+      throw new StalledException("too many CALLs without an answer: calls=" + ABANDONED_MAX);
+    }
     Frames.pin(memory, parent);
     if (!Frames.isCurrent(memory, parent, version)) {
       Frames.unpin(memory, parent);
@@ -230,16 +233,12 @@ public final class NodeCache implements AutoCloseable {
 
   /**
    * Leaves a node claimed for ever, because a memory server may yet change it. Whoever needs it
-   * waits in vain; the context goes on with another I/O flag.
-   *
-   * @throws StalledException where this happens too often
+   * waits in vain; the context goes on with another I/O flag, and claims nothing once there is
+   * none.
    */
   public void abandon(CacheContext context) {
     int entry = nextEntry.getAndIncrement();
-    if (entry >= entries) {
-      throw new StalledException("too many CALLs without an answer: calls=" + ABANDONED_MAX);
-    }
-    context.entry = entry;
+    context.entry = entry < entries ? entry : CacheContext.NO_ENTRY;
   }
 
   /**
@@ -252,7 +251,7 @@ public final class NodeCache implements AutoCloseable {
     int index = slotOf(parent, node);
     boolean linked = index >= 0 && layout.slot(memory, parent, index) == address;
     if (linked) {
-      layout.setSlot(memory, parent, index, node | GlobalAddress.SWIZZLED);
+      layout.setSlot(memory, parent, index, GlobalAddress.swizzled(node));
     }
     Frames.setParent(memory, node, linked ? parent : Frames.NONE);
     Frames.setDirty(memory, node, false);
@@ -321,7 +320,7 @@ public final class NodeCache implements AutoCloseable {
     context.secondChances += cool ? 1 : 0;
     Frames.setState(memory, node, Frames.HOT);
     Frames.setParent(memory, node, parent);
-    layout.setSlot(memory, parent, index, node | GlobalAddress.SWIZZLED);
+    layout.setSlot(memory, parent, index, GlobalAddress.swizzled(node));
     Frames.unlock(memory, node);
     Frames.unlock(memory, parent);
     context.backoff.transition();
@@ -356,7 +355,7 @@ public final class NodeCache implements AutoCloseable {
     }
   }
 
-  /** Drops a HOT node that is no more. The caller holds its lock, and the frame becomes free. */
+  /** Drops a node from its frame, which becomes free. The caller holds its lock. */
   public void drop(CacheContext context, long node) {
     mapping.remove(context.backoff, NodeLayout.address(memory, node), frame(node));
     Frames.setState(memory, node, Frames.FREE);
@@ -564,7 +563,7 @@ public final class NodeCache implements AutoCloseable {
       int index = first + i < count ? first + i : first + i - count;
       long pointer = layout.slot(memory, node, index);
       if (GlobalAddress.isSwizzled(pointer)) {
-        return pointer & ~GlobalAddress.SWIZZLED;
+        return GlobalAddress.frame(pointer);
       }
     }
     return Frames.NONE;
@@ -639,7 +638,7 @@ public final class NodeCache implements AutoCloseable {
     }
     int index = slotOf(parent, node);
     boolean linked =
-        index >= 0 && layout.slot(memory, parent, index) == (node | GlobalAddress.SWIZZLED);
+        index >= 0 && layout.slot(memory, parent, index) == GlobalAddress.swizzled(node);
     if (!linked) {
       Frames.unlockUnchanged(memory, parent);
       return false;
@@ -654,6 +653,10 @@ public final class NodeCache implements AutoCloseable {
     long node = node(frame);
     for (int attempt = 0; !Frames.tryLock(memory, node); attempt++) {
       if (Frames.state(memory, node) != Frames.COOLING) {
+        return;
+      }
+      if (attempt == WAITS_MAX) {
+        // It stays in the mapping table, where whoever needs the node finds it.
         return;
       }
       context.backoff.pause(attempt);
@@ -730,7 +733,7 @@ public final class NodeCache implements AutoCloseable {
     for (int i = 0; i < count; i++) {
       long pointer = layout.slot(memory, target, i);
       if (GlobalAddress.isSwizzled(pointer)) {
-        long child = pointer & ~GlobalAddress.SWIZZLED;
+        long child = GlobalAddress.frame(pointer);
         layout.setSlot(memory, target, i, NodeLayout.address(memory, child));
       }
     }
@@ -757,18 +760,9 @@ public final class NodeCache implements AutoCloseable {
             + WAITS_MAX);
   }
 
-  /** Returns the frame numbers in use, for checks while nobody uses the cache. */
-  public int used() {
-    int used = 0;
-    for (int frame = 1; frame < Math.min(unused.get(), frames); frame++) {
-      used += Frames.state(memory, node(frame)) == Frames.FREE ? 0 : 1;
-    }
-    return used;
-  }
-
   private int slotOf(long parent, long child) {
     long low = NodeLayout.low(memory, child);
-    return layout.floor(memory, parent, NodeLayout.descriptor(memory, parent), low);
+    return layout.floor(memory, parent, low);
   }
 
   private long node(int frame) {

@@ -91,6 +91,13 @@ final class Catalogue {
     return worker.cas(ROOT, expected, address | level) == expected;
   }
 
+  /** Puts the root of another tree in place of one that nobody may change meanwhile. */
+  void swapRoot(long expected, long root) {
+    if (!replaceRoot(expected, rootAddress(root), rootLevel(root))) {
+      throw new CorruptNodeException(ROOT, "the root pointer changed under the partitions' lock");
+    }
+  }
+
   /** Sets the root of an index that has none. */
   void setFirstRoot(long root) {
     long before = readWord(ROOT);
@@ -127,7 +134,7 @@ final class Catalogue {
   void unlockPartitions(long owner) {
     long found = worker.cas(LOCK, owner, 0);
     if (found != owner) {
-      throw new IllegalStateException(
+      throw new StalledException(
           "the partition table's lock was lost: owner=0x"
               + Long.toHexString(owner)
               + ", found=0x"

@@ -17,7 +17,6 @@ import pando.index.node.NodeLayout;
  */
 final class ComputeServer {
   final int number;
-  final Fabric fabric;
   final DexOptions options;
   final NodeLayout layout;
   final NodeGuard guard;
@@ -39,7 +38,6 @@ final class ComputeServer {
 
   ComputeServer(int number, Fabric fabric, DexOptions options, NodeLayout layout) {
     this.number = number;
-    this.fabric = fabric;
     this.options = options;
     this.layout = layout;
     this.allocator = new NodeAllocator(fabric.memoryServers(), layout.nodeBytes());

@@ -134,7 +134,7 @@ final class Descent {
     int astray = 0;
     for (int progress = 0; progress < PROGRESS_MAX; progress++) {
       int outcome = goDown(cache.anchor(), version(cache.anchor()), key, level, eager);
-      if (outcome <= OFFLOADED) {
+      if (isFinal(outcome)) {
         return outcome;
       }
       if (outcome == CONFLICT) {
@@ -168,11 +168,15 @@ final class Descent {
             && Frames.isCurrent(memory, parent, parentVersion);
     if (near) {
       int outcome = goDown(parent, parentVersion, key, 0, false);
-      if (outcome <= OFFLOADED) {
+      if (isFinal(outcome)) {
         return outcome;
       }
     }
     return find(key, false, attempt);
+  }
+
+  private static boolean isFinal(int outcome) {
+    return outcome == CACHED || outcome == CLAIMED || outcome == OFFLOADED;
   }
 
   private long version(long node) {
@@ -238,7 +242,7 @@ final class Descent {
       if (!GlobalAddress.isSwizzled(pointer)) {
         return fetch(node, nodeVersion, slot, pointer, key, eager);
       }
-      long child = pointer & ~GlobalAddress.SWIZZLED;
+      long child = GlobalAddress.frame(pointer);
       if (!Frames.isCurrent(memory, node, nodeVersion)) {
         return conflict("a node on the path changes", node);
       }
@@ -274,10 +278,7 @@ final class Descent {
     long descriptor = NodeLayout.descriptor(memory, node);
     int childLevel = NodeLayout.levelOf(descriptor) - 1;
     long low = slot < 0 ? 0 : NodeLayout.key(memory, node, slot);
-    long high =
-        slot + 1 < NodeLayout.countOf(descriptor)
-            ? NodeLayout.key(memory, node, slot + 1) - 1
-            : NodeLayout.high(memory, node);
+    long high = NodeLayout.highOfChild(memory, node, slot);
     if (!Frames.isCurrent(memory, node, nodeVersion) || slot < 0) {
       return conflict("a node on the path changes", node);
     }

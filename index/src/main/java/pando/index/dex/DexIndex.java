@@ -78,7 +78,6 @@ public final class DexIndex implements RangeIndex {
         topology.catalogue().unclaim(options.nodeBytes());
         throw e;
       }
-      index.members.add(topology);
     }
     return index;
   }
@@ -124,7 +123,6 @@ public final class DexIndex implements RangeIndex {
         index.members.closeAll();
         throw e;
       }
-      index.members.add(topology);
     }
     return index;
   }
@@ -157,11 +155,6 @@ public final class DexIndex implements RangeIndex {
     return partitioning;
   }
 
-  /** Returns the options that the index was opened with. */
-  public DexOptions options() {
-    return options;
-  }
-
   /**
    * {@inheritDoc}
    *
@@ -182,7 +175,6 @@ public final class DexIndex implements RangeIndex {
         return load(topology, quiesced.servers().getFirst(), entries, fill);
       } finally {
         quiesced.resume(partitioning);
-        members.add(topology);
       }
     }
   }
@@ -191,10 +183,7 @@ public final class DexIndex implements RangeIndex {
     long before = topology.catalogue().root();
     List<Long> emptied = topology.nodesOfEmptyTree(before);
     Topology.Built built = topology.build(builder, entries, fill, partitioning);
-    topology
-        .catalogue()
-        .replaceRoot(
-            before, Catalogue.rootAddress(built.root()), Catalogue.rootLevel(built.root()));
+    topology.catalogue().swapRoot(before, built.root());
     topology.catalogue().writePartitioning(built.partitioning());
     partitioning = built.partitioning();
     for (long address : emptied) {
@@ -330,7 +319,6 @@ public final class DexIndex implements RangeIndex {
       return after;
     } finally {
       quiesced.resume(partitioning);
-      members.add(topology);
     }
   }
 
@@ -367,11 +355,10 @@ public final class DexIndex implements RangeIndex {
     Quiesced quiesced = new Quiesced(concerned, topology);
     partitioning = current;
     quiesced.resume(current);
-    members.add(topology);
   }
 
   private Topology topology() {
-    return new Topology(fabric, options, layout);
+    return new Topology(fabric, options, layout, members);
   }
 
   // Compute servers and workers of this process.

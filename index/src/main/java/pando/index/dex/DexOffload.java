@@ -79,7 +79,7 @@ public final class DexOffload implements CallHandler {
           respond(Offload.CORRUPT, 0, address, 0);
           return;
         }
-        int index = layout.floor(dram, node, NodeLayout.descriptor(dram, node), key);
+        int index = layout.floor(dram, node, key);
         if (level == 0) {
           finish(address, node, index);
           return;
@@ -102,7 +102,7 @@ public final class DexOffload implements CallHandler {
 
     private void finish(long address, long node, int index) {
       int count = NodeLayout.count(dram, node);
-      boolean found = index >= 0 && NodeLayout.key(dram, node, index) == key;
+      boolean found = NodeLayout.holds(dram, node, index, key);
       long before = found ? layout.slot(dram, node, index) : 0;
       boolean stores =
           switch (operation) {

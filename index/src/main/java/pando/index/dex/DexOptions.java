@@ -6,18 +6,20 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import pando.index.node.NodeLayout;
 
 /**
- * The settings of a DEX index, with the paper's constants as defaults. Immutable; {@link
- * #documentation()} lists every setting by the name that {@link #with(String, String)} takes.
+ * The settings of a DEX index, with the paper's constants as defaults where it gives them.
+ * Immutable; {@link #documentation()} lists every setting by the name that {@link #with(String,
+ * String)} takes.
  *
  * @param nodeBytes size of a node, a multiple of 64
  * @param subtreeLevel M of DEX section 3: a subtree rooted at or below this level stays on one
  *     memory server, and only misses at or below it are offloaded
  * @param computeServers logical partitions to start with, 1 to 64
- * @param cacheBytes node images that each compute server caches; frames' bookkeeping of about 14
- *     bytes each comes on top
+ * @param cacheBytes node images that each compute server caches; about 25 bytes of bookkeeping for
+ *     each, and 8 KB for each session, come on top
  * @param coolingShare share of the frames that the cooling map holds
  * @param samples nodes to cool at a time
  * @param admission P_A of DEX section 5.4: chance of a leaf that was missed to be admitted
@@ -91,7 +93,7 @@ public record DexOptions(
     }
   }
 
-  /** Returns the paper's settings. */
+  /** Returns the paper's settings, and Pando's own where the paper has none. */
   public static DexOptions defaults() {
     return DEFAULTS;
   }
@@ -232,10 +234,7 @@ public record DexOptions(
   }
 
   private static IllegalArgumentException notFor(
-      String name,
-      String value,
-      String expected,
-      @org.jspecify.annotations.Nullable Throwable cause) {
+      String name, String value, String expected, @Nullable Throwable cause) {
     return new IllegalArgumentException(
         "option " + name + " takes " + expected + ": value=" + value, cause);
   }

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.VerbCounters;
 
 /**
  * The compute servers of a process that hold memory, the workers that use them, and the counts of
@@ -21,9 +22,9 @@ final class Members {
     users.put(server, 0);
   }
 
-  /** Counts the verbs of a change of the topology. */
-  synchronized void add(Topology topology) {
-    gone.verbs.add(topology.verbs());
+  /** Counts verbs that no worker has issued. */
+  synchronized void add(VerbCounters verbs) {
+    gone.verbs.add(verbs);
   }
 
   /** Opens a worker, or returns {@code null} where the compute server is gone. */

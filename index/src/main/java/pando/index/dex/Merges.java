@@ -26,7 +26,7 @@ final class Merges {
    * shared; then its remote lock is taken and its copy compared, as for a split.
    */
 
-  /** A full check of the neighbours is due once per this share of a node's capacity. */
+  /** Steps of a node's capacity at which a leaf that gets emptier looks at its neighbours. */
   private static final int CHECKS_PER_NODE = 16;
 
   private static final int ATTEMPTS_MAX = 4;
@@ -168,7 +168,7 @@ final class Merges {
     return node != Frames.NONE
         && slot >= 0
         && slot < NodeLayout.count(memory, parent)
-        && layout.slot(memory, parent, slot) == (node | GlobalAddress.SWIZZLED);
+        && layout.slot(memory, parent, slot) == GlobalAddress.swizzled(node);
   }
 
   /** Merges what is locked if it fits, and unlocks it; {@code true} where the parent may follow. */
@@ -331,7 +331,7 @@ final class Merges {
     for (int i = from; i < from + entries; i++) {
       long pointer = layout.slot(memory, node, i);
       if (GlobalAddress.isSwizzled(pointer)) {
-        Frames.setParent(memory, pointer & ~GlobalAddress.SWIZZLED, node);
+        Frames.setParent(memory, GlobalAddress.frame(pointer), node);
       }
     }
   }

@@ -34,7 +34,6 @@ final class PartitionWorker {
   private long resume;
   private int entriesLeft;
   private long accesses;
-  private long mergesLeft;
 
   PartitionWorker(ComputeServer server) {
     this.server = server;
@@ -102,7 +101,7 @@ final class PartitionWorker {
       long leaf = descent.leaf;
       long descriptor = NodeLayout.descriptor(memory, leaf);
       int index = layout.floor(memory, leaf, descriptor, wanted);
-      boolean found = index >= 0 && NodeLayout.key(memory, leaf, index) == wanted;
+      boolean found = NodeLayout.holds(memory, leaf, index, wanted);
       long current = found ? layout.slot(memory, leaf, index) : 0;
       if (outcome == Descent.CLAIMED) {
         descent.release();
@@ -151,7 +150,7 @@ final class PartitionWorker {
     long leaf = descent.leaf;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, wanted);
-    boolean found = index >= 0 && NodeLayout.key(memory, leaf, index) == wanted;
+    boolean found = NodeLayout.holds(memory, leaf, index, wanted);
     long before = found ? layout.slot(memory, leaf, index) : 0;
     boolean full = NodeLayout.countOf(descriptor) >= layout.capacity();
     if (!changes(operation, found) || (!found && full)) {
@@ -181,7 +180,7 @@ final class PartitionWorker {
       long leaf = descent.leaf;
       long descriptor = NodeLayout.descriptor(memory, leaf);
       int index = layout.floor(memory, leaf, descriptor, wanted);
-      boolean found = index >= 0 && NodeLayout.key(memory, leaf, index) == wanted;
+      boolean found = NodeLayout.holds(memory, leaf, index, wanted);
       value = found ? layout.slot(memory, leaf, index) : 0;
       if (!changes(operation, found)) {
         return found ? FOUND : ABSENT;
@@ -240,7 +239,7 @@ final class PartitionWorker {
     long leaf = descent.leaf;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, wanted);
-    boolean found = index >= 0 && NodeLayout.key(memory, leaf, index) == wanted;
+    boolean found = NodeLayout.holds(memory, leaf, index, wanted);
     long before = found ? layout.slot(memory, leaf, index) : 0;
     if (!found) {
       boolean current = Frames.isCurrent(memory, leaf, descent.version);
@@ -262,8 +261,8 @@ final class PartitionWorker {
   private int removeClaimed(long wanted) {
     try {
       long leaf = descent.leaf;
-      int index = layout.floor(memory, leaf, NodeLayout.descriptor(memory, leaf), wanted);
-      if (index < 0 || NodeLayout.key(memory, leaf, index) != wanted) {
+      int index = layout.floor(memory, leaf, wanted);
+      if (!NodeLayout.holds(memory, leaf, index, wanted)) {
         value = 0;
         return ABSENT;
       }
@@ -286,13 +285,8 @@ final class PartitionWorker {
       merges.merge(wanted);
     } catch (PandoException e) {
       // The removal is done, and a merge is never owed: whoever needs the neighbour hears of it.
-      mergesLeft++;
+      descent.restarts++;
     }
-  }
-
-  /** Returns the merges that were left undone because a neighbour could not be had. */
-  long mergesLeft() {
-    return mergesLeft;
   }
 
   /**
@@ -342,7 +336,7 @@ final class PartitionWorker {
     long version = descent.version;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, probe);
-    if (!down && (index < 0 || NodeLayout.key(memory, leaf, index) != probe)) {
+    if (!down && !NodeLayout.holds(memory, leaf, index, probe)) {
       index++;
     }
     boolean found = index >= 0 && index < NodeLayout.countOf(descriptor);
@@ -392,7 +386,7 @@ final class PartitionWorker {
   private int copy(long leaf, long from, long to, int most, long[] keys, long[] values) {
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int first = layout.floor(memory, leaf, descriptor, from);
-    if (first < 0 || NodeLayout.key(memory, leaf, first) != from) {
+    if (!NodeLayout.holds(memory, leaf, first, from)) {
       first++;
     }
     int last = layout.floor(memory, leaf, descriptor, to);

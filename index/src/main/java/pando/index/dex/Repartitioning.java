@@ -136,10 +136,5 @@ final class Repartitioning {
         server.resume(partitioning, root);
       }
     }
-
-    /** Lets everybody in as it was. */
-    void reopen() {
-      servers.forEach(ComputeServer::reopen);
-    }
   }
 }

@@ -10,6 +10,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.cache.NodeCache;
@@ -148,7 +149,7 @@ final class SharedPath {
     cache.lock(context, cache.anchor());
     try {
       long pointer = layout.slot(memory, cache.anchor(), 0);
-      long cached = pointer & ~GlobalAddress.SWIZZLED;
+      long cached = GlobalAddress.frame(pointer);
       boolean swizzled = GlobalAddress.isSwizzled(pointer);
       if ((swizzled ? NodeLayout.address(memory, cached) : pointer) == address) {
         return;
@@ -164,7 +165,7 @@ final class SharedPath {
 
   private long cachedChild(long node, long key) {
     long version = Frames.version(memory, node);
-    int index = layout.floor(memory, node, NodeLayout.descriptor(memory, node), key);
+    int index = layout.floor(memory, node, key);
     long pointer = layout.slot(memory, node, Math.max(index, 0));
     boolean usable =
         index >= 0
@@ -172,7 +173,7 @@ final class SharedPath {
             && GlobalAddress.isSwizzled(pointer)
             && !Frames.isLocked(version)
             && Frames.isCurrent(memory, node, version);
-    return usable ? pointer & ~GlobalAddress.SWIZZLED : Frames.NONE;
+    return usable ? GlobalAddress.frame(pointer) : Frames.NONE;
   }
 
   /**
@@ -235,7 +236,7 @@ final class SharedPath {
         if (pendingCount == pending.length) {
           pending = Arrays.copyOf(pending, 2 * pendingCount);
         }
-        pending[pendingCount++] = pointer & ~GlobalAddress.SWIZZLED;
+        pending[pendingCount++] = GlobalAddress.frame(pointer);
       }
     }
   }
@@ -278,10 +279,8 @@ final class SharedPath {
       if (!GlobalAddress.isSwizzled(pointer)) {
         continue;
       }
-      long child = pointer & ~GlobalAddress.SWIZZLED;
-      int index =
-          layout.floor(
-              memory, fresh, NodeLayout.descriptor(memory, fresh), NodeLayout.low(memory, child));
+      long child = GlobalAddress.frame(pointer);
+      int index = layout.floor(memory, fresh, NodeLayout.low(memory, child));
       if (index >= 0 && layout.slot(memory, fresh, index) == NodeLayout.address(memory, child)) {
         layout.setSlot(memory, fresh, index, pointer);
       } else {
@@ -367,10 +366,9 @@ final class SharedPath {
   private void unlockHeld(long address) {
     long found = worker.cas(address + NodeLayout.LOCK, owner, 0);
     if (found != owner) {
-      throw new IllegalStateException(
-          "a remote lock was lost: node="
-              + GlobalAddress.toString(address)
-              + ", owner=0x"
+      throw new CorruptNodeException(
+          address,
+          "its remote lock was lost: owner=0x"
               + Long.toHexString(owner)
               + ", found=0x"
               + Long.toHexString(found));
@@ -436,9 +434,9 @@ final class SharedPath {
     long parent = top;
     long node = context.scratchNode(NODE);
     for (int level = topLevel - 1; level > 0; level--) {
-      int index = layout.floor(memory, parent, NodeLayout.descriptor(memory, parent), key);
+      int index = layout.floor(memory, parent, key);
       long low = NodeLayout.key(memory, parent, index);
-      long high = highOfChild(parent, index);
+      long high = NodeLayout.highOfChild(memory, parent, index);
       long parentAddress = NodeLayout.address(memory, parent);
       if (!server.isShared(level, low, high)) {
         unlock(parentAddress);
@@ -464,12 +462,6 @@ final class SharedPath {
     return true;
   }
 
-  private long highOfChild(long parent, int index) {
-    return index + 1 < NodeLayout.count(memory, parent)
-        ? NodeLayout.key(memory, parent, index + 1) - 1
-        : NodeLayout.high(memory, parent);
-  }
-
   /** Splits a full node below a parent with room; both are locked, and unlocked thereafter. */
   private void splitNode(long parent, long node) {
     long sibling = context.scratchNode(SIBLING);
@@ -478,7 +470,7 @@ final class SharedPath {
     splitEntries(layout, memory, node, sibling, siblingAddress);
     writeOrFree(sibling);
     long low = NodeLayout.low(memory, sibling);
-    int index = layout.floor(memory, parent, NodeLayout.descriptor(memory, parent), low);
+    int index = layout.floor(memory, parent, low);
     layout.insert(memory, parent, index + 1, low, siblingAddress);
     layout.seal(memory, parent);
     layout.seal(memory, node);
@@ -510,8 +502,8 @@ final class SharedPath {
       throw e;
     }
     if (!catalogue.replaceRoot(rootPointer, topAddress, level + 1)) {
-      throw new IllegalStateException(
-          "the root changed under its lock: root=" + GlobalAddress.toString(address));
+      throw new CorruptNodeException(
+          address, "another node became the root while this one was locked");
     }
     layout.seal(memory, root);
     writeAndUnlock(address, root);

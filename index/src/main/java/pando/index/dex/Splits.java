@@ -179,13 +179,13 @@ final class Splits {
       for (int i = 0; i < count; i++) {
         long pointer = layout.slot(memory, sibling, i);
         if (GlobalAddress.isSwizzled(pointer)) {
-          Frames.setParent(memory, pointer & ~GlobalAddress.SWIZZLED, sibling);
+          Frames.setParent(memory, GlobalAddress.frame(pointer), sibling);
         }
       }
     }
     long low = NodeLayout.low(memory, sibling);
-    int index = layout.floor(memory, parent, NodeLayout.descriptor(memory, parent), low);
-    layout.insert(memory, parent, index + 1, low, sibling | GlobalAddress.SWIZZLED);
+    int index = layout.floor(memory, parent, low);
+    layout.insert(memory, parent, index + 1, low, GlobalAddress.swizzled(sibling));
     cache.adopt(context, parent, sibling);
     Frames.setDirty(memory, node, false);
   }

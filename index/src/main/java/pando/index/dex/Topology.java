@@ -28,6 +28,7 @@ final class Topology implements AutoCloseable {
   private final Fabric fabric;
   private final DexOptions options;
   private final NodeLayout layout;
+  private final Members members;
   private final RegisteredMemory registered;
   private final Worker worker;
   private final MemorySegment memory;
@@ -36,7 +37,8 @@ final class Topology implements AutoCloseable {
   private final VerbCounters verbs = new VerbCounters();
   private long lockOwner;
 
-  Topology(Fabric fabric, DexOptions options, NodeLayout layout) {
+  Topology(Fabric fabric, DexOptions options, NodeLayout layout, Members members) {
+    this.members = members;
     this.fabric = fabric;
     this.options = options;
     this.layout = layout;
@@ -59,13 +61,6 @@ final class Topology implements AutoCloseable {
   /** Returns the local offset of room for the message of a CALL. */
   long message() {
     return (long) NodeLayout.LEVELS_MAX * layout.nodeBytes();
-  }
-
-  /** Returns the verbs that the change has taken. */
-  VerbCounters verbs() {
-    VerbCounters sum = verbs.copy();
-    sum.add(worker.counters());
-    return sum;
   }
 
   void lock() {
@@ -143,7 +138,7 @@ final class Topology implements AutoCloseable {
           layout.slot(memory, node, i),
           level - 1,
           NodeLayout.key(memory, node, i),
-          highOfChild(node, i),
+          NodeLayout.highOfChild(memory, node, i),
           addresses);
     }
   }
@@ -174,9 +169,9 @@ final class Topology implements AutoCloseable {
     long high = Long.MAX_VALUE;
     for (int level = Catalogue.rootLevel(root); level > 0; level--) {
       long node = read(address, level, low, high);
-      int index = floor(node, key);
+      int index = layout.floor(memory, node, key);
       low = NodeLayout.key(memory, node, index);
-      high = highOfChild(node, index);
+      high = NodeLayout.highOfChild(memory, node, index);
       address = layout.slot(memory, node, index);
     }
     return low;
@@ -198,27 +193,17 @@ final class Topology implements AutoCloseable {
     int separators = 0;
     for (int level = Catalogue.rootLevel(root); level > 0 && separators < ENOUGH; level--) {
       long node = read(address, level, low, high);
-      int first = floor(node, Math.max(from, low));
-      int last = floor(node, Math.min(to, high));
+      int first = layout.floor(memory, node, Math.max(from, low));
+      int last = layout.floor(memory, node, Math.min(to, high));
       if (last - first > separators) {
         separators = last - first;
         middle = NodeLayout.key(memory, node, first + (separators + 1) / 2);
       }
       low = NodeLayout.key(memory, node, first);
-      high = highOfChild(node, first);
+      high = NodeLayout.highOfChild(memory, node, first);
       address = layout.slot(memory, node, first);
     }
     return middle;
-  }
-
-  private int floor(long node, long key) {
-    return layout.floor(memory, node, NodeLayout.descriptor(memory, node), key);
-  }
-
-  private long highOfChild(long node, int index) {
-    return index + 1 < NodeLayout.count(memory, node)
-        ? NodeLayout.key(memory, node, index + 1) - 1
-        : NodeLayout.high(memory, node);
   }
 
   /** Reads a node with the fences that its parent gives it; other servers may be writing it. */
@@ -246,6 +231,8 @@ final class Topology implements AutoCloseable {
         catalogue.unlockPartitions(lockOwner);
       }
     } finally {
+      verbs.add(worker.counters());
+      members.add(verbs);
       worker.close();
       registered.close();
     }

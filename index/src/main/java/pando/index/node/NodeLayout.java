@@ -305,6 +305,21 @@ public final class NodeLayout {
     return memory.get(LONG, base) <= key ? index : index - 1;
   }
 
+  /** Returns the index of the greatest key at or below {@code key}, -1 where there is none. */
+  public int floor(MemorySegment memory, long node, long key) {
+    return floor(memory, node, descriptor(memory, node), key);
+  }
+
+  /** Tells whether an index that {@link #floor} returned is that of the key itself. */
+  public static boolean holds(MemorySegment memory, long node, int index, long key) {
+    return index >= 0 && key(memory, node, index) == key;
+  }
+
+  /** Returns the greatest key that an inner node's child covers. */
+  public static long highOfChild(MemorySegment memory, long node, int index) {
+    return index + 1 < count(memory, node) ? key(memory, node, index + 1) - 1 : high(memory, node);
+  }
+
   /** Computes the checksum of a node's image as it is. */
   public long computeChecksum(MemorySegment memory, long node) {
     long descriptor = descriptor(memory, node);
