@@ -4,7 +4,6 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
-import java.util.List;
 import pando.bench.run.Audit;
 import pando.bench.run.Measurement;
 import pando.bench.workload.Workload;
@@ -15,8 +14,8 @@ final class ComputeProcess implements AutoCloseable {
   private final DataOutputStream requests;
   private final DataInputStream answers;
 
-  ComputeProcess(List<String> arguments) throws IOException {
-    process = JavaProcess.start(arguments);
+  ComputeProcess(JavaProcess process) {
+    this.process = process;
     requests = new DataOutputStream(process.input());
     answers = new DataInputStream(process.output());
   }

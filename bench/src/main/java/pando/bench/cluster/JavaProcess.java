@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import pando.bench.Main;
 
@@ -65,6 +66,16 @@ public final class JavaProcess implements AutoCloseable {
     if (process.inputReader(StandardCharsets.UTF_8).readLine() == null) {
       throw new IOException("process has ended: " + this);
     }
+  }
+
+  /** Has something done when the process ends. */
+  void onEnd(Runnable action) {
+    CompletableFuture<Void> unused = process.onExit().thenRun(action);
+  }
+
+  /** Ends the process at once. */
+  void kill() {
+    process.destroyForcibly();
   }
 
   /** Waits a while for the process to end. */

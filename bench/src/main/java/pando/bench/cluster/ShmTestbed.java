@@ -3,6 +3,7 @@ package pando.bench.cluster;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import pando.bench.run.Audit;
 import pando.bench.run.Measurement;
 import pando.bench.run.Testbed;
@@ -10,8 +11,9 @@ import pando.bench.workload.Workload;
 
 /** Memory servers and compute servers in processes of their own, told what to do from here. */
 public final class ShmTestbed implements Testbed {
-  private final List<JavaProcess> memoryServers = new ArrayList<>();
+  private final List<JavaProcess> processes = new CopyOnWriteArrayList<>();
   private final List<ComputeProcess> computeProcesses = new ArrayList<>();
+  private volatile boolean closing;
 
   private ShmTestbed() {}
 
@@ -75,8 +77,9 @@ public final class ShmTestbed implements Testbed {
   /** Ends the compute processes, and then the memory servers that they write back to. */
   @Override
   public void close() {
+    closing = true;
     computeProcesses.forEach(ComputeProcess::close);
-    memoryServers.forEach(JavaProcess::close);
+    processes.forEach(JavaProcess::close);
   }
 
   private List<String> startMemoryServers(int count, long bytes) throws IOException {
@@ -84,17 +87,10 @@ public final class ShmTestbed implements Testbed {
     for (int number = 0; number < count; number++) {
       String name = "bench-" + ProcessHandle.current().pid() + "-" + number;
       names.add(name);
-      memoryServers.add(
-          JavaProcess.start(
-              List.of(
-                  "memory-server",
-                  "--name=" + name,
-                  "--number=" + number,
-                  "--size=" + bytes,
-                  "--parent=" + ProcessHandle.current().pid())));
+      start(List.of("memory-server", "--name=" + name, "--number=" + number, "--size=" + bytes));
     }
-    for (JavaProcess server : memoryServers) {
-      server.awaitLine();
+    for (JavaProcess memoryServer : processes) {
+      memoryServer.awaitLine();
     }
     return names;
   }
@@ -108,8 +104,25 @@ public final class ShmTestbed implements Testbed {
       all.add("--pool=" + String.join(",", names));
       all.add("--process=" + process);
       all.add("--processes=" + count);
-      all.add("--parent=" + ProcessHandle.current().pid());
-      computeProcesses.add(new ComputeProcess(all));
+      computeProcesses.add(new ComputeProcess(start(all)));
+    }
+  }
+
+  private JavaProcess start(List<String> arguments) throws IOException {
+    List<String> all = new ArrayList<>(arguments);
+    all.add("--parent=" + ProcessHandle.current().pid());
+    JavaProcess process = JavaProcess.start(all);
+    processes.add(process);
+    process.onEnd(() -> onEnd(process));
+    return process;
+  }
+
+  /** Ends all processes when one has ended by itself: whoever waits for another need not. */
+  private void onEnd(JavaProcess ended) {
+    if (!closing) {
+      closing = true;
+      System.err.println("pando bench: a process has ended: " + ended);
+      processes.forEach(JavaProcess::kill);
     }
   }
 

@@ -305,14 +305,14 @@ public final class NodeCache implements AutoCloseable {
     boolean fits = NodeLayout.low(memory, node) == low && NodeLayout.high(memory, node) == high;
     boolean cool = Frames.state(memory, node) == Frames.COOLING;
     boolean found = NodeLayout.address(memory, node) == address;
-    boolean misfit =
-        found && (NodeLayout.level(memory, node) != level || Frames.parent(memory, node) == parent);
+    boolean other = NodeLayout.level(memory, node) != level;
+    boolean misfit = found && (Frames.parent(memory, node) == parent || (other && !cool));
     if (!found || misfit || !detach(context, node)) {
       Frames.unlock(memory, node);
       Frames.unlockUnchanged(memory, parent);
       return misfit ? MISFIT : STALE;
     }
-    if (cool && !fits) {
+    if (cool && (other || !fits)) {
       drop(context, node);
       Frames.unlockUnchanged(memory, parent);
       return ATTACHED;
@@ -408,6 +408,31 @@ public final class NodeCache implements AutoCloseable {
     }
     drop(context, node);
     return true;
+  }
+
+  /**
+   * Locks the copy of a node that an address held before, out of use, for its children to be made
+   * orphans and it to be dropped.
+   *
+   * @return {@link Frames#NONE} where there is no such copy, or it is in use
+   */
+  public long lockOld(CacheContext context, long address) {
+    long node = lockCached(context, address);
+    if (node == Frames.NONE) {
+      return Frames.NONE;
+    }
+    long parent = Frames.parent(memory, node);
+    boolean unused =
+        Frames.state(memory, node) == Frames.HOT
+            && Frames.pins(memory, node) == 0
+            && !Frames.isDirty(memory, node)
+            && (parent == Frames.NONE || unswizzleFrom(parent, node));
+    if (!unused) {
+      Frames.unlockUnchanged(memory, node);
+      return Frames.NONE;
+    }
+    Frames.setParent(memory, node, Frames.NONE);
+    return node;
   }
 
   /** Locks the frame that an address is in; {@link Frames#NONE} where it is in none. */

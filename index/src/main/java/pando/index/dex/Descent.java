@@ -225,6 +225,12 @@ final class Descent {
     adoptOrphans();
   }
 
+  private void dropOld(long address, int level) {
+    server.holdOffloading();
+    sharedPath.dropOld(address, level);
+    adoptOrphans();
+  }
+
   private void adoptOrphans() {
     while (sharedPath.nextOrphan()) {
       find(sharedPath.orphanLow(), sharedPath.orphanLevel(), true, 0);
@@ -327,8 +333,12 @@ final class Descent {
     int outcome =
         cache.attach(context, node, nodeVersion, slot, address, childLevel, low, high, frame);
     if (outcome == NodeCache.MISFIT) {
-      String problem = "the node at its address is no child of the one that points to it";
-      return damaged(address, problem, server.isShared(childLevel, low, high));
+      boolean shared = server.isShared(childLevel, low, high);
+      if (shared) {
+        dropOld(address, childLevel);
+      }
+      return damaged(
+          address, "the node at its address is no child of the one that points to it", shared);
     }
     if (outcome == NodeCache.OLD) {
       refreshBelow(node, key);

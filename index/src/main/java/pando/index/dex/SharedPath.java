@@ -113,6 +113,31 @@ final class SharedPath {
     refreshPending();
   }
 
+  /**
+   * Drops the copy of a shared node that is no more, unless it is in use, where another node has
+   * taken its address.
+   *
+   * @param level of the node that has
+   */
+  void dropOld(long address, int level) {
+    long copy = cache.lockOld(context, address);
+    if (copy == Frames.NONE) {
+      return;
+    }
+    if (!server.isShared(copy) || NodeLayout.level(memory, copy) == level) {
+      Frames.unlock(memory, copy);
+      return;
+    }
+    int count = NodeLayout.count(memory, copy);
+    for (int i = 0; i < count; i++) {
+      long pointer = layout.slot(memory, copy, i);
+      if (GlobalAddress.isSwizzled(pointer)) {
+        orphan(GlobalAddress.frame(pointer));
+      }
+    }
+    cache.drop(context, copy);
+  }
+
   /** Moves to the next orphan that a refresh left behind; {@code false} when there is none. */
   boolean nextOrphan() {
     if (orphans == 0) {
@@ -188,6 +213,10 @@ final class SharedPath {
       int level = NodeLayout.level(memory, node);
       long copied = NodeLayout.checksum(memory, node);
       boolean shared = server.isShared(node);
+      if (Frames.isLocked(version) && Frames.state(memory, node) == Frames.FREE) {
+        // Evicted since it was noted, and a frame without a node stays locked.
+        return false;
+      }
       if (!Frames.isLocked(version) && Frames.isCurrent(memory, node, version)) {
         if (!shared) {
           return level > 0;
