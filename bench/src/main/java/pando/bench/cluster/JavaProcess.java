@@ -70,7 +70,7 @@ public final class JavaProcess implements AutoCloseable {
 
   /** Has something done when the process ends. */
   void onEnd(Runnable action) {
-    CompletableFuture<Void> unused = process.onExit().thenRun(action);
+    CompletableFuture<Void> _ = process.onExit().thenRun(action);
   }
 
   /** Ends the process at once. */
