@@ -103,7 +103,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       converter = Choices.PeerConverter.class,
       description = {
         "What to compare with, on the same operations (default: ${DEFAULT-VALUE}).",
-        "skiplist: the JDK's ConcurrentSkipListMap.",
+        "skiplist: the JDK's ConcurrentSkipListMap, filled in random order.",
+        "skiplist-sorted: the same, filled in the order of keys, which lays neighbours side by"
+            + " side.",
         "btree: a plain B+-tree in off-heap memory without any fabric."
       })
   private List<Choices.Peer> peers;
@@ -148,7 +150,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       // Each needs a compute server and a thread.
       Ranges.check(spec, "--compute-processes", computeProcesses, 1, most);
     }
-    if (peers.contains(Choices.Peer.SKIPLIST)) {
+    if (peers.contains(Choices.Peer.SKIPLIST) || peers.contains(Choices.Peer.SKIPLIST_SORTED)) {
       checkHeap(plan);
     }
     if (json != null) {
@@ -167,7 +169,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     if (bytes > heap * HEAP_SHARE_MAX) {
       throw new ParameterException(
           spec.commandLine(),
-          "--peer skiplist needs more Java heap, such as PANDO_JAVA_OPTS=-Xmx"
+          "a skip list needs more Java heap, such as PANDO_JAVA_OPTS=-Xmx"
               + (long) Math.ceil(bytes / HEAP_SHARE_MAX / (1 << 30))
               + "g: records="
               + (plan.records() + inserts)
@@ -202,7 +204,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   private void measurePeer(Choices.Peer peer, Plan plan) throws IOException {
     Experiment.TestbedSource source =
         switch (peer) {
-          case SKIPLIST -> inserts -> LocalTestbed.load(new SkipListSubject(), plan);
+          case SKIPLIST ->
+              inserts -> LocalTestbed.load(SkipListSubject.shuffled(plan.seed()), plan);
+          case SKIPLIST_SORTED -> inserts -> LocalTestbed.load(SkipListSubject.sorted(), plan);
           case BTREE ->
               inserts -> LocalTestbed.load(new BTreeSubject(poolBytes(plan, inserts)), plan);
           case NONE -> null;

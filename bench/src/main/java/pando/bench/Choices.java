@@ -37,8 +37,10 @@ final class Choices {
 
   /** What the index is compared with. */
   enum Peer {
-    /** The ordered map of the JDK. */
+    /** The ordered map of the JDK, filled in random order. */
     SKIPLIST,
+    /** The ordered map of the JDK, filled in the order of keys. */
+    SKIPLIST_SORTED,
     /** A plain B+-tree without a fabric. */
     BTREE,
     /** Nothing. */
@@ -46,7 +48,7 @@ final class Choices {
 
     @Override
     public String toString() {
-      return name().toLowerCase(Locale.ROOT);
+      return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
   }
 

@@ -95,12 +95,11 @@ final class Client {
 
   private void runBatch(Measurement measurement) {
     for (int i = 0; i < batch.size(); i++) {
-      if (i % LATENCY_SAMPLE == 0) {
-        long start = System.nanoTime();
-        runOne(i);
+      boolean timed = i % LATENCY_SAMPLE == 0;
+      long start = timed ? System.nanoTime() : 0;
+      runOne(i);
+      if (timed) {
         measurement.recordLatency(System.nanoTime() - start);
-      } else {
-        runOne(i);
       }
     }
   }

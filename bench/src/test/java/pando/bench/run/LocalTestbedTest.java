@@ -23,7 +23,7 @@ final class LocalTestbedTest {
   @ParameterizedTest
   @EnumSource
   void shouldRunAndCheckEveryOperation(Workload workload) {
-    try (LocalTestbed testbed = LocalTestbed.load(new SkipListSubject(), PLAN)) {
+    try (LocalTestbed testbed = LocalTestbed.load(SkipListSubject.sorted(), PLAN)) {
       Measurement measured = testbed.run(workload);
       assertThat(measured.operations).isEqualTo(30_000);
       assertThat(measured.throughput).isPositive();
@@ -43,7 +43,7 @@ final class LocalTestbedTest {
 
   @Test
   void shouldRunWorkloadsOneAfterTheOther() {
-    try (LocalTestbed testbed = LocalTestbed.load(new SkipListSubject(), PLAN)) {
+    try (LocalTestbed testbed = LocalTestbed.load(SkipListSubject.sorted(), PLAN)) {
       testbed.run(Workload.WRITE_INTENSIVE);
       testbed.run(Workload.READ_INTENSIVE);
       testbed.run(Workload.SCAN_INTENSIVE);
@@ -54,7 +54,7 @@ final class LocalTestbedTest {
   @Test
   void shouldEndEarlyWhenTheTimeIsUp() {
     Plan brief = new Plan(5_000, 0.7, Distribution.UNIFORM, 0, 1L << 40, 1_000, 2, 1, 17);
-    try (LocalTestbed testbed = LocalTestbed.load(new SkipListSubject(), brief)) {
+    try (LocalTestbed testbed = LocalTestbed.load(SkipListSubject.sorted(), brief)) {
       assertThat(testbed.run(Workload.READ_ONLY).operations).isBetween(1_000L, 1L << 39);
     }
   }
@@ -72,7 +72,7 @@ final class LocalTestbedTest {
 
   @Test
   void shouldNoticeARecordThatGotLost() {
-    SkipListSubject subject = new SkipListSubject();
+    SkipListSubject subject = SkipListSubject.sorted();
     try (LocalTestbed testbed = LocalTestbed.load(subject, PLAN)) {
       Audit audit = testbed.audit();
       audit.check(PLAN);
@@ -107,7 +107,7 @@ final class LocalTestbedTest {
 
   /** Goes wrong now and then, in one way. */
   private static final class FaultySubject implements Subject {
-    private final SkipListSubject sound = new SkipListSubject();
+    private final SkipListSubject sound = SkipListSubject.sorted();
     private final Fault fault;
 
     FaultySubject(Fault fault) {

@@ -22,13 +22,15 @@ final class SubjectTest {
   enum Kind {
     DEX,
     SKIPLIST,
+    SKIPLIST_SORTED,
     BTREE;
 
     Subject open() {
       DexOptions options = DexOptions.defaults().withCacheBytes(128 << 10);
       return switch (this) {
         case DEX -> IndexSubject.openLocal(options, 2, 64 << 20, SEED);
-        case SKIPLIST -> new SkipListSubject();
+        case SKIPLIST -> SkipListSubject.shuffled(SEED);
+        case SKIPLIST_SORTED -> SkipListSubject.sorted();
         case BTREE -> new BTreeSubject(64 << 20);
       };
     }

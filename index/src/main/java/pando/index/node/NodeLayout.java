@@ -80,6 +80,9 @@ public final class NodeLayout {
   private static final int LEVEL_SHIFT = 16;
   private static final int LEVEL_MASK = 0xFF;
 
+  /** Keys in a line of the processor's cache. */
+  private static final int LINE_KEYS = 8;
+
   static {
     if (KEYS != ALIGNMENT) {
       throw new AssertionError("node header is not one line: bytes=" + KEYS);
@@ -288,21 +291,24 @@ public final class NodeLayout {
   /**
    * Returns the index of the greatest key at or below {@code key}, -1 where there is none. Reads of
    * a node that changes meanwhile return some index of the node, or -1.
+   *
+   * <p>Compares the first key of every cache line, then those of one line. No load waits for
+   * another, so the lines of a cold node come together, where a binary search asks for one after
+   * the other.
    */
   public int floor(MemorySegment memory, long node, long descriptor, long key) {
-    int remaining = Math.min(countOf(descriptor), capacity);
-    long base = node + KEYS;
-    if (remaining == 0) {
-      return -1;
+    int count = Math.min(countOf(descriptor), capacity);
+    long keys = node + KEYS;
+    int line = 0;
+    for (int first = LINE_KEYS; first < count; first += LINE_KEYS) {
+      line += memory.get(LONG, keys + ((long) first << 3)) <= key ? LINE_KEYS : 0;
     }
-    while (remaining > 1) {
-      int half = remaining >>> 1;
-      long middle = base + ((long) half << 3);
-      base = memory.get(LONG, middle) <= key ? middle : base;
-      remaining -= half;
+    int end = Math.min(line + LINE_KEYS, count);
+    int index = line - 1;
+    for (int i = line; i < end; i++) {
+      index += memory.get(LONG, keys + ((long) i << 3)) <= key ? 1 : 0;
     }
-    int index = (int) ((base - node - KEYS) >>> 3);
-    return memory.get(LONG, base) <= key ? index : index - 1;
+    return index;
   }
 
   /** Returns the index of the greatest key at or below {@code key}, -1 where there is none. */
