@@ -110,8 +110,7 @@ final class CallClient {
               ? text(mailbox, start + MailboxLayout.MESSAGE_OFFSET, (int) length)
               : "damaged response: state=" + state + ", length=" + length;
       Words.setRelease(mailbox, start + MailboxLayout.STATE_OFFSET, MailboxLayout.IDLE);
-      throw new CallFailedException(
-          "CALL failed: server=" + link.number() + ", function=" + function + ": " + reason);
+      throw CallFailedException.of(link.number(), function, reason);
     }
     MemorySegment.copy(
         mailbox, start + MailboxLayout.MESSAGE_OFFSET, worker.memory(), message, length);

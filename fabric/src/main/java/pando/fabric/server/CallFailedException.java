@@ -13,4 +13,10 @@ public final class CallFailedException extends PandoException {
   public CallFailedException(String message) {
     super(message);
   }
+
+  /** Creates the exception for one CALL. */
+  public static CallFailedException of(int server, int function, String reason) {
+    return new CallFailedException(
+        "CALL failed: server=" + server + ", function=" + function + ": " + reason);
+  }
 }

@@ -3,8 +3,6 @@ package pando.fabric.server;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.PoolUsage;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.layout.ServerLayout;
@@ -18,11 +16,8 @@ public final class MemoryServer implements AutoCloseable {
   private static final long JOIN_MILLIS_MAX = 5_000;
 
   private final int number;
-  private final MemorySegment dram;
   private final ChunkTable table;
-  private final @Nullable CallHandler[] handlers = new CallHandler[CallHandler.FUNCTIONS_MAX];
-  private final LongAdder served = new LongAdder();
-  private final LongAdder failed = new LongAdder();
+  private final Services services;
   private final List<Processor> processors = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
 
@@ -33,11 +28,8 @@ public final class MemoryServer implements AutoCloseable {
 
   private MemoryServer(int number, MemorySegment dram, ServerLayout layout, PoolOptions options) {
     this.number = number;
-    this.dram = dram;
     this.table = new ChunkTable(layout);
-    for (CallHandler handler : options.handlers()) {
-      handlers[handler.function()] = handler;
-    }
+    this.services = new Services(number, dram, new SpaceService(table), options.handlers());
   }
 
   /**
@@ -51,12 +43,39 @@ public final class MemoryServer implements AutoCloseable {
   public static MemoryServer start(
       int number, long incarnation, MemorySegment segment, PoolOptions options) {
     ServerLayout layout = layout(options);
-    MemorySegment dram = segment.asSlice(0, layout.dramBytes());
     MemorySegment mailbox = segment.asSlice(layout.mailboxOffset(), MailboxLayout.BYTES);
     writeHeader(mailbox, number, incarnation, layout);
-    MemoryServer server = new MemoryServer(number, dram, layout, options);
+    MemoryServer server = unattended(number, segment, options);
     server.startProcessors(new Mailbox(mailbox), options.processorThreads());
     return server;
+  }
+
+  /**
+   * Makes a memory server without processor threads, whose CALLs the caller hands to {@link
+   * #serve}.
+   *
+   * @param number number of this memory server in its fabric
+   * @param segment {@link #segmentBytes} of zeroed memory
+   * @param options size of the pool, and handlers
+   */
+  public static MemoryServer unattended(int number, MemorySegment segment, PoolOptions options) {
+    ServerLayout layout = layout(options);
+    return new MemoryServer(number, segment.asSlice(0, layout.dramBytes()), layout, options);
+  }
+
+  /**
+   * Serves one CALL in the calling thread.
+   *
+   * @param message holds the request and takes the response
+   * @return length of the response in bytes
+   * @throws CallFailedException where the request is refused, or its handler threw
+   */
+  public int serve(int function, MemorySegment message, int requestBytes) {
+    try {
+      return services.serve(function, message, requestBytes);
+    } catch (IllegalArgumentException refused) {
+      throw CallFailedException.of(number, function, String.valueOf(refused.getMessage()));
+    }
   }
 
   /** Returns the number of this memory server. */
@@ -71,12 +90,12 @@ public final class MemoryServer implements AutoCloseable {
 
   /** Returns the number of CALLs answered. */
   public long callsServed() {
-    return served.sum();
+    return services.served();
   }
 
   /** Returns the number of CALLs refused, and of those whose handler threw. */
   public long callsFailed() {
-    return failed.sum();
+    return services.failed();
   }
 
   /** Stops the processor threads. A handler that does not return is left behind after a while. */
@@ -96,22 +115,6 @@ public final class MemoryServer implements AutoCloseable {
     }
   }
 
-  MemorySegment dram() {
-    return dram;
-  }
-
-  @Nullable CallHandler[] handlers() {
-    return handlers;
-  }
-
-  LongAdder served() {
-    return served;
-  }
-
-  LongAdder failed() {
-    return failed;
-  }
-
   private static ServerLayout layout(PoolOptions options) {
     return new ServerLayout(options.bytesPerServer(), options.chunkBytes());
   }
@@ -126,9 +129,8 @@ public final class MemoryServer implements AutoCloseable {
   }
 
   private void startProcessors(Mailbox mailbox, int threadCount) {
-    SpaceService space = new SpaceService(table);
     for (int i = 0; i < threadCount; i++) {
-      Processor processor = new Processor(this, mailbox, space, i);
+      Processor processor = new Processor(mailbox, services, i);
       processors.add(processor);
       threads.add(
           Thread.ofPlatform()

@@ -1,9 +1,7 @@
 package pando.fabric.server;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.Worker;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.memory.NativeMemory;
@@ -17,23 +15,15 @@ final class Processor implements Runnable {
   private static final long LONG_PARK_NANOS = 2_000_000;
   private static final int IDLE_MAX = SPINS + YIELDS + SHORT_PARKS;
 
-  private final MemoryServer server;
   private final Mailbox mailbox;
-  private final SpaceService space;
-  private final @Nullable CallHandler[] handlers;
+  private final Services services;
   private final int firstWord;
-  private final LongAdder served;
-  private final LongAdder failed;
   private volatile boolean stopped;
 
-  Processor(MemoryServer server, Mailbox mailbox, SpaceService space, int number) {
-    this.server = server;
+  Processor(Mailbox mailbox, Services services, int number) {
     this.mailbox = mailbox;
-    this.space = space;
-    this.handlers = server.handlers();
+    this.services = services;
     this.firstWord = number % MailboxLayout.PENDING_WORDS;
-    this.served = server.served();
-    this.failed = server.failed();
   }
 
   @Override
@@ -66,43 +56,11 @@ final class Processor implements Runnable {
     long function = mailbox.function(slot);
     int requestBytes = mailbox.copyRequest(slot, message);
     try {
-      if (requestBytes < 0) {
-        throw new IllegalArgumentException("invalid length of the request");
-      }
-      int responseBytes = dispatch(function, message, requestBytes);
-      served.increment();
+      int responseBytes = services.serve(function, message, requestBytes);
       mailbox.answer(slot, message, responseBytes);
     } catch (IllegalArgumentException refused) {
-      failed.increment();
       mailbox.fail(slot, message, String.valueOf(refused.getMessage()));
     }
-  }
-
-  private int dispatch(long function, MemorySegment message, int requestBytes) {
-    if (function >= 0 && function < CallHandler.FIRST_FUNCTION) {
-      return space.handle((int) function, message, requestBytes);
-    }
-    CallHandler handler =
-        function >= 0 && function < CallHandler.FUNCTIONS_MAX ? handlers[(int) function] : null;
-    if (handler == null) {
-      throw new IllegalArgumentException("unknown function");
-    }
-    return handle(handler, message, requestBytes);
-  }
-
-  /** Calls a handler. Whatever it does must not end this thread. */
-  private int handle(CallHandler handler, MemorySegment message, int requestBytes) {
-    int responseBytes;
-    try {
-      responseBytes = handler.handle(server.number(), server.dram(), message, requestBytes);
-    } catch (Throwable e) {
-      throw new IllegalArgumentException("the handler threw " + e.getClass().getName(), e);
-    }
-    if (responseBytes < 0 || responseBytes > Worker.CALL_BYTES_MAX) {
-      throw new IllegalArgumentException(
-          "the handler returned an impossible length: responseBytes=" + responseBytes);
-    }
-    return responseBytes;
   }
 
   /**

@@ -1,0 +1,80 @@
+package pando.fabric.server;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Worker;
+
+/** What a memory server does for a CALL: looks after space, and calls handlers. Thread-safe. */
+final class Services {
+  private final int server;
+  private final MemorySegment dram;
+  private final SpaceService space;
+  private final @Nullable CallHandler[] handlers = new CallHandler[CallHandler.FUNCTIONS_MAX];
+  private final LongAdder served = new LongAdder();
+  private final LongAdder failed = new LongAdder();
+
+  Services(int server, MemorySegment dram, SpaceService space, List<CallHandler> handlers) {
+    this.server = server;
+    this.dram = dram;
+    this.space = space;
+    for (CallHandler handler : handlers) {
+      this.handlers[handler.function()] = handler;
+    }
+  }
+
+  /**
+   * Serves one CALL; returns the length of the response, which replaces the request.
+   *
+   * @throws IllegalArgumentException where the request is refused, or its handler threw
+   */
+  int serve(long function, MemorySegment message, int requestBytes) {
+    boolean done = false;
+    try {
+      int responseBytes = dispatch(function, message, requestBytes);
+      done = true;
+      return responseBytes;
+    } finally {
+      (done ? served : failed).increment();
+    }
+  }
+
+  long served() {
+    return served.sum();
+  }
+
+  long failed() {
+    return failed.sum();
+  }
+
+  private int dispatch(long function, MemorySegment message, int requestBytes) {
+    if (requestBytes < 0) {
+      throw new IllegalArgumentException("invalid length of the request");
+    }
+    if (function >= 0 && function < CallHandler.FIRST_FUNCTION) {
+      return space.handle((int) function, message, requestBytes);
+    }
+    CallHandler handler =
+        function >= 0 && function < CallHandler.FUNCTIONS_MAX ? handlers[(int) function] : null;
+    if (handler == null) {
+      throw new IllegalArgumentException("unknown function");
+    }
+    return handle(handler, message, requestBytes);
+  }
+
+  /** Calls a handler. Whatever it does must not end the thread that serves. */
+  private int handle(CallHandler handler, MemorySegment message, int requestBytes) {
+    int responseBytes;
+    try {
+      responseBytes = handler.handle(server, dram, message, requestBytes);
+    } catch (Throwable e) {
+      throw new IllegalArgumentException("the handler threw " + e.getClass().getName(), e);
+    }
+    if (responseBytes < 0 || responseBytes > Worker.CALL_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "the handler returned an impossible length: responseBytes=" + responseBytes);
+    }
+    return responseBytes;
+  }
+}
