@@ -1,11 +1,11 @@
 package pando.index.cache;
 
-import java.util.Arrays;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.Worker;
+import pando.index.node.NodeLayout;
 
 /**
  * One worker's share of a {@link NodeCache}: its free frames, its room for nodes that are not
@@ -14,6 +14,9 @@ import pando.fabric.Worker;
 public final class CacheContext {
   /** Nodes for which a context has room outside the frames. */
   public static final int SCRATCH_NODES = 4;
+
+  /** Free frames that a context can keep to itself. */
+  static final int KEPT_MAX = 8;
 
   /** Stands for no I/O flag. */
   static final int NO_ENTRY = -1;
@@ -24,9 +27,9 @@ public final class CacheContext {
   final Backoff backoff;
   final RandomGenerator random;
   private final long scratch;
-  private final int nodeBytes;
-  private int[] free = new int[8];
-  private int freeCount;
+  private final NodeLayout layout;
+  private final int[] kept = new int[KEPT_MAX];
+  private int keptCount;
 
   /** Why nodes could not be written back while the context last looked for a frame. */
   @Nullable MemoryServerLostException lost;
@@ -46,14 +49,14 @@ public final class CacheContext {
   /** Dirty nodes written to the pool. */
   public long writeBacks;
 
-  CacheContext(Worker worker, int number, int entry, long scratch, int nodeBytes) {
+  CacheContext(Worker worker, int number, int entry, long scratch, NodeLayout layout) {
     this.number = number;
     this.worker = worker;
     this.backoff = worker.backoff();
     this.random = worker.random();
     this.entry = entry;
     this.scratch = scratch;
-    this.nodeBytes = nodeBytes;
+    this.layout = layout;
   }
 
   /** Returns the context's number among those of its cache, from 0. */
@@ -68,7 +71,7 @@ public final class CacheContext {
 
   /** Returns the offset of room for a node, 0 to {@link #SCRATCH_NODES} - 1. */
   public long scratchNode(int index) {
-    return scratch + (long) index * nodeBytes;
+    return scratch + layout.offset(index);
   }
 
   /** Returns the offset of room for the message of a CALL. */
@@ -76,22 +79,19 @@ public final class CacheContext {
     return scratchNode(SCRATCH_NODES);
   }
 
-  boolean hasFree() {
-    return freeCount > 0;
+  boolean keepsAny() {
+    return keptCount > 0;
   }
 
-  int freeCount() {
-    return freeCount;
+  int kept() {
+    return keptCount;
   }
 
-  int popFree() {
-    return free[--freeCount];
+  int unkeep() {
+    return kept[--keptCount];
   }
 
-  void pushFree(int frame) {
-    if (freeCount == free.length) {
-      free = Arrays.copyOf(free, 2 * freeCount);
-    }
-    free[freeCount++] = frame;
+  void keep(int frame) {
+    kept[keptCount++] = frame;
   }
 }

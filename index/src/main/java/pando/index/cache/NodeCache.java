@@ -69,34 +69,24 @@ public final class NodeCache implements AutoCloseable {
   public static final int MISFIT = 2;
 
   private static final int WAITS_MAX = 20_000;
-  private static final int DRAWS_MAX = 32;
-  private static final int POPS_MAX = 8;
-  private static final int FREE_MAX = 8;
   private static final int ABANDONED_MAX = 64;
-
-  /** A context keeps free frames to itself only where there are so many in all for each of them. */
-  private static final int FRAMES_PER_FREE = 64;
-
   private static final int ALIGNMENT = 64;
 
   private final NodeLayout layout;
-  private final int nodeBytes;
   private final int frames;
-  private final int samples;
-  private final int freeMax;
   private final Fabric fabric;
   private final RegisteredMemory registered;
   private final MemorySegment memory;
   private final MappingTable mapping;
-  private final CoolingMap cooling;
-  private final AtomicInteger unused = new AtomicInteger(1);
+  private final FreeFrames free;
+  private final Swizzles swizzles;
+  private final Cooler cooler;
+  private final OldCopies oldCopies;
   private final BitSet openContexts = new BitSet();
   private final int contextsMax;
   private final CacheContext house;
   private final AtomicInteger nextEntry;
   private final int entries;
-  private final int[] spare;
-  private volatile int spareCount;
 
   /**
    * Creates an empty cache.
@@ -117,18 +107,18 @@ public final class NodeCache implements AutoCloseable {
       int sessionsMax) {
     this.fabric = fabric;
     this.layout = layout;
-    this.nodeBytes = layout.nodeBytes();
     this.frames = capacity + 1;
-    this.samples = samples;
-    this.freeMax = Math.clamp(capacity / FRAMES_PER_FREE, 1, FREE_MAX);
     this.contextsMax = sessionsMax + 1;
     this.registered = fabric.register(scratch(contextsMax));
     this.memory = registered.segment();
     this.nextEntry = new AtomicInteger(frames + contextsMax);
     this.entries = frames + contextsMax + ABANDONED_MAX;
     this.mapping = new MappingTable(entries);
-    this.cooling = new CoolingMap(coolingCapacity);
-    this.spare = new int[frames];
+    this.free = new FreeFrames(memory, layout, frames);
+    this.swizzles = new Swizzles(memory, layout);
+    this.cooler =
+        new Cooler(memory, layout, mapping, free, swizzles, capacity, coolingCapacity, samples);
+    this.oldCopies = new OldCopies(memory, layout, frames, mapping, swizzles, cooler);
     NodeLayout.format(memory, anchor(), GlobalAddress.NULL, 0, Long.MIN_VALUE, Long.MAX_VALUE);
     layout.append(memory, anchor(), Long.MIN_VALUE, GlobalAddress.NULL);
     Frames.setState(memory, anchor(), Frames.ANCHORED);
@@ -139,6 +129,16 @@ public final class NodeCache implements AutoCloseable {
   /** Returns the context with which the cache's owner looks after it. */
   public CacheContext house() {
     return house;
+  }
+
+  /** Returns what ties cached nodes to each other. */
+  public Swizzles swizzles() {
+    return swizzles;
+  }
+
+  /** Returns what finds copies that are out of date. */
+  public OldCopies oldCopies() {
+    return oldCopies;
   }
 
   /** Returns the memory that holds the frames and every context's scratch nodes. */
@@ -169,14 +169,12 @@ public final class NodeCache implements AutoCloseable {
     }
     Worker worker = fabric.worker(registered);
     openContexts.set(number);
-    return new CacheContext(worker, number, frames + number, scratch(number), nodeBytes);
+    return new CacheContext(worker, number, frames + number, scratch(number), layout);
   }
 
   /** Ends a context; its frames serve others. */
   public synchronized void close(CacheContext context) {
-    while (context.hasFree()) {
-      pushSpare(context.popFree());
-    }
+    free.giveAll(context);
     if (context.entry == frames + context.number()) {
       // Else the I/O flag of this number stands for good, and nobody may have it again.
       openContexts.clear(context.number());
@@ -248,15 +246,11 @@ public final class NodeCache implements AutoCloseable {
    */
   public void admit(CacheContext context, long parent, long address, long node) {
     lock(context, parent);
-    int index = slotOf(parent, node);
-    boolean linked = index >= 0 && layout.slot(memory, parent, index) == address;
-    if (linked) {
-      layout.setSlot(memory, parent, index, GlobalAddress.swizzled(node));
-    }
+    boolean linked = swizzles.swizzle(parent, node, address);
     Frames.setParent(memory, node, linked ? parent : Frames.NONE);
     Frames.setDirty(memory, node, false);
     Frames.setState(memory, node, Frames.HOT);
-    mapping.replace(context.backoff, address, context.entry, frame(node));
+    mapping.replace(context.backoff, address, context.entry, layout.number(node));
     Frames.unlock(memory, node);
     Frames.unlock(memory, parent);
     Frames.unpin(memory, parent);
@@ -293,7 +287,7 @@ public final class NodeCache implements AutoCloseable {
     if (!Frames.upgrade(memory, parent, version)) {
       return STALE;
     }
-    long node = node(frame);
+    long node = layout.offset(frame);
     if (node == parent) {
       Frames.unlockUnchanged(memory, parent);
       return MISFIT;
@@ -331,11 +325,11 @@ public final class NodeCache implements AutoCloseable {
   private boolean detach(CacheContext context, long node) {
     int state = Frames.state(memory, node);
     if (state == Frames.COOLING) {
-      cooling.remove(context.backoff, NodeLayout.address(memory, node), frame(node));
+      cooler.forget(context, node);
       return true;
     }
     long parent = Frames.parent(memory, node);
-    return state == Frames.HOT && (parent == Frames.NONE || unswizzleFrom(parent, node));
+    return state == Frames.HOT && (parent == Frames.NONE || swizzles.unswizzle(parent, node));
   }
 
   /**
@@ -347,121 +341,13 @@ public final class NodeCache implements AutoCloseable {
     Frames.setDirty(memory, node, false);
     Frames.setState(memory, node, Frames.HOT);
     int found =
-        mapping.insertIfAbsent(context.backoff, NodeLayout.address(memory, node), frame(node));
+        mapping.insertIfAbsent(
+            context.backoff, NodeLayout.address(memory, node), layout.number(node));
     if (found != MappingTable.ABSENT) {
       throw new AssertionError(
           "new node's address is cached: "
               + GlobalAddress.toString(NodeLayout.address(memory, node)));
     }
-  }
-
-  /** Drops a node from its frame, which becomes free. The caller holds its lock. */
-  public void drop(CacheContext context, long node) {
-    mapping.remove(context.backoff, NodeLayout.address(memory, node), frame(node));
-    Frames.setState(memory, node, Frames.FREE);
-    free(context, frame(node));
-  }
-
-  /**
-   * Drops a cooling copy of a node that a memory server changed. The caller has claimed a node
-   * above it, so nobody else looks for the copy but to evict it.
-   */
-  public void invalidate(CacheContext context, long address) {
-    long node = lockCached(context, address);
-    if (node == Frames.NONE) {
-      return;
-    }
-    if (Frames.state(memory, node) != Frames.COOLING) {
-      Frames.unlockUnchanged(memory, node);
-      throw new AssertionError(
-          "a memory server changed a node in use: " + GlobalAddress.toString(address));
-    }
-    cooling.remove(context.backoff, address, frame(node));
-    drop(context, node);
-  }
-
-  /**
-   * Makes sure that no copy of a node that is no more is cached, before its address is used again.
-   *
-   * @return whether that is so; {@code false} where the old copy is in use
-   */
-  public boolean forget(CacheContext context, long address) {
-    if (mapping.find(context.backoff, address) == MappingTable.ABSENT) {
-      return true;
-    }
-    long node = lockCached(context, address);
-    if (node == Frames.NONE) {
-      return mapping.find(context.backoff, address) == MappingTable.ABSENT;
-    }
-    boolean cool = Frames.state(memory, node) == Frames.COOLING;
-    boolean unused =
-        cool
-            || (Frames.parent(memory, node) == Frames.NONE
-                && Frames.pins(memory, node) == 0
-                && swizzledChild(context, node) == Frames.NONE);
-    if (!unused) {
-      Frames.unlockUnchanged(memory, node);
-      return false;
-    }
-    if (cool) {
-      cooling.remove(context.backoff, address, frame(node));
-    }
-    drop(context, node);
-    return true;
-  }
-
-  /**
-   * Locks the copy of a node that an address held before, out of use, for its children to be made
-   * orphans and it to be dropped.
-   *
-   * @return {@link Frames#NONE} where there is no such copy, or it is in use
-   */
-  public long lockOld(CacheContext context, long address) {
-    long node = lockCached(context, address);
-    if (node == Frames.NONE) {
-      return Frames.NONE;
-    }
-    long parent = Frames.parent(memory, node);
-    boolean unused =
-        Frames.state(memory, node) == Frames.HOT
-            && Frames.pins(memory, node) == 0
-            && !Frames.isDirty(memory, node)
-            && (parent == Frames.NONE || unswizzleFrom(parent, node));
-    if (!unused) {
-      Frames.unlockUnchanged(memory, node);
-      return Frames.NONE;
-    }
-    Frames.setParent(memory, node, Frames.NONE);
-    return node;
-  }
-
-  /** Locks the frame that an address is in; {@link Frames#NONE} where it is in none. */
-  private long lockCached(CacheContext context, long address) {
-    for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
-      int frame = mapping.find(context.backoff, address);
-      if (frame == MappingTable.ABSENT || frame >= frames) {
-        return Frames.NONE;
-      }
-      long node = node(frame);
-      if (Frames.tryLock(memory, node)) {
-        if (NodeLayout.address(memory, node) == address
-            && Frames.state(memory, node) != Frames.FREE) {
-          return node;
-        }
-        Frames.unlockUnchanged(memory, node);
-      }
-      context.backoff.pause(attempt);
-    }
-    throw new StalledException(
-        "a cached node stayed locked: node="
-            + GlobalAddress.toString(address)
-            + ", attempts="
-            + WAITS_MAX);
-  }
-
-  /** Makes a swizzled child an orphan. The caller holds the lock of the parent that loses it. */
-  public void orphan(long child) {
-    Frames.setParent(memory, child, Frames.NONE);
   }
 
   // Frames.
@@ -473,295 +359,17 @@ public final class NodeCache implements AutoCloseable {
    * @throws MemoryServerLostException where some could not be written back for that
    */
   public long takeFrame(CacheContext context) {
-    context.lost = null;
-    for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
-      if (context.hasFree()) {
-        return node(context.popFree());
-      }
-      if (takeUnused(context) || takeSpare(context)) {
-        continue;
-      }
-      for (int i = 0; i < samples; i++) {
-        coolOne(context);
-      }
-      for (int i = 0; i < POPS_MAX && !context.hasFree(); i++) {
-        int frame = cooling.pop(context.backoff, context.random.nextInt(cooling.buckets()));
-        if (frame != CoolingMap.NONE) {
-          evict(context, frame);
-        }
-      }
-      if (!context.hasFree()) {
-        context.backoff.pause(attempt);
-      }
-    }
-    if (context.lost != null) {
-      throw context.lost;
-    }
-    throw new StalledException(
-        "no frame could be freed, every node is in use: frames="
-            + capacity()
-            + ", attempts="
-            + WAITS_MAX);
+    return cooler.takeFrame(context);
   }
 
   /** Gives back a frame that was taken and not used. */
   public void giveFrame(CacheContext context, long node) {
-    free(context, frame(node));
+    free.give(context, layout.number(node));
   }
 
-  /** Keeps a free frame for its context, or for everybody where the context has enough. */
-  private void free(CacheContext context, int frame) {
-    if (context.freeCount() < freeMax) {
-      context.pushFree(frame);
-    } else {
-      pushSpare(frame);
-    }
-  }
-
-  private boolean takeUnused(CacheContext context) {
-    if (unused.get() >= frames) {
-      return false;
-    }
-    int frame = unused.getAndIncrement();
-    if (frame >= frames) {
-      return false;
-    }
-    boolean locked = Frames.tryLock(memory, node(frame));
-    assert locked : frame;
-    context.pushFree(frame);
-    return true;
-  }
-
-  private boolean takeSpare(CacheContext context) {
-    if (spareCount == 0) {
-      return false;
-    }
-    synchronized (this) {
-      if (spareCount == 0) {
-        return false;
-      }
-      context.pushFree(spare[--spareCount]);
-      return true;
-    }
-  }
-
-  private synchronized void pushSpare(int frame) {
-    spare[spareCount] = frame;
-    spareCount++;
-  }
-
-  // Cooling and evicting.
-
-  private void coolOne(CacheContext context) {
-    for (int draw = 0; draw < DRAWS_MAX; draw++) {
-      long node = node(1 + context.random.nextInt(frames - 1));
-      if (Frames.state(memory, node) == Frames.HOT && cool(context, delegate(context, node))) {
-        return;
-      }
-    }
-  }
-
-  /** Passes the command to cool down from a node to one that has no swizzled child. */
-  private long delegate(CacheContext context, long node) {
-    long chosen = node;
-    for (int depth = 0; depth < NodeLayout.LEVELS_MAX; depth++) {
-      long version = Frames.version(memory, chosen);
-      long child = swizzledChild(context, chosen);
-      if (child == Frames.NONE
-          || Frames.isLocked(version)
-          || !Frames.isCurrent(memory, chosen, version)) {
-        return chosen;
-      }
-      chosen = child;
-    }
-    return chosen;
-  }
-
-  private long swizzledChild(CacheContext context, long node) {
-    long descriptor = NodeLayout.descriptor(memory, node);
-    int count = Math.min(NodeLayout.countOf(descriptor), layout.capacity());
-    if (NodeLayout.levelOf(descriptor) == 0 || count == 0) {
-      return Frames.NONE;
-    }
-    int first = context.random.nextInt(count);
-    for (int i = 0; i < count; i++) {
-      int index = first + i < count ? first + i : first + i - count;
-      long pointer = layout.slot(memory, node, index);
-      if (GlobalAddress.isSwizzled(pointer)) {
-        return GlobalAddress.frame(pointer);
-      }
-    }
-    return Frames.NONE;
-  }
-
-  private boolean cool(CacheContext context, long node) {
-    if (!Frames.tryLock(memory, node)) {
-      return false;
-    }
-    if (Frames.state(memory, node) != Frames.HOT
-        || Frames.pins(memory, node) != 0
-        || swizzledChild(context, node) != Frames.NONE) {
-      Frames.unlockUnchanged(memory, node);
-      return false;
-    }
-    if (!writeBack(context, node)) {
-      Frames.unlockUnchanged(memory, node);
-      return false;
-    }
-    long parent = Frames.parent(memory, node);
-    if (parent != Frames.NONE && !unswizzleFrom(parent, node)) {
-      Frames.unlockUnchanged(memory, node);
-      return false;
-    }
-    Frames.setParent(memory, node, Frames.NONE);
-    Frames.setState(memory, node, Frames.COOLING);
-    long address = NodeLayout.address(memory, node);
-    int oldest = cooling.push(context.backoff, address, frame(node));
-    Frames.unlock(memory, node);
-    context.coolings++;
-    context.backoff.transition();
-    if (oldest != CoolingMap.NONE) {
-      evict(context, oldest);
-    }
-    return true;
-  }
-
-  /**
-   * Writes a node without swizzled children back if it is dirty. The caller holds its lock.
-   *
-   * @return whether the node is clean; a node whose memory server is lost stays dirty and keeps its
-   *     frame, and whoever asks for it hears of the loss
-   */
-  private boolean writeBack(CacheContext context, long node) {
-    if (!Frames.isDirty(memory, node)) {
-      return true;
-    }
-    layout.seal(memory, node);
-    try {
-      writeImage(context, node);
-    } catch (MemoryServerLostException e) {
-      context.lost = e;
-      return false;
-    }
-    Frames.setDirty(memory, node, false);
-    context.writeBacks++;
-    return true;
-  }
-
-  /** Writes a sealed image to its place in the pool. */
-  public void writeImage(CacheContext context, long node) {
-    context.worker.write(
-        NodeLayout.address(memory, node) + NodeLayout.IMAGE,
-        node + NodeLayout.IMAGE,
-        layout.imageBytes());
-  }
-
-  /** Takes the swizzled pointer to a locked node out of its parent, unless the parent is locked. */
-  private boolean unswizzleFrom(long parent, long node) {
-    if (!Frames.tryLock(memory, parent)) {
-      return false;
-    }
-    int index = slotOf(parent, node);
-    boolean linked =
-        index >= 0 && layout.slot(memory, parent, index) == GlobalAddress.swizzled(node);
-    if (!linked) {
-      Frames.unlockUnchanged(memory, parent);
-      return false;
-    }
-    layout.setSlot(memory, parent, index, NodeLayout.address(memory, node));
-    Frames.unlock(memory, parent);
-    return true;
-  }
-
-  /** Drops a frame that left the cooling map, unless it got a second chance meanwhile. */
-  private void evict(CacheContext context, int frame) {
-    long node = node(frame);
-    for (int attempt = 0; !Frames.tryLock(memory, node); attempt++) {
-      if (Frames.state(memory, node) != Frames.COOLING) {
-        return;
-      }
-      if (attempt == WAITS_MAX) {
-        // It stays in the mapping table, where whoever needs the node finds it.
-        return;
-      }
-      context.backoff.pause(attempt);
-    }
-    if (Frames.state(memory, node) != Frames.COOLING) {
-      Frames.unlockUnchanged(memory, node);
-      return;
-    }
-    drop(context, node);
-    context.evictions++;
-    context.backoff.transition();
-  }
-
-  // The whole cache, while nobody else uses it.
-
-  /**
-   * Writes back every dirty node that can be. Nobody else may use the cache meanwhile.
-   *
-   * @throws MemoryServerLostException where some could not, after all others were
-   */
-  public void flush(CacheContext context) {
-    @Nullable MemoryServerLostException lost = null;
-    for (int frame = 1; frame < Math.min(unused.get(), frames); frame++) {
-      long node = node(frame);
-      if (Frames.state(memory, node) != Frames.HOT || !Frames.isDirty(memory, node)) {
-        continue;
-      }
-      long copy = context.scratchNode(0);
-      copyUnswizzled(node, copy);
-      layout.seal(memory, copy);
-      try {
-        writeImage(context, copy);
-      } catch (MemoryServerLostException e) {
-        lost = e;
-        continue;
-      }
-      Frames.setDirty(memory, node, false);
-      context.writeBacks++;
-    }
-    if (lost != null) {
-      throw lost;
-    }
-  }
-
-  /** Drops every node. Nobody else may use the cache meanwhile, and nothing dirty may be left. */
-  public synchronized void clear() {
-    for (int frame = 1; frame < Math.min(unused.get(), frames); frame++) {
-      long node = node(frame);
-      if (Frames.state(memory, node) != Frames.FREE) {
-        boolean locked = Frames.tryLock(memory, node);
-        assert locked : frame;
-        Frames.setState(memory, node, Frames.FREE);
-        pushSpare(frame);
-      }
-    }
-    mapping.clear();
-    cooling.clear();
-  }
-
-  /** Points the anchor to a root. The caller holds the anchor's lock, or is alone. */
-  public void setRoot(long address, int level) {
-    layout.setSlot(memory, anchor(), 0, address);
-    NodeLayout.setLevel(memory, anchor(), level + 1);
-  }
-
-  /** Copies a node's image, with global addresses in place of swizzled pointers. */
-  public void copyUnswizzled(long node, long target) {
-    MemorySegment.copy(
-        memory, node + NodeLayout.IMAGE, memory, target + NodeLayout.IMAGE, layout.imageBytes());
-    if (NodeLayout.level(memory, node) == 0) {
-      return;
-    }
-    int count = NodeLayout.count(memory, target);
-    for (int i = 0; i < count; i++) {
-      long pointer = layout.slot(memory, target, i);
-      if (GlobalAddress.isSwizzled(pointer)) {
-        long child = GlobalAddress.frame(pointer);
-        layout.setSlot(memory, target, i, NodeLayout.address(memory, child));
-      }
-    }
+  /** Drops a node from its frame, which becomes free. The caller holds its lock. */
+  public void drop(CacheContext context, long node) {
+    cooler.drop(context, node);
   }
 
   /**
@@ -778,29 +386,76 @@ public final class NodeCache implements AutoCloseable {
     }
     throw new StalledException(
         "a frame stayed locked: frame="
-            + frame(node)
+            + layout.number(node)
             + ", node="
             + GlobalAddress.toString(NodeLayout.address(memory, node))
             + ", attempts="
             + WAITS_MAX);
   }
 
-  private int slotOf(long parent, long child) {
-    long low = NodeLayout.low(memory, child);
-    return layout.floor(memory, parent, low);
+  /** Writes a sealed image to its place in the pool. */
+  public void writeImage(CacheContext context, long node) {
+    context.worker.write(
+        NodeLayout.address(memory, node) + NodeLayout.IMAGE,
+        node + NodeLayout.IMAGE,
+        layout.imageBytes());
   }
 
-  private long node(int frame) {
-    return (long) frame * nodeBytes;
+  // The whole cache, while nobody else uses it.
+
+  /**
+   * Writes back every dirty node that can be. Nobody else may use the cache meanwhile.
+   *
+   * @throws MemoryServerLostException where some could not, after all others were
+   */
+  public void flush(CacheContext context) {
+    @Nullable MemoryServerLostException lost = null;
+    for (int frame = 1; frame < free.end(); frame++) {
+      long node = layout.offset(frame);
+      if (Frames.state(memory, node) != Frames.HOT || !Frames.isDirty(memory, node)) {
+        continue;
+      }
+      long copy = context.scratchNode(0);
+      swizzles.copyUnswizzled(node, copy);
+      layout.seal(memory, copy);
+      try {
+        writeImage(context, copy);
+      } catch (MemoryServerLostException e) {
+        lost = e;
+        continue;
+      }
+      Frames.setDirty(memory, node, false);
+      context.writeBacks++;
+    }
+    if (lost != null) {
+      throw lost;
+    }
   }
 
-  private int frame(long node) {
-    return (int) (node / nodeBytes);
+  /** Drops every node. Nobody else may use the cache meanwhile, and nothing dirty may be left. */
+  public void clear() {
+    for (int frame = 1; frame < free.end(); frame++) {
+      long node = layout.offset(frame);
+      if (Frames.state(memory, node) != Frames.FREE) {
+        boolean locked = Frames.tryLock(memory, node);
+        assert locked : frame;
+        Frames.setState(memory, node, Frames.FREE);
+        free.give(frame);
+      }
+    }
+    mapping.clear();
+    cooler.clear();
+  }
+
+  /** Points the anchor to a root. The caller holds the anchor's lock, or is alone. */
+  public void setRoot(long address, int level) {
+    layout.setSlot(memory, anchor(), 0, address);
+    NodeLayout.setLevel(memory, anchor(), level + 1);
   }
 
   private long scratch(int context) {
-    long stride = (long) CacheContext.SCRATCH_NODES * nodeBytes + Worker.CALL_BYTES_MAX;
+    long stride = layout.offset(CacheContext.SCRATCH_NODES) + Worker.CALL_BYTES_MAX;
     long aligned = (stride + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return (long) frames * nodeBytes + context * aligned;
+    return layout.offset(frames) + context * aligned;
   }
 }

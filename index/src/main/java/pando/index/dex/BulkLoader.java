@@ -46,7 +46,7 @@ final class BulkLoader implements AutoCloseable {
     this.subtreeLevel = subtreeLevel;
     this.perLeaf = Math.max(1, (int) Math.round(layout.capacity() * fill));
     this.perInner = Math.max(2, (int) Math.round(layout.capacity() * fill));
-    long buffers = (long) NodeLayout.LEVELS_MAX * layout.nodeBytes();
+    long buffers = layout.offset(NodeLayout.LEVELS_MAX);
     this.registered = fabric.register(buffers + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
@@ -195,10 +195,10 @@ final class BulkLoader implements AutoCloseable {
   }
 
   private long buffer(int level) {
-    return (long) level * layout.nodeBytes();
+    return layout.offset(level);
   }
 
   private long message() {
-    return (long) NodeLayout.LEVELS_MAX * layout.nodeBytes();
+    return layout.offset(NodeLayout.LEVELS_MAX);
   }
 }

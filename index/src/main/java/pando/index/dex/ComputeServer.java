@@ -62,7 +62,7 @@ final class ComputeServer {
   long allocate(CacheContext context, long neighbour) {
     long address =
         allocator.allocate(context.worker(), context.message(), GlobalAddress.server(neighbour));
-    if (cache.forget(context, address)) {
+    if (cache.oldCopies().forget(context, address)) {
       return address;
     }
     try {

@@ -377,7 +377,7 @@ final class Descent {
     if (done) {
       leafMisses++;
       if (offload.changedNode() != GlobalAddress.NULL) {
-        cache.invalidate(context, offload.changedNode());
+        cache.oldCopies().invalidate(context, offload.changedNode());
       }
     }
     return done;

@@ -5,6 +5,7 @@ import pando.fabric.GlobalAddress;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.cache.NodeCache;
+import pando.index.cache.Swizzles;
 import pando.index.node.NodeLayout;
 
 /**
@@ -40,6 +41,7 @@ final class Merges {
 
   private final ComputeServer server;
   private final NodeCache cache;
+  private final Swizzles swizzles;
   private final CacheContext context;
   private final NodeLayout layout;
   private final MemorySegment memory;
@@ -60,6 +62,7 @@ final class Merges {
   Merges(ComputeServer server, CacheContext context, Descent descent, SharedPath sharedPath) {
     this.server = server;
     this.cache = server.cache;
+    this.swizzles = cache.swizzles();
     this.context = context;
     this.layout = server.layout;
     this.memory = cache.memory();
@@ -251,7 +254,7 @@ final class Merges {
       return Frames.NONE;
     }
     long copy = context.scratchNode(scratch);
-    cache.copyUnswizzled(node, copy);
+    swizzles.copyUnswizzled(node, copy);
     return copy;
   }
 
@@ -304,7 +307,7 @@ final class Merges {
       layout.copyEntries(memory, emptied, 0, lower, lefts, toLeft);
       NodeLayout.setCount(memory, lower, lefts + toLeft);
       NodeLayout.setHigh(memory, lower, boundary - 1);
-      reparent(lower, lefts, toLeft);
+      swizzles.reparent(lower, lefts, toLeft);
     }
     if (upper != Frames.NONE) {
       int rights = NodeLayout.count(memory, upper);
@@ -312,7 +315,7 @@ final class Merges {
       layout.copyEntries(memory, emptied, toLeft, upper, 0, toRight);
       NodeLayout.setCount(memory, upper, rights + toRight);
       NodeLayout.setLow(memory, upper, boundary);
-      reparent(upper, 0, toRight);
+      swizzles.reparent(upper, 0, toRight);
     }
     return boundary;
   }
@@ -322,18 +325,6 @@ final class Merges {
       return NodeLayout.high(memory, emptied) + 1;
     }
     return toLeft == 0 ? NodeLayout.low(memory, emptied) : NodeLayout.key(memory, emptied, toLeft);
-  }
-
-  private void reparent(long node, int from, int entries) {
-    if (NodeLayout.level(memory, node) == 0) {
-      return;
-    }
-    for (int i = from; i < from + entries; i++) {
-      long pointer = layout.slot(memory, node, i);
-      if (GlobalAddress.isSwizzled(pointer)) {
-        Frames.setParent(memory, GlobalAddress.frame(pointer), node);
-      }
-    }
   }
 
   private void unlock() {

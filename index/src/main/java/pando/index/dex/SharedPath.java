@@ -14,6 +14,7 @@ import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.cache.NodeCache;
+import pando.index.cache.Swizzles;
 import pando.index.node.NodeLayout;
 
 /**
@@ -56,6 +57,7 @@ final class SharedPath {
 
   private final ComputeServer server;
   private final NodeCache cache;
+  private final Swizzles swizzles;
   private final CacheContext context;
   private final Worker worker;
   private final NodeLayout layout;
@@ -74,6 +76,7 @@ final class SharedPath {
   SharedPath(ComputeServer server, CacheContext context) {
     this.server = server;
     this.cache = server.cache;
+    this.swizzles = cache.swizzles();
     this.context = context;
     this.worker = context.worker();
     this.layout = server.layout;
@@ -120,7 +123,7 @@ final class SharedPath {
    * @param level of the node that has
    */
   void dropOld(long address, int level) {
-    long copy = cache.lockOld(context, address);
+    long copy = cache.oldCopies().lockOld(context, address);
     if (copy == Frames.NONE) {
       return;
     }
@@ -165,7 +168,7 @@ final class SharedPath {
     orphanLows[orphans] = Math.max(NodeLayout.low(memory, child), server.low());
     orphanLevels[orphans] = NodeLayout.level(memory, child);
     orphans++;
-    cache.orphan(child);
+    Frames.setParent(memory, child, Frames.NONE);
   }
 
   private void refreshRoot() {
@@ -352,7 +355,7 @@ final class SharedPath {
   /** Writes a changed copy to the pool and lets go of the node's remote lock. */
   void publish(long node) {
     long image = context.scratchNode(PARENT);
-    cache.copyUnswizzled(node, image);
+    swizzles.copyUnswizzled(node, image);
     long checksum = layout.seal(memory, image);
     writeAndUnlock(NodeLayout.address(memory, node), image);
     NodeLayout.setChecksum(memory, node, checksum);

@@ -5,6 +5,7 @@ import pando.fabric.GlobalAddress;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.cache.NodeCache;
+import pando.index.cache.Swizzles;
 import pando.index.node.NodeLayout;
 
 /**
@@ -31,6 +32,7 @@ final class Splits {
 
   private final ComputeServer server;
   private final NodeCache cache;
+  private final Swizzles swizzles;
   private final CacheContext context;
   private final NodeLayout layout;
   private final MemorySegment memory;
@@ -43,6 +45,7 @@ final class Splits {
   Splits(ComputeServer server, CacheContext context, Descent descent, SharedPath sharedPath) {
     this.server = server;
     this.cache = server.cache;
+    this.swizzles = cache.swizzles();
     this.context = context;
     this.layout = server.layout;
     this.memory = cache.memory();
@@ -162,7 +165,7 @@ final class Splits {
   private void writeHalves(long node, long address) {
     long lower = context.scratchNode(LOWER);
     long upper = context.scratchNode(UPPER);
-    cache.copyUnswizzled(node, lower);
+    swizzles.copyUnswizzled(node, lower);
     SharedPath.splitEntries(layout, memory, lower, upper, address);
     layout.seal(memory, upper);
     cache.writeImage(context, upper);
@@ -174,15 +177,7 @@ final class Splits {
   private void link(long parent, long node, long sibling, long address) {
     linked = true;
     SharedPath.splitEntries(layout, memory, node, sibling, address);
-    if (NodeLayout.level(memory, sibling) > 0) {
-      int count = NodeLayout.count(memory, sibling);
-      for (int i = 0; i < count; i++) {
-        long pointer = layout.slot(memory, sibling, i);
-        if (GlobalAddress.isSwizzled(pointer)) {
-          Frames.setParent(memory, GlobalAddress.frame(pointer), sibling);
-        }
-      }
-    }
+    swizzles.reparent(sibling, 0, NodeLayout.count(memory, sibling));
     long low = NodeLayout.low(memory, sibling);
     int index = layout.floor(memory, parent, low);
     layout.insert(memory, parent, index + 1, low, GlobalAddress.swizzled(sibling));

@@ -42,7 +42,7 @@ final class Topology implements AutoCloseable {
     this.fabric = fabric;
     this.options = options;
     this.layout = layout;
-    long nodes = (long) NodeLayout.LEVELS_MAX * layout.nodeBytes();
+    long nodes = layout.offset(NodeLayout.LEVELS_MAX);
     this.registered = fabric.register(nodes + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
@@ -60,7 +60,7 @@ final class Topology implements AutoCloseable {
 
   /** Returns the local offset of room for the message of a CALL. */
   long message() {
-    return (long) NodeLayout.LEVELS_MAX * layout.nodeBytes();
+    return layout.offset(NodeLayout.LEVELS_MAX);
   }
 
   void lock() {
@@ -208,7 +208,7 @@ final class Topology implements AutoCloseable {
 
   /** Reads a node with the fences that its parent gives it; other servers may be writing it. */
   private long read(long address, int level, long low, long high) {
-    long node = (long) level * layout.nodeBytes();
+    long node = layout.offset(level);
     String problem = null;
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
       worker.read(address + NodeLayout.IMAGE, node + NodeLayout.IMAGE, layout.imageBytes());

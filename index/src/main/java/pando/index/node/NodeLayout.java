@@ -122,6 +122,16 @@ public final class NodeLayout {
     return nodeBytes;
   }
 
+  /** Returns where a node starts among nodes side by side. */
+  public long offset(int number) {
+    return (long) number * nodeBytes;
+  }
+
+  /** Returns the number of the node that starts at an offset. */
+  public int number(long offset) {
+    return (int) (offset / nodeBytes);
+  }
+
   /** Returns the size of the image: what a READ of a node moves. */
   public int imageBytes() {
     return nodeBytes - IMAGE;

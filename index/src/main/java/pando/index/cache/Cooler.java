@@ -1,0 +1,210 @@
+package pando.index.cache;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.StalledException;
+import pando.index.node.NodeLayout;
+
+/**
+ * Frees frames: cools nodes sampled at random, from the leaves upwards, and evicts those that have
+ * cooled longest (DEX sections 5.2 and 5.3). {@link NodeCache} tells the life of a frame.
+ *
+ * <p>Thread-safe; each thread comes with its {@link CacheContext}.
+ */
+final class Cooler {
+  private static final int WAITS_MAX = 20_000;
+  private static final int DRAWS_MAX = 32;
+  private static final int POPS_MAX = 8;
+
+  private final MemorySegment memory;
+  private final NodeLayout layout;
+  private final MappingTable mapping;
+  private final FreeFrames free;
+  private final Swizzles swizzles;
+  private final int capacity;
+  private final int samples;
+  private final CoolingMap cooling;
+
+  /**
+   * Creates the cooler of a cache.
+   *
+   * @param capacity frames from 1 on
+   * @param coolingCapacity of those, candidates for eviction to keep
+   * @param samples nodes to cool at a time
+   */
+  Cooler(
+      MemorySegment memory,
+      NodeLayout layout,
+      MappingTable mapping,
+      FreeFrames free,
+      Swizzles swizzles,
+      int capacity,
+      int coolingCapacity,
+      int samples) {
+    this.memory = memory;
+    this.layout = layout;
+    this.mapping = mapping;
+    this.free = free;
+    this.swizzles = swizzles;
+    this.capacity = capacity;
+    this.samples = samples;
+    this.cooling = new CoolingMap(coolingCapacity);
+  }
+
+  /** Returns a free frame, locked and owned by the caller, who makes room for it if need be. */
+  long takeFrame(CacheContext context) {
+    context.lost = null;
+    for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
+      int frame = free.take(context);
+      if (frame != FreeFrames.NONE) {
+        return layout.offset(frame);
+      }
+      makeRoom(context);
+      if (!context.keepsAny()) {
+        context.backoff.pause(attempt);
+      }
+    }
+    if (context.lost != null) {
+      throw context.lost;
+    }
+    throw new StalledException(
+        "no frame could be freed, every node is in use: frames="
+            + capacity
+            + ", attempts="
+            + WAITS_MAX);
+  }
+
+  private void makeRoom(CacheContext context) {
+    for (int i = 0; i < samples; i++) {
+      coolOne(context);
+    }
+    for (int i = 0; i < POPS_MAX && !context.keepsAny(); i++) {
+      int frame = cooling.pop(context.backoff, context.random.nextInt(cooling.buckets()));
+      if (frame != CoolingMap.NONE) {
+        evict(context, frame);
+      }
+    }
+  }
+
+  private void coolOne(CacheContext context) {
+    for (int draw = 0; draw < DRAWS_MAX; draw++) {
+      long node = layout.offset(1 + context.random.nextInt(capacity));
+      if (Frames.state(memory, node) == Frames.HOT && cool(context, delegate(context, node))) {
+        return;
+      }
+    }
+  }
+
+  /** Passes the command to cool down from a node to one that has no swizzled child. */
+  private long delegate(CacheContext context, long node) {
+    long chosen = node;
+    for (int depth = 0; depth < NodeLayout.LEVELS_MAX; depth++) {
+      long version = Frames.version(memory, chosen);
+      long child = swizzles.child(context.random, chosen);
+      if (child == Frames.NONE
+          || Frames.isLocked(version)
+          || !Frames.isCurrent(memory, chosen, version)) {
+        return chosen;
+      }
+      chosen = child;
+    }
+    return chosen;
+  }
+
+  private boolean cool(CacheContext context, long node) {
+    if (!Frames.tryLock(memory, node)) {
+      return false;
+    }
+    if (!detachForCooling(context, node)) {
+      Frames.unlockUnchanged(memory, node);
+      return false;
+    }
+    Frames.setParent(memory, node, Frames.NONE);
+    Frames.setState(memory, node, Frames.COOLING);
+    long address = NodeLayout.address(memory, node);
+    int oldest = cooling.push(context.backoff, address, layout.number(node));
+    Frames.unlock(memory, node);
+    context.coolings++;
+    context.backoff.transition();
+    if (oldest != CoolingMap.NONE) {
+      evict(context, oldest);
+    }
+    return true;
+  }
+
+  /** Makes a locked node that nobody needs clean, and takes it from its parent. */
+  private boolean detachForCooling(CacheContext context, long node) {
+    if (Frames.state(memory, node) != Frames.HOT
+        || Frames.pins(memory, node) != 0
+        || swizzles.child(context.random, node) != Frames.NONE
+        || !writeBack(context, node)) {
+      return false;
+    }
+    long parent = Frames.parent(memory, node);
+    return parent == Frames.NONE || swizzles.unswizzle(parent, node);
+  }
+
+  /**
+   * Writes a node without swizzled children back if it is dirty. The caller holds its lock.
+   *
+   * @return whether the node is clean; a node whose memory server is lost stays dirty and keeps its
+   *     frame, and whoever asks for it hears of the loss
+   */
+  private boolean writeBack(CacheContext context, long node) {
+    if (!Frames.isDirty(memory, node)) {
+      return true;
+    }
+    layout.seal(memory, node);
+    try {
+      context.worker.write(
+          NodeLayout.address(memory, node) + NodeLayout.IMAGE,
+          node + NodeLayout.IMAGE,
+          layout.imageBytes());
+    } catch (MemoryServerLostException e) {
+      context.lost = e;
+      return false;
+    }
+    Frames.setDirty(memory, node, false);
+    context.writeBacks++;
+    return true;
+  }
+
+  /** Drops a frame that left the cooling map, unless it got a second chance meanwhile. */
+  private void evict(CacheContext context, int frame) {
+    long node = layout.offset(frame);
+    for (int attempt = 0; !Frames.tryLock(memory, node); attempt++) {
+      if (Frames.state(memory, node) != Frames.COOLING) {
+        return;
+      }
+      if (attempt == WAITS_MAX) {
+        // It stays in the mapping table, where whoever needs the node finds it.
+        return;
+      }
+      context.backoff.pause(attempt);
+    }
+    if (Frames.state(memory, node) != Frames.COOLING) {
+      Frames.unlockUnchanged(memory, node);
+      return;
+    }
+    drop(context, node);
+    context.evictions++;
+    context.backoff.transition();
+  }
+
+  /** Drops a locked node from its frame, which becomes free. */
+  void drop(CacheContext context, long node) {
+    mapping.remove(context.backoff, NodeLayout.address(memory, node), layout.number(node));
+    Frames.setState(memory, node, Frames.FREE);
+    free.give(context, layout.number(node));
+  }
+
+  /** Takes a locked node that cools out of the candidates for eviction. */
+  void forget(CacheContext context, long node) {
+    cooling.remove(context.backoff, NodeLayout.address(memory, node), layout.number(node));
+  }
+
+  /** Forgets every candidate. Nobody else may use the cache meanwhile. */
+  void clear() {
+    cooling.clear();
+  }
+}

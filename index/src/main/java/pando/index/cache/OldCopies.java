@@ -1,0 +1,135 @@
+package pando.index.cache;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.GlobalAddress;
+import pando.fabric.StalledException;
+import pando.index.node.NodeLayout;
+
+/**
+ * Gets rid of cached copies that have grown old: of nodes that a memory server changed, and of
+ * nodes that are no more, whose places other nodes have taken or will take.
+ *
+ * <p>Thread-safe; each thread comes with its {@link CacheContext}.
+ */
+public final class OldCopies {
+  private static final int WAITS_MAX = 20_000;
+
+  private final MemorySegment memory;
+  private final NodeLayout layout;
+  private final int frames;
+  private final MappingTable mapping;
+  private final Swizzles swizzles;
+  private final Cooler cooler;
+
+  OldCopies(
+      MemorySegment memory,
+      NodeLayout layout,
+      int frames,
+      MappingTable mapping,
+      Swizzles swizzles,
+      Cooler cooler) {
+    this.memory = memory;
+    this.layout = layout;
+    this.frames = frames;
+    this.mapping = mapping;
+    this.swizzles = swizzles;
+    this.cooler = cooler;
+  }
+
+  /**
+   * Drops a cooling copy of a node that a memory server changed. The caller has claimed a node
+   * above it, so nobody else looks for the copy but to evict it.
+   */
+  public void invalidate(CacheContext context, long address) {
+    long node = lockCached(context, address);
+    if (node == Frames.NONE) {
+      return;
+    }
+    if (Frames.state(memory, node) != Frames.COOLING) {
+      Frames.unlockUnchanged(memory, node);
+      throw new AssertionError(
+          "a memory server changed a node in use: " + GlobalAddress.toString(address));
+    }
+    cooler.forget(context, node);
+    cooler.drop(context, node);
+  }
+
+  /**
+   * Makes sure that no copy of a node that is no more is cached, before its address is used again.
+   *
+   * @return whether that is so; {@code false} where the old copy is in use
+   */
+  public boolean forget(CacheContext context, long address) {
+    if (mapping.find(context.backoff, address) == MappingTable.ABSENT) {
+      return true;
+    }
+    long node = lockCached(context, address);
+    if (node == Frames.NONE) {
+      return mapping.find(context.backoff, address) == MappingTable.ABSENT;
+    }
+    boolean cool = Frames.state(memory, node) == Frames.COOLING;
+    boolean unused =
+        cool
+            || (Frames.parent(memory, node) == Frames.NONE
+                && Frames.pins(memory, node) == 0
+                && swizzles.child(context.random, node) == Frames.NONE);
+    if (!unused) {
+      Frames.unlockUnchanged(memory, node);
+      return false;
+    }
+    if (cool) {
+      cooler.forget(context, node);
+    }
+    cooler.drop(context, node);
+    return true;
+  }
+
+  /**
+   * Locks the copy of a node that an address held before, out of use, for its children to be made
+   * orphans and it to be dropped.
+   *
+   * @return {@link Frames#NONE} where there is no such copy, or it is in use
+   */
+  public long lockOld(CacheContext context, long address) {
+    long node = lockCached(context, address);
+    if (node == Frames.NONE) {
+      return Frames.NONE;
+    }
+    long parent = Frames.parent(memory, node);
+    boolean unused =
+        Frames.state(memory, node) == Frames.HOT
+            && Frames.pins(memory, node) == 0
+            && !Frames.isDirty(memory, node)
+            && (parent == Frames.NONE || swizzles.unswizzle(parent, node));
+    if (!unused) {
+      Frames.unlockUnchanged(memory, node);
+      return Frames.NONE;
+    }
+    Frames.setParent(memory, node, Frames.NONE);
+    return node;
+  }
+
+  /** Locks the frame that an address is in; {@link Frames#NONE} where it is in none. */
+  private long lockCached(CacheContext context, long address) {
+    for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
+      int frame = mapping.find(context.backoff, address);
+      if (frame == MappingTable.ABSENT || frame >= frames) {
+        return Frames.NONE;
+      }
+      long node = layout.offset(frame);
+      if (Frames.tryLock(memory, node)) {
+        if (NodeLayout.address(memory, node) == address
+            && Frames.state(memory, node) != Frames.FREE) {
+          return node;
+        }
+        Frames.unlockUnchanged(memory, node);
+      }
+      context.backoff.pause(attempt);
+    }
+    throw new StalledException(
+        "a cached node stayed locked: node="
+            + GlobalAddress.toString(address)
+            + ", attempts="
+            + WAITS_MAX);
+  }
+}

@@ -1,0 +1,104 @@
+package pando.index.cache;
+
+import java.lang.foreign.MemorySegment;
+import java.util.random.RandomGenerator;
+import pando.fabric.GlobalAddress;
+import pando.index.node.NodeLayout;
+
+/**
+ * What ties cached nodes to each other: a parent's swizzled pointer to its child's frame, and the
+ * child's word that names its parent's frame.
+ *
+ * <p>Whoever changes a pointer holds the parent's lock.
+ */
+public final class Swizzles {
+  private final MemorySegment memory;
+  private final NodeLayout layout;
+
+  Swizzles(MemorySegment memory, NodeLayout layout) {
+    this.memory = memory;
+    this.layout = layout;
+  }
+
+  /**
+   * Swizzles a locked parent's pointer to a node.
+   *
+   * @param address the node's
+   * @return {@code false} where the parent does not point there
+   */
+  boolean swizzle(long parent, long node, long address) {
+    return replace(parent, node, address, GlobalAddress.swizzled(node));
+  }
+
+  /** Takes the swizzled pointer to a locked node out of its parent, unless the parent is locked. */
+  boolean unswizzle(long parent, long node) {
+    if (!Frames.tryLock(memory, parent)) {
+      return false;
+    }
+    long address = NodeLayout.address(memory, node);
+    boolean replaced = replace(parent, node, GlobalAddress.swizzled(node), address);
+    if (replaced) {
+      Frames.unlock(memory, parent);
+    } else {
+      Frames.unlockUnchanged(memory, parent);
+    }
+    return replaced;
+  }
+
+  private boolean replace(long parent, long node, long before, long after) {
+    int index = layout.floor(memory, parent, NodeLayout.low(memory, node));
+    if (index < 0 || layout.slot(memory, parent, index) != before) {
+      return false;
+    }
+    layout.setSlot(memory, parent, index, after);
+    return true;
+  }
+
+  /** Returns any child that a node has a swizzled pointer to, or {@link Frames#NONE}. */
+  long child(RandomGenerator random, long node) {
+    long descriptor = NodeLayout.descriptor(memory, node);
+    int count = Math.min(NodeLayout.countOf(descriptor), layout.capacity());
+    if (NodeLayout.levelOf(descriptor) == 0 || count == 0) {
+      return Frames.NONE;
+    }
+    int first = random.nextInt(count);
+    for (int i = 0; i < count; i++) {
+      int index = first + i < count ? first + i : first + i - count;
+      long pointer = layout.slot(memory, node, index);
+      if (GlobalAddress.isSwizzled(pointer)) {
+        return GlobalAddress.frame(pointer);
+      }
+    }
+    return Frames.NONE;
+  }
+
+  /** Tells swizzled children that have moved to a node, with some of its entries, of it. */
+  public void reparent(long node, int from, int entries) {
+    if (NodeLayout.level(memory, node) == 0) {
+      return;
+    }
+    for (int i = from; i < from + entries; i++) {
+      long pointer = layout.slot(memory, node, i);
+      if (GlobalAddress.isSwizzled(pointer)) {
+        Frames.setParent(memory, GlobalAddress.frame(pointer), node);
+      }
+    }
+  }
+
+  /** Copies a node's image, with global addresses in place of swizzled pointers. */
+  public void copyUnswizzled(long node, long target) {
+    MemorySegment.copy(
+        memory, node + NodeLayout.IMAGE, memory, target + NodeLayout.IMAGE, layout.imageBytes());
+    if (NodeLayout.level(memory, node) == 0) {
+      return;
+    }
+    int count = NodeLayout.count(memory, target);
+    for (int i = 0; i < count; i++) {
+      long pointer = layout.slot(memory, target, i);
+      if (GlobalAddress.isSwizzled(pointer)) {
+        long child = GlobalAddress.frame(pointer);
+        layout.setSlot(memory, target, i, NodeLayout.address(memory, child));
+      }
+    }
+  }
+}
