@@ -266,24 +266,13 @@ public final class NodeCache implements AutoCloseable {
    * one is dropped, to be fetched anew; an orphan is attached all the same, and has to be
    * refreshed.
    *
-   * @param version under which the pointer was read from the parent's slot {@code index}
-   * @param level of the node, as the parent has it
-   * @param low fence that the parent gives the node
-   * @param high fence that the parent gives the node
+   * @param version under which the pointer was read from the parent
+   * @param index of the pointer's slot
    * @param frame where {@link #claim} found the node
    * @return {@link #ATTACHED}, {@link #OLD} for an orphan to be refreshed, {@link #STALE}, or
    *     {@link #MISFIT}
    */
-  public int attach(
-      CacheContext context,
-      long parent,
-      long version,
-      int index,
-      long address,
-      int level,
-      long low,
-      long high,
-      int frame) {
+  public int attach(CacheContext context, long parent, long version, int index, int frame) {
     if (!Frames.upgrade(memory, parent, version)) {
       return STALE;
     }
@@ -296,10 +285,12 @@ public final class NodeCache implements AutoCloseable {
       Frames.unlockUnchanged(memory, parent);
       return STALE;
     }
-    boolean fits = NodeLayout.low(memory, node) == low && NodeLayout.high(memory, node) == high;
+    boolean fits =
+        NodeLayout.low(memory, node) == NodeLayout.key(memory, parent, index)
+            && NodeLayout.high(memory, node) == NodeLayout.highOfChild(memory, parent, index);
     boolean cool = Frames.state(memory, node) == Frames.COOLING;
-    boolean found = NodeLayout.address(memory, node) == address;
-    boolean other = NodeLayout.level(memory, node) != level;
+    boolean found = NodeLayout.address(memory, node) == layout.slot(memory, parent, index);
+    boolean other = NodeLayout.level(memory, node) != NodeLayout.level(memory, parent) - 1;
     boolean misfit = found && (Frames.parent(memory, node) == parent || (other && !cool));
     if (!found || misfit || !detach(context, node)) {
       Frames.unlock(memory, node);

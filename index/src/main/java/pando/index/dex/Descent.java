@@ -77,7 +77,7 @@ final class Descent {
   /** The version under which a cached leaf was reached. */
   long version;
 
-  /** The parent of the leaf that was reached, and its version. */
+  /** The parent of the leaf that was reached. */
   long parent;
 
   /** The version under which the leaf's parent was passed. */
@@ -86,7 +86,7 @@ final class Descent {
   /** The slot of the leaf in its parent. */
   int index;
 
-  private long claimedAddress;
+  private final Missing missing = new Missing();
   private long conflictAddress;
   private String conflict = "";
   private @Nullable String damage;
@@ -245,8 +245,11 @@ final class Descent {
       long descriptor = NodeLayout.descriptor(memory, node);
       int slot = layout.floor(memory, node, descriptor, key);
       long pointer = layout.slot(memory, node, Math.max(slot, 0));
+      parent = node;
+      parentVersion = nodeVersion;
+      index = slot;
       if (!GlobalAddress.isSwizzled(pointer)) {
-        return fetch(node, nodeVersion, slot, pointer, key, eager);
+        return fetch(pointer, key, eager);
       }
       long child = GlobalAddress.frame(pointer);
       if (!Frames.isCurrent(memory, node, nodeVersion)) {
@@ -260,9 +263,6 @@ final class Descent {
         return conflict("a node on the path changes", node);
       }
       int expectedLevel = NodeLayout.levelOf(descriptor) - 1;
-      parent = node;
-      parentVersion = nodeVersion;
-      index = slot;
       node = child;
       nodeVersion = childVersion;
       if (!holdsKey || NodeLayout.levelOf(childDescriptor) != expectedLevel) {
@@ -279,33 +279,47 @@ final class Descent {
     return conflict("a node on the path is locked", node);
   }
 
-  /** Deals with a pointer that is not swizzled, read from a parent under a version. */
-  private int fetch(long node, long nodeVersion, int slot, long address, long key, boolean eager) {
-    long descriptor = NodeLayout.descriptor(memory, node);
-    int childLevel = NodeLayout.levelOf(descriptor) - 1;
-    long low = slot < 0 ? 0 : NodeLayout.key(memory, node, slot);
-    long high = NodeLayout.highOfChild(memory, node, slot);
-    if (!Frames.isCurrent(memory, node, nodeVersion) || slot < 0) {
-      return conflict("a node on the path changes", node);
-    }
-    int claim = cache.claim(context, node, nodeVersion, address);
+  /** Deals with a pointer that is not swizzled, read from the parent under its version. */
+  private int fetch(long address, long key, boolean eager) {
+    boolean current = index >= 0 && missing.describe(address);
+    int claim = current ? cache.claim(context, parent, parentVersion, address) : NodeCache.STALE;
     if (claim == NodeCache.STALE) {
-      return conflict("a node on the path changes", node);
+      return conflict("a node on the path changes", parent);
     }
     if (claim == NodeCache.BUSY) {
       conflict = "another worker fetches the node";
       conflictAddress = address;
       return CONFLICT;
     }
-    if (claim != NodeCache.CLAIMED) {
-      return attach(node, nodeVersion, slot, address, childLevel, low, high, claim, key);
+    return claim == NodeCache.CLAIMED ? fetchClaimed(key, eager) : attach(claim, key);
+  }
+
+  private int attach(int frame, long key) {
+    long node = parent;
+    int outcome = cache.attach(context, node, parentVersion, index, frame);
+    if (outcome == NodeCache.MISFIT) {
+      return misfit();
     }
-    parent = node;
-    parentVersion = nodeVersion;
-    index = slot;
+    if (outcome == NodeCache.OLD) {
+      refreshBelow(node, key);
+    }
+    return outcome == NodeCache.STALE ? conflict("a cooling node changes", node) : PROGRESS;
+  }
+
+  private int misfit() {
+    long address = missing.address;
+    String problem = "the node at its address is no child of the one that points to it";
+    if (!missing.shared) {
+      throw new CorruptNodeException(address, problem);
+    }
+    dropOld(address, missing.level);
+    return astray(address, problem);
+  }
+
+  private int fetchClaimed(long key, boolean eager) {
     boolean held = true;
     try {
-      int outcome = fetchClaimed(node, address, childLevel, low, high, key, eager);
+      int outcome = useClaimed(key, eager);
       held = outcome == OFFLOADED || outcome == ASTRAY;
       return outcome;
     } catch (UnknownOutcomeException e) {
@@ -315,64 +329,38 @@ final class Descent {
       throw e;
     } finally {
       if (held) {
-        cache.release(context, node, address);
+        release();
       }
     }
   }
 
-  private int attach(
-      long node,
-      long nodeVersion,
-      int slot,
-      long address,
-      int childLevel,
-      long low,
-      long high,
-      int frame,
-      long key) {
-    int outcome =
-        cache.attach(context, node, nodeVersion, slot, address, childLevel, low, high, frame);
-    if (outcome == NodeCache.MISFIT) {
-      boolean shared = server.isShared(childLevel, low, high);
-      if (shared) {
-        dropOld(address, childLevel);
-      }
-      return damaged(
-          address, "the node at its address is no child of the one that points to it", shared);
-    }
-    if (outcome == NodeCache.OLD) {
-      refreshBelow(node, key);
-    }
-    return outcome == NodeCache.STALE ? conflict("a cooling node changes", node) : PROGRESS;
-  }
-
-  private int fetchClaimed(
-      long node, long address, int childLevel, long low, long high, long key, boolean eager) {
-    boolean shared = server.isShared(childLevel, low, high);
-    if (childLevel == 0) {
+  private int useClaimed(long key, boolean eager) {
+    if (missing.level == 0) {
       leafMisses++;
       if (!eager && context.worker().random().nextDouble() >= admission) {
-        return readLeaf(address, low, high, shared, key);
+        return readLeaf(key);
       }
     } else {
       innerMisses++;
-      if (!eager
-          && !shared
-          && childLevel <= subtreeLevel
-          && offload.isOffered()
-          && policy.enabled()
-          && server.mayOffload()
-          && policy.prefersCall(childLevel + 1)
-          && offloaded(address, childLevel)) {
+      if (!eager && mayOffload() && offloaded()) {
         return OFFLOADED;
       }
     }
-    return admit(node, address, childLevel, low, high, shared, key);
+    return admit(key);
   }
 
-  private boolean offloaded(long address, int childLevel) {
+  private boolean mayOffload() {
+    return !missing.shared
+        && missing.level <= subtreeLevel
+        && offload.isOffered()
+        && policy.enabled()
+        && server.mayOffload()
+        && policy.prefersCall(missing.level + 1);
+  }
+
+  private boolean offloaded() {
     long start = context.worker().nanoTime();
-    boolean done = offload.call(address, childLevel);
+    boolean done = offload.call(missing.address, missing.level);
     policy.callTook(context.worker().nanoTime() - start);
     if (done) {
       leafMisses++;
@@ -383,27 +371,25 @@ final class Descent {
     return done;
   }
 
-  private int readLeaf(long address, long low, long high, boolean shared, long key) {
+  private int readLeaf(long key) {
     long scratch = context.scratchNode(0);
-    String problem = read(address, scratch, 0, low, high, shared, key);
+    String problem = read(scratch, key);
     if (problem != null) {
-      return damaged(address, problem, shared);
+      return damaged(problem);
     }
     leaf = scratch;
-    claimedAddress = address;
     return CLAIMED;
   }
 
-  private int admit(
-      long node, long address, int childLevel, long low, long high, boolean shared, long key) {
+  private int admit(long key) {
     long frame = cache.takeFrame(context);
     boolean admitted = false;
     try {
-      String problem = read(address, frame, childLevel, low, high, shared, key);
+      String problem = read(frame, key);
       if (problem != null) {
-        return damaged(address, problem, shared);
+        return damaged(problem);
       }
-      cache.admit(context, node, address, frame);
+      cache.admit(context, parent, missing.address, frame);
       admitted = true;
       return PROGRESS;
     } finally {
@@ -413,28 +399,31 @@ final class Descent {
     }
   }
 
-  /** Reads a node and checks it; returns what is wrong with it, or {@code null}. */
-  private @Nullable String read(
-      long address, long node, int childLevel, long low, long high, boolean shared, long key) {
+  /** Reads the missing node and checks it; returns what is wrong with it, or {@code null}. */
+  private @Nullable String read(long node, long key) {
     boolean timed = policy.samplesRead();
     long start = timed ? context.worker().nanoTime() : 0;
-    context.worker().read(address + NodeLayout.IMAGE, node + NodeLayout.IMAGE, layout.imageBytes());
+    context
+        .worker()
+        .read(missing.address + NodeLayout.IMAGE, node + NodeLayout.IMAGE, layout.imageBytes());
     if (timed) {
       policy.readTook(context.worker().nanoTime() - start);
     }
-    String problem = server.guard.check(memory, node, address, childLevel);
+    String problem = server.guard.check(memory, node, missing.address, missing.level);
     if (problem != null) {
       return problem;
     }
-    if (shared && NodeLayout.low(memory, node) <= key && key <= NodeLayout.high(memory, node)) {
+    if (missing.shared
+        && NodeLayout.low(memory, node) <= key
+        && key <= NodeLayout.high(memory, node)) {
       return null;
     }
-    return NodeCheck.fences(memory, node, low, high);
+    return NodeCheck.fences(memory, node, missing.low, missing.high);
   }
 
   /** Ends the use of a claimed leaf. */
   void release() {
-    cache.release(context, parent, claimedAddress);
+    cache.release(context, parent, missing.address);
   }
 
   /** Writes a claimed leaf back; its checksum must be up to date. */
@@ -442,11 +431,11 @@ final class Descent {
     cache.writeImage(context, leaf);
   }
 
-  private int damaged(long address, String problem, boolean shared) {
-    if (!shared) {
-      throw new CorruptNodeException(address, problem);
+  private int damaged(String problem) {
+    if (!missing.shared) {
+      throw new CorruptNodeException(missing.address, problem);
     }
-    return astray(address, problem);
+    return astray(missing.address, problem);
   }
 
   private int astray(long address, @Nullable String problem) {
@@ -459,5 +448,24 @@ final class Descent {
     conflict = what;
     conflictAddress = NodeLayout.address(memory, node);
     return CONFLICT;
+  }
+
+  /** What a parent says of the child that a descent needs and that is not in a frame below it. */
+  private final class Missing {
+    long address;
+    int level;
+    long low;
+    long high;
+    boolean shared;
+
+    /** Takes it from the parent; {@code false} where that changes meanwhile. */
+    boolean describe(long pointer) {
+      address = pointer;
+      level = NodeLayout.level(memory, parent) - 1;
+      low = NodeLayout.key(memory, parent, index);
+      high = NodeLayout.highOfChild(memory, parent, index);
+      shared = server.isShared(level, low, high);
+      return Frames.isCurrent(memory, parent, parentVersion);
+    }
   }
 }
