@@ -33,7 +33,7 @@ final class Merges {
   private static final int ATTEMPTS_MAX = 4;
   private static final int ANYWHERE = -1;
 
-  /** Scratch nodes that {@link SharedPath#lockCurrent} leaves alone. */
+  /** Scratch nodes that {@link SharedNodes} leaves alone. */
   private static final int LEFT = 1;
 
   private static final int MIDDLE = 2;
@@ -46,7 +46,8 @@ final class Merges {
   private final NodeLayout layout;
   private final MemorySegment memory;
   private final Descent descent;
-  private final SharedPath sharedPath;
+  private final SharedNodes sharedNodes;
+  private final SharedSplits sharedSplits;
   private final int sparse;
   private final int mergedMax;
   private final int checkEvery;
@@ -59,7 +60,12 @@ final class Merges {
   private long right;
   private boolean merged;
 
-  Merges(ComputeServer server, CacheContext context, Descent descent, SharedPath sharedPath) {
+  Merges(
+      ComputeServer server,
+      CacheContext context,
+      Descent descent,
+      SharedNodes sharedNodes,
+      SharedSplits sharedSplits) {
     this.server = server;
     this.cache = server.cache;
     this.swizzles = cache.swizzles();
@@ -67,7 +73,8 @@ final class Merges {
     this.layout = server.layout;
     this.memory = cache.memory();
     this.descent = descent;
-    this.sharedPath = sharedPath;
+    this.sharedNodes = sharedNodes;
+    this.sharedSplits = sharedSplits;
     this.sparse = (int) (layout.capacity() * server.options.mergeShare());
     this.mergedMax = (int) (layout.capacity() * server.options.mergedShare());
     this.checkEvery = Math.max(1, layout.capacity() / CHECKS_PER_NODE);
@@ -183,17 +190,17 @@ final class Merges {
     merged = false;
     long freed = NodeLayout.address(memory, middle);
     try {
-      if (fits && shared && sharedPath.lockCurrent(parent)) {
+      if (fits && shared && sharedNodes.lockCurrent(parent)) {
         writeNeighbours(toLeft);
         unlink(toLeft);
-        sharedPath.publish(parent);
+        sharedNodes.publish(parent);
       } else if (fits && !shared) {
         unlink(toLeft);
         markDirty();
         ascends = NodeLayout.count(memory, parent) < sparse;
       }
     } catch (RuntimeException e) {
-      sharedPath.abandon(e);
+      sharedNodes.abandon(e);
       throw e;
     } finally {
       unlock();
@@ -351,7 +358,7 @@ final class Merges {
   private void shrink(long key) {
     descent.find(key, NodeLayout.LEVELS_MAX, true, 0);
     if (NodeLayout.count(memory, descent.leaf) == 1 && NodeLayout.level(memory, descent.leaf) > 1) {
-      sharedPath.collapseRoot();
+      sharedSplits.collapseRoot();
       descent.refresh(key);
     }
   }

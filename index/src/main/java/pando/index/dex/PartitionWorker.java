@@ -40,11 +40,12 @@ final class PartitionWorker {
     this.context = server.cache.open();
     this.layout = server.layout;
     this.memory = server.cache.memory();
-    SharedPath sharedPath = new SharedPath(server, context);
-    this.descent = new Descent(server, context, sharedPath);
+    SharedNodes sharedNodes = new SharedNodes(server, context);
+    SharedSplits sharedSplits = new SharedSplits(server, context, sharedNodes);
+    this.descent = new Descent(server, context, new SharedPath(server, context, sharedNodes));
     this.offload = descent.offload;
-    this.splits = new Splits(server, context, descent, sharedPath);
-    this.merges = new Merges(server, context, descent, sharedPath);
+    this.splits = new Splits(server, context, descent, sharedNodes, sharedSplits);
+    this.merges = new Merges(server, context, descent, sharedNodes, sharedSplits);
     this.pass = server.gate.pass(context.worker().backoff());
     this.trail = new Trail(memory);
   }

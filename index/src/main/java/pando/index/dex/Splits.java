@@ -25,7 +25,7 @@ final class Splits {
    * full parent is split on the shared path, and the descent starts again.
    */
 
-  /** Scratch nodes that {@link SharedPath#lockCurrent} leaves alone. */
+  /** Scratch nodes that {@link SharedNodes} leaves alone. */
   private static final int LOWER = 1;
 
   private static final int UPPER = 2;
@@ -37,12 +37,18 @@ final class Splits {
   private final NodeLayout layout;
   private final MemorySegment memory;
   private final Descent descent;
-  private final SharedPath sharedPath;
+  private final SharedNodes sharedNodes;
+  private final SharedSplits sharedSplits;
 
   /** Whether the sibling has become part of the tree, so that its frame and address are taken. */
   private boolean linked;
 
-  Splits(ComputeServer server, CacheContext context, Descent descent, SharedPath sharedPath) {
+  Splits(
+      ComputeServer server,
+      CacheContext context,
+      Descent descent,
+      SharedNodes sharedNodes,
+      SharedSplits sharedSplits) {
     this.server = server;
     this.cache = server.cache;
     this.swizzles = cache.swizzles();
@@ -50,7 +56,8 @@ final class Splits {
     this.layout = server.layout;
     this.memory = cache.memory();
     this.descent = descent;
-    this.sharedPath = sharedPath;
+    this.sharedNodes = sharedNodes;
+    this.sharedSplits = sharedSplits;
   }
 
   /** Makes room for one more entry in the leaf of a key. */
@@ -125,10 +132,10 @@ final class Splits {
     boolean shared = server.isShared(parent);
     boolean full = NodeLayout.count(memory, parent) == layout.capacity();
     try {
-      if (splits && !full && shared && sharedPath.lockCurrent(parent)) {
+      if (splits && !full && shared && sharedNodes.lockCurrent(parent)) {
         writeHalves(node, address);
         link(parent, node, sibling, address);
-        sharedPath.publish(parent);
+        sharedNodes.publish(parent);
       } else if (splits && !full && !shared) {
         link(parent, node, sibling, address);
         Frames.setDirty(memory, sibling, true);
@@ -136,7 +143,7 @@ final class Splits {
         Frames.setDirty(memory, parent, true);
       }
     } catch (RuntimeException e) {
-      sharedPath.abandon(e);
+      sharedNodes.abandon(e);
       throw e;
     } finally {
       unlock(parent, node, sibling);
@@ -145,7 +152,7 @@ final class Splits {
       return;
     }
     if (full) {
-      sharedPath.splitFull(key);
+      sharedSplits.splitFull(key);
     }
     descent.refresh(key);
   }
@@ -166,7 +173,7 @@ final class Splits {
     long lower = context.scratchNode(LOWER);
     long upper = context.scratchNode(UPPER);
     swizzles.copyUnswizzled(node, lower);
-    SharedPath.splitEntries(layout, memory, lower, upper, address);
+    layout.split(memory, lower, upper, address);
     layout.seal(memory, upper);
     cache.writeImage(context, upper);
     layout.seal(memory, lower);
@@ -176,7 +183,7 @@ final class Splits {
   /** Moves the upper half of a locked node to its sibling, in the cache. */
   private void link(long parent, long node, long sibling, long address) {
     linked = true;
-    SharedPath.splitEntries(layout, memory, node, sibling, address);
+    layout.split(memory, node, sibling, address);
     swizzles.reparent(sibling, 0, NodeLayout.count(memory, sibling));
     long low = NodeLayout.low(memory, sibling);
     int index = layout.floor(memory, parent, low);

@@ -290,6 +290,18 @@ public final class NodeLayout {
     MemorySegment.copy(memory, keyFrom + shift, memory, keyTo + shift, bytes);
   }
 
+  /** Moves the upper half of a node's entries into a new sibling, fences and all. */
+  public void split(MemorySegment memory, long node, long sibling, long siblingAddress) {
+    int count = count(memory, node);
+    int kept = count / 2;
+    long low = key(memory, node, kept);
+    format(memory, sibling, siblingAddress, level(memory, node), low, high(memory, node));
+    copyEntries(memory, node, kept, sibling, 0, count - kept);
+    setCount(memory, sibling, count - kept);
+    setCount(memory, node, kept);
+    setHigh(memory, node, low - 1);
+  }
+
   /** Copies entries out of a node, to the start of two arrays. */
   public void copyOut(
       MemorySegment memory, long node, int from, int entries, long[] keys, long[] values) {

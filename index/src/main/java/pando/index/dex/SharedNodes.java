@@ -1,0 +1,200 @@
+package pando.index.dex;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import pando.fabric.GlobalAddress;
+import pando.fabric.StalledException;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
+import pando.index.cache.CacheContext;
+import pando.index.cache.Swizzles;
+import pando.index.node.NodeLayout;
+
+/**
+ * The nodes in the pool that several compute servers share: how they are locked, read and written
+ * (DEX section 4).
+ *
+ * <p>Belongs to one worker of one compute server.
+ */
+final class SharedNodes {
+  /*
+   * A shared node in the pool is always current: whoever changes it holds its remote lock, a CAS on
+   * its lock word, and writes the new image and the unlocked word in one doorbell list. A cached copy
+   * may be old, is never dirty, and keeps the checksum of the image it was made from; the copy is
+   * current exactly when that checksum still is the pool's.
+   *
+   * Readers take no lock: a READ that overlaps a WRITE may return parts of both, which the checksum
+   * tells, and is done again. That costs one READ where an optimistic lock would cost three.
+   *
+   * The lock word belongs to the place, not to the node: a node that is allocated where another was
+   * freed finds the word there and does not touch it. So a compute server that locks a node which it
+   * knows from an old copy does no harm; after locking it sees that the node is another, and lets go.
+   */
+
+  /** The scratch node that is used here; a caller has the others. */
+  static final int FRESH = 0;
+
+  private static final int ATTEMPTS_MAX = 10_000;
+  private static final int READS_MAX = 10_000;
+  private static final int HELD_MAX = 4;
+  private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final CacheContext context;
+  private final Worker worker;
+  private final NodeLayout layout;
+  private final NodeGuard guard;
+  private final Swizzles swizzles;
+  private final MemorySegment memory;
+  private final VerbList list = new VerbList();
+  private final long owner;
+  private final long[] held = new long[HELD_MAX];
+  private int heldCount;
+
+  SharedNodes(ComputeServer server, CacheContext context) {
+    this.context = context;
+    this.worker = context.worker();
+    this.layout = server.layout;
+    this.guard = server.guard;
+    this.swizzles = server.cache.swizzles();
+    this.memory = server.cache.memory();
+    this.owner = ((long) (server.number + 1) << 32) | (context.number() + 1);
+  }
+
+  /** Reads a shared node until its image is whole; {@code false} where it is no longer there. */
+  boolean read(long address, long target, int level) {
+    for (int attempt = 0; attempt < READS_MAX; attempt++) {
+      worker.read(address + NodeLayout.IMAGE, target + NodeLayout.IMAGE, layout.imageBytes());
+      if (guard.check(memory, target, address, level) == null) {
+        return true;
+      }
+      if (isWhole(target)) {
+        return false;
+      }
+      worker.backoff().pause(attempt);
+    }
+    return false;
+  }
+
+  private boolean isWhole(long node) {
+    return NodeLayout.isDescriptor(NodeLayout.descriptor(memory, node))
+        && layout.computeChecksum(memory, node) == NodeLayout.checksum(memory, node);
+  }
+
+  /** Takes a remote lock, and waits for it. */
+  void lock(long address) {
+    long found = 0;
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      found = worker.cas(address + NodeLayout.LOCK, 0, owner);
+      if (found == 0) {
+        hold(address);
+        return;
+      }
+      worker.backoff().pause(attempt);
+    }
+    throw new StalledException(
+        "a shared node stayed locked: node="
+            + GlobalAddress.toString(address)
+            + ", holder=computeServer "
+            + ((found >>> 32) - 1)
+            + " worker "
+            + ((found & 0xFFFF_FFFFL) - 1)
+            + ", attempts="
+            + ATTEMPTS_MAX);
+  }
+
+  /**
+   * Takes the remote lock of a shared node of which the caller has locked the cached copy.
+   *
+   * @return whether the lock is held and the copy is current; else nothing is held, and the caller
+   *     lets go of the copy, refreshes and restarts
+   */
+  boolean lockCurrent(long node) {
+    long address = NodeLayout.address(memory, node);
+    long fresh = context.scratchNode(FRESH);
+    long found = context.message();
+    list.clear()
+        .cas(address + NodeLayout.LOCK, 0, owner, found)
+        .read(address + NodeLayout.IMAGE, fresh + NodeLayout.IMAGE, layout.imageBytes());
+    worker.post(list);
+    if (memory.get(LONG, found) != 0) {
+      return false;
+    }
+    hold(address);
+    boolean current =
+        guard.check(memory, fresh, address, NodeLayout.level(memory, node)) == null
+            && NodeLayout.checksum(memory, fresh) == NodeLayout.checksum(memory, node);
+    if (!current) {
+      unlock(address);
+    }
+    return current;
+  }
+
+  /** Writes a changed copy to the pool and lets go of the node's remote lock. */
+  void publish(long node) {
+    long image = context.scratchNode(FRESH);
+    swizzles.copyUnswizzled(node, image);
+    long checksum = layout.seal(memory, image);
+    writeAndUnlock(NodeLayout.address(memory, node), image);
+    NodeLayout.setChecksum(memory, node, checksum);
+  }
+
+  /**
+   * Lets go of every remote lock that is held, after a failure; another failure joins the first.
+   */
+  void abandon(RuntimeException failure) {
+    while (heldCount > 0) {
+      long address = held[--heldCount];
+      try {
+        unlockHeld(address);
+      } catch (RuntimeException e) {
+        failure.addSuppressed(e);
+      }
+    }
+  }
+
+  private void hold(long address) {
+    held[heldCount++] = address;
+  }
+
+  private void release(long address) {
+    for (int i = 0; i < heldCount; i++) {
+      if (held[i] == address) {
+        held[i] = held[--heldCount];
+        return;
+      }
+    }
+    throw new AssertionError("no such remote lock: node=" + GlobalAddress.toString(address));
+  }
+
+  /** Lets go of a remote lock. */
+  void unlock(long address) {
+    release(address);
+    unlockHeld(address);
+  }
+
+  private void unlockHeld(long address) {
+    long found = worker.cas(address + NodeLayout.LOCK, owner, 0);
+    if (found != owner) {
+      throw new CorruptNodeException(
+          address,
+          "its remote lock was lost: owner=0x"
+              + Long.toHexString(owner)
+              + ", found=0x"
+              + Long.toHexString(found));
+    }
+  }
+
+  /** Writes a sealed image and lets go of the node's remote lock. */
+  void writeAndUnlock(long address, long image) {
+    memory.set(LONG, image + NodeLayout.LOCK, 0);
+    list.clear()
+        .write(address + NodeLayout.IMAGE, image + NodeLayout.IMAGE, layout.imageBytes())
+        .write(address + NodeLayout.LOCK, image + NodeLayout.LOCK, Long.BYTES);
+    worker.post(list);
+    release(address);
+  }
+}

@@ -1,0 +1,225 @@
+package pando.index.dex;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.GlobalAddress;
+import pando.fabric.StalledException;
+import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
+import pando.index.cache.CacheContext;
+import pando.index.cache.NodeCache;
+import pando.index.node.NodeLayout;
+
+/**
+ * Splits full shared nodes, from the root down (DEX section 7), and puts a root above the root or
+ * takes it away. Works on the pool alone: cached copies are old thereafter, until a refresh.
+ *
+ * <p>Belongs to one worker of one compute server.
+ */
+final class SharedSplits {
+  /*
+   * A descent of remote locks, hand over hand: a node is locked below its locked parent, which has
+   * room, and the parent let go of once the node has room as well, or is split. Below a locked parent
+   * the pool tells the truth: no child comes or goes.
+   *
+   * The root pointer changes by CAS while the lock of the root that it named is held.
+   */
+
+  private static final int ATTEMPTS_MAX = 10_000;
+
+  private static final int PARENT = 0;
+  private static final int NODE = 1;
+  private static final int SIBLING = 2;
+  private static final int ROOT = 3;
+
+  private final ComputeServer server;
+  private final NodeCache cache;
+  private final CacheContext context;
+  private final Worker worker;
+  private final NodeLayout layout;
+  private final MemorySegment memory;
+  private final Catalogue catalogue;
+  private final SharedNodes shared;
+
+  SharedSplits(ComputeServer server, CacheContext context, SharedNodes shared) {
+    this.server = server;
+    this.cache = server.cache;
+    this.context = context;
+    this.worker = context.worker();
+    this.layout = server.layout;
+    this.memory = cache.memory();
+    this.catalogue = new Catalogue(worker, context.message(), server.guard);
+    this.shared = shared;
+  }
+
+  /** Splits every full shared node on the way to a key. The caller holds no lock. */
+  void splitFull(long key) {
+    try {
+      for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        if (splitFirstFull(key, attempt)) {
+          return;
+        }
+      }
+    } catch (RuntimeException e) {
+      shared.abandon(e);
+      throw e;
+    }
+    throw new StalledException(
+        "the shared nodes above a key stay full: key=" + key + ", attempts=" + ATTEMPTS_MAX);
+  }
+
+  /** Splits the first full shared node below the root, if any; {@code true} where none is full. */
+  private boolean splitFirstFull(long key, int attempt) {
+    long root = catalogue.root();
+    long address = Catalogue.rootAddress(root);
+    int level = Catalogue.rootLevel(root);
+    long parent = context.scratchNode(PARENT);
+    shared.lock(address);
+    if (catalogue.root() != root || !shared.read(address, parent, level)) {
+      shared.unlock(address);
+      worker.backoff().pause(attempt);
+      return false;
+    }
+    if (NodeLayout.count(memory, parent) == layout.capacity()) {
+      splitRoot(root, parent);
+      return false;
+    }
+    return splitBelow(parent, level, key);
+  }
+
+  /** Goes down from a locked node that is not full. */
+  private boolean splitBelow(long top, int topLevel, long key) {
+    long parent = top;
+    long node = context.scratchNode(NODE);
+    for (int level = topLevel - 1; level > 0; level--) {
+      int index = layout.floor(memory, parent, key);
+      long low = NodeLayout.key(memory, parent, index);
+      long high = NodeLayout.highOfChild(memory, parent, index);
+      long parentAddress = NodeLayout.address(memory, parent);
+      if (!server.isShared(level, low, high)) {
+        shared.unlock(parentAddress);
+        return true;
+      }
+      long address = layout.slot(memory, parent, index);
+      shared.lock(address);
+      if (!shared.read(address, node, level)) {
+        shared.unlock(address);
+        shared.unlock(parentAddress);
+        return false;
+      }
+      if (NodeLayout.count(memory, node) == layout.capacity()) {
+        splitNode(parent, node);
+        return false;
+      }
+      shared.unlock(parentAddress);
+      long next = parent;
+      parent = node;
+      node = next;
+    }
+    shared.unlock(NodeLayout.address(memory, parent));
+    return true;
+  }
+
+  /** Splits a full node below a parent with room; both are locked, and unlocked thereafter. */
+  private void splitNode(long parent, long node) {
+    long sibling = context.scratchNode(SIBLING);
+    long address = NodeLayout.address(memory, node);
+    long siblingAddress = server.allocate(context, address);
+    layout.split(memory, node, sibling, siblingAddress);
+    writeOrFree(sibling);
+    long low = NodeLayout.low(memory, sibling);
+    int index = layout.floor(memory, parent, low);
+    layout.insert(memory, parent, index + 1, low, siblingAddress);
+    layout.seal(memory, parent);
+    layout.seal(memory, node);
+    shared.writeAndUnlock(NodeLayout.address(memory, parent), parent);
+    shared.writeAndUnlock(address, node);
+  }
+
+  /** Splits the full and locked root below a new one, and unlocks it. */
+  private void splitRoot(long rootPointer, long root) {
+    long sibling = context.scratchNode(SIBLING);
+    long top = context.scratchNode(ROOT);
+    long address = Catalogue.rootAddress(rootPointer);
+    int level = Catalogue.rootLevel(rootPointer);
+    long siblingAddress = server.allocate(context, address);
+    long topAddress = GlobalAddress.NULL;
+    try {
+      topAddress = server.allocate(context, address);
+      layout.split(memory, root, sibling, siblingAddress);
+      write(sibling);
+      NodeLayout.format(memory, top, topAddress, level + 1, Long.MIN_VALUE, Long.MAX_VALUE);
+      layout.append(memory, top, Long.MIN_VALUE, address);
+      layout.append(memory, top, NodeLayout.low(memory, sibling), siblingAddress);
+      write(top);
+    } catch (RuntimeException e) {
+      server.free(context, siblingAddress);
+      if (topAddress != GlobalAddress.NULL) {
+        server.free(context, topAddress);
+      }
+      throw e;
+    }
+    if (!catalogue.replaceRoot(rootPointer, topAddress, level + 1)) {
+      throw new CorruptNodeException(
+          address, "another node became the root while this one was locked");
+    }
+    layout.seal(memory, root);
+    shared.writeAndUnlock(address, root);
+  }
+
+  private void writeOrFree(long image) {
+    try {
+      write(image);
+    } catch (RuntimeException e) {
+      server.free(context, NodeLayout.address(memory, image));
+      throw e;
+    }
+  }
+
+  /** Puts the only child of the root in its place, while the root has only one. */
+  void collapseRoot() {
+    try {
+      collapse();
+    } catch (RuntimeException e) {
+      shared.abandon(e);
+      throw e;
+    }
+  }
+
+  private void collapse() {
+    for (int level = 0; level < NodeLayout.LEVELS_MAX; level++) {
+      long root = catalogue.root();
+      long address = Catalogue.rootAddress(root);
+      long node = context.scratchNode(PARENT);
+      if (Catalogue.rootLevel(root) <= 1) {
+        return;
+      }
+      shared.lock(address);
+      boolean collapses =
+          catalogue.root() == root
+              && shared.read(address, node, Catalogue.rootLevel(root))
+              && NodeLayout.count(memory, node) == 1
+              && catalogue.replaceRoot(
+                  root, layout.slot(memory, node, 0), Catalogue.rootLevel(root) - 1);
+      if (collapses) {
+        erase(address);
+      }
+      shared.unlock(address);
+      if (!collapses) {
+        return;
+      }
+      server.free(context, address);
+    }
+  }
+
+  /** Makes a freed node unrecognisable, for those who still know it from an old copy. */
+  private void erase(long address) {
+    long image = context.scratchNode(NODE);
+    NodeLayout.format(memory, image, address, NodeLayout.LEVELS_MAX, 0, 0);
+    write(image);
+  }
+
+  private void write(long image) {
+    layout.seal(memory, image);
+    cache.writeImage(context, image);
+  }
+}
