@@ -127,8 +127,8 @@ public final class ComputeService implements AutoCloseable {
   }
 
   private void open(IndexSubject subject, Partitioning partitioning) {
-    long low = partitioning.low(firstServer());
-    long high = partitioning.high(firstServer() + servers() - 1);
+    long low = partitioning.lowOfServer(firstServer());
+    long high = partitioning.highOfServer(firstServer() + servers() - 1);
     Share share = new Share(process, processes, low, high);
     testbed = LocalTestbed.ofPart(subject, plan, share, this::awaitGo);
   }

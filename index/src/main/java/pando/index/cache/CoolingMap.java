@@ -23,8 +23,8 @@ final class CoolingMap {
   private static final int WAITS_MAX = 20_000;
   private static final int BUCKET_INTS = 8;
   private static final int COUNT = 1;
-  private static final int SLOTS = 2;
-  private static final int SLOTS_MAX = 6;
+  private static final int PLACES = 2;
+  private static final int PLACES_MAX = 6;
   private static final VarHandle INTS = MethodHandles.arrayElementVarHandle(int[].class);
 
   private final int[] ints;
@@ -32,7 +32,7 @@ final class CoolingMap {
 
   /** Creates a map for about {@code capacity} frames: at least one bucket of six. */
   CoolingMap(int capacity) {
-    buckets = Math.max(1, capacity / SLOTS_MAX);
+    buckets = Math.max(1, capacity / PLACES_MAX);
     ints = new int[buckets * BUCKET_INTS];
   }
 
@@ -49,11 +49,11 @@ final class CoolingMap {
     int bucket = lock(backoff, bucket(address));
     int count = ints[bucket + COUNT];
     int oldest = NONE;
-    if (count == SLOTS_MAX) {
-      oldest = ints[bucket + SLOTS];
+    if (count == PLACES_MAX) {
+      oldest = ints[bucket + PLACES];
       close(bucket, 0, count--);
     }
-    ints[bucket + SLOTS + count] = frame;
+    ints[bucket + PLACES + count] = frame;
     ints[bucket + COUNT] = count + 1;
     unlock(bucket);
     return oldest;
@@ -64,7 +64,7 @@ final class CoolingMap {
     int bucket = lock(backoff, bucket(address));
     int count = ints[bucket + COUNT];
     for (int i = 0; i < count; i++) {
-      if (ints[bucket + SLOTS + i] == frame) {
+      if (ints[bucket + PLACES + i] == frame) {
         close(bucket, i, count);
         ints[bucket + COUNT] = count - 1;
         break;
@@ -81,7 +81,7 @@ final class CoolingMap {
     int count = ints[bucket + COUNT];
     int oldest = NONE;
     if (count > 0) {
-      oldest = ints[bucket + SLOTS];
+      oldest = ints[bucket + PLACES];
       close(bucket, 0, count);
       ints[bucket + COUNT] = count - 1;
     }
@@ -100,8 +100,8 @@ final class CoolingMap {
   }
 
   private void close(int bucket, int index, int count) {
-    int slot = bucket + SLOTS + index;
-    System.arraycopy(ints, slot + 1, ints, slot, count - index - 1);
+    int at = bucket + PLACES + index;
+    System.arraycopy(ints, at + 1, ints, at, count - index - 1);
   }
 
   private int lock(Backoff backoff, int bucket) {

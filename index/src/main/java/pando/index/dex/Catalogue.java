@@ -149,7 +149,7 @@ final class Catalogue {
     set(1, ranges);
     for (int range = 0; range < ranges; range++) {
       set(HEADER_WORDS + 2 * range, partitioning.lowOfRange(range));
-      set(HEADER_WORDS + 2 * range + 1, partitioning.owner(range));
+      set(HEADER_WORDS + 2 * range + 1, partitioning.ownerOfRange(range));
     }
     set(2, checksum(ranges));
     worker.write(PARTITIONS, buffer, (HEADER_WORDS + 2 * ranges) * Long.BYTES);

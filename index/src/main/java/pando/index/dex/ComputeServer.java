@@ -115,9 +115,9 @@ final class ComputeServer {
 
   /** Lets operations in again, on the range that partitions give the server, if any. */
   void resume(Partitioning partitioning, long root) {
-    boolean has = partitioning.has(number);
-    low = has ? partitioning.low(number) : Long.MAX_VALUE;
-    high = has ? partitioning.high(number) : Long.MIN_VALUE;
+    boolean has = partitioning.hasServer(number);
+    low = has ? partitioning.lowOfServer(number) : Long.MAX_VALUE;
+    high = has ? partitioning.highOfServer(number) : Long.MIN_VALUE;
     cache.setRoot(Catalogue.rootAddress(root), Catalogue.rootLevel(root));
     gate.open();
   }
@@ -129,8 +129,8 @@ final class ComputeServer {
 
   /** Tells whether partitions give the server the range that it has. */
   boolean hasRange(Partitioning partitioning) {
-    return partitioning.has(number)
-        ? low == partitioning.low(number) && high == partitioning.high(number)
+    return partitioning.hasServer(number)
+        ? low == partitioning.lowOfServer(number) && high == partitioning.highOfServer(number)
         : low > high;
   }
 

@@ -41,11 +41,11 @@ final class Descent {
    * restarts. A private node is nobody else's, so anything odd about it is damage.
    */
 
-  /** A cached leaf was reached: {@link #leaf} under {@link #version}. */
+  /** A cached node was reached: {@link #node} under {@link #version}. */
   static final int CACHED = 0;
 
-  /** A leaf was read into scratch and is claimed: {@link #release} must follow. */
-  static final int CLAIMED = 1;
+  /** A leaf was read into scratch, to be used there: {@link #release} must follow. */
+  static final int FETCHED = 1;
 
   /** The operation was finished by a memory server: {@link #offload} has the result. */
   static final int OFFLOADED = 2;
@@ -71,19 +71,19 @@ final class Descent {
   /** The offloaded operation, to be set before {@link #find}. */
   final Offload offload;
 
-  /** The leaf that was reached. */
-  long leaf;
+  /** The node that was reached. */
+  long node;
 
-  /** The version under which a cached leaf was reached. */
+  /** The version under which a cached node was reached. */
   long version;
 
-  /** The parent of the leaf that was reached. */
+  /** The parent of the node that was reached. */
   long parent;
 
-  /** The version under which the leaf's parent was passed. */
+  /** The version under which the node's parent was passed. */
   long parentVersion;
 
-  /** The slot of the leaf in its parent. */
+  /** The index of the node's slot in its parent. */
   int index;
 
   private final Missing missing = new Missing();
@@ -125,7 +125,7 @@ final class Descent {
   }
 
   /**
-   * Goes to the node of a key at a level, which is {@link #leaf} then.
+   * Goes to the node of a key at a level, which is {@link #node} then.
    *
    * @param level of the node; above 0 it is always cached
    */
@@ -176,7 +176,7 @@ final class Descent {
   }
 
   private static boolean isFinal(int outcome) {
-    return outcome == CACHED || outcome == CLAIMED || outcome == OFFLOADED;
+    return outcome == CACHED || outcome == FETCHED || outcome == OFFLOADED;
   }
 
   private long version(long node) {
@@ -239,44 +239,43 @@ final class Descent {
   }
 
   private int goDown(long from, long fromVersion, long key, int level, boolean eager) {
-    long node = from;
-    long nodeVersion = fromVersion;
-    while (!Frames.isLocked(nodeVersion)) {
-      long descriptor = NodeLayout.descriptor(memory, node);
-      int slot = layout.floor(memory, node, descriptor, key);
-      long pointer = layout.slot(memory, node, Math.max(slot, 0));
-      parent = node;
-      parentVersion = nodeVersion;
-      index = slot;
+    long at = from;
+    long atVersion = fromVersion;
+    while (!Frames.isLocked(atVersion)) {
+      long descriptor = NodeLayout.descriptor(memory, at);
+      parent = at;
+      parentVersion = atVersion;
+      index = layout.floor(memory, at, descriptor, key);
+      long pointer = layout.slot(memory, at, Math.max(index, 0));
       if (!GlobalAddress.isSwizzled(pointer)) {
         return fetch(pointer, key, eager);
       }
       long child = GlobalAddress.frame(pointer);
-      if (!Frames.isCurrent(memory, node, nodeVersion)) {
-        return conflict("a node on the path changes", node);
+      if (!Frames.isCurrent(memory, at, atVersion)) {
+        return conflict("a node on the path changes", at);
       }
       long childVersion = Frames.version(memory, child);
       long childDescriptor = NodeLayout.descriptor(memory, child);
       boolean holdsKey =
           NodeLayout.low(memory, child) <= key && key <= NodeLayout.high(memory, child);
-      if (!Frames.isCurrent(memory, node, nodeVersion)) {
-        return conflict("a node on the path changes", node);
+      if (!Frames.isCurrent(memory, at, atVersion)) {
+        return conflict("a node on the path changes", at);
       }
       int expectedLevel = NodeLayout.levelOf(descriptor) - 1;
-      node = child;
-      nodeVersion = childVersion;
+      at = child;
+      atVersion = childVersion;
       if (!holdsKey || NodeLayout.levelOf(childDescriptor) != expectedLevel) {
-        return !Frames.isLocked(nodeVersion) && Frames.isCurrent(memory, node, nodeVersion)
-            ? astray(NodeLayout.address(memory, node), null)
-            : conflict("a node on the path changes", node);
+        return !Frames.isLocked(atVersion) && Frames.isCurrent(memory, at, atVersion)
+            ? astray(NodeLayout.address(memory, at), null)
+            : conflict("a node on the path changes", at);
       }
       if (NodeLayout.levelOf(childDescriptor) <= level) {
-        leaf = node;
-        version = nodeVersion;
-        return Frames.isLocked(nodeVersion) ? conflict("the node is locked", node) : CACHED;
+        node = at;
+        version = atVersion;
+        return Frames.isLocked(atVersion) ? conflict("the node is locked", at) : CACHED;
       }
     }
-    return conflict("a node on the path is locked", node);
+    return conflict("a node on the path is locked", at);
   }
 
   /** Deals with a pointer that is not swizzled, read from the parent under its version. */
@@ -377,8 +376,8 @@ final class Descent {
     if (problem != null) {
       return damaged(problem);
     }
-    leaf = scratch;
-    return CLAIMED;
+    node = scratch;
+    return FETCHED;
   }
 
   private int admit(long key) {
@@ -421,14 +420,14 @@ final class Descent {
     return NodeCheck.fences(memory, node, missing.low, missing.high);
   }
 
-  /** Ends the use of a claimed leaf. */
+  /** Ends the use of a fetched leaf. */
   void release() {
     cache.release(context, parent, missing.address);
   }
 
-  /** Writes a claimed leaf back; its checksum must be up to date. */
-  void writeClaimed() {
-    cache.writeImage(context, leaf);
+  /** Writes a fetched leaf back; its checksum must be up to date. */
+  void writeFetched() {
+    cache.writeImage(context, node);
   }
 
   private int damaged(String problem) {

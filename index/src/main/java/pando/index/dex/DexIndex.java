@@ -115,7 +115,7 @@ public final class DexIndex implements RangeIndex {
       }
       index.partitioning = topology.catalogue().readPartitioning();
       for (int number = first; number < first + count; number++) {
-        index.partitioning.range(number);
+        index.partitioning.rangeOfServer(number);
       }
       try {
         index.startLocal(topology, first, count);
@@ -206,9 +206,9 @@ public final class DexIndex implements RangeIndex {
     try (Topology topology = topology()) {
       topology.lock();
       Repartitioning change = new Repartitioning(topology);
-      int range = change.range(server);
+      int range = change.rangeOfServer(server);
       List<ComputeServer> concerned = concerned(change.giver(range, low));
-      addIfLocal(concerned, change.before().owner(range - 1));
+      addIfLocal(concerned, change.before().ownerOfRange(range - 1));
       addIfLocal(concerned, server);
       return change(topology, concerned, () -> change.moved(range, low)).lowOfRange(range);
     }
@@ -254,12 +254,12 @@ public final class DexIndex implements RangeIndex {
       Supplier<Partitioning> divided;
       List<ComputeServer> concerned = concerned(from);
       int number = change.freeNumber();
-      divided = division.of(change, change.range(from), number);
+      divided = division.of(change, change.rangeOfServer(from), number);
       ComputeServer added = addLocal(number);
       concerned.add(added);
       boolean used = false;
       try {
-        used = change(topology, concerned, divided).has(number);
+        used = change(topology, concerned, divided).hasServer(number);
       } finally {
         if (!used) {
           dropLocal(added);
@@ -280,10 +280,10 @@ public final class DexIndex implements RangeIndex {
     try (Topology topology = topology()) {
       topology.lock();
       Repartitioning change = new Repartitioning(topology);
-      Partitioning after = change.without(server);
+      Partitioning after = change.withoutServer(server);
       List<ComputeServer> concerned = concerned(server);
       ComputeServer leaving = concerned.getFirst();
-      addIfLocal(concerned, after.owner(Math.max(0, change.range(server) - 1)));
+      addIfLocal(concerned, after.ownerOfRange(Math.max(0, change.rangeOfServer(server) - 1)));
       change(topology, concerned, () -> after);
       leaving.trim();
       dropLocal(leaving);

@@ -239,17 +239,17 @@ public record DexOptions(
         "option " + name + " takes " + expected + ": value=" + value, cause);
   }
 
-  private static void check(String name, double value, double least, double greatest) {
-    if (!(value >= least && value <= greatest)) {
+  private static void check(String name, double value, double min, double max) {
+    if (!(value >= min && value <= max)) {
       throw new IllegalArgumentException(
           "option "
               + name
               + " is out of range: value="
               + plain(value)
               + ", least="
-              + plain(least)
+              + plain(min)
               + ", greatest="
-              + plain(greatest));
+              + plain(max));
     }
   }
 

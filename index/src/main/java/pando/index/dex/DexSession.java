@@ -138,9 +138,9 @@ final class DexSession implements Session {
       return false;
     }
     int step = down ? -1 : 1;
-    int end = partitioning.rangeOf(last);
-    for (int range = partitioning.rangeOf(wanted); range != end; range += step) {
-      PartitionWorker worker = workers[partitioning.owner(range)];
+    int end = partitioning.rangeOfKey(last);
+    for (int range = partitioning.rangeOfKey(wanted); range != end; range += step) {
+      PartitionWorker worker = workers[partitioning.ownerOfRange(range)];
       if (worker == null || !worker.isTrailCurrent()) {
         return false;
       }
@@ -160,12 +160,12 @@ final class DexSession implements Session {
     long visited = 0;
     long next = from;
     while (visited < limit) {
-      int most = (int) Math.min(scanKeys.length, limit - visited);
+      int max = (int) Math.min(scanKeys.length, limit - visited);
       PartitionWorker worker = enter(next);
       int entries;
       long resume;
       try {
-        entries = worker.copyLeaf(next, to, most, scanKeys, scanValues);
+        entries = worker.copyLeaf(next, to, max, scanKeys, scanValues);
         resume = worker.resume();
       } finally {
         worker.exit();
@@ -188,7 +188,7 @@ final class DexSession implements Session {
   private PartitionWorker enter(long wanted) {
     for (int attempt = 0; ; attempt++) {
       Partitioning partitioning = index.partitioning();
-      int owner = partitioning.ownerOf(wanted);
+      int owner = partitioning.ownerOfKey(wanted);
       PartitionWorker worker = workers[owner];
       if (worker == null || worker.server().isRetired()) {
         worker = open(owner);

@@ -113,12 +113,12 @@ final class Merges {
   /** Brings the key's node and its neighbours into the cache; {@code false} where none will do. */
   private boolean findNeighbours(long key, int level) {
     descent.find(key, level, true, 0);
-    middle = descent.leaf;
+    middle = descent.node;
     long low = NodeLayout.low(memory, middle);
     long high = NodeLayout.high(memory, middle);
     long address = NodeLayout.address(memory, middle);
     int count = NodeLayout.count(memory, descent.parent);
-    int slot = descent.index;
+    int at = descent.index;
     boolean candidate =
         NodeLayout.level(memory, middle) == level
             && descent.parent != cache.anchor()
@@ -133,10 +133,10 @@ final class Merges {
             || level > server.options.subtreeLevel()
             || NodeLayout.count(memory, middle) == 1;
     int home = anywhere ? ANYWHERE : GlobalAddress.server(address);
-    left = slot > 0 ? neighbour(low - 1, level, home) : Frames.NONE;
-    right = slot + 1 < count ? neighbour(high + 1, level, home) : Frames.NONE;
+    left = at > 0 ? neighbour(low - 1, level, home) : Frames.NONE;
+    right = at + 1 < count ? neighbour(high + 1, level, home) : Frames.NONE;
     descent.find(key, level, true, 0);
-    middle = descent.leaf;
+    middle = descent.node;
     parent = descent.parent;
     parentVersion = descent.parentVersion;
     index = descent.index;
@@ -148,7 +148,7 @@ final class Merges {
       return Frames.NONE;
     }
     descent.find(key, level, true, 0);
-    long node = descent.leaf;
+    long node = descent.node;
     boolean near =
         home == ANYWHERE || home == GlobalAddress.server(NodeLayout.address(memory, node));
     return near && !server.isShared(node) ? node : Frames.NONE;
@@ -174,11 +174,11 @@ final class Merges {
     return true;
   }
 
-  private boolean pointsTo(int slot, long node) {
+  private boolean pointsTo(int at, long node) {
     return node != Frames.NONE
-        && slot >= 0
-        && slot < NodeLayout.count(memory, parent)
-        && layout.slot(memory, parent, slot) == GlobalAddress.swizzled(node);
+        && at >= 0
+        && at < NodeLayout.count(memory, parent)
+        && layout.slot(memory, parent, at) == GlobalAddress.swizzled(node);
   }
 
   /** Merges what is locked if it fits, and unlocks it; {@code true} where the parent may follow. */
@@ -220,9 +220,9 @@ final class Merges {
    */
   private int chooseNeighbours() {
     int entries = NodeLayout.count(memory, middle);
-    int most = entries == 0 ? layout.capacity() : mergedMax;
-    boolean fitsLeft = left != Frames.NONE && NodeLayout.count(memory, left) + entries <= most;
-    boolean fitsRight = right != Frames.NONE && NodeLayout.count(memory, right) + entries <= most;
+    int max = entries == 0 ? layout.capacity() : mergedMax;
+    boolean fitsLeft = left != Frames.NONE && NodeLayout.count(memory, left) + entries <= max;
+    boolean fitsRight = right != Frames.NONE && NodeLayout.count(memory, right) + entries <= max;
     if (fitsLeft) {
       right = letGo(right);
       return entries;
@@ -357,7 +357,7 @@ final class Merges {
   /** Takes a level off the tree where the root has only one child left. */
   private void shrink(long key) {
     descent.find(key, NodeLayout.LEVELS_MAX, true, 0);
-    if (NodeLayout.count(memory, descent.leaf) == 1 && NodeLayout.level(memory, descent.leaf) > 1) {
+    if (NodeLayout.count(memory, descent.node) == 1 && NodeLayout.level(memory, descent.node) > 1) {
       sharedSplits.collapseRoot();
       descent.refresh(key);
     }

@@ -33,7 +33,7 @@ final class NodeGuard {
     for (int i = 0; i < count; i++) {
       long pointer = layout.slot(memory, node, i);
       if (!isNodeAddress(pointer)) {
-        return "points outside the pool: slot=" + i + ", pointer=0x" + Long.toHexString(pointer);
+        return "points outside the pool: index=" + i + ", pointer=0x" + Long.toHexString(pointer);
       }
     }
     return null;

@@ -99,12 +99,12 @@ final class PartitionWorker {
         value = offload.value();
         return offload.found();
       }
-      long leaf = descent.leaf;
+      long leaf = descent.node;
       long descriptor = NodeLayout.descriptor(memory, leaf);
       int index = layout.floor(memory, leaf, descriptor, wanted);
       boolean found = NodeLayout.holds(memory, leaf, index, wanted);
       long current = found ? layout.slot(memory, leaf, index) : 0;
-      if (outcome == Descent.CLAIMED) {
+      if (outcome == Descent.FETCHED) {
         descent.release();
       } else if (!Frames.isCurrent(memory, leaf, descent.version)) {
         descent.awaitConflict(wanted, attempt);
@@ -132,8 +132,8 @@ final class PartitionWorker {
         return offload.found();
       }
       int result =
-          outcome == Descent.CLAIMED
-              ? storeClaimed(operation, wanted, stored)
+          outcome == Descent.FETCHED
+              ? storeFetched(operation, wanted, stored)
               : storeCached(operation, wanted, stored);
       if (result == FOUND || result == ABSENT) {
         return result == FOUND;
@@ -148,7 +148,7 @@ final class PartitionWorker {
   }
 
   private int storeCached(int operation, long wanted, long stored) {
-    long leaf = descent.leaf;
+    long leaf = descent.node;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, wanted);
     boolean found = NodeLayout.holds(memory, leaf, index, wanted);
@@ -176,9 +176,9 @@ final class PartitionWorker {
     return found ? FOUND : ABSENT;
   }
 
-  private int storeClaimed(int operation, long wanted, long stored) {
+  private int storeFetched(int operation, long wanted, long stored) {
     try {
-      long leaf = descent.leaf;
+      long leaf = descent.node;
       long descriptor = NodeLayout.descriptor(memory, leaf);
       int index = layout.floor(memory, leaf, descriptor, wanted);
       boolean found = NodeLayout.holds(memory, leaf, index, wanted);
@@ -195,7 +195,7 @@ final class PartitionWorker {
       } else {
         return FULL;
       }
-      descent.writeClaimed();
+      descent.writeFetched();
       return found ? FOUND : ABSENT;
     } finally {
       descent.release();
@@ -224,7 +224,7 @@ final class PartitionWorker {
         }
         return found;
       }
-      int removed = outcome == Descent.CLAIMED ? removeClaimed(wanted) : removeCached(wanted);
+      int removed = outcome == Descent.FETCHED ? removeFetched(wanted) : removeCached(wanted);
       if (removed == CONFLICT) {
         descent.awaitConflict(wanted, attempt);
         continue;
@@ -237,7 +237,7 @@ final class PartitionWorker {
   }
 
   private int removeCached(long wanted) {
-    long leaf = descent.leaf;
+    long leaf = descent.node;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, wanted);
     boolean found = NodeLayout.holds(memory, leaf, index, wanted);
@@ -259,9 +259,9 @@ final class PartitionWorker {
     return FOUND;
   }
 
-  private int removeClaimed(long wanted) {
+  private int removeFetched(long wanted) {
     try {
-      long leaf = descent.leaf;
+      long leaf = descent.node;
       int index = layout.floor(memory, leaf, wanted);
       if (!NodeLayout.holds(memory, leaf, index, wanted)) {
         value = 0;
@@ -271,7 +271,7 @@ final class PartitionWorker {
       layout.delete(memory, leaf, index);
       layout.seal(memory, leaf);
       entriesLeft = NodeLayout.count(memory, leaf);
-      descent.writeClaimed();
+      descent.writeFetched();
       return FOUND;
     } finally {
       descent.release();
@@ -333,7 +333,7 @@ final class PartitionWorker {
   private int edgeInLeaf(long probe, boolean down, int attempt) {
     boolean eager = !trail.isEmpty();
     int outcome = descent.find(probe, eager, attempt);
-    long leaf = descent.leaf;
+    long leaf = descent.node;
     long version = descent.version;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, probe);
@@ -346,7 +346,7 @@ final class PartitionWorker {
       value = layout.slot(memory, leaf, index);
     }
     resume = down ? NodeLayout.low(memory, leaf) : NodeLayout.high(memory, leaf);
-    if (outcome == Descent.CLAIMED) {
+    if (outcome == Descent.FETCHED) {
       descent.release();
       if (!found) {
         descent.find(probe, true, attempt);
@@ -364,34 +364,34 @@ final class PartitionWorker {
    * Copies the entries of one leaf, as of one moment: those from {@code from} to {@code to} in the
    * leaf of {@code from}.
    *
-   * @param most entries at the most, and the room in both arrays
+   * @param max entries at the most, and the room in both arrays
    * @return the number of entries; {@link #resume} is the greatest key that the leaf covers
    */
-  int copyLeaf(long from, long to, int most, long[] keys, long[] values) {
+  int copyLeaf(long from, long to, int max, long[] keys, long[] values) {
     accesses++;
     offload.offer(Offload.NONE, 0, 0);
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.findNear(from, attempt);
-      int copied = copy(descent.leaf, from, to, most, keys, values);
-      if (outcome == Descent.CLAIMED) {
+      int copied = copy(descent.node, from, to, max, keys, values);
+      if (outcome == Descent.FETCHED) {
         descent.release();
         return copied;
       }
-      if (Frames.isCurrent(memory, descent.leaf, descent.version)) {
+      if (Frames.isCurrent(memory, descent.node, descent.version)) {
         return copied;
       }
       descent.awaitConflict(from, attempt);
     }
   }
 
-  private int copy(long leaf, long from, long to, int most, long[] keys, long[] values) {
+  private int copy(long leaf, long from, long to, int max, long[] keys, long[] values) {
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int first = layout.floor(memory, leaf, descriptor, from);
     if (!NodeLayout.holds(memory, leaf, first, from)) {
       first++;
     }
     int last = layout.floor(memory, leaf, descriptor, to);
-    int entries = Math.clamp(last - first + 1L, 0, most);
+    int entries = Math.clamp(last - first + 1L, 0, max);
     layout.copyOut(memory, leaf, first, entries, keys, values);
     resume = NodeLayout.high(memory, leaf);
     return entries;

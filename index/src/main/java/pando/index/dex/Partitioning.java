@@ -42,29 +42,29 @@ public final class Partitioning {
   }
 
   /** Returns the compute server that owns a key. */
-  public int ownerOf(long key) {
-    return owners[rangeOf(key)];
+  public int ownerOfKey(long key) {
+    return owners[rangeOfKey(key)];
   }
 
   /**
    * Returns the compute server of a range; ranges are numbered from 0 in the order of their keys.
    */
-  public int owner(int range) {
+  public int ownerOfRange(int range) {
     return owners[range];
   }
 
   /** Returns the least key of a compute server. */
-  public long low(int server) {
-    return lows[range(server)];
+  public long lowOfServer(int server) {
+    return lows[rangeOfServer(server)];
   }
 
   /** Returns the greatest key of a compute server. */
-  public long high(int server) {
-    return highOfRange(range(server));
+  public long highOfServer(int server) {
+    return highOfRange(rangeOfServer(server));
   }
 
   /** Tells whether a compute server owns any range. */
-  public boolean has(int server) {
+  public boolean hasServer(int server) {
     for (int owner : owners) {
       if (owner == server) {
         return true;
@@ -82,7 +82,7 @@ public final class Partitioning {
   }
 
   /** Returns the range of a compute server. */
-  int range(int server) {
+  int rangeOfServer(int server) {
     for (int range = 0; range < owners.length; range++) {
       if (owners[range] == server) {
         return range;
@@ -102,14 +102,14 @@ public final class Partitioning {
   }
 
   /** Moves the low bound of a range. */
-  Partitioning withLow(int range, long low) {
+  Partitioning withLowOfRange(int range, long low) {
     long[] moved = lows.clone();
     moved[range] = low;
     return new Partitioning(epoch + 1, moved, owners);
   }
 
   /** Gives the keys of a range from {@code low} on to a new compute server. */
-  Partitioning withSplit(int range, long low, int server) {
+  Partitioning withRangeSplit(int range, long low, int server) {
     long[] moreLows = Arrays.copyOf(lows, lows.length + 1);
     int[] moreOwners = Arrays.copyOf(owners, owners.length + 1);
     System.arraycopy(lows, range + 1, moreLows, range + 2, lows.length - range - 1);
@@ -120,7 +120,7 @@ public final class Partitioning {
   }
 
   /** Gives the keys of a range to its left neighbour, or those of the first to its right one. */
-  Partitioning without(int range) {
+  Partitioning withoutRange(int range) {
     long[] fewerLows = new long[lows.length - 1];
     int[] fewerOwners = new int[lows.length - 1];
     for (int i = 0, j = 0; i < lows.length; i++) {
@@ -133,7 +133,7 @@ public final class Partitioning {
     return new Partitioning(epoch + 1, fewerLows, fewerOwners);
   }
 
-  int rangeOf(long key) {
+  int rangeOfKey(long key) {
     int range = lows.length - 1;
     while (range > 0 && lows[range] > key) {
       range--;

@@ -24,8 +24,8 @@ final class Repartitioning {
   }
 
   /** Returns the range of a compute server. */
-  int range(int server) {
-    return before.range(server);
+  int rangeOfServer(int server) {
+    return before.rangeOfServer(server);
   }
 
   /** Returns which compute server loses keys where the low bound of a range moves to a key. */
@@ -33,7 +33,7 @@ final class Repartitioning {
     if (range == 0 || low <= before.lowOfRange(range - 1) || low > before.highOfRange(range)) {
       throw new IllegalArgumentException(
           "boundary outside the two ranges: server="
-              + before.owner(range)
+              + before.ownerOfRange(range)
               + ", low="
               + low
               + ", lowBelow="
@@ -41,7 +41,7 @@ final class Repartitioning {
               + ", high="
               + before.highOfRange(range));
     }
-    return before.owner(low < before.lowOfRange(range) ? range - 1 : range);
+    return before.ownerOfRange(low < before.lowOfRange(range) ? range - 1 : range);
   }
 
   /** Returns the partitions after a boundary has moved to the fence at or below a key. */
@@ -49,7 +49,7 @@ final class Repartitioning {
     long fence = topology.fence(low);
     return fence <= before.lowOfRange(range - 1) || fence == before.lowOfRange(range)
         ? before
-        : before.withLow(range, fence);
+        : before.withLowOfRange(range, fence);
   }
 
   /** Checks that a key lies inside a range and is not its bound. */
@@ -57,7 +57,7 @@ final class Repartitioning {
     if (key <= before.lowOfRange(range) || key > before.highOfRange(range)) {
       throw new IllegalArgumentException(
           "key does not split the range: server="
-              + before.owner(range)
+              + before.ownerOfRange(range)
               + ", key="
               + key
               + ", low="
@@ -70,27 +70,27 @@ final class Repartitioning {
   /** Returns the partitions after a range was split at the fence at or below a key. */
   Partitioning split(int range, long key, int server) {
     long fence = topology.fence(key);
-    return fence <= before.lowOfRange(range) ? before : before.withSplit(range, fence, server);
+    return fence <= before.lowOfRange(range) ? before : before.withRangeSplit(range, fence, server);
   }
 
   /** Returns the partitions after a range was split about half-way. */
   Partitioning halved(int range, int server) {
     long fence = topology.middleFence(before.lowOfRange(range), before.highOfRange(range));
-    return fence <= before.lowOfRange(range) ? before : before.withSplit(range, fence, server);
+    return fence <= before.lowOfRange(range) ? before : before.withRangeSplit(range, fence, server);
   }
 
   /** Returns the partitions without a compute server. */
-  Partitioning without(int server) {
+  Partitioning withoutServer(int server) {
     if (before.servers() == 1) {
       throw new IllegalArgumentException("the last compute server stays: server=" + server);
     }
-    return before.without(before.range(server));
+    return before.withoutRange(before.rangeOfServer(server));
   }
 
   /** Returns the number of a compute server that has no range. */
   int freeNumber() {
     for (int number = 0; number < DexOptions.COMPUTE_SERVERS_MAX; number++) {
-      if (!before.has(number)) {
+      if (!before.hasServer(number)) {
         return number;
       }
     }

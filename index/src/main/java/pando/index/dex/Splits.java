@@ -79,8 +79,8 @@ final class Splits {
     int level = rootLevel(key, attempt);
     for (; level >= 0; level--) {
       descent.find(key, level, true, attempt);
-      boolean full = NodeLayout.count(memory, descent.leaf) >= layout.capacity();
-      if (full && !server.isShared(descent.leaf)) {
+      boolean full = NodeLayout.count(memory, descent.node) >= layout.capacity();
+      if (full && !server.isShared(descent.node)) {
         return level;
       }
     }
@@ -89,13 +89,13 @@ final class Splits {
 
   private int rootLevel(long key, int attempt) {
     descent.find(key, NodeLayout.LEVELS_MAX, true, attempt);
-    return NodeLayout.level(memory, descent.leaf);
+    return NodeLayout.level(memory, descent.node);
   }
 
   /** Splits the key's node at a level; {@code false} after a conflict. */
   private boolean split(long key, int level, int attempt) {
     descent.find(key, level, true, attempt);
-    long node = descent.leaf;
+    long node = descent.node;
     long nodeVersion = descent.version;
     long parent = descent.parent;
     long parentVersion = descent.parentVersion;

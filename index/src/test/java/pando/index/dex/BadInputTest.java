@@ -250,11 +250,11 @@ class BadInputTest {
           .isThrownBy(() -> index.moveBoundary(1, Long.MIN_VALUE))
           .withMessageContaining("low=" + Long.MIN_VALUE);
       assertThatIllegalArgumentException().isThrownBy(() -> index.moveBoundary(1, Long.MAX_VALUE));
-      assertThatIllegalArgumentException().isThrownBy(() -> index.split(1, before.low(1)));
-      assertThat(index.moveBoundary(1, before.low(1))).isEqualTo(before.low(1));
-      assertThat(index.moveBoundary(1, before.low(1) + 1)).isEqualTo(before.low(1));
-      assertThat(index.moveBoundary(1, before.low(1) - 1)).isEqualTo(before.low(1));
-      assertThat(index.split(1, before.high(1))).isEqualTo(-1);
+      assertThatIllegalArgumentException().isThrownBy(() -> index.split(1, before.lowOfServer(1)));
+      assertThat(index.moveBoundary(1, before.lowOfServer(1))).isEqualTo(before.lowOfServer(1));
+      assertThat(index.moveBoundary(1, before.lowOfServer(1) + 1)).isEqualTo(before.lowOfServer(1));
+      assertThat(index.moveBoundary(1, before.lowOfServer(1) - 1)).isEqualTo(before.lowOfServer(1));
+      assertThat(index.split(1, before.highOfServer(1))).isEqualTo(-1);
       assertThat(index.addComputeServer(1)).isEqualTo(-1);
       index.removeComputeServer(1);
       index.removeComputeServer(0);

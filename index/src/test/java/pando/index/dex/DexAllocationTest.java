@@ -64,15 +64,15 @@ class DexAllocationTest {
   /** The last rounds run compiled code; the least of them has no noise. */
   private void measure(String what, Session session, long[] keys, Operation operation) {
     AllocatedBytes allocated = new AllocatedBytes();
-    long least = Long.MAX_VALUE;
+    long min = Long.MAX_VALUE;
     for (int round = 0; round < ROUNDS; round++) {
       long before = allocated.get();
       for (int i = 0; i < OPERATIONS; i++) {
         operation.on(session, keys[(int) (i * 7919L % keys.length)]);
       }
-      least = Math.min(least, allocated.get() - before);
+      min = Math.min(min, allocated.get() - before);
     }
-    System.out.println(what + ": bytes=" + least + ", scanned=" + scanned);
-    assertThat(least).as(what).isLessThan(NOISE_BYTES_MAX);
+    System.out.println(what + ": bytes=" + min + ", scanned=" + scanned);
+    assertThat(min).as(what).isLessThan(NOISE_BYTES_MAX);
   }
 }

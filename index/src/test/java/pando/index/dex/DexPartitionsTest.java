@@ -81,14 +81,15 @@ class DexPartitionsTest {
                   ? range
                   : widest;
         }
-        assertThat(index.addComputeServer(partitioning.owner(widest))).isNotNegative();
+        assertThat(index.addComputeServer(partitioning.ownerOfRange(widest))).isNotNegative();
       }
       model.forEach((key, value) -> {
         assertThat(session.get(key)).isTrue();
         assertThat(session.value()).isEqualTo(value);
       });
       while (index.partitioning().servers() > 1) {
-        index.removeComputeServer(index.partitioning().owner(index.partitioning().servers() / 2));
+        index.removeComputeServer(
+            index.partitioning().ownerOfRange(index.partitioning().servers() / 2));
       }
       model.forEach((key, value) -> {
         assertThat(session.get(key)).isTrue();

@@ -55,7 +55,8 @@ class DexProcessTest {
           serveBoth(index, session, other, model);
           moveBoundary(index, session, other, model);
         }
-        TreeMap<Long, Long> here = new TreeMap<>(model.headMap(index.partitioning().low(2)));
+        TreeMap<Long, Long> here =
+            new TreeMap<>(model.headMap(index.partitioning().lowOfServer(2)));
         try (Session session = index.session()) {
           here.forEach((key, value) -> check(session, key, value));
         }
@@ -71,7 +72,7 @@ class DexProcessTest {
     SplittableRandom random = new SplittableRandom(402);
     for (int i = 0; i < 1_500; i++) {
       long key = random.nextLong();
-      boolean here = index.partitioning().ownerOf(key) < 2;
+      boolean here = index.partitioning().ownerOfKey(key) < 2;
       if (here) {
         session.put(key, i);
         assertThat(other.ask("get " + key)).isEqualTo("NotServedHereException");
@@ -87,24 +88,24 @@ class DexProcessTest {
       DexIndex index, Session session, DexProcess other, NavigableMap<Long, Long> model)
       throws Exception {
     Partitioning before = index.partitioning();
-    long middle = before.low(1) + (before.high(1) - before.low(1)) / 2;
+    long middle = before.lowOfServer(1) + (before.highOfServer(1) - before.lowOfServer(1)) / 2;
     assertThat(other.ask("move 2 " + middle)).isEqualTo("IllegalArgumentException");
     long low = index.moveBoundary(2, middle);
-    assertThat(low).isLessThanOrEqualTo(middle).isGreaterThan(before.low(1));
-    for (long key : model.subMap(low, before.high(1)).keySet()) {
+    assertThat(low).isLessThanOrEqualTo(middle).isGreaterThan(before.lowOfServer(1));
+    for (long key : model.subMap(low, before.highOfServer(1)).keySet()) {
       assertThatThrownBy(() -> session.get(key)).isInstanceOf(NotServedHereException.class);
       assertThat(other.ask("get " + key)).isEqualTo("value " + model.get(key));
       assertThat(other.ask("put " + key + " 5")).isEqualTo("replaced");
       model.put(key, 5L);
     }
-    model.subMap(before.low(1), low).forEach((key, value) -> check(session, key, value));
-    long back = before.high(1) - (before.high(1) - low) / 2;
+    model.subMap(before.lowOfServer(1), low).forEach((key, value) -> check(session, key, value));
+    long back = before.highOfServer(1) - (before.highOfServer(1) - low) / 2;
     String moved = other.ask("move 2 " + back);
     assertThat(moved).startsWith("moved ");
     long last = Long.parseLong(moved.substring("moved ".length()));
     assertThat(last).isBetween(low, back);
     model.subMap(low, last).forEach((key, value) -> check(session, key, value));
-    model.subMap(before.low(0), low).forEach((key, value) -> check(session, key, value));
+    model.subMap(before.lowOfServer(0), low).forEach((key, value) -> check(session, key, value));
   }
 
   @Test
@@ -119,7 +120,8 @@ class DexProcessTest {
           Session session = index.session()) {
         assertThat(other.ask("put " + Long.MAX_VALUE + " 1")).isEqualTo("replaced");
         other.kill();
-        TreeMap<Long, Long> here = new TreeMap<>(model.headMap(index.partitioning().low(2)));
+        TreeMap<Long, Long> here =
+            new TreeMap<>(model.headMap(index.partitioning().lowOfServer(2)));
         here.forEach((key, value) -> check(session, key, value));
         here.keySet().forEach(key -> assertThat(session.put(key, ~key)).isTrue());
         here.keySet().forEach(key -> check(session, key, ~key));
@@ -138,7 +140,8 @@ class DexProcessTest {
       index.bulkLoad(Entries.of(model), 0.7);
       try (DexProcess other = DexProcess.computeServers(2, "m0");
           Session session = index.session()) {
-        TreeMap<Long, Long> here = new TreeMap<>(model.headMap(index.partitioning().low(2)));
+        TreeMap<Long, Long> here =
+            new TreeMap<>(model.headMap(index.partitioning().lowOfServer(2)));
         zero.kill();
         long start = System.nanoTime();
         assertThatThrownBy(() -> readUntil(session, here, start + LOST_NANOS_MAX))
@@ -146,7 +149,7 @@ class DexProcessTest {
         String answer = "";
         while (!answer.startsWith("MemoryServerLost")
             && System.nanoTime() - start < LOST_NANOS_MAX) {
-          for (long key : model.tailMap(index.partitioning().low(2)).keySet()) {
+          for (long key : model.tailMap(index.partitioning().lowOfServer(2)).keySet()) {
             answer = other.ask("get " + key);
             if (answer.startsWith("MemoryServerLost")) {
               break;

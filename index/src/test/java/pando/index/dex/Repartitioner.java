@@ -23,7 +23,7 @@ final class Repartitioner {
   String change() {
     Partitioning before = index.partitioning();
     int range = random.nextInt(before.servers());
-    int server = before.owner(range);
+    int server = before.ownerOfRange(range);
     changes++;
     return switch (random.nextInt(8)) {
       case 0 -> before.servers() < serversMax ? add(server) : move(before);
@@ -44,17 +44,17 @@ final class Repartitioner {
 
   private String split(Partitioning before, int range) {
     long key = between(before.lowOfRange(range) + 1, before.highOfRange(range));
-    int server = before.owner(range);
+    int server = before.ownerOfRange(range);
     return "split " + server + " at " + key + ": " + index.split(server, key);
   }
 
   private String move(Partitioning before) {
     if (before.servers() == 1) {
-      return add(before.owner(0));
+      return add(before.ownerOfRange(0));
     }
     int range = random.nextInt(1, before.servers());
     long key = between(before.lowOfRange(range - 1) + 1, before.highOfRange(range));
-    int server = before.owner(range);
+    int server = before.ownerOfRange(range);
     return "move " + server + " to " + key + ": " + index.moveBoundary(server, key);
   }
 
