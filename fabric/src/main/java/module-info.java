@@ -9,6 +9,7 @@ module pando.fabric {
   requires static org.jspecify;
 
   exports pando.fabric;
+  exports pando.fabric.layout;
   exports pando.fabric.local;
   exports pando.fabric.memory;
   exports pando.fabric.pool;

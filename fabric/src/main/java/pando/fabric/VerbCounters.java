@@ -31,6 +31,25 @@ public final class VerbCounters {
   /** Creates counters that are all 0. */
   public VerbCounters() {}
 
+  /** Counts a READ. */
+  public void countRead(int bytes) {
+    reads++;
+    bytesIn += bytes;
+  }
+
+  /** Counts a WRITE. */
+  public void countWrite(int bytes) {
+    writes++;
+    bytesOut += bytes;
+  }
+
+  /** Counts an atomic. */
+  public void countAtomic(VerbList.Kind kind) {
+    atomics++;
+    bytesOut += kind.operandBytes();
+    bytesIn += kind.resultBytes();
+  }
+
   /** Adds another's counts to these. */
   public void add(VerbCounters other) {
     reads += other.reads;

@@ -11,22 +11,46 @@ public final class VerbList {
   /** The kinds of verbs a list can hold. */
   public enum Kind {
     /** {@link Worker#read}. */
-    READ,
+    READ(0, 0),
     /** {@link Worker#write}. */
-    WRITE,
+    WRITE(0, 0),
     /** {@link Worker#cas}, the value found goes to a local offset. */
-    CAS,
+    CAS(16, 8),
     /** {@link Worker#faa}, the value before goes to a local offset. */
-    FAA,
+    FAA(8, 8),
     /** {@link Worker#maskedCas}, the value found goes to a local offset. */
-    MASKED_CAS,
+    MASKED_CAS(32, 8),
     /** {@link Worker#maskedFaa}, the value before goes to a local offset. */
-    MASKED_FAA,
+    MASKED_FAA(16, 8),
     /** {@link Worker#maskedCas16}. */
-    MASKED_CAS_16
+    MASKED_CAS_16(64, 16);
+
+    private final int operandBytes;
+    private final int resultBytes;
+
+    Kind(int operandBytes, int resultBytes) {
+      this.operandBytes = operandBytes;
+      this.resultBytes = resultBytes;
+    }
+
+    /** Returns the payload bytes to the memory server that an atomic takes. */
+    public int operandBytes() {
+      return operandBytes;
+    }
+
+    /** Returns the payload bytes from the memory server that an atomic takes, 0 for others. */
+    public int resultBytes() {
+      return resultBytes;
+    }
+
+    /** Tells whether this is an atomic. */
+    public boolean isAtomic() {
+      return resultBytes > 0;
+    }
   }
 
   private static final int OPERANDS = 4;
+  private static final int SERVER_SHIFT = 48;
 
   private Kind[] kinds = new Kind[8];
   private long[] remotes = new long[8];
@@ -108,6 +132,23 @@ public final class VerbList {
   /** Returns an operand of an atomic, in the order of the adding method's parameters, from 0. */
   public long operand(int index, int operand) {
     return operands[index * OPERANDS + operand];
+  }
+
+  /**
+   * Checks that all verbs go to one memory server, as a doorbell list must.
+   *
+   * @throws IllegalArgumentException where they do not
+   */
+  public void requireOneServer() {
+    for (int i = 1; i < size; i++) {
+      if (remotes[i] >>> SERVER_SHIFT != remotes[0] >>> SERVER_SHIFT) {
+        throw new IllegalArgumentException(
+            "a doorbell list goes to one memory server: first="
+                + GlobalAddress.toString(remotes[0])
+                + ", other="
+                + GlobalAddress.toString(remotes[i]));
+      }
+    }
   }
 
   private VerbList add(

@@ -9,6 +9,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.InvalidAddressException;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
+import pando.fabric.VerbList.Kind;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.fabric.server.CallHandler;
@@ -97,16 +98,7 @@ final class MappedWorker implements Worker {
 
   @Override
   public void post(VerbList list) {
-    int size = list.size();
-    for (int i = 1; i < size; i++) {
-      if (list.remote(i) >>> SERVER_SHIFT != list.remote(0) >>> SERVER_SHIFT) {
-        throw new IllegalArgumentException(
-            "a doorbell list goes to one memory server: first="
-                + GlobalAddress.toString(list.remote(0))
-                + ", other="
-                + GlobalAddress.toString(list.remote(i)));
-      }
-    }
+    list.requireOneServer();
     scatter(list);
   }
 
@@ -208,8 +200,7 @@ final class MappedWorker implements Worker {
       MemorySegment.copy(link.segment(), position, memory, local, bytes);
       VarHandle.acquireFence();
     }
-    counters.reads++;
-    counters.bytesIn += bytes;
+    counters.countRead(bytes);
   }
 
   private void runWrite(long remote, long local, int bytes) {
@@ -222,8 +213,7 @@ final class MappedWorker implements Worker {
       MemorySegment.copy(memory, local, link.segment(), position, bytes);
     }
     VarHandle.fullFence();
-    counters.writes++;
-    counters.bytesOut += bytes;
+    counters.countWrite(bytes);
   }
 
   private long runCas(long remote, long expected, long desired) {
@@ -231,7 +221,7 @@ final class MappedWorker implements Worker {
     long position = link.alignedPosition(remote, Long.BYTES);
     long found = Words.compareAndExchange(link.segment(), position, expected, desired);
     VarHandle.fullFence();
-    countAtomic(2 * Long.BYTES, Long.BYTES);
+    counters.countAtomic(Kind.CAS);
     return found;
   }
 
@@ -240,7 +230,7 @@ final class MappedWorker implements Worker {
     long position = link.alignedPosition(remote, Long.BYTES);
     long before = Words.getAndAdd(link.segment(), position, addend);
     VarHandle.fullFence();
-    countAtomic(Long.BYTES, Long.BYTES);
+    counters.countAtomic(Kind.FAA);
     return before;
   }
 
@@ -257,7 +247,7 @@ final class MappedWorker implements Worker {
       found = witness;
     }
     VarHandle.fullFence();
-    countAtomic(4 * Long.BYTES, Long.BYTES);
+    counters.countAtomic(Kind.MASKED_CAS);
     return found;
   }
 
@@ -275,7 +265,7 @@ final class MappedWorker implements Worker {
       before = witness;
     }
     VarHandle.fullFence();
-    countAtomic(2 * Long.BYTES, Long.BYTES);
+    counters.countAtomic(Kind.MASKED_FAA);
     return before;
   }
 
@@ -285,14 +275,8 @@ final class MappedWorker implements Worker {
     checkLocal(operands, MaskedCas16.OPERANDS_BYTES);
     boolean stored = maskedCas16.run(link, position, memory, operands);
     VarHandle.fullFence();
-    countAtomic(8 * Long.BYTES, 2 * Long.BYTES);
+    counters.countAtomic(Kind.MASKED_CAS_16);
     return stored;
-  }
-
-  private void countAtomic(int bytesOut, int bytesIn) {
-    counters.atomics++;
-    counters.bytesOut += bytesOut;
-    counters.bytesIn += bytesIn;
   }
 
   /** Returns the link of an address. A swizzled one yields a number that no memory server has. */

@@ -78,6 +78,11 @@ public final class MemoryServer implements AutoCloseable {
     }
   }
 
+  /** Makes the pool answer as one that is full, or no longer. */
+  public void pretendFull(boolean full) {
+    services.pretendFull(full);
+  }
+
   /** Returns the number of this memory server. */
   public int number() {
     return number;

@@ -40,6 +40,10 @@ final class Services {
     }
   }
 
+  void pretendFull(boolean full) {
+    space.pretendFull(full);
+  }
+
   long served() {
     return served.sum();
   }

@@ -1,0 +1,199 @@
+package pando.sim;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import pando.fabric.Fabric;
+import pando.fabric.local.LocalPool;
+import pando.sim.fabric.ComputeHost;
+import pando.sim.fabric.SimFabric;
+import pando.sim.fault.Fault;
+import pando.sim.fault.Faults;
+import pando.sim.nic.Costs;
+import pando.sim.nic.Network;
+import pando.sim.time.Client;
+import pando.sim.time.Resource;
+import pando.sim.time.Simulation;
+import pando.sim.time.StuckException;
+
+/**
+ * A cluster in virtual time: compute servers with clients, memory servers, and a network between
+ * them. For one thread; the same options and the same clients give the same run.
+ */
+public final class Cluster implements AutoCloseable {
+  private final Simulation simulation;
+  private final LocalPool pool;
+  private final Fabric memory;
+  private final Network network;
+  private final Faults faults;
+  private final Costs costs;
+  private final ClusterModel model;
+  private final List<ComputeHost> hosts = new ArrayList<>();
+  private final List<Fabric> fabrics = new ArrayList<>();
+
+  /** Builds a cluster at time 0. */
+  public Cluster(ClusterOptions options) {
+    simulation = new Simulation(options.seed());
+    model = options.model();
+    costs = new Costs(model);
+    faults = new Faults(options.faults(), simulation.fork());
+    pool = LocalPool.unattended(options.pool());
+    memory = pool.fabric("memory", options.seed());
+    network =
+        new Network(
+            simulation,
+            costs,
+            faults,
+            options.computeServers(),
+            options.pool().memoryServers(),
+            options.sharedNics(),
+            options.pool().processorThreads(),
+            new MemoryFaults());
+    for (int number = 0; number < options.computeServers(); number++) {
+      ComputeHost host = new ComputeHost(number, simulation, faults, options.switching());
+      hosts.add(host);
+      fabrics.add(new SimFabric(pool, memory, host, network, costs));
+    }
+  }
+
+  /** Returns the pool as a compute server sees it. */
+  public Fabric fabric(int computeServer) {
+    return fabrics.get(computeServer);
+  }
+
+  /** Returns a core for clients to use. */
+  public Core core(int computeServer) {
+    return new Core(computeServer);
+  }
+
+  /** A processor core of a compute server. */
+  public final class Core {
+    private final int computeServer;
+    private final Resource resource = new Resource();
+
+    private Core(int computeServer) {
+      this.computeServer = computeServer;
+    }
+
+    /**
+     * Adds a client to the core, which starts now.
+     *
+     * @param body what it does; ends the run where it throws, but for a crash of its server
+     */
+    public void spawn(String name, Runnable body) {
+      simulation.spawn(
+          name,
+          resource,
+          () -> {
+            try {
+              body.run();
+            } catch (ComputeServerCrash crash) {
+              assert hosts.get(computeServer).isCrashed();
+            }
+          });
+    }
+
+    /** Returns for how long the core has worked, in nanoseconds. */
+    public long busyNanos() {
+      return resource.busy() / Simulation.NANO;
+    }
+  }
+
+  /**
+   * Runs all clients until they have ended. Faults strike meanwhile.
+   *
+   * @param nanosMax virtual time after which the run counts as stuck
+   * @param eventsMax events after which it does
+   * @throws StuckException with the stack of every client
+   */
+  public void run(long nanosMax, long eventsMax) {
+    faults.arm(true);
+    try {
+      simulation.run(nanosMax * Simulation.NANO, eventsMax);
+    } finally {
+      faults.arm(false);
+    }
+  }
+
+  /** Has the running client use its core for an operation, as the model says. */
+  public void chargeOperation() {
+    chargeNanos(model.operationNanos());
+  }
+
+  /** Has the running client use its core. */
+  public void chargeNanos(double nanos) {
+    client().charge(Math.round(nanos * Simulation.NANO));
+  }
+
+  /** Has the running client wait until its own clock's time has come for everybody. */
+  public void settle() {
+    client().waitUntil(client().now());
+  }
+
+  /** Has the running client wait. */
+  public void sleepNanos(long nanos) {
+    client().waitUntil(client().now() + nanos * Simulation.NANO);
+  }
+
+  /** Returns the time in nanoseconds: the running client's, or the simulation's. */
+  public long nanos() {
+    Client client = simulation.running();
+    return (client == null ? simulation.now() : client.now()) / Simulation.NANO;
+  }
+
+  private Client client() {
+    Client client = simulation.running();
+    if (client == null) {
+      throw new IllegalStateException("only a client can use time");
+    }
+    return client;
+  }
+
+  /** Tells whether a compute server has crashed. */
+  public boolean isCrashed(int computeServer) {
+    return hosts.get(computeServer).isCrashed();
+  }
+
+  /** Returns the number of events so far. May be asked from any thread. */
+  public long events() {
+    return simulation.events();
+  }
+
+  /** Returns a hash over all events so far: equal for equal runs. */
+  public long hash() {
+    return simulation.hash();
+  }
+
+  /** Returns the stacks of all clients. May be asked from any thread. */
+  public String stacks() {
+    return simulation.stacks();
+  }
+
+  /** Returns how often each fault struck. */
+  public Map<Fault, Integer> faults() {
+    return faults.counts();
+  }
+
+  /** Returns how busy everything was so far. */
+  public Utilization utilization() {
+    return Utilization.of(network, simulation.now());
+  }
+
+  /** Frees the pool. */
+  @Override
+  public void close() {
+    memory.close();
+  }
+
+  private final class MemoryFaults implements Network.MemoryServers {
+    @Override
+    public void wipe(int server) {
+      pool.segment(server).fill((byte) 0);
+    }
+
+    @Override
+    public void pretendFull(int server, boolean full) {
+      pool.server(server).pretendFull(full);
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package pando.sim;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import pando.fabric.server.CallHandler;
+import pando.fabric.server.PoolOptions;
+import pando.sim.fault.Fault;
+
+/**
+ * The shape of a simulated cluster. Start from {@link #defaults()} and change what differs.
+ *
+ * @param computeServers 1 to {@link #COMPUTE_SERVERS_MAX}
+ * @param pool memory servers, their memory, processor threads and handlers
+ * @param sharedNics whether compute server i and memory server i share a network card
+ * @param model what things cost
+ * @param faults what may go wrong
+ * @param switching chance, 0 to 1, that a client gives way to others at a transition of a local
+ *     lock or cache
+ * @param seed start of all randomness
+ */
+public record ClusterOptions(
+    int computeServers,
+    PoolOptions pool,
+    boolean sharedNics,
+    ClusterModel model,
+    Set<Fault> faults,
+    double switching,
+    long seed) {
+
+  /** Compute servers that a cluster can have. */
+  public static final int COMPUTE_SERVERS_MAX = 64;
+
+  private static final ClusterOptions DEFAULTS =
+      new ClusterOptions(
+          4,
+          PoolOptions.defaults(),
+          true,
+          ClusterModel.defaults(),
+          EnumSet.noneOf(Fault.class),
+          0,
+          1);
+
+  /** Checks each range. */
+  public ClusterOptions {
+    if (computeServers < 1 || computeServers > COMPUTE_SERVERS_MAX) {
+      throw new IllegalArgumentException(
+          "out of range: computeServers="
+              + computeServers
+              + ", minimum=1, maximum="
+              + COMPUTE_SERVERS_MAX);
+    }
+    if (!(switching >= 0 && switching <= 1)) {
+      throw new IllegalArgumentException("out of range, 0 to 1: switching=" + switching);
+    }
+    faults = Set.copyOf(faults);
+  }
+
+  /** Four memory and four compute servers that share cards two by two, without faults. */
+  public static ClusterOptions defaults() {
+    return DEFAULTS;
+  }
+
+  /** Returns these options with other numbers of servers. */
+  public ClusterOptions withServers(int compute, int memory) {
+    return new ClusterOptions(
+        compute, pool.withMemoryServers(memory), sharedNics, model, faults, switching, seed);
+  }
+
+  /** Returns these options with another size of each memory server. */
+  public ClusterOptions withBytesPerServer(long bytes) {
+    return with(pool.withBytesPerServer(bytes));
+  }
+
+  /** Returns these options with another chunk size. */
+  public ClusterOptions withChunkBytes(int bytes) {
+    return with(pool.withChunkBytes(bytes));
+  }
+
+  /** Returns these options with another number of processor threads per memory server. */
+  public ClusterOptions withProcessorThreads(int threads) {
+    return with(pool.withProcessorThreads(threads));
+  }
+
+  /** Returns these options with other handlers of CALLs. */
+  public ClusterOptions withHandlers(List<CallHandler> handlers) {
+    return with(pool.withHandlers(handlers));
+  }
+
+  private ClusterOptions with(PoolOptions other) {
+    return new ClusterOptions(computeServers, other, sharedNics, model, faults, switching, seed);
+  }
+
+  /** Returns these options with cards shared or not. */
+  public ClusterOptions withSharedNics(boolean shared) {
+    return new ClusterOptions(computeServers, pool, shared, model, faults, switching, seed);
+  }
+
+  /** Returns these options with another model. */
+  public ClusterOptions withModel(ClusterModel other) {
+    return new ClusterOptions(computeServers, pool, sharedNics, other, faults, switching, seed);
+  }
+
+  /** Returns these options with other faults. */
+  public ClusterOptions withFaults(Set<Fault> other) {
+    return new ClusterOptions(computeServers, pool, sharedNics, model, other, switching, seed);
+  }
+
+  /** Returns these options with another chance of switching. */
+  public ClusterOptions withSwitching(double chance) {
+    return new ClusterOptions(computeServers, pool, sharedNics, model, faults, chance, seed);
+  }
+
+  /** Returns these options with another seed. */
+  public ClusterOptions withSeed(long other) {
+    return new ClusterOptions(computeServers, pool, sharedNics, model, faults, switching, other);
+  }
+}

@@ -1,0 +1,44 @@
+package pando.sim;
+
+import java.util.Arrays;
+import java.util.List;
+import pando.sim.nic.Network;
+
+/**
+ * How busy things were, as shares of the time: 0 to 1, or to the number of threads.
+ *
+ * @param computeOut each compute server's card, sending
+ * @param computeIn each compute server's card, receiving
+ * @param memoryOut each memory server's card, sending
+ * @param memoryIn each memory server's card, receiving
+ * @param processors each memory server's processors
+ */
+public record Utilization(
+    List<Double> computeOut,
+    List<Double> computeIn,
+    List<Double> memoryOut,
+    List<Double> memoryIn,
+    List<Double> processors) {
+
+  /** Keeps copies. */
+  public Utilization {
+    computeOut = List.copyOf(computeOut);
+    computeIn = List.copyOf(computeIn);
+    memoryOut = List.copyOf(memoryOut);
+    memoryIn = List.copyOf(memoryIn);
+    processors = List.copyOf(processors);
+  }
+
+  static Utilization of(Network network, long picos) {
+    return new Utilization(
+        shares(network.clientsSending(), picos),
+        shares(network.clientsReceiving(), picos),
+        shares(network.serversSending(), picos),
+        shares(network.serversReceiving(), picos),
+        shares(network.processing(), picos));
+  }
+
+  private static List<Double> shares(long[] busy, long picos) {
+    return Arrays.stream(busy).mapToObj(time -> picos == 0 ? 0.0 : (double) time / picos).toList();
+  }
+}

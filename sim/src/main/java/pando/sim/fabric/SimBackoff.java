@@ -1,0 +1,36 @@
+package pando.sim.fabric;
+
+import pando.fabric.Backoff;
+import pando.sim.time.Client;
+import pando.sim.time.Simulation;
+
+/** Waits in virtual time: longer and longer, and never two clients in step. */
+final class SimBackoff implements Backoff {
+  private static final long PAUSE_NANOS_MIN = 100;
+  private static final int DOUBLINGS_MAX = 10;
+  private static final long SWITCH_NANOS_MAX = 500;
+
+  private final ComputeHost host;
+
+  SimBackoff(ComputeHost host) {
+    this.host = host;
+  }
+
+  @Override
+  public void pause(int attempt) {
+    Client client = host.simulation().running();
+    if (client != null) {
+      long nanos = PAUSE_NANOS_MIN << Math.min(attempt / 4, DOUBLINGS_MAX);
+      long picos = nanos * Simulation.NANO;
+      host.sleep(client, picos / 2 + host.random().nextLong(picos));
+    }
+  }
+
+  @Override
+  public void transition() {
+    Client client = host.simulation().running();
+    if (client != null) {
+      host.maybeSwitch(client, SWITCH_NANOS_MAX * Simulation.NANO);
+    }
+  }
+}

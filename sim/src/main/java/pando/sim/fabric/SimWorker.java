@@ -1,0 +1,283 @@
+package pando.sim.fabric;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Backoff;
+import pando.fabric.GlobalAddress;
+import pando.fabric.UnknownOutcomeException;
+import pando.fabric.VerbCounters;
+import pando.fabric.VerbList;
+import pando.fabric.VerbList.Kind;
+import pando.fabric.Worker;
+import pando.fabric.local.LocalPool;
+import pando.fabric.memory.Words;
+import pando.fabric.server.CallHandler;
+import pando.sim.fault.Fault;
+import pando.sim.nic.Costs;
+import pando.sim.nic.Lane;
+import pando.sim.nic.Message;
+import pando.sim.nic.Network;
+import pando.sim.time.Client;
+
+/**
+ * Issues verbs in virtual time. The client that calls waits until its verbs have come back; what
+ * they do to memory is done by a worker of the real pool, at the moment when it happens.
+ */
+final class SimWorker implements Worker {
+  private final LocalPool pool;
+  private final Worker memory;
+  private final ComputeHost host;
+  private final Network network;
+  private final Costs costs;
+  private final Backoff backoff;
+  private final RandomGenerator random;
+  private final VerbCounters counters = new VerbCounters();
+  private final Lane[] lanes;
+  private final List<Message> messages = new ArrayList<>();
+  private @Nullable Client waiting;
+  private int underWay;
+  private boolean closed;
+
+  SimWorker(
+      LocalPool pool,
+      Worker memory,
+      int memoryServers,
+      ComputeHost host,
+      Network network,
+      Costs costs) {
+    this.pool = pool;
+    this.memory = memory;
+    this.host = host;
+    this.network = network;
+    this.costs = costs;
+    this.backoff = new SimBackoff(host);
+    this.random = host.simulation().fork();
+    this.lanes = new Lane[memoryServers];
+    Arrays.setAll(lanes, i -> new Lane());
+  }
+
+  @Override
+  public MemorySegment memory() {
+    return memory.memory();
+  }
+
+  @Override
+  public void read(long remote, long local, int bytes) {
+    run(message(0, Kind.READ, remote, local, bytes));
+    counters.countRead(bytes);
+  }
+
+  @Override
+  public void write(long remote, long local, int bytes) {
+    run(message(0, Kind.WRITE, remote, local, bytes));
+    counters.countWrite(bytes);
+  }
+
+  @Override
+  public long cas(long remote, long expected, long desired) {
+    return atomic(Kind.CAS, remote, expected, desired, 0, 0);
+  }
+
+  @Override
+  public long faa(long remote, long addend) {
+    return atomic(Kind.FAA, remote, addend, 0, 0, 0);
+  }
+
+  @Override
+  public long maskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
+    return atomic(Kind.MASKED_CAS, remote, compare, compareMask, swap, swapMask);
+  }
+
+  @Override
+  public long maskedFaa(long remote, long addend, long boundaries) {
+    return atomic(Kind.MASKED_FAA, remote, addend, boundaries, 0, 0);
+  }
+
+  @Override
+  public boolean maskedCas16(long remote, long operands) {
+    Message message = message(0, Kind.MASKED_CAS_16, remote, operands, 2 * Long.BYTES);
+    run(message);
+    counters.countAtomic(Kind.MASKED_CAS_16);
+    return message.result() == 1;
+  }
+
+  private long atomic(Kind kind, long remote, long a, long b, long c, long d) {
+    Message message = message(0, kind, remote, 0, Long.BYTES).operands(a, b, c, d);
+    run(message);
+    counters.countAtomic(kind);
+    return message.result();
+  }
+
+  @Override
+  public void post(VerbList list) {
+    list.requireOneServer();
+    runList(list, list.size() > 1 && host.faults().strikes(Fault.BROKEN_LIST));
+  }
+
+  @Override
+  public void scatter(VerbList list) {
+    runList(list, false);
+  }
+
+  private void runList(VerbList list, boolean breaks) {
+    int size = list.size();
+    if (size == 0) {
+      checkOpen();
+      return;
+    }
+    int whole = breaks ? 1 + (int) host.faults().draw(size - 1L) : size;
+    for (int i = 0; i < size; i++) {
+      message(i, list.kind(i), list.remote(i), list.local(i), list.length(i))
+          .operands(list.operand(i, 0), list.operand(i, 1), list.operand(i, 2), list.operand(i, 3));
+      count(list.kind(i), list.length(i));
+    }
+    run(whole);
+    for (int i = 0; i < whole; i++) {
+      Message message = messages.get(i);
+      if (message.returnsWord()) {
+        Words.setUnaligned(memory.memory(), message.local(), message.result());
+      }
+    }
+    if (breaks) {
+      throw new UnknownOutcomeException(
+          "a doorbell list ended with an error: done=" + whole + ", verbs=" + size);
+    }
+  }
+
+  private void count(Kind kind, int bytes) {
+    switch (kind) {
+      case READ -> counters.countRead(bytes);
+      case WRITE -> counters.countWrite(bytes);
+      default -> counters.countAtomic(kind);
+    }
+  }
+
+  @Override
+  public int call(int server, int function, long message, int requestBytes) {
+    checkOpen();
+    if (server < 0 || server >= lanes.length) {
+      throw new IllegalArgumentException(
+          "no such memory server: server=" + server + ", memoryServers=" + lanes.length);
+    }
+    if (function < 0 || function >= CallHandler.FUNCTIONS_MAX) {
+      throw new IllegalArgumentException("no such function: function=" + function);
+    }
+    if (requestBytes < 0 || requestBytes > CALL_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "invalid request: requestBytes=" + requestBytes + ", maximum=" + CALL_BYTES_MAX);
+    }
+    MemorySegment bytes = memory.memory().asSlice(message, CALL_BYTES_MAX);
+    Message call =
+        message(0)
+            .call(
+                server,
+                function,
+                requestBytes,
+                () -> pool.server(server).serve(function, bytes, requestBytes));
+    counters.calls++;
+    counters.bytesOut += requestBytes;
+    run(call);
+    counters.bytesIn += call.result();
+    return (int) call.result();
+  }
+
+  @Override
+  public VerbCounters counters() {
+    return counters;
+  }
+
+  @Override
+  public Backoff backoff() {
+    return backoff;
+  }
+
+  @Override
+  public long nanoTime() {
+    return host.nanoTime();
+  }
+
+  @Override
+  public RandomGenerator random() {
+    return random;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    memory.close();
+  }
+
+  private Message message(int index, Kind kind, long remote, long local, int bytes) {
+    checkOpen();
+    int server = GlobalAddress.server(remote);
+    if (GlobalAddress.isSwizzled(remote) || server >= lanes.length) {
+      // Throws: the pool knows its addresses.
+      memory.read(remote, local, bytes);
+    }
+    return message(index).verb(kind, server, remote, local, bytes);
+  }
+
+  private Message message(int index) {
+    while (messages.size() <= index) {
+      messages.add(new Message(network, this::comeBack, memory, lanes).from(host.number()));
+    }
+    return messages.get(index);
+  }
+
+  private void run(Message message) {
+    assert message == messages.getFirst();
+    run(1);
+  }
+
+  /** Posts the first messages and waits for all. */
+  private void run(int count) {
+    Client client = host.simulation().running();
+    if (client == null) {
+      for (int i = 0; i < count; i++) {
+        messages.get(i).applyNow();
+      }
+    } else {
+      host.strike(client);
+      postAndWait(client, count);
+    }
+    counters.roundTrips++;
+    RuntimeException failure = null;
+    for (int i = 0; i < count && failure == null; i++) {
+      failure = messages.get(i).failure();
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private void postAndWait(Client client, int count) {
+    waiting = client;
+    underWay = count;
+    for (int i = 0; i < count; i++) {
+      client.charge(i == 0 ? costs.post : costs.postNext);
+      network.post(messages.get(i), client.now() + costs.doorbell);
+    }
+    client.await();
+    host.checkUp();
+    client.charge(costs.poll);
+  }
+
+  private void comeBack() {
+    if (--underWay == 0) {
+      Client client = Objects.requireNonNull(waiting);
+      waiting = null;
+      client.resume();
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("worker is closed");
+    }
+  }
+}

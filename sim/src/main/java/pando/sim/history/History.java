@@ -1,0 +1,47 @@
+package pando.sim.history;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** What clients did to a map and what they saw. Times are of one clock. Not thread-safe. */
+public final class History {
+  private final TreeMap<Long, Long> initial = new TreeMap<>();
+  private final List<Operation> operations = new ArrayList<>();
+  private final List<Scan> scans = new ArrayList<>();
+
+  /** Creates an empty history of an empty map. */
+  public History() {}
+
+  /** Adds an entry that the map had before all operations. */
+  public void addInitial(long key, long value) {
+    initial.put(key, value);
+  }
+
+  /** Adds an operation. */
+  public void add(Operation operation) {
+    operations.add(operation);
+  }
+
+  /** Adds a scan. */
+  public void add(Scan scan) {
+    scans.add(scan);
+  }
+
+  /** Returns what the map had before all operations. */
+  public SortedMap<Long, Long> initial() {
+    return Collections.unmodifiableSortedMap(initial);
+  }
+
+  /** Returns the operations, in the order in which they were added. */
+  public List<Operation> operations() {
+    return Collections.unmodifiableList(operations);
+  }
+
+  /** Returns the scans, in the order in which they were added. */
+  public List<Scan> scans() {
+    return Collections.unmodifiableList(scans);
+  }
+}

@@ -1,0 +1,89 @@
+package pando.sim.history;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import pando.sim.history.Operation.Kind;
+
+/**
+ * Checks what an ordered map promises: point operations are linearizable; a scan is in order,
+ * without duplicates, and each key in its range was as the scan says at some moment of the scan.
+ *
+ * <p>Keys are checked one by one. A scan counts as a read of each key in its range: one that it
+ * returned had that value, and one that it passed over was absent, at some moment between its start
+ * and its end. So a key that was there throughout must have been seen.
+ */
+public final class HistoryCheck {
+  private HistoryCheck() {}
+
+  /** Returns what cannot be explained, one text for each key or scan; empty where all is well. */
+  public static List<String> violations(History history) {
+    List<String> violations = new ArrayList<>();
+    Map<Long, List<Operation>> byKey = new TreeMap<>();
+    for (Operation operation : history.operations()) {
+      byKey.computeIfAbsent(operation.key(), key -> new ArrayList<>()).add(operation);
+    }
+    NavigableSet<Long> keys = new TreeSet<>(byKey.keySet());
+    keys.addAll(history.initial().keySet());
+    history.scans().forEach(scan -> scan.entries().forEach(entry -> keys.add(entry.key())));
+    for (Scan scan : history.scans()) {
+      String disorder = disorder(scan);
+      if (disorder == null) {
+        addReads(scan, keys, byKey);
+      } else {
+        violations.add(disorder);
+      }
+    }
+    byKey.forEach((key, operations) -> {
+      String violation = new KeySearch(operations).run(history.initial().get(key));
+      if (violation != null) {
+        violations.add(violation);
+      }
+    });
+    return violations;
+  }
+
+  private static @Nullable String disorder(Scan scan) {
+    long previous = 0;
+    for (int i = 0; i < scan.entries().size(); i++) {
+      long key = scan.entries().get(i).key();
+      if (key < scan.from() || key > scan.to()) {
+        return "scan returned a key outside its range: key=" + key + ", " + scan;
+      }
+      if (i > 0 && key <= previous) {
+        return "scan is not in order: key=" + key + ", after=" + previous + ", " + scan;
+      }
+      previous = key;
+    }
+    return null;
+  }
+
+  private static void addReads(
+      Scan scan, NavigableSet<Long> keys, Map<Long, List<Operation>> byKey) {
+    Map<Long, Long> seen = new HashMap<>();
+    scan.entries().forEach(entry -> seen.put(entry.key(), entry.value()));
+    if (scan.from() > scan.to()) {
+      return;
+    }
+    for (long key : keys.subSet(scan.from(), true, scan.to(), true)) {
+      Long value = seen.get(key);
+      byKey
+          .computeIfAbsent(key, absent -> new ArrayList<>())
+          .add(
+              new Operation(
+                  scan.client(),
+                  scan.start(),
+                  scan.end(),
+                  Kind.GET,
+                  key,
+                  0,
+                  value != null,
+                  value == null ? 0 : value));
+    }
+  }
+}

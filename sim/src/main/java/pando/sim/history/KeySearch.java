@@ -1,0 +1,135 @@
+package pando.sim.history;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks for an order of one key's operations in which each takes effect between its start and its
+ * end and answers as it did (Wing and Gong 1993, with the states kept in place of the orders).
+ *
+ * <p>Goes through starts and ends by time and keeps every state that the key may be in: its value,
+ * and which of the operations under way have taken effect. At an end, the operation must have;
+ * those under way may take effect before it, in any order. No state left means that no order
+ * explains the answers. An operation of unknown outcome is under way for ever and may never take
+ * effect.
+ */
+final class KeySearch {
+  private static final int UNDER_WAY_MAX = Long.SIZE;
+  private static final int STATES_MAX = 200_000;
+  private static final int SHOWN_EVENTS = 16;
+  private static final int SHOWN_STATES = 8;
+
+  private final List<Operation> operations;
+  private final @Nullable Operation[] underWay = new @Nullable Operation[UNDER_WAY_MAX];
+  private Set<State> states = new HashSet<>();
+
+  KeySearch(List<Operation> operations) {
+    this.operations = operations;
+  }
+
+  private record State(@Nullable Long value, long done) {
+    boolean has(int place) {
+      return (done & 1L << place) != 0;
+    }
+  }
+
+  private record Event(long time, boolean starts, Operation operation) {}
+
+  /** Returns why no order explains the answers, or {@code null} where one does. */
+  @Nullable String run(@Nullable Long initial) {
+    List<Event> events = events();
+    states.add(new State(initial, 0));
+    for (int i = 0; i < events.size(); i++) {
+      Operation operation = events.get(i).operation();
+      if (events.get(i).starts()) {
+        underWay[freePlace(operation)] = operation;
+        continue;
+      }
+      Set<State> before = states;
+      int place = placeOf(operation);
+      states = new HashSet<>();
+      for (State state : before) {
+        extend(state, place);
+      }
+      underWay[place] = null;
+      if (states.isEmpty()) {
+        return describe(operation, before, events.subList(Math.max(0, i - SHOWN_EVENTS), i + 1));
+      }
+    }
+    return null;
+  }
+
+  private List<Event> events() {
+    List<Event> events = new ArrayList<>();
+    for (Operation operation : operations) {
+      events.add(new Event(operation.start(), true, operation));
+      if (operation.isKnown()) {
+        events.add(new Event(operation.end(), false, operation));
+      }
+    }
+    // At one time starts come first: such operations overlap.
+    events.sort(Comparator.comparingLong(Event::time).thenComparing(event -> !event.starts()));
+    return events;
+  }
+
+  private int freePlace(Operation operation) {
+    for (int place = 0; place < UNDER_WAY_MAX; place++) {
+      if (underWay[place] == null) {
+        return place;
+      }
+    }
+    throw new IllegalArgumentException(
+        "too many operations on one key at a time: maximum="
+            + UNDER_WAY_MAX
+            + ", operation="
+            + operation);
+  }
+
+  @SuppressWarnings("ReferenceEquality") // Different operations may be equal.
+  private int placeOf(Operation operation) {
+    int place = 0;
+    while (underWay[place] != operation) {
+      place++;
+    }
+    return place;
+  }
+
+  /** Adds the states in which the operation at a place has taken effect, and ends it. */
+  private void extend(State state, int ended) {
+    List<State> open = new ArrayList<>(List.of(state));
+    Set<State> seen = new HashSet<>(open);
+    while (!open.isEmpty()) {
+      State current = open.removeLast();
+      if (current.has(ended)) {
+        states.add(new State(current.value(), current.done() & ~(1L << ended)));
+        if (states.size() > STATES_MAX) {
+          throw new IllegalArgumentException(
+              "history is too entangled to be checked: states=" + STATES_MAX);
+        }
+        continue;
+      }
+      for (int place = 0; place < UNDER_WAY_MAX; place++) {
+        Operation next = underWay[place];
+        if (next != null && !current.has(place) && next.answersFor(current.value())) {
+          State after = new State(next.after(current.value()), current.done() | 1L << place);
+          if (seen.add(after)) {
+            open.add(after);
+          }
+        }
+      }
+    }
+  }
+
+  private static String describe(Operation operation, Set<State> before, List<Event> events) {
+    StringBuilder text = new StringBuilder("not linearizable: ").append(operation);
+    text.append("\n  the key could be:");
+    before.stream().limit(SHOWN_STATES).forEach(state -> text.append(' ').append(state.value()));
+    text.append("\n  before it:");
+    events.forEach(event -> text.append("\n    ").append(event));
+    return text.toString();
+  }
+}

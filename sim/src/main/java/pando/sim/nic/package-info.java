@@ -1,0 +1,2 @@
+/** What takes time in a cluster: network cards, their atomics, and processors. */
+package pando.sim.nic;

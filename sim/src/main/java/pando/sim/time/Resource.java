@@ -1,0 +1,36 @@
+package pando.sim.time;
+
+/**
+ * Something that serves one after the other, in the order in which they ask: a direction of a
+ * network card, a processor. Times in picoseconds.
+ */
+public final class Resource {
+  private long freeAt;
+  private long busy;
+
+  /** Creates one that is free. */
+  public Resource() {}
+
+  /**
+   * Serves somebody.
+   *
+   * @param arrival when he comes
+   * @param service how long he takes
+   * @return when he is done
+   */
+  public long serve(long arrival, long service) {
+    freeAt = Math.max(freeAt, arrival) + service;
+    busy += service;
+    return freeAt;
+  }
+
+  /** Returns when it will be free. */
+  public long freeAt() {
+    return freeAt;
+  }
+
+  /** Returns for how long it has served so far. */
+  public long busy() {
+    return busy;
+  }
+}

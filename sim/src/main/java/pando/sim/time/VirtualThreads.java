@@ -1,0 +1,36 @@
+package pando.sim.time;
+
+import java.lang.reflect.Constructor;
+import java.util.concurrent.Executor;
+
+/**
+ * Makes virtual threads that run on a scheduler of ours.
+ *
+ * <p>The JDK has a constructor for that and does not publish it; this is the one class that knows.
+ * Needs {@code --add-opens java.base/java.lang=pando.sim}, and {@code ALL-UNNAMED} on a class path.
+ */
+final class VirtualThreads {
+  private static final String BUILDER = "java.lang.ThreadBuilders$VirtualThreadBuilder";
+
+  private VirtualThreads() {}
+
+  /**
+   * Makes a virtual thread that was not started yet.
+   *
+   * @param scheduler is handed the thread each time that it can go on
+   */
+  static Thread unstarted(String name, Executor scheduler, Runnable body) {
+    try {
+      Constructor<?> constructor = Class.forName(BUILDER).getDeclaredConstructor(Executor.class);
+      constructor.setAccessible(true);
+      Thread.Builder.OfVirtual builder =
+          (Thread.Builder.OfVirtual) constructor.newInstance(scheduler);
+      return builder.name(name).unstarted(body);
+    } catch (ReflectiveOperationException | RuntimeException e) {
+      throw new IllegalStateException(
+          "the simulator cannot schedule virtual threads: run Java 25 with"
+              + " --add-opens java.base/java.lang=pando.sim",
+          e);
+    }
+  }
+}
