@@ -92,7 +92,10 @@ final class Descent {
   private @Nullable String damage;
   private long damagedAddress;
 
-  /** Operations that needed a leaf which was not cached. */
+  /** Looks at a leaf that found it cached. */
+  long leafHits;
+
+  /** Looks at a leaf that was not cached: it was fetched, or left to a memory server. */
   long leafMisses;
 
   /** Inner nodes that had to be fetched. */
@@ -130,30 +133,7 @@ final class Descent {
    * @param level of the node; above 0 it is always cached
    */
   int find(long key, int level, boolean eager, int attempt) {
-    int conflicts = attempt;
-    int astray = 0;
-    for (int progress = 0; progress < PROGRESS_MAX; progress++) {
-      int outcome = goDown(cache.anchor(), version(cache.anchor()), key, level, eager);
-      if (isFinal(outcome)) {
-        return outcome;
-      }
-      if (outcome == CONFLICT) {
-        awaitConflict(key, conflicts++);
-      } else if (outcome == ASTRAY) {
-        awaitFreshPath(key, astray++);
-      }
-    }
-    throw new StalledException(
-        "nodes on the path leave the cache faster than they come: key="
-            + key
-            + ", level="
-            + level
-            + ", attempts="
-            + PROGRESS_MAX
-            + ", frames="
-            + cache.capacity()
-            + ", computeServer="
-            + server.number);
+    return find(cache.anchor(), version(cache.anchor()), key, level, eager, attempt);
   }
 
   /**
@@ -166,13 +146,41 @@ final class Descent {
             && NodeLayout.low(memory, parent) <= key
             && key <= NodeLayout.high(memory, parent)
             && Frames.isCurrent(memory, parent, parentVersion);
-    if (near) {
-      int outcome = goDown(parent, parentVersion, key, 0, false);
+    return near ? find(parent, parentVersion, key, 0, false, attempt) : find(key, false, attempt);
+  }
+
+  /** Starts at a node under a version, and anew at the anchor where that leads nowhere. */
+  private int find(long start, long startVersion, long key, int level, boolean eager, int attempt) {
+    long from = start;
+    long fromVersion = startVersion;
+    long misses = leafMisses;
+    int conflicts = attempt;
+    int astray = 0;
+    for (int progress = 0; progress < PROGRESS_MAX; progress++) {
+      int outcome = goDown(from, fromVersion, key, level, eager);
       if (isFinal(outcome)) {
+        leafHits += level == 0 && leafMisses == misses ? 1 : 0;
         return outcome;
       }
+      if (outcome == CONFLICT) {
+        awaitConflict(key, conflicts++);
+      } else if (outcome == ASTRAY) {
+        awaitFreshPath(key, astray++);
+      }
+      from = cache.anchor();
+      fromVersion = version(from);
     }
-    return find(key, false, attempt);
+    throw new StalledException(
+        "nodes on the path leave the cache faster than they come: key="
+            + key
+            + ", level="
+            + level
+            + ", attempts="
+            + PROGRESS_MAX
+            + ", frames="
+            + cache.capacity()
+            + ", computeServer="
+            + server.number);
   }
 
   private static boolean isFinal(int outcome) {

@@ -33,7 +33,6 @@ final class PartitionWorker {
   private long value;
   private long resume;
   private int entriesLeft;
-  private long accesses;
 
   PartitionWorker(ComputeServer server) {
     this.server = server;
@@ -85,13 +84,7 @@ final class PartitionWorker {
     return value;
   }
 
-  /** Returns the operations that needed a leaf so far. */
-  long accesses() {
-    return accesses;
-  }
-
   boolean get(long wanted) {
-    accesses++;
     offload.offer(Offload.GET, wanted, 0);
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(wanted, false, attempt);
@@ -122,7 +115,6 @@ final class PartitionWorker {
    * @return whether the key was there before
    */
   boolean store(int operation, long wanted, long stored) {
-    accesses++;
     offload.offer(operation, wanted, stored);
     boolean eager = false;
     for (int attempt = 0; ; attempt++) {
@@ -212,7 +204,6 @@ final class PartitionWorker {
   }
 
   boolean remove(long wanted) {
-    accesses++;
     offload.offer(Offload.REMOVE, wanted, 0);
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(wanted, false, attempt);
@@ -309,7 +300,6 @@ final class PartitionWorker {
   }
 
   private boolean edge(long wanted, boolean down) {
-    accesses++;
     offload.offer(Offload.NONE, 0, 0);
     for (int attempt = 0; ; attempt++) {
       trail.clear();
@@ -331,10 +321,28 @@ final class PartitionWorker {
 
   /** Looks in one leaf; where it has no such key, the leaf joins the trail. */
   private int edgeInLeaf(long probe, boolean down, int attempt) {
-    boolean eager = !trail.isEmpty();
-    int outcome = descent.find(probe, eager, attempt);
+    int outcome = descent.find(probe, !trail.isEmpty(), attempt);
+    boolean found = lookForEdge(probe, down);
+    if (outcome == Descent.FETCHED) {
+      descent.release();
+      if (found) {
+        return FOUND;
+      }
+      // Only a cached leaf can join the trail.
+      descent.find(probe, true, attempt);
+      found = lookForEdge(probe, down);
+    }
+    if (!Frames.isCurrent(memory, descent.node, descent.version)) {
+      return CONFLICT;
+    }
+    if (!found) {
+      trail.add(descent.node, descent.version);
+    }
+    return found ? FOUND : ABSENT;
+  }
+
+  private boolean lookForEdge(long probe, boolean down) {
     long leaf = descent.node;
-    long version = descent.version;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, probe);
     if (!down && !NodeLayout.holds(memory, leaf, index, probe)) {
@@ -346,18 +354,7 @@ final class PartitionWorker {
       value = layout.slot(memory, leaf, index);
     }
     resume = down ? NodeLayout.low(memory, leaf) : NodeLayout.high(memory, leaf);
-    if (outcome == Descent.FETCHED) {
-      descent.release();
-      if (!found) {
-        descent.find(probe, true, attempt);
-        return CONFLICT;
-      }
-    } else if (!Frames.isCurrent(memory, leaf, version)) {
-      return CONFLICT;
-    } else if (!found) {
-      trail.add(leaf, version);
-    }
-    return found ? FOUND : ABSENT;
+    return found;
   }
 
   /**
@@ -368,7 +365,6 @@ final class PartitionWorker {
    * @return the number of entries; {@link #resume} is the greatest key that the leaf covers
    */
   int copyLeaf(long from, long to, int max, long[] keys, long[] values) {
-    accesses++;
     offload.offer(Offload.NONE, 0, 0);
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.findNear(from, attempt);

@@ -8,7 +8,7 @@ import pando.index.cache.CacheContext;
 final class Totals {
   final VerbCounters verbs = new VerbCounters();
   long nodes;
-  private long accesses;
+  private long leafHits;
   private long leafMisses;
   private long innerMisses;
   private long admissions;
@@ -24,7 +24,7 @@ final class Totals {
     CacheContext context = worker.context();
     Descent descent = worker.descent();
     verbs.add(context.worker().counters());
-    accesses += worker.accesses();
+    leafHits += descent.leafHits;
     leafMisses += descent.leafMisses;
     innerMisses += descent.innerMisses;
     restarts += descent.restarts;
@@ -46,7 +46,7 @@ final class Totals {
   void add(Totals other) {
     verbs.add(other.verbs);
     nodes += other.nodes;
-    accesses += other.accesses;
+    leafHits += other.leafHits;
     leafMisses += other.leafMisses;
     innerMisses += other.innerMisses;
     admissions += other.admissions;
@@ -61,7 +61,7 @@ final class Totals {
 
   CacheCounters cacheCounters() {
     return new CacheCounters(
-        Math.max(0, accesses - leafMisses),
+        leafHits,
         leafMisses,
         innerMisses,
         admissions,
