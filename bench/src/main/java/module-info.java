@@ -9,6 +9,7 @@ module pando.bench {
   requires jdk.management;
   requires jmh.core;
   requires pando.index;
+  requires pando.sim;
   requires me.tongfei.progressbar;
   requires tools.jackson.core;
 

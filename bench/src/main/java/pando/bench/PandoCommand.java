@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
       DemoCommand.class,
       BenchCommand.class,
       ChurnCommand.class,
+      SimulateCommand.class,
       JmhCommand.class,
       MemoryServerCommand.class,
       ComputeServerCommand.class,

@@ -135,6 +135,11 @@ public final class Cluster implements AutoCloseable {
     client().waitUntil(client().now() + nanos * Simulation.NANO);
   }
 
+  /** Returns the round trips that the running client made so far. */
+  public long roundTrips() {
+    return client().roundTrips();
+  }
+
   /** Returns the time in nanoseconds: the running client's, or the simulation's. */
   public long nanos() {
     Client client = simulation.running();

@@ -265,6 +265,7 @@ final class SimWorker implements Worker {
     client.await();
     host.checkUp();
     client.charge(costs.poll);
+    client.countRoundTrip();
   }
 
   private void comeBack() {

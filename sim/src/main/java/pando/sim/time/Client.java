@@ -18,6 +18,8 @@ public final class Client {
   private boolean waiting;
   private boolean ended;
 
+  private long roundTrips;
+
   /** Time that the client has used beyond the simulation's. */
   private long ahead;
 
@@ -40,6 +42,16 @@ public final class Client {
    */
   public void charge(long picos) {
     ahead = core.serve(now(), picos) - simulation.now();
+  }
+
+  /** Counts a round trip. */
+  public void countRoundTrip() {
+    roundTrips++;
+  }
+
+  /** Returns the round trips that the client made so far. */
+  public long roundTrips() {
+    return roundTrips;
   }
 
   /** Waits until a time, in picoseconds; at least until the client's own. */

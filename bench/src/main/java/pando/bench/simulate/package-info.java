@@ -1,0 +1,2 @@
+/** Runs in virtual time: workloads, locks, and small clusters under faults. */
+package pando.bench.simulate;
