@@ -156,10 +156,7 @@ final class Cooler {
     }
     layout.seal(memory, node);
     try {
-      context.worker.write(
-          NodeLayout.address(memory, node) + NodeLayout.IMAGE,
-          node + NodeLayout.IMAGE,
-          layout.imageBytes());
+      layout.writeImage(context.worker, node);
     } catch (MemoryServerLostException e) {
       context.lost = e;
       return false;

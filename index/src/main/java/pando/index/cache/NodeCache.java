@@ -384,14 +384,6 @@ public final class NodeCache implements AutoCloseable {
             + WAITS_MAX);
   }
 
-  /** Writes a sealed image to its place in the pool. */
-  public void writeImage(CacheContext context, long node) {
-    context.worker.write(
-        NodeLayout.address(memory, node) + NodeLayout.IMAGE,
-        node + NodeLayout.IMAGE,
-        layout.imageBytes());
-  }
-
   // The whole cache, while nobody else uses it.
 
   /**
@@ -410,7 +402,7 @@ public final class NodeCache implements AutoCloseable {
       swizzles.copyUnswizzled(node, copy);
       layout.seal(memory, copy);
       try {
-        writeImage(context, copy);
+        layout.writeImage(context.worker, copy);
       } catch (MemoryServerLostException e) {
         lost = e;
         continue;

@@ -87,8 +87,7 @@ public final class Swizzles {
 
   /** Copies a node's image, with global addresses in place of swizzled pointers. */
   public void copyUnswizzled(long node, long target) {
-    MemorySegment.copy(
-        memory, node + NodeLayout.IMAGE, memory, target + NodeLayout.IMAGE, layout.imageBytes());
+    layout.copyImage(memory, node, target);
     if (NodeLayout.level(memory, node) == 0) {
       return;
     }

@@ -153,10 +153,7 @@ final class BulkLoader implements AutoCloseable {
     long node = buffer(level);
     NodeLayout.setHigh(memory, node, high);
     layout.seal(memory, node);
-    worker.write(
-        NodeLayout.address(memory, node) + NodeLayout.IMAGE,
-        node + NodeLayout.IMAGE,
-        layout.imageBytes());
+    layout.writeImage(worker, node);
   }
 
   /** Returns the memory server for the next node of a level. */

@@ -410,9 +410,7 @@ final class Descent {
   private @Nullable String read(long node, long key) {
     boolean timed = policy.samplesRead();
     long start = timed ? context.worker().nanoTime() : 0;
-    context
-        .worker()
-        .read(missing.address + NodeLayout.IMAGE, node + NodeLayout.IMAGE, layout.imageBytes());
+    layout.readImage(context.worker(), missing.address, node);
     if (timed) {
       policy.readTook(context.worker().nanoTime() - start);
     }
@@ -435,7 +433,7 @@ final class Descent {
 
   /** Writes a fetched leaf back; its checksum must be up to date. */
   void writeFetched() {
-    cache.writeImage(context, node);
+    layout.writeImage(context.worker(), node);
   }
 
   private int damaged(String problem) {

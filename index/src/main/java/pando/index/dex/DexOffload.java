@@ -52,7 +52,7 @@ public final class DexOffload implements CallHandler {
     private final int server;
     private final MemorySegment dram;
     private final MemorySegment message;
-    private final int operation;
+    private final Operation operation;
     private final long key;
     private final long value;
 
@@ -61,7 +61,7 @@ public final class DexOffload implements CallHandler {
       this.server = server;
       this.dram = dram;
       this.message = message;
-      this.operation = Math.toIntExact(message.get(LONG, Offload.OPERATION));
+      this.operation = Operation.of(message.get(LONG, Offload.OPERATION));
       this.key = message.get(LONG, Offload.KEY);
       this.value = message.get(LONG, Offload.VALUE);
     }
@@ -104,14 +104,8 @@ public final class DexOffload implements CallHandler {
       int count = NodeLayout.count(dram, node);
       boolean found = NodeLayout.holds(dram, node, index, key);
       long before = found ? layout.slot(dram, node, index) : 0;
-      boolean stores =
-          switch (operation) {
-            case Offload.PUT -> true;
-            case Offload.PUT_IF_ABSENT -> !found;
-            case Offload.UPDATE -> found;
-            default -> false;
-          };
-      boolean removes = operation == Offload.REMOVE && found;
+      boolean stores = operation.stores(found);
+      boolean removes = operation == Operation.REMOVE && found;
       if (stores && !found && count == layout.capacity()) {
         respond(Offload.FALLBACK, 0, GlobalAddress.NULL, 0);
         return;

@@ -47,20 +47,20 @@ final class DexSession implements Session {
 
   @Override
   public boolean put(long wanted, long stored) {
-    return store(Offload.PUT, wanted, stored);
+    return store(Operation.PUT, wanted, stored);
   }
 
   @Override
   public boolean putIfAbsent(long wanted, long stored) {
-    return !store(Offload.PUT_IF_ABSENT, wanted, stored);
+    return !store(Operation.PUT_IF_ABSENT, wanted, stored);
   }
 
   @Override
   public boolean update(long wanted, long stored) {
-    return store(Offload.UPDATE, wanted, stored);
+    return store(Operation.UPDATE, wanted, stored);
   }
 
-  private boolean store(int operation, long wanted, long stored) {
+  private boolean store(Operation operation, long wanted, long stored) {
     PartitionWorker worker = enter(wanted);
     try {
       return result(wanted, worker, worker.store(operation, wanted, stored));

@@ -268,7 +268,7 @@ final class Merges {
   private void write(long copy) {
     if (copy != Frames.NONE) {
       layout.seal(memory, copy);
-      cache.writeImage(context, copy);
+      layout.writeImage(context.worker(), copy);
     }
   }
 

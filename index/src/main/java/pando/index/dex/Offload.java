@@ -19,15 +19,6 @@ import pando.index.cache.CacheContext;
  * </pre>
  */
 final class Offload {
-  /** No operation that can be offloaded. */
-  static final int NONE = 0;
-
-  static final int GET = 1;
-  static final int PUT = 2;
-  static final int PUT_IF_ABSENT = 3;
-  static final int UPDATE = 4;
-  static final int REMOVE = 5;
-
   /** The operation would change the tree's structure, or leave the memory server. */
   static final long FALLBACK = 0;
 
@@ -60,7 +51,8 @@ final class Offload {
   private final MemorySegment memory;
   private final long message;
   private final int nodeBytes;
-  private int operation;
+  private Operation operation = Operation.GET;
+  private boolean offered;
   private long key;
   private long value;
 
@@ -77,15 +69,21 @@ final class Offload {
     this.nodeBytes = nodeBytes;
   }
 
-  /** Offers an operation for offloading, or {@link #NONE}. */
-  void offer(int operation, long key, long value) {
+  /** Offers an operation for offloading. */
+  void offer(Operation operation, long key, long value) {
+    this.offered = true;
     this.operation = operation;
     this.key = key;
     this.value = value;
   }
 
+  /** Offers nothing any more. */
+  void withdraw() {
+    offered = false;
+  }
+
   boolean isOffered() {
-    return operation != NONE;
+    return offered;
   }
 
   /**
@@ -94,7 +92,7 @@ final class Offload {
    * @return whether it was; else it has had no effect, and is no longer on offer
    */
   boolean call(long node, int level) {
-    set(OPERATION, operation);
+    set(OPERATION, operation.code);
     set(KEY, key);
     set(VALUE, value);
     set(NODE, node);
@@ -120,7 +118,7 @@ final class Offload {
       offloads++;
     } else {
       fallbacks++;
-      operation = NONE;
+      withdraw();
     }
     return done;
   }

@@ -85,7 +85,7 @@ final class PartitionWorker {
   }
 
   boolean get(long wanted) {
-    offload.offer(Offload.GET, wanted, 0);
+    offload.offer(Operation.GET, wanted, 0);
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(wanted, false, attempt);
       if (outcome == Descent.OFFLOADED) {
@@ -111,10 +111,10 @@ final class PartitionWorker {
   /**
    * Stores a value.
    *
-   * @param operation {@link Offload#PUT}, {@link Offload#PUT_IF_ABSENT} or {@link Offload#UPDATE}
+   * @param operation one that {@linkplain Operation#stores stores}
    * @return whether the key was there before
    */
-  boolean store(int operation, long wanted, long stored) {
+  boolean store(Operation operation, long wanted, long stored) {
     offload.offer(operation, wanted, stored);
     boolean eager = false;
     for (int attempt = 0; ; attempt++) {
@@ -139,19 +139,19 @@ final class PartitionWorker {
     }
   }
 
-  private int storeCached(int operation, long wanted, long stored) {
+  private int storeCached(Operation operation, long wanted, long stored) {
     long leaf = descent.node;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, wanted);
     boolean found = NodeLayout.holds(memory, leaf, index, wanted);
     long before = found ? layout.slot(memory, leaf, index) : 0;
     boolean full = NodeLayout.countOf(descriptor) >= layout.capacity();
-    if (!changes(operation, found) || (!found && full)) {
+    if (!operation.stores(found) || (!found && full)) {
       if (!Frames.isCurrent(memory, leaf, descent.version)) {
         return CONFLICT;
       }
       value = before;
-      return changes(operation, found) ? FULL : found ? FOUND : ABSENT;
+      return operation.stores(found) ? FULL : found ? FOUND : ABSENT;
     }
     if (!Frames.upgrade(memory, leaf, descent.version)) {
       return CONFLICT;
@@ -168,14 +168,14 @@ final class PartitionWorker {
     return found ? FOUND : ABSENT;
   }
 
-  private int storeFetched(int operation, long wanted, long stored) {
+  private int storeFetched(Operation operation, long wanted, long stored) {
     try {
       long leaf = descent.node;
       long descriptor = NodeLayout.descriptor(memory, leaf);
       int index = layout.floor(memory, leaf, descriptor, wanted);
       boolean found = NodeLayout.holds(memory, leaf, index, wanted);
       value = found ? layout.slot(memory, leaf, index) : 0;
-      if (!changes(operation, found)) {
+      if (!operation.stores(found)) {
         return found ? FOUND : ABSENT;
       }
       if (found) {
@@ -194,17 +194,8 @@ final class PartitionWorker {
     }
   }
 
-  private static boolean changes(int operation, boolean found) {
-    return switch (operation) {
-      case Offload.PUT -> true;
-      case Offload.PUT_IF_ABSENT -> !found;
-      case Offload.UPDATE -> found;
-      default -> throw new AssertionError("not a store: operation=" + operation);
-    };
-  }
-
   boolean remove(long wanted) {
-    offload.offer(Offload.REMOVE, wanted, 0);
+    offload.offer(Operation.REMOVE, wanted, 0);
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(wanted, false, attempt);
       if (outcome == Descent.OFFLOADED) {
@@ -300,7 +291,7 @@ final class PartitionWorker {
   }
 
   private boolean edge(long wanted, boolean down) {
-    offload.offer(Offload.NONE, 0, 0);
+    offload.withdraw();
     for (int attempt = 0; ; attempt++) {
       trail.clear();
       long probe = wanted;
@@ -365,7 +356,7 @@ final class PartitionWorker {
    * @return the number of entries; {@link #resume} is the greatest key that the leaf covers
    */
   int copyLeaf(long from, long to, int max, long[] keys, long[] values) {
-    offload.offer(Offload.NONE, 0, 0);
+    offload.withdraw();
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.findNear(from, attempt);
       int copied = copy(descent.node, from, to, max, keys, values);

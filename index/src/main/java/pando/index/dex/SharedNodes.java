@@ -67,7 +67,7 @@ final class SharedNodes {
   /** Reads a shared node until its image is whole; {@code false} where it is no longer there. */
   boolean read(long address, long target, int level) {
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
-      worker.read(address + NodeLayout.IMAGE, target + NodeLayout.IMAGE, layout.imageBytes());
+      layout.readImage(worker, address, target);
       if (guard.check(memory, target, address, level) == null) {
         return true;
       }
@@ -116,10 +116,8 @@ final class SharedNodes {
     long address = NodeLayout.address(memory, node);
     long fresh = context.scratchNode(FRESH);
     long found = context.message();
-    list.clear()
-        .cas(address + NodeLayout.LOCK, 0, owner, found)
-        .read(address + NodeLayout.IMAGE, fresh + NodeLayout.IMAGE, layout.imageBytes());
-    worker.post(list);
+    list.clear().cas(address + NodeLayout.LOCK, 0, owner, found);
+    worker.post(layout.readImage(list, address, fresh));
     if (memory.get(LONG, found) != 0) {
       return false;
     }
@@ -191,8 +189,8 @@ final class SharedNodes {
   /** Writes a sealed image and lets go of the node's remote lock. */
   void writeAndUnlock(long address, long image) {
     memory.set(LONG, image + NodeLayout.LOCK, 0);
-    list.clear()
-        .write(address + NodeLayout.IMAGE, image + NodeLayout.IMAGE, layout.imageBytes())
+    layout
+        .writeImage(list.clear(), address, image)
         .write(address + NodeLayout.LOCK, image + NodeLayout.LOCK, Long.BYTES);
     worker.post(list);
     release(address);

@@ -263,7 +263,6 @@ final class SharedPath {
         orphan(child);
       }
     }
-    MemorySegment.copy(
-        memory, fresh + NodeLayout.IMAGE, memory, node + NodeLayout.IMAGE, layout.imageBytes());
+    layout.copyImage(memory, fresh, node);
   }
 }

@@ -6,7 +6,6 @@ import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
-import pando.index.cache.NodeCache;
 import pando.index.node.NodeLayout;
 
 /**
@@ -32,7 +31,6 @@ final class SharedSplits {
   private static final int ROOT = 3;
 
   private final ComputeServer server;
-  private final NodeCache cache;
   private final CacheContext context;
   private final Worker worker;
   private final NodeLayout layout;
@@ -42,11 +40,10 @@ final class SharedSplits {
 
   SharedSplits(ComputeServer server, CacheContext context, SharedNodes shared) {
     this.server = server;
-    this.cache = server.cache;
     this.context = context;
     this.worker = context.worker();
     this.layout = server.layout;
-    this.memory = cache.memory();
+    this.memory = server.cache.memory();
     this.catalogue = new Catalogue(worker, context.message(), server.guard);
     this.shared = shared;
   }
@@ -220,6 +217,6 @@ final class SharedSplits {
 
   private void write(long image) {
     layout.seal(memory, image);
-    cache.writeImage(context, image);
+    layout.writeImage(worker, image);
   }
 }

@@ -175,9 +175,9 @@ final class Splits {
     swizzles.copyUnswizzled(node, lower);
     layout.split(memory, lower, upper, address);
     layout.seal(memory, upper);
-    cache.writeImage(context, upper);
+    layout.writeImage(context.worker(), upper);
     layout.seal(memory, lower);
-    cache.writeImage(context, lower);
+    layout.writeImage(context.worker(), lower);
   }
 
   /** Moves the upper half of a locked node to its sibling, in the cache. */

@@ -211,7 +211,7 @@ final class Topology implements AutoCloseable {
     long node = layout.offset(level);
     String problem = null;
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
-      worker.read(address + NodeLayout.IMAGE, node + NodeLayout.IMAGE, layout.imageBytes());
+      layout.readImage(worker, address, node);
       problem = guard.check(memory, node, address, level);
       if (problem == null) {
         problem = NodeCheck.fences(memory, node, low, high);

@@ -5,6 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
 
 /**
  * The bytes of a node, the same for a leaf and an inner node, in the pool and in a frame.
@@ -135,6 +137,31 @@ public final class NodeLayout {
   /** Returns the size of the image: what a READ of a node moves. */
   public int imageBytes() {
     return nodeBytes - IMAGE;
+  }
+
+  /** READs the image at an address, to where a node starts in the worker's memory. */
+  public void readImage(Worker worker, long address, long node) {
+    worker.read(address + IMAGE, node + IMAGE, imageBytes());
+  }
+
+  /** WRITEs a node's sealed image to its place in the pool. */
+  public void writeImage(Worker worker, long node) {
+    worker.write(address(worker.memory(), node) + IMAGE, node + IMAGE, imageBytes());
+  }
+
+  /** Adds to a list what {@link #readImage(Worker, long, long)} does. */
+  public VerbList readImage(VerbList list, long address, long node) {
+    return list.read(address + IMAGE, node + IMAGE, imageBytes());
+  }
+
+  /** Adds the WRITE of a node's sealed image to a list. */
+  public VerbList writeImage(VerbList list, long address, long node) {
+    return list.write(address + IMAGE, node + IMAGE, imageBytes());
+  }
+
+  /** Copies a node's image to where another node starts. */
+  public void copyImage(MemorySegment memory, long source, long target) {
+    MemorySegment.copy(memory, source + IMAGE, memory, target + IMAGE, imageBytes());
   }
 
   /** Returns the entries of a full leaf, and the children of a full inner node. */
