@@ -241,7 +241,12 @@ final class Descent {
 
   private void adoptOrphans() {
     while (sharedPath.nextOrphan()) {
-      find(sharedPath.orphanLow(), sharedPath.orphanLevel(), true, 0);
+      try {
+        find(sharedPath.orphanLow(), sharedPath.orphanLevel(), true, 0);
+      } catch (CorruptNodeException e) {
+        // Whoever needs the orphan hears of the damage. Nothing is offloaded any more.
+        server.holdOffloading();
+      }
     }
     server.resumeOffloading();
   }

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
@@ -12,6 +13,7 @@ import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Swizzles;
+import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 
 /**
@@ -28,7 +30,8 @@ final class SharedNodes {
    * current exactly when that checksum still is the pool's.
    *
    * Readers take no lock: a READ that overlaps a WRITE may return parts of both, which the checksum
-   * tells, and is done again. That costs one READ where an optimistic lock would cost three.
+   * tells, and is done again. That costs one READ where an optimistic lock would cost three. An image
+   * that stays torn is damaged.
    *
    * The lock word belongs to the place, not to the node: a node that is allocated where another was
    * freed finds the word there and does not touch it. So a compute server that locks a node which it
@@ -39,7 +42,10 @@ final class SharedNodes {
   static final int FRESH = 0;
 
   private static final int ATTEMPTS_MAX = 10_000;
-  private static final int READS_MAX = 10_000;
+
+  /** READs of a torn image: a tenth of a second, where a WRITE takes a microsecond. */
+  private static final int READS_MAX = 200;
+
   private static final int HELD_MAX = 4;
   private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -64,19 +70,37 @@ final class SharedNodes {
     this.owner = ((long) (server.number + 1) << 32) | (context.number() + 1);
   }
 
-  /** Reads a shared node until its image is whole; {@code false} where it is no longer there. */
-  boolean read(long address, long target, int level) {
+  /**
+   * Reads a shared node until its image is whole.
+   *
+   * @return {@code null} where it is the node, else what tells that it is another
+   * @throws CorruptNodeException where the image stays torn
+   */
+  @Nullable String read(long address, long target, int level) {
+    String problem = null;
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
       layout.readImage(worker, address, target);
-      if (guard.check(memory, target, address, level) == null) {
-        return true;
-      }
-      if (isWhole(target)) {
-        return false;
+      problem = guard.check(memory, target, address, level);
+      if (problem == null || isWhole(target)) {
+        return problem;
       }
       worker.backoff().pause(attempt);
     }
-    return false;
+    throw new CorruptNodeException(address, String.valueOf(problem));
+  }
+
+  /**
+   * Reads a node whose lock is held, as is its parent's if it has one: it can be no other than the
+   * one expected.
+   */
+  void readLocked(long address, long target, int level, long low, long high) {
+    String problem = read(address, target, level);
+    if (problem == null) {
+      problem = NodeCheck.fences(memory, target, low, high);
+    }
+    if (problem != null) {
+      throw new CorruptNodeException(address, problem);
+    }
   }
 
   private boolean isWhole(long node) {

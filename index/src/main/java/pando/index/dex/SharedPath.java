@@ -2,9 +2,11 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.cache.NodeCache;
@@ -25,6 +27,7 @@ final class SharedPath {
    */
 
   private static final int ATTEMPTS_MAX = 10_000;
+  private static final int STRANGE_MAX = 100;
 
   private final ComputeServer server;
   private final NodeCache cache;
@@ -39,6 +42,12 @@ final class SharedPath {
   private int orphans;
   private long[] pending = new long[8];
   private int pendingCount;
+
+  /** A node on the path whose place the last refresh found taken by another. */
+  private long strange;
+
+  private @Nullable String strangeness;
+  private int strangeRefreshes;
 
   SharedPath(ComputeServer server, CacheContext context, SharedNodes shared) {
     this.server = server;
@@ -57,8 +66,10 @@ final class SharedPath {
    * had from {@link #nextOrphan}.
    *
    * @throws StalledException where a copy stays in use; offloading must not go on then
+   * @throws CorruptNodeException where a node on the way is damaged; likewise
    */
   void refresh(long key) {
+    strangeness = null;
     refreshRoot();
     long node = cache.anchor();
     for (int depth = 0; depth < NodeLayout.LEVELS_MAX; depth++) {
@@ -68,7 +79,17 @@ final class SharedPath {
       }
       node = child;
     }
+    countStrange();
     refreshPending();
+  }
+
+  /** A node that is no more is soon forgotten by the node above; else that one is damaged. */
+  private void countStrange() {
+    strangeRefreshes = strangeness == null ? 0 : strangeRefreshes + 1;
+    if (strangeness != null && strangeRefreshes == STRANGE_MAX) {
+      strangeRefreshes = 0;
+      throw new CorruptNodeException(strange, strangeness);
+    }
   }
 
   /** Brings the copy of the child of a cached node on the way to a key up to date. */
@@ -189,7 +210,10 @@ final class SharedPath {
           return level > 0;
         }
         long fresh = context.scratchNode(SharedNodes.FRESH);
-        if (!shared.read(address, fresh, level)) {
+        String problem = shared.read(address, fresh, level);
+        if (problem != null) {
+          strange = address;
+          strangeness = problem;
           return false;
         }
         if (NodeLayout.checksum(memory, fresh) == copied || replace(node, version, fresh)) {
@@ -239,11 +263,16 @@ final class SharedPath {
 
   /**
    * Refreshes the children of all copies that changed. One that was evicted meanwhile has no cached
-   * child, and its frame's next node may be refreshed just as well.
+   * child, and its frame's next node may be refreshed just as well. One that is damaged concerns
+   * nobody on the way to the key; but its copy stays old, so nothing is offloaded any more.
    */
   private void refreshPending() {
     while (pendingCount > 0) {
-      refreshNode(pending[--pendingCount]);
+      try {
+        refreshNode(pending[--pendingCount]);
+      } catch (CorruptNodeException e) {
+        server.holdOffloading();
+      }
     }
   }
 

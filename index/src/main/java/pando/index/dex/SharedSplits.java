@@ -71,11 +71,12 @@ final class SharedSplits {
     int level = Catalogue.rootLevel(root);
     long parent = context.scratchNode(PARENT);
     shared.lock(address);
-    if (catalogue.root() != root || !shared.read(address, parent, level)) {
+    if (catalogue.root() != root) {
       shared.unlock(address);
       worker.backoff().pause(attempt);
       return false;
     }
+    shared.readLocked(address, parent, level, Long.MIN_VALUE, Long.MAX_VALUE);
     if (NodeLayout.count(memory, parent) == layout.capacity()) {
       splitRoot(root, parent);
       return false;
@@ -98,11 +99,7 @@ final class SharedSplits {
       }
       long address = layout.slot(memory, parent, index);
       shared.lock(address);
-      if (!shared.read(address, node, level)) {
-        shared.unlock(address);
-        shared.unlock(parentAddress);
-        return false;
-      }
+      shared.readLocked(address, node, level, low, high);
       if (NodeLayout.count(memory, node) == layout.capacity()) {
         splitNode(parent, node);
         return false;
@@ -191,12 +188,7 @@ final class SharedSplits {
         return;
       }
       shared.lock(address);
-      boolean collapses =
-          catalogue.root() == root
-              && shared.read(address, node, Catalogue.rootLevel(root))
-              && NodeLayout.count(memory, node) == 1
-              && catalogue.replaceRoot(
-                  root, layout.slot(memory, node, 0), Catalogue.rootLevel(root) - 1);
+      boolean collapses = catalogue.root() == root && replaceByOnlyChild(root, node);
       if (collapses) {
         erase(address);
       }
@@ -206,6 +198,13 @@ final class SharedSplits {
       }
       server.free(context, address);
     }
+  }
+
+  private boolean replaceByOnlyChild(long root, long node) {
+    int level = Catalogue.rootLevel(root);
+    shared.readLocked(Catalogue.rootAddress(root), node, level, Long.MIN_VALUE, Long.MAX_VALUE);
+    return NodeLayout.count(memory, node) == 1
+        && catalogue.replaceRoot(root, layout.slot(memory, node, 0), level - 1);
   }
 
   /** Makes a freed node unrecognisable, for those who still know it from an old copy. */

@@ -1,0 +1,98 @@
+package pando.index.dex;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.index.CorruptNodeException;
+import pando.index.Session;
+import pando.index.node.NodeLayout;
+
+/**
+ * A shared node is damaged in the pool while compute servers have copies of it: what can be done
+ * with the copies is done, all else ends with an exception that names the node.
+ */
+@Timeout(60)
+class DamagedCopyTest {
+  private static final int ENTRIES = 300;
+  private static final int PUTS = 1_000;
+  private static final int HURT_MAX = 5;
+
+  @ParameterizedTest(name = "level={0} damage={1} merge-share={2}")
+  @CsvSource({
+    "1, byte,  0.7",
+    "1, zeros, 0",
+    "1, other, 0.7",
+    "2, byte,  0.7",
+    "2, zeros, 0",
+    "2, other, 0.7",
+    "3, byte,  0.7",
+    "3, zeros, 0",
+    "3, other, 0.7",
+  })
+  void shouldNameADamagedNodeThatIsCached(int level, String damage, String mergeShare) {
+    SplittableRandom random = new SplittableRandom(Seeds.of(701 + level));
+    DexOptions options = Pools.tiny(2).with("cache-bytes", "1MiB").with("merge-share", mergeShare);
+    NavigableMap<Long, Long> model = Entries.random(random, ENTRIES);
+    try (Fabric fabric = Pools.open(2, 8 << 20, 701);
+        DexIndex index = DexIndex.create(fabric, options);
+        Session session = index.session();
+        Pokes pokes = new Pokes(fabric, options.nodeBytes())) {
+      index.bulkLoad(Entries.of(model), 0.7);
+      model.forEach((key, value) -> assertThat(session.get(key)).isTrue());
+      long border = index.partitioning().lowOfServer(1);
+      long[] path = pokes.path(border);
+      long address = path[level];
+      assertThat(path).hasSizeGreaterThan(3);
+      long low = pokes.low(address);
+      long high = pokes.high(address);
+      assertThat(border).as("the node is shared").isBetween(low + 1, high);
+      pokes.poke(address, damaged(pokes, address, damage), false);
+
+      int hurt = 0;
+      for (int i = 0; i < PUTS && hurt < HURT_MAX; i++) {
+        long key = i % 2 == 0 ? random.nextLong() : random.nextLong(low, high);
+        try {
+          session.put(key, i);
+          model.put(key, (long) i);
+        } catch (CorruptNodeException e) {
+          assertThat(GlobalAddress.toString(e.address()))
+              .as("key %d, put %d: %s", key, i, e)
+              .isEqualTo(GlobalAddress.toString(address));
+          assertThat(key).isBetween(low, high);
+          hurt++;
+        }
+      }
+      assertThat(hurt).isEqualTo(HURT_MAX);
+      for (Map.Entry<Long, Long> entry : model.entrySet()) {
+        assertThat(session.get(entry.getKey())).isTrue();
+        assertThat(session.value()).isEqualTo(entry.getValue());
+        assertThat(session.update(entry.getKey(), 1)).isTrue();
+      }
+      for (long key : model.keySet()) {
+        assertThat(session.remove(key)).isTrue();
+        assertThat(session.get(key)).isFalse();
+      }
+    }
+  }
+
+  private static byte[] damaged(Pokes pokes, long address, String damage) {
+    byte[] node = pokes.peek(address);
+    switch (damage) {
+      case "byte" -> node[NodeLayout.KEYS + 3] ^= 1;
+      case "zeros" -> Arrays.fill(node, (byte) 0);
+      default -> {
+        byte[] leaf = pokes.peek(pokes.path(Long.MAX_VALUE)[0]);
+        System.arraycopy(leaf, 0, node, 0, node.length);
+      }
+    }
+    return node;
+  }
+}
