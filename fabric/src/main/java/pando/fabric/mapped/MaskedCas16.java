@@ -2,6 +2,7 @@ package pando.fabric.mapped;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Atomic16;
 import pando.fabric.memory.Words;
 
@@ -25,7 +26,9 @@ final class MaskedCas16 {
   private static final int WIDTH = 16;
   private static final int HIGH = 8;
 
-  private final MemorySegment expected = Arena.ofAuto().allocate(WIDTH, WIDTH);
+  /** Made with the first use: most workers never need it. */
+  private @Nullable MemorySegment expected;
+
   private volatile boolean inNativeCall;
 
   /** Runs one masked CAS; returns whether the store took place. */
@@ -33,28 +36,37 @@ final class MaskedCas16 {
     if ((operands & (WIDTH - 1)) != 0) {
       throw new IllegalArgumentException("misaligned operands: offset=" + operands);
     }
+    MemorySegment expectation = expectation();
     MemorySegment segment = link.segment();
     // Both halves may stem from different moments; only a compare-exchange tells whether they do.
     long low = Words.getAcquire(segment, position);
     long high = Words.getAcquire(segment, position + HIGH);
     while (true) {
       boolean equal = matches(low, memory, operands) && matches(high, memory, operands + HIGH);
-      Words.set(expected, 0, low);
-      Words.set(expected, HIGH, high);
+      Words.set(expectation, 0, low);
+      Words.set(expectation, HIGH, high);
       boolean exchanged =
           compareAndExchange(
               link,
               segment.address() + position,
+              expectation.address(),
               equal ? swapped(low, memory, operands) : low,
               equal ? swapped(high, memory, operands + HIGH) : high);
-      low = Words.get(expected, 0);
-      high = Words.get(expected, HIGH);
+      low = Words.get(expectation, 0);
+      high = Words.get(expectation, HIGH);
       if (exchanged) {
         Words.set(memory, operands + FOUND, low);
         Words.set(memory, operands + FOUND + HIGH, high);
         return equal;
       }
     }
+  }
+
+  private MemorySegment expectation() {
+    if (expected == null) {
+      expected = Arena.ofAuto().allocate(WIDTH, WIDTH);
+    }
+    return expected;
   }
 
   /** Waits for the end of a native call. */
@@ -65,11 +77,11 @@ final class MaskedCas16 {
   }
 
   private boolean compareAndExchange(
-      MemoryServerLink link, long address, long desiredLow, long desiredHigh) {
+      MemoryServerLink link, long address, long expectation, long desiredLow, long desiredHigh) {
     inNativeCall = true;
     try {
       link.checkOpen();
-      return Atomic16.compareAndExchange(address, expected.address(), desiredLow, desiredHigh);
+      return Atomic16.compareAndExchange(address, expectation, desiredLow, desiredHigh);
     } finally {
       inNativeCall = false;
     }

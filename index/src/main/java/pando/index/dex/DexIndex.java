@@ -155,6 +155,11 @@ public final class DexIndex implements RangeIndex {
     return partitioning;
   }
 
+  /** Tells whether a compute server lives in this process. */
+  public boolean isLocal(int server) {
+    return servers.get(server) != null;
+  }
+
   /**
    * {@inheritDoc}
    *

@@ -1,0 +1,178 @@
+package pando.bench.simulate;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import pando.fabric.PandoException;
+import pando.index.NotServedHereException;
+import pando.index.Session;
+import pando.index.dex.DexIndex;
+import pando.sim.history.History;
+import pando.sim.history.Operation;
+import pando.sim.history.Operation.Kind;
+import pando.sim.history.Scan;
+
+/** One client of a trial: does what comes to its mind and records what it saw. */
+final class TrialClient {
+  private static final int ENTRIES_MAX = 60;
+  private static final int SESSION_OPERATIONS = 200;
+  private static final int DRAWS_MAX = 8;
+
+  private final int number;
+  private final DexIndex index;
+  private final TrialKeys keys;
+  private final History history;
+  private final TrialClock clock;
+  private final RandomGenerator random;
+  private final boolean strict;
+  private final List<String> failures = new ArrayList<>();
+  private Session session;
+  private long written;
+  private int unknown;
+
+  /**
+   * Creates a client.
+   *
+   * @param strict whether an operation that fails is a violation
+   */
+  TrialClient(
+      int number,
+      DexIndex index,
+      TrialKeys keys,
+      History history,
+      TrialClock clock,
+      RandomGenerator random,
+      boolean strict) {
+    this.number = number;
+    this.index = index;
+    this.keys = keys;
+    this.history = history;
+    this.clock = clock;
+    this.random = random;
+    this.strict = strict;
+    this.session = index.session();
+  }
+
+  /** Returns what went wrong that must not. */
+  List<String> failures() {
+    return failures;
+  }
+
+  /** Returns the operations whose outcome is unknown. */
+  int unknown() {
+    return unknown;
+  }
+
+  void run(int operations) {
+    for (int i = 0; i < operations; i++) {
+      boolean shrinking = i / (operations / 4 + 1) % 2 == 1;
+      if (random.nextInt(20) == 0) {
+        scan();
+      } else {
+        point(kind(shrinking));
+      }
+      if (random.nextInt(SESSION_OPERATIONS) == 0) {
+        session.close();
+        session = index.session();
+      }
+    }
+    session.close();
+  }
+
+  private Kind kind(boolean shrinking) {
+    return switch (random.nextInt(10)) {
+      case 0, 1 -> Kind.GET;
+      case 2 -> Kind.UPDATE;
+      case 3, 4 -> Kind.PUT_IF_ABSENT;
+      case 5, 6, 7 -> shrinking ? Kind.REMOVE : Kind.PUT;
+      default -> shrinking ? Kind.PUT : Kind.REMOVE;
+    };
+  }
+
+  private void point(Kind kind) {
+    long key = ownedKey();
+    long stored = ((long) (number + 1) << 32) | ++written;
+    long start = clock.tick();
+    boolean known = false;
+    boolean none = false;
+    try {
+      boolean wasThere = execute(key, kind, stored);
+      long before = wasThere ? session.value() : 0;
+      known = true;
+      history.add(new Operation(number, start, clock.tick(), kind, key, stored, wasThere, before));
+    } catch (NotServedHereException elsewhere) {
+      none = true;
+    } catch (PandoException e) {
+      failed(kind + " of " + key, e);
+    } finally {
+      // A crash comes this way as well.
+      if (!known && !none && kind != Kind.GET) {
+        unknown++;
+        history.add(new Operation(number, start, Operation.UNKNOWN, kind, key, stored, false, 0));
+      }
+    }
+  }
+
+  /** Draws a key, and seldom one that another process serves. */
+  private long ownedKey() {
+    long key = keys.draw(random);
+    for (int draw = 0; draw < DRAWS_MAX && !isServedHere(key); draw++) {
+      key = keys.draw(random);
+    }
+    return key;
+  }
+
+  private boolean isServedHere(long key) {
+    return index.isLocal(index.partitioning().ownerOfKey(key));
+  }
+
+  private boolean execute(long key, Kind kind, long stored) {
+    return switch (kind) {
+      case GET -> session.get(key);
+      case PUT -> session.put(key, stored);
+      case PUT_IF_ABSENT -> !session.putIfAbsent(key, stored);
+      case UPDATE -> session.update(key, stored);
+      case REMOVE -> session.remove(key);
+    };
+  }
+
+  private void scan() {
+    long from = keys.any(random);
+    int limit = 1 + random.nextInt(ENTRIES_MAX);
+    List<Scan.Entry> entries = new ArrayList<>();
+    long start = clock.tick();
+    try {
+      session.scan(
+          from,
+          Long.MAX_VALUE,
+          limit,
+          (key, value) -> {
+            entries.add(new Scan.Entry(key, value));
+            return true;
+          });
+      record(start, from, limit, entries);
+    } catch (NotServedHereException elsewhere) {
+      // What came before the border is right all the same, and covered up to its last key.
+      if (!entries.isEmpty()) {
+        record(start, from, 0, entries);
+      }
+    } catch (PandoException e) {
+      failed("scan from " + from, e);
+    }
+  }
+
+  private void record(long start, long from, int limit, List<Scan.Entry> entries) {
+    long covered = entries.size() < limit ? Long.MAX_VALUE : entries.getLast().key();
+    history.add(new Scan(number, start, clock.tick(), from, covered, entries));
+  }
+
+  private void failed(String what, PandoException e) {
+    if (strict) {
+      StringBuilder text = new StringBuilder(what).append(" failed: ").append(e);
+      for (StackTraceElement frame : e.getStackTrace()) {
+        text.append("\n    at ").append(frame);
+      }
+      failures.add(text.toString());
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package pando.bench.simulate;
+
+import java.util.List;
+import java.util.Map;
+import pando.sim.fault.Fault;
+import pando.sim.history.History;
+
+/**
+ * What a trial came to.
+ *
+ * @param seed that replays it
+ * @param violations of what the index promises; empty where all is well
+ * @param history of all operations
+ * @param faults how often each struck
+ * @param unknown operations whose outcome their client never learned
+ * @param changes of partitions
+ * @param events of the simulation
+ * @param hash of all events
+ */
+public record TrialResult(
+    long seed,
+    List<String> violations,
+    History history,
+    Map<Fault, Integer> faults,
+    int unknown,
+    int changes,
+    long events,
+    long hash) {}
