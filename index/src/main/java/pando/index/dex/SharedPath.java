@@ -116,14 +116,8 @@ final class SharedPath {
       Frames.unlock(memory, copy);
       return;
     }
-    int count = NodeLayout.count(memory, copy);
-    for (int i = 0; i < count; i++) {
-      long pointer = layout.slot(memory, copy, i);
-      if (GlobalAddress.isSwizzled(pointer)) {
-        orphan(GlobalAddress.frame(pointer));
-      }
-    }
-    cache.drop(context, copy);
+    drop(copy);
+    refreshPending();
   }
 
   /** Moves to the next orphan that a refresh left behind; {@code false} when there is none. */
@@ -154,6 +148,11 @@ final class SharedPath {
     orphanLevels[orphans] = NodeLayout.level(memory, child);
     orphans++;
     Frames.setParent(memory, child, Frames.NONE);
+    if (server.isShared(child)) {
+      // Of what its old copy covers, the part that is this server's may be another node's by now:
+      // then nobody comes by here again, and children it has lost would stay.
+      addPending(child);
+    }
   }
 
   private void refreshRoot() {
@@ -253,27 +252,64 @@ final class SharedPath {
     for (int i = 0; i < count; i++) {
       long pointer = layout.slot(memory, node, i);
       if (GlobalAddress.isSwizzled(pointer)) {
-        if (pendingCount == pending.length) {
-          pending = Arrays.copyOf(pending, 2 * pendingCount);
-        }
-        pending[pendingCount++] = GlobalAddress.frame(pointer);
+        addPending(GlobalAddress.frame(pointer));
       }
     }
   }
 
+  private void addPending(long node) {
+    if (pendingCount == pending.length) {
+      pending = Arrays.copyOf(pending, 2 * pendingCount);
+    }
+    pending[pendingCount++] = node;
+  }
+
   /**
-   * Refreshes the children of all copies that changed. One that was evicted meanwhile has no cached
-   * child, and its frame's next node may be refreshed just as well. One that is damaged concerns
-   * nobody on the way to the key; but its copy stays old, so nothing is offloaded any more.
+   * Refreshes the children of all copies that changed, and orphans. One that was evicted meanwhile
+   * has no cached child, and its frame's next node may be refreshed just as well. One that is
+   * damaged concerns nobody on the way to the key; but its copy stays old, so nothing is offloaded
+   * any more.
    */
   private void refreshPending() {
     while (pendingCount > 0) {
+      long node = pending[--pendingCount];
       try {
-        refreshNode(pending[--pendingCount]);
+        if (!refreshNode(node)) {
+          dropOrphan(node);
+        }
       } catch (CorruptNodeException e) {
         server.holdOffloading();
       }
     }
+  }
+
+  /** Drops a shared orphan whose node is no more, unless it is in use. */
+  private void dropOrphan(long node) {
+    if (!Frames.tryLock(memory, node)) {
+      return;
+    }
+    boolean unused =
+        Frames.state(memory, node) == Frames.HOT
+            && Frames.parent(memory, node) == Frames.NONE
+            && Frames.pins(memory, node) == 0
+            && server.isShared(node);
+    if (unused) {
+      drop(node);
+    } else {
+      Frames.unlockUnchanged(memory, node);
+    }
+  }
+
+  /** Drops a locked copy and makes its children orphans. */
+  private void drop(long copy) {
+    int count = NodeLayout.count(memory, copy);
+    for (int i = 0; i < count; i++) {
+      long pointer = layout.slot(memory, copy, i);
+      if (GlobalAddress.isSwizzled(pointer)) {
+        orphan(GlobalAddress.frame(pointer));
+      }
+    }
+    cache.drop(context, copy);
   }
 
   /** Puts a fresh image into a locked frame, and keeps the pointers to cached children. */
