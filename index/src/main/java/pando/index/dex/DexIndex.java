@@ -210,7 +210,7 @@ public final class DexIndex implements RangeIndex {
     checkOpen();
     try (Topology topology = topology()) {
       topology.lock();
-      Repartitioning change = new Repartitioning(topology);
+      Repartitioning change = begin(topology);
       int range = change.rangeOfServer(server);
       List<ComputeServer> concerned = concerned(change.giver(range, low));
       addIfLocal(concerned, change.before().ownerOfRange(range - 1));
@@ -255,7 +255,7 @@ public final class DexIndex implements RangeIndex {
     checkOpen();
     try (Topology topology = topology()) {
       topology.lock();
-      Repartitioning change = new Repartitioning(topology);
+      Repartitioning change = begin(topology);
       Supplier<Partitioning> divided;
       List<ComputeServer> concerned = concerned(from);
       int number = change.freeNumber();
@@ -284,7 +284,7 @@ public final class DexIndex implements RangeIndex {
     checkOpen();
     try (Topology topology = topology()) {
       topology.lock();
-      Repartitioning change = new Repartitioning(topology);
+      Repartitioning change = begin(topology);
       Partitioning after = change.withoutServer(server);
       List<ComputeServer> concerned = concerned(server);
       ComputeServer leaving = concerned.getFirst();
@@ -293,6 +293,15 @@ public final class DexIndex implements RangeIndex {
       leaving.trim();
       dropLocal(leaving);
     }
+  }
+
+  /** Starts a change of the partitions, after what other processes have changed was followed. */
+  private Repartitioning begin(Topology topology) {
+    Repartitioning change = new Repartitioning(topology);
+    if (change.before().epoch() != partitioning.epoch()) {
+      adopt(topology, change.before());
+    }
+    return change;
   }
 
   private List<ComputeServer> concerned(int server) {

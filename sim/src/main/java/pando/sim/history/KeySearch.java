@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import pando.sim.history.Operation.Kind;
 
 /**
  * Looks for an order of one key's operations in which each takes effect between its start and its
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeySearch {
   private static final int UNDER_WAY_MAX = Long.SIZE;
-  private static final int STATES_MAX = 200_000;
+  private static final int STATES_MAX = 100_000;
   private static final int SHOWN_EVENTS = 16;
   private static final int SHOWN_STATES = 8;
 
@@ -28,7 +29,35 @@ final class KeySearch {
   private Set<State> states = new HashSet<>();
 
   KeySearch(List<Operation> operations) {
-    this.operations = operations;
+    this.operations = withoutTraceless(operations);
+  }
+
+  /**
+   * Leaves out operations of unknown outcome that stored what nobody ever saw: an order with them
+   * is as good without, unless an unknown update needed what they stored.
+   */
+  private static List<Operation> withoutTraceless(List<Operation> operations) {
+    Set<Long> seen = new HashSet<>();
+    for (Operation operation : operations) {
+      if (operation.isKnown() && operation.wasThere()) {
+        seen.add(operation.before());
+      }
+    }
+    boolean updated =
+        operations.stream()
+            .anyMatch(operation ->
+                !operation.isKnown()
+                    && operation.kind() == Kind.UPDATE
+                    && seen.contains(operation.stored()));
+    if (updated) {
+      return operations;
+    }
+    return operations.stream()
+        .filter(operation ->
+            operation.isKnown()
+                || operation.kind() == Kind.REMOVE
+                || seen.contains(operation.stored()))
+        .toList();
   }
 
   private record State(@Nullable Long value, long done) {
@@ -106,11 +135,11 @@ final class KeySearch {
       State current = open.removeLast();
       if (current.has(ended)) {
         states.add(new State(current.value(), current.done() & ~(1L << ended)));
-        if (states.size() > STATES_MAX) {
-          throw new IllegalArgumentException(
-              "history is too entangled to be checked: states=" + STATES_MAX);
-        }
         continue;
+      }
+      if (states.size() + seen.size() > STATES_MAX) {
+        throw new IllegalArgumentException(
+            "history is too entangled to be checked: states=" + STATES_MAX);
       }
       for (int place = 0; place < UNDER_WAY_MAX; place++) {
         Operation next = underWay[place];

@@ -3,7 +3,10 @@ package pando.sim.nic;
 import java.util.ArrayDeque;
 import java.util.Queue;
 
-/** The way from one worker to one memory server, on which nothing overtakes. */
+/**
+ * The way from one worker to one memory server, on which nothing overtakes: what comes later does
+ * so by a picosecond at least.
+ */
 public final class Lane {
   long arrival;
   long effect;

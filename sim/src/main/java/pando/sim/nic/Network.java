@@ -109,7 +109,7 @@ public final class Network {
     Nic nic = clientNics[message.client];
     long sent = nic.out.serve(simulation.now(), costs.message(message.bytesOut));
     Lane lane = message.lane();
-    lane.arrival = Math.max(lane.arrival, sent + way());
+    lane.arrival = Math.max(lane.arrival + 1, sent + way());
     next(message, Message.Stage.AT_SERVER, lane.arrival);
   }
 
@@ -185,7 +185,7 @@ public final class Network {
 
   private long inOrder(Message message, long time) {
     Lane lane = message.lane();
-    lane.effect = Math.max(lane.effect, time);
+    lane.effect = Math.max(lane.effect + 1, time);
     return lane.effect;
   }
 
@@ -220,7 +220,7 @@ public final class Network {
   private void takeEffect(Message message) {
     if (message.lane().tornUntil > simulation.now()) {
       // What came before it on its lane lasts.
-      simulation.at(message.lane().tornUntil, message);
+      simulation.at(inOrder(message, message.lane().tornUntil), message);
       return;
     }
     if (message.isOnHost()) {
@@ -303,7 +303,8 @@ public final class Network {
       simulation.at(start + spread * part / parts, () -> applyLines(message, order, from, to));
     }
     long end = start + spread;
-    message.lane().tornUntil = end;
+    // A picosecond later, as events of one time come in any order.
+    message.lane().tornUntil = end + 1;
     simulation.at(end, () -> answer(message, simulation.now()));
   }
 
@@ -332,7 +333,7 @@ public final class Network {
     Nic nic = serverNics[message.server];
     long work = message.bytesIn == 0 ? costs.ack : costs.message(message.bytesIn);
     Lane lane = message.lane();
-    lane.delivery = Math.max(lane.delivery, nic.out.serve(time, work) + way());
+    lane.delivery = Math.max(lane.delivery + 1, nic.out.serve(time, work) + way());
     next(message, Message.Stage.BACK, lane.delivery);
   }
 
