@@ -90,6 +90,27 @@ final class SharedNodes {
   }
 
   /**
+   * Reads a shared node as {@link #read}, after whoever has locked it is done. A split writes the
+   * parent before the child: whoever has seen the parent's new image must wait for the child's.
+   *
+   * @throws StalledException where it stays locked
+   */
+  @Nullable String readSettled(long address, long target, int level) {
+    long lock = context.message();
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      // In this order: what is read after the lock was seen free is what its last holder wrote.
+      list.clear().read(address + NodeLayout.LOCK, lock, Long.BYTES);
+      worker.post(layout.readImage(list, address, target));
+      if (memory.get(LONG, lock) == 0) {
+        String problem = guard.check(memory, target, address, level);
+        return problem == null || isWhole(target) ? problem : read(address, target, level);
+      }
+      worker.backoff().pause(attempt);
+    }
+    throw stayedLocked(address, memory.get(LONG, lock));
+  }
+
+  /**
    * Reads a node whose lock is held, as is its parent's if it has one: it can be no other than the
    * one expected.
    */
@@ -119,13 +140,17 @@ final class SharedNodes {
       }
       worker.backoff().pause(attempt);
     }
-    throw new StalledException(
+    throw stayedLocked(address, found);
+  }
+
+  private static StalledException stayedLocked(long address, long holder) {
+    return new StalledException(
         "a shared node stayed locked: node="
             + GlobalAddress.toString(address)
             + ", holder=computeServer "
-            + ((found >>> 32) - 1)
+            + ((holder >>> 32) - 1)
             + " worker "
-            + ((found & 0xFFFF_FFFFL) - 1)
+            + ((holder & 0xFFFF_FFFFL) - 1)
             + ", attempts="
             + ATTEMPTS_MAX);
   }

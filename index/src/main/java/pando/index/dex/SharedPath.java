@@ -209,7 +209,7 @@ final class SharedPath {
           return level > 0;
         }
         long fresh = context.scratchNode(SharedNodes.FRESH);
-        String problem = shared.read(address, fresh, level);
+        String problem = shared.readSettled(address, fresh, level);
         if (problem != null) {
           strange = address;
           strangeness = problem;
