@@ -43,6 +43,9 @@ final class SharedNodes {
 
   private static final int ATTEMPTS_MAX = 10_000;
 
+  /** Looks at a lock that somebody holds while he splits: seconds, where he needs microseconds. */
+  private static final int SETTLING_MAX = 2_000;
+
   /** READs of a torn image: a tenth of a second, where a WRITE takes a microsecond. */
   private static final int READS_MAX = 200;
 
@@ -97,7 +100,7 @@ final class SharedNodes {
    */
   @Nullable String readSettled(long address, long target, int level) {
     long lock = context.message();
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    for (int attempt = 0; attempt < SETTLING_MAX; attempt++) {
       // In this order: what is read after the lock was seen free is what its last holder wrote.
       list.clear().read(address + NodeLayout.LOCK, lock, Long.BYTES);
       worker.post(layout.readImage(list, address, target));
@@ -107,7 +110,7 @@ final class SharedNodes {
       }
       worker.backoff().pause(attempt);
     }
-    throw stayedLocked(address, memory.get(LONG, lock));
+    throw stayedLocked(address, memory.get(LONG, lock), SETTLING_MAX);
   }
 
   /**
@@ -140,10 +143,10 @@ final class SharedNodes {
       }
       worker.backoff().pause(attempt);
     }
-    throw stayedLocked(address, found);
+    throw stayedLocked(address, found, ATTEMPTS_MAX);
   }
 
-  private static StalledException stayedLocked(long address, long holder) {
+  private static StalledException stayedLocked(long address, long holder, int attempts) {
     return new StalledException(
         "a shared node stayed locked: node="
             + GlobalAddress.toString(address)
@@ -152,7 +155,7 @@ final class SharedNodes {
             + " worker "
             + ((holder & 0xFFFF_FFFFL) - 1)
             + ", attempts="
-            + ATTEMPTS_MAX);
+            + attempts);
   }
 
   /**

@@ -20,7 +20,7 @@ import pando.index.node.NodeLayout;
  */
 final class Topology implements AutoCloseable {
   private static final int READS_MAX = 20;
-  private static final int WALKS_MAX = 20;
+  private static final int WALKS_MAX = 1_000;
 
   /** Separators among which the middle one divides a range well enough. */
   private static final int ENOUGH = 4;
