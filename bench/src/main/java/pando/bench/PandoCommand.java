@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
       BenchCommand.class,
       ChurnCommand.class,
       SimulateCommand.class,
+      CheckCommand.class,
       JmhCommand.class,
       MemoryServerCommand.class,
       ComputeServerCommand.class,

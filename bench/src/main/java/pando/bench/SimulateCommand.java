@@ -2,21 +2,30 @@ package pando.bench;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.Writer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import pando.bench.console.Numbers;
+import pando.bench.console.Progress;
 import pando.bench.report.SimReport;
 import pando.bench.simulate.IndexRun;
 import pando.bench.simulate.LockRun;
 import pando.bench.simulate.SimPlan;
 import pando.bench.simulate.SimResult;
+import pando.bench.simulate.Trial;
+import pando.bench.simulate.TrialPlan;
+import pando.bench.simulate.TrialResult;
+import pando.bench.simulate.TrialSeries;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.fabric.server.PoolOptions;
@@ -24,11 +33,13 @@ import pando.index.dex.DexOptions;
 import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
 import pando.sim.fault.Fault;
+import pando.sim.history.HistoryText;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -54,6 +65,10 @@ final class SimulateCommand implements Callable<Integer> {
   private static final int COROUTINES_MAX = 256;
   private static final int LOCKS_MAX = 1 << 20;
   private static final int THETA_MAX = 100;
+  private static final int OPERATIONS_MAX = 1_000_000;
+  private static final int SEEDS_MAX = 1_000_000_000;
+  private static final int TRIAL_CLIENTS_MAX = 48;
+  private static final long STUCK_NANOS = 10_000_000_000L;
   private static final long LOCK_POOL_BYTES = 16 << 20;
 
   @Spec private CommandSpec spec;
@@ -78,7 +93,7 @@ final class SimulateCommand implements Callable<Integer> {
     }
   }
 
-  /** Reads workloads that lists of one have. */
+  /** Reads a fault. */
   static final class FaultsConverter implements ITypeConverter<Fault> {
     @Override
     public Fault convert(String text) {
@@ -219,14 +234,44 @@ final class SimulateCommand implements Callable<Integer> {
   private final Map<String, String> settings = new LinkedHashMap<>();
 
   @Option(
+      names = "--seeds",
+      paramLabel = "N",
+      converter = Quantity.class,
+      description = {
+        "Runs trials in place of a workload: so many seeds, from --seed on, of a cluster with tiny"
+            + " nodes and caches, whose partitions move, on all cores. Checks that every key is"
+            + " linearizable, that scans are right, and the whole tree at the end.",
+        "Compute servers and memory servers are 3 by default then, and --threads, the clients of"
+            + " each compute server, 2."
+      })
+  private @Nullable Long seeds;
+
+  @Option(
+      names = "--operations",
+      paramLabel = "N",
+      defaultValue = "2000",
+      converter = Quantity.class,
+      description = "Operations of each trial (default: ${DEFAULT-VALUE}).")
+  private long operations;
+
+  @Option(
+      names = "--history",
+      paramLabel = "FILE",
+      description = "With --seeds 1, writes what every client saw, for pando check.")
+  private @Nullable Path history;
+
+  @Option(
       names = "--json",
       paramLabel = "FILE",
       description = "Writes the results to a file, as an array of JSON objects.")
   private @Nullable Path json;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws IOException, InterruptedException {
     check();
+    if (seeds != null) {
+      return runTrials(seeds);
+    }
     List<SimReport.Line> lines = new ArrayList<>();
     for (Workload workload :
         subject == Subject.LOCK ? List.of(Workload.READ_ONLY) : workloads.list()) {
@@ -252,21 +297,106 @@ final class SimulateCommand implements Callable<Integer> {
     Ranges.check(spec, "--threads", threads(), 1, THREADS_MAX);
     Ranges.check(spec, "--coroutines", coroutines, 1, COROUTINES_MAX);
     Ranges.check(spec, "--locks", locks, 1, LOCKS_MAX);
+    Ranges.check(spec, "--operations", operations, 1, OPERATIONS_MAX);
+    if (seeds != null) {
+      Ranges.check(spec, "--seeds", seeds, 1, SEEDS_MAX);
+      Ranges.check(
+          spec,
+          "--threads",
+          computeServers() * threads() <= TRIAL_CLIENTS_MAX,
+          threads(),
+          "clients of all compute servers at most=" + TRIAL_CLIENTS_MAX);
+    }
+    boolean historyFits = history == null || (seeds != null && seeds == 1);
+    Ranges.check(spec, "--history", historyFits, history == null ? "" : history, "needs --seeds 1");
     Ranges.check(spec, "--warmup", warmup, 0, Long.MAX_VALUE >> 20);
     boolean isTheta = theta >= 0 && theta <= THETA_MAX;
     Ranges.check(spec, "--theta", isTheta, theta, "least=0, greatest=" + THETA_MAX);
   }
 
   private int computeServers() {
-    return computeServers != null ? computeServers : subject == Subject.LOCK ? 7 : 4;
+    return computeServers != null ? computeServers : byMode(4, 7, 3);
   }
 
   private int memoryServers() {
-    return memoryServers != null ? memoryServers : subject == Subject.LOCK ? 1 : 4;
+    return memoryServers != null ? memoryServers : byMode(4, 1, 3);
   }
 
   private int threads() {
-    return threads != null ? threads : subject == Subject.LOCK ? 22 : 36;
+    return threads != null ? threads : byMode(36, 22, 2);
+  }
+
+  private int byMode(int workload, int lock, int trial) {
+    return seeds != null ? trial : subject == Subject.LOCK ? lock : workload;
+  }
+
+  private int runTrials(long count) throws IOException, InterruptedException {
+    Set<Fault> enabled = EnumSet.noneOf(Fault.class);
+    enabled.addAll(faults);
+    TrialPlan plan =
+        new TrialPlan(
+            computeServers(), memoryServers(), threads(), (int) operations, enabled, settings());
+    TrialSeries.Summary summary;
+    try (Progress progress = Progress.ofSeeds(count)) {
+      summary = new TrialSeries(plan, loadOptions.seed(), count, STUCK_NANOS, progress::step).run();
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    out.printf(
+        "%s seeds, %s with violations; %s events, %s changes of partitions, %s operations of"
+            + " unknown outcome%n",
+        Numbers.count(summary.seeds()),
+        Numbers.count(summary.failures()),
+        Numbers.count(summary.events()),
+        Numbers.count(summary.changes()),
+        Numbers.count(summary.unknown()));
+    summary
+        .faults()
+        .forEach(
+            (fault, times) -> out.printf("  %s struck %s times%n", fault, Numbers.count(times)));
+    TrialResult failed = summary.failed();
+    if (failed != null) {
+      out.printf(
+          "%nSeed %d: %d violations, the first:%n", failed.seed(), failed.violations().size());
+      out.println(failed.violations().getFirst());
+      out.printf("%nTo replay it: %s%n", replay(failed.seed()));
+    }
+    out.flush();
+    if (history != null) {
+      TrialResult result = Trial.run(plan, loadOptions.seed());
+      try (Writer writer = Files.newBufferedWriter(history)) {
+        HistoryText.write(result.history(), writer);
+      }
+    }
+    return failed == null ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private Set<String> settings() {
+    Set<String> given = new LinkedHashSet<>();
+    settings.forEach((name, value) -> given.add(name + "=" + value));
+    try {
+      // Tells now what the trials would.
+      DexOptions checked = DexOptions.defaults();
+      for (Map.Entry<String, String> setting : settings.entrySet()) {
+        checked = checked.with(setting.getKey(), setting.getValue());
+      }
+    } catch (IllegalArgumentException e) {
+      throw refused(String.valueOf(e.getMessage()), e);
+    }
+    return given;
+  }
+
+  /** Returns the command that replays a seed: the options that were given, with that seed alone. */
+  private String replay(long seed) {
+    StringBuilder command = new StringBuilder("./pando simulate");
+    for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
+      if (!Set.of("--seed", "--seeds", "--history", "--json").contains(option.longestName())) {
+        option
+            .originalStringValues()
+            .forEach(value ->
+                command.append(' ').append(option.longestName()).append('=').append(value));
+      }
+    }
+    return command + " --seeds=1 --seed=" + seed;
   }
 
   private SimResult runLocks() {

@@ -14,6 +14,8 @@ public final class Progress implements AutoCloseable {
   /** Below this, work ends before a bar could be read. */
   private static final long STEPS_MIN = 500_000;
 
+  private static final long SEEDS_MIN = 20;
+
   private static final int UPDATE_MILLIS = 250;
 
   private final @Nullable ProgressBar bar;
@@ -30,6 +32,14 @@ public final class Progress implements AutoCloseable {
    */
   public static Progress of(String task, long steps) {
     return new Progress(steps < STEPS_MIN || !isTerminal() ? null : bar(task, steps));
+  }
+
+  /** Begins trials, each of which takes a while. */
+  public static Progress ofSeeds(long seeds) {
+    if (seeds < SEEDS_MIN || !isTerminal()) {
+      return new Progress(null);
+    }
+    return new Progress(builder("seeds", seeds).build());
   }
 
   /** Notes that so many further steps are done. */
@@ -55,13 +65,15 @@ public final class Progress implements AutoCloseable {
   }
 
   private static ProgressBar bar(String task, long steps) {
+    return builder(task, steps).setUnit("M", 1_000_000).build();
+  }
+
+  private static ProgressBarBuilder builder(String task, long steps) {
     return new ProgressBarBuilder()
         .setTaskName(task)
         .setInitialMax(steps)
-        .setUnit("M", 1_000_000)
         .setStyle(ProgressBarStyle.ASCII)
         .setUpdateIntervalMillis(UPDATE_MILLIS)
-        .clearDisplayOnFinish()
-        .build();
+        .clearDisplayOnFinish();
   }
 }

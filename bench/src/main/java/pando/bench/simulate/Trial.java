@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import pando.bench.subject.IndexSubject;
 import pando.fabric.PandoException;
 import pando.index.EntrySource;
@@ -51,7 +52,12 @@ public final class Trial {
   private int changes;
   private int working;
 
-  private Trial(TrialPlan plan, long seed) {
+  /** The cluster while it runs, for whoever watches. */
+  private volatile @Nullable Cluster watched;
+
+  private volatile boolean audited;
+
+  Trial(TrialPlan plan, long seed) {
     this.plan = plan;
     this.seed = seed;
     this.random = new SplittableRandom(seed);
@@ -78,7 +84,24 @@ public final class Trial {
     return tiny;
   }
 
-  private TrialResult run() {
+  long seed() {
+    return seed;
+  }
+
+  /** Returns a number that changes while the trial goes on. May be asked from any thread. */
+  long progress() {
+    Cluster cluster = watched;
+    // The check at the end is bounded by itself.
+    return audited ? System.nanoTime() : cluster == null ? -1 : cluster.events();
+  }
+
+  /** Returns the stacks of all clients. May be asked from any thread. */
+  String stacks() {
+    Cluster cluster = watched;
+    return cluster == null ? "not running" : cluster.stacks();
+  }
+
+  TrialResult run() {
     ClusterOptions cluster =
         ClusterOptions.defaults()
             .withServers(plan.computeServers(), plan.memoryServers())
@@ -91,7 +114,9 @@ public final class Trial {
     try (Cluster running = new Cluster(cluster)) {
       open(running);
       spawn(running);
+      watched = running;
       runToEnd(running);
+      audited = true;
       audit(running);
       return new TrialResult(
           seed,
