@@ -88,6 +88,20 @@ final class MainTest {
         "pando bench --fabric shm --compute-processes 3   | --compute-processes is out of range",
         "pando bench --json no/such/directory/out.json    | --json is not a file",
         "pando churn --churn 0                            | --churn is out of range",
+        "pando simulate --faults gremlins                 | no such fault: name=gremlins",
+        "pando simulate --threads 0                       | --threads is out of range",
+        "pando simulate --compute-servers 65              | --compute-servers is out of range",
+        "pando simulate --memory-servers 0                | --memory-servers is out of range",
+        "pando simulate --coroutines 0                    | --coroutines is out of range",
+        "pando simulate --duration -3ms                   | '-3ms' is not a time",
+        "pando simulate --duration 5                      | '5' is not a time",
+        "pando simulate --index oak                       | 'oak' is not one of dex, lock",
+        "pando simulate --set wire-nanos=-1               | a cost is out of range",
+        "pando simulate --set wire-nanos=x                | 'x' is not a number",
+        "pando simulate --set colour=red                  | name=colour",
+        "pando simulate --seeds 0                         | --seeds is out of range",
+        "pando simulate --seeds 2 --history h.txt         | --history",
+        "pando check no-such-file                         | no-such-file: not a file",
         "pando demo 8.8.8                                 | '8.8.8' is not an IPv4 address",
         "pando memory-server --size 8MiB                  | --name",
         "pando memory-server --name a --size x            | 'x' is not a quantity",
@@ -105,7 +119,7 @@ final class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "bench", "demo", "churn", "memory-server"})
+  @ValueSource(strings = {"", "bench", "demo", "churn", "simulate", "check", "memory-server"})
   void shouldHelp(String command) {
     int status = execute((command + " --help").strip().split(" "));
     assertThat(out.toString()).startsWith("Usage: pando " + command);
@@ -168,6 +182,34 @@ final class MainTest {
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
     assertThat(fieldsOfObjects(json)).hasSize(2);
+  }
+
+  @Test
+  void shouldSimulateLocksAndWorkloads() throws IOException {
+    assertThat(execute("simulate", "--index=lock", "--duration=1ms")).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("154");
+    Path json = directory.resolve("sim.json");
+    int status =
+        execute(
+            "simulate",
+            "--workload=write-intensive,insert-intensive,scan-intensive",
+            "--records=50K",
+            "--cache=128KiB",
+            "--warmup=20K",
+            "--threads=4",
+            "--coroutines=2",
+            "--duration=300us",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(fieldsOfObjects(json)).hasSize(3);
+  }
+
+  @Test
+  void shouldRunTrialsAndCheckTheirHistory() {
+    Path history = directory.resolve("history.txt");
+    assertThat(execute("simulate", "--seeds=1", "--seed=3", "--history=" + history)).isZero();
+    assertThat(execute("check", history.toString())).isZero();
+    assertThat(out.toString()).contains("0 with violations").contains(": 0 violations");
   }
 
   @Test

@@ -76,7 +76,8 @@ public final class Trial {
             .with("node-bytes", String.valueOf(NODE_BYTES))
             .with("cache-bytes", String.valueOf((long) FRAMES * NODE_BYTES))
             .with("compute-servers", String.valueOf(plan.computeServers()))
-            .with("contrary", random.nextBoolean() ? "0.01" : "0.3");
+            .with("contrary", random.nextBoolean() ? "0.01" : "0.3")
+            .with("admission", random.nextBoolean() ? "0.1" : "0.7");
     for (String setting : plan.settings()) {
       String[] parts = setting.split("=", 2);
       tiny = tiny.with(parts[0], parts[1]);

@@ -2,9 +2,9 @@ package pando.bench.simulate;
 
 import java.util.random.RandomGenerator;
 
-/** A few hundred keys over all of the key space; a handful are asked for most of the time. */
+/** Some hundred keys over all of the key space; a handful are asked for most of the time. */
 final class TrialKeys {
-  static final int COUNT = 400;
+  static final int COUNT = 1_500;
   private static final int HOT = 12;
   private static final long STRIDE = Long.MAX_VALUE / COUNT * 2;
 

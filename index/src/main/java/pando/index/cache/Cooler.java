@@ -151,7 +151,7 @@ final class Cooler {
    *     frame, and whoever asks for it hears of the loss
    */
   private boolean writeBack(CacheContext context, long node) {
-    if (!Frames.isDirty(memory, node)) {
+    if (!Frames.isDirty(memory, node) || PlantedBug.LOST_WRITE_BACK) {
       return true;
     }
     layout.seal(memory, node);

@@ -208,6 +208,7 @@ public final class NodeCache implements AutoCloseable {
       Frames.unpin(memory, parent);
       return STALE;
     }
+    context.backoff.transition();
     int found = mapping.insertIfAbsent(context.backoff, address, context.entry);
     context.backoff.transition();
     if (found == CLAIMED && !Frames.isCurrent(memory, parent, version)) {

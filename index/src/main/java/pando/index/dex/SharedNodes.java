@@ -12,6 +12,7 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
+import pando.index.cache.PlantedBug;
 import pando.index.cache.Swizzles;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
@@ -241,6 +242,9 @@ final class SharedNodes {
   /** Writes a sealed image and lets go of the node's remote lock. */
   void writeAndUnlock(long address, long image) {
     memory.set(LONG, image + NodeLayout.LOCK, 0);
+    if (PlantedBug.EARLY_UNLOCK) {
+      worker.write(address + NodeLayout.LOCK, image + NodeLayout.LOCK, Long.BYTES);
+    }
     layout
         .writeImage(list.clear(), address, image)
         .write(address + NodeLayout.LOCK, image + NodeLayout.LOCK, Long.BYTES);

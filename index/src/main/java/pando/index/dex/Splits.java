@@ -5,6 +5,7 @@ import pando.fabric.GlobalAddress;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.cache.NodeCache;
+import pando.index.cache.PlantedBug;
 import pando.index.cache.Swizzles;
 import pando.index.node.NodeLayout;
 
@@ -104,10 +105,10 @@ final class Splits {
     linked = false;
     try {
       address = server.allocate(context, NodeLayout.address(memory, node));
-      if (!Frames.upgrade(memory, parent, parentVersion)) {
+      if (!upgrade(parent, parentVersion)) {
         return false;
       }
-      if (!Frames.upgrade(memory, node, nodeVersion)) {
+      if (!upgrade(node, nodeVersion)) {
         Frames.unlockUnchanged(memory, parent);
         return false;
       }
@@ -121,6 +122,12 @@ final class Splits {
         }
       }
     }
+  }
+
+  private boolean upgrade(long node, long version) {
+    return PlantedBug.MISSING_VALIDATION
+        ? Frames.tryLock(memory, node)
+        : Frames.upgrade(memory, node, version);
   }
 
   private void splitLocked(

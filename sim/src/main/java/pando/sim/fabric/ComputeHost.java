@@ -10,6 +10,8 @@ import pando.sim.time.Simulation;
 /** A compute server's machine: what its clients share beside their card. */
 public final class ComputeHost {
   private static final long PAUSE_NANOS_MAX = 10_000_000;
+  private static final long SWITCH_NANOS_MIN = 500;
+  private static final int SWITCH_DOUBLINGS = 8;
   private static final long JUMP_NANOS_MAX = 1_000_000_000;
 
   private final int number;
@@ -84,10 +86,11 @@ public final class ComputeHost {
     checkUp();
   }
 
-  /** Lets other clients go first, now and then. */
-  void maybeSwitch(Client client, long picosMax) {
+  /** Lets other clients go first, now and then: mostly shortly, sometimes for many verbs. */
+  void maybeSwitch(Client client) {
     if (switching > 0 && random.nextDouble() < switching) {
-      sleep(client, random.nextLong(picosMax));
+      long nanos = random.nextLong(SWITCH_NANOS_MIN) << random.nextInt(SWITCH_DOUBLINGS);
+      sleep(client, nanos * Simulation.NANO);
     }
   }
 

@@ -8,7 +8,6 @@ import pando.sim.time.Simulation;
 final class SimBackoff implements Backoff {
   private static final long PAUSE_NANOS_MIN = 100;
   private static final int DOUBLINGS_MAX = 10;
-  private static final long SWITCH_NANOS_MAX = 500;
 
   private final ComputeHost host;
 
@@ -30,7 +29,7 @@ final class SimBackoff implements Backoff {
   public void transition() {
     Client client = host.simulation().running();
     if (client != null) {
-      host.maybeSwitch(client, SWITCH_NANOS_MAX * Simulation.NANO);
+      host.maybeSwitch(client);
     }
   }
 }

@@ -97,7 +97,7 @@ public final class HistoryText {
       words.end();
       return;
     }
-    int client = Math.toIntExact(words.number());
+    int client = words.client();
     long start = words.number();
     boolean unknown = words.peek().equals(UNKNOWN);
     long end = unknown ? Operation.UNKNOWN : words.number();
@@ -192,6 +192,14 @@ public final class HistoryText {
 
     long number() {
       return number(next());
+    }
+
+    int client() {
+      long number = number();
+      if (number != (int) number) {
+        throw new IllegalArgumentException("client out of range: client=" + number);
+      }
+      return (int) number;
     }
 
     static long number(String word) {

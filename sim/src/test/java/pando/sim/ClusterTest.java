@@ -1,0 +1,311 @@
+package pando.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.fabric.InvalidAddressException;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.UnknownOutcomeException;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.fabric.memory.Words;
+import pando.sim.fault.Fault;
+import pando.sim.time.StuckException;
+
+@Timeout(60)
+class ClusterTest {
+  private static final long NANOS_MAX = 10_000_000_000L;
+  private static final long EVENTS_MAX = 10_000_000;
+  private static final long NODE = GlobalAddress.of(0, 32 << 10);
+  private static final int NODE_BYTES = 1024;
+
+  private static ClusterOptions options(long seed, Fault... faults) {
+    System.out.println("seed=" + seed);
+    Set<Fault> enabled = EnumSet.noneOf(Fault.class);
+    enabled.addAll(List.of(faults));
+    return ClusterOptions.defaults()
+        .withServers(2, 2)
+        .withBytesPerServer(1 << 20)
+        .withChunkBytes(64 << 10)
+        .withFaults(enabled)
+        .withSeed(seed);
+  }
+
+  /** Runs one client with a worker. */
+  private static void run(Cluster cluster, Consumer<Worker> body) {
+    spawn(cluster, 0, body);
+    cluster.run(NANOS_MAX, EVENTS_MAX);
+  }
+
+  private static void spawn(Cluster cluster, int server, Consumer<Worker> body) {
+    Fabric fabric = cluster.fabric(server);
+    cluster
+        .core(server)
+        .spawn(
+            "client",
+            () -> {
+              try (RegisteredMemory memory = fabric.register(8 * NODE_BYTES);
+                  Worker worker = fabric.worker(memory)) {
+                body.accept(worker);
+              }
+            });
+  }
+
+  @Test
+  void shouldTakeTwoMicrosecondsForAnUnloadedRead() {
+    try (Cluster cluster = new Cluster(options(1))) {
+      run(
+          cluster,
+          worker -> {
+            long start = cluster.nanos();
+            worker.read(NODE, 0, 64);
+            assertThat(cluster.nanos() - start).isBetween(1_700L, 2_400L);
+            assertThat(worker.counters().roundTrips).isEqualTo(1);
+          });
+    }
+  }
+
+  @Test
+  void shouldDoWhatTheVerbsDo() {
+    try (Cluster cluster = new Cluster(options(2))) {
+      run(
+          cluster,
+          worker -> {
+            Words.set(worker.memory(), 0, 42);
+            worker.write(NODE, 0, 8);
+            assertThat(worker.cas(NODE, 41, 1)).isEqualTo(42);
+            assertThat(worker.cas(NODE, 42, 43)).isEqualTo(42);
+            assertThat(worker.faa(NODE, 7)).isEqualTo(43);
+            assertThat(worker.maskedCas(NODE, 50, 0xFF, 0x100, 0x100)).isEqualTo(50);
+            assertThat(worker.maskedFaa(NODE, 1, 0)).isEqualTo(0x132);
+            long onChip = GlobalAddress.onChip(1, 64);
+            assertThat(worker.faa(onChip, 5)).isZero();
+            VerbList list = new VerbList().faa(onChip, 1, 16).read(onChip, 24, 8);
+            worker.post(list);
+            assertThat(Words.get(worker.memory(), 16)).isEqualTo(5);
+            assertThat(Words.get(worker.memory(), 24)).isEqualTo(6);
+            assertThat(worker.counters().roundTrips).isEqualTo(8);
+            assertThat(worker.counters().atomics).isEqualTo(7);
+          });
+    }
+  }
+
+  @Test
+  void shouldTellTheClientWhatWasWrong() {
+    try (Cluster cluster = new Cluster(options(3))) {
+      run(
+          cluster,
+          worker -> {
+            assertThatExceptionOfType(InvalidAddressException.class)
+                .isThrownBy(() -> worker.read(GlobalAddress.of(0, 1L << 40), 0, 8));
+            assertThatExceptionOfType(InvalidAddressException.class)
+                .isThrownBy(() -> worker.read(GlobalAddress.of(2, 0), 0, 8));
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> worker.cas(NODE + 4, 0, 1));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> worker.read(NODE, 8 * NODE_BYTES, 8));
+            worker.read(NODE, 0, 8);
+          });
+    }
+  }
+
+  @Test
+  void shouldEndLostVerbsWithTypedExceptions() {
+    List<Class<?>> seen = new ArrayList<>();
+    Fault[] faults = {Fault.LOST_COMPLETION, Fault.PARTITION, Fault.BROKEN_LIST};
+    try (Cluster cluster = new Cluster(options(4, faults))) {
+      VerbList list = new VerbList();
+      run(
+          cluster,
+          worker -> {
+            for (int i = 0; i < 10_000; i++) {
+              try {
+                worker.post(list.clear().read(NODE, 0, 8).write(NODE, 0, 8));
+              } catch (UnknownOutcomeException | MemoryServerLostException e) {
+                seen.add(e.getClass());
+              }
+            }
+          });
+      assertThat(seen).contains(UnknownOutcomeException.class, MemoryServerLostException.class);
+      assertThat(cluster.faults().values()).allMatch(times -> times > 0);
+    }
+  }
+
+  @Test
+  void shouldEndEveryClientOfACrashedServerAndNoOther() {
+    try (Cluster cluster = new Cluster(options(5, Fault.CRASH_COMPUTE))) {
+      int[] done = new int[2];
+      for (int server = 0; server < 2; server++) {
+        int number = server;
+        spawn(
+            cluster,
+            server,
+            worker -> {
+              for (int i = 0; i < 10_000; i++) {
+                worker.read(NODE, 0, 8);
+                done[number]++;
+              }
+            });
+      }
+      cluster.run(NANOS_MAX, EVENTS_MAX);
+      int crashed = cluster.isCrashed(0) ? 0 : 1;
+      assertThat(cluster.isCrashed(crashed)).isTrue();
+      assertThat(done[crashed]).isLessThan(10_000);
+      assertThat(done[1 - crashed]).isEqualTo(10_000);
+    }
+  }
+
+  @Test
+  void shouldShowTornReadsOnlyWithTheFault() {
+    assertThat(tornReads(Fault.TORN)).isPositive();
+    assertThat(tornReads(Fault.DELAY)).isZero();
+  }
+
+  /** One client writes nodes whose words are all equal, another reads them. */
+  private static int tornReads(Fault fault) {
+    int[] torn = new int[1];
+    try (Cluster cluster = new Cluster(options(6, fault))) {
+      spawn(
+          cluster,
+          0,
+          worker -> {
+            for (int i = 0; i < 500; i++) {
+              for (int offset = 0; offset < NODE_BYTES; offset += Long.BYTES) {
+                Words.set(worker.memory(), offset, i);
+              }
+              worker.write(NODE, 0, NODE_BYTES);
+            }
+          });
+      spawn(
+          cluster,
+          1,
+          worker -> {
+            for (int i = 0; i < 500; i++) {
+              worker.read(NODE, 0, NODE_BYTES);
+              boolean equal = true;
+              for (int line = 0; line < NODE_BYTES; line += 64) {
+                long first = Words.get(worker.memory(), line);
+                equal &= first == Words.get(worker.memory(), 0);
+                // A line lands as one, whatever happens.
+                assertThat(Words.get(worker.memory(), line + 56)).isEqualTo(first);
+              }
+              torn[0] += equal ? 0 : 1;
+            }
+          });
+      cluster.run(NANOS_MAX, EVENTS_MAX);
+    }
+    return torn[0];
+  }
+
+  @Test
+  void shouldShowWritesOfAListInOrderUnderEveryHarmlessFault() {
+    for (long seed = 10; seed < 40; seed++) {
+      try (Cluster cluster = new Cluster(options(seed, Fault.TORN, Fault.DELAY, Fault.PAUSE))) {
+        VerbList list = new VerbList();
+        spawn(
+            cluster,
+            0,
+            worker -> {
+              for (int i = 1; i < 300; i++) {
+                for (int offset = 0; offset < NODE_BYTES; offset += Long.BYTES) {
+                  Words.set(worker.memory(), offset, i);
+                }
+                // First the node, then the word that says so.
+                list.clear().write(NODE, 0, NODE_BYTES).write(NODE + NODE_BYTES, 0, 8);
+                worker.post(list);
+              }
+            });
+        VerbList reads = new VerbList();
+        spawn(
+            cluster,
+            1,
+            worker -> {
+              for (int i = 0; i < 300; i++) {
+                reads.clear().read(NODE + NODE_BYTES, 0, 8).read(NODE, 64, NODE_BYTES);
+                worker.post(reads);
+                long published = Words.get(worker.memory(), 0);
+                for (int offset = 0; offset < NODE_BYTES; offset += 64) {
+                  assertThat(Words.get(worker.memory(), 64 + offset))
+                      .isGreaterThanOrEqualTo(published);
+                }
+              }
+            });
+        cluster.run(NANOS_MAX, EVENTS_MAX);
+      }
+    }
+  }
+
+  @Test
+  void shouldRunTheSameWayForTheSameSeed() {
+    assertThat(hashOf(7)).isEqualTo(hashOf(7)).isNotEqualTo(hashOf(8));
+  }
+
+  private static long hashOf(long seed) {
+    Fault[] harmless = {Fault.TORN, Fault.DELAY, Fault.PAUSE, Fault.CLOCK_JUMP};
+    try (Cluster cluster = new Cluster(options(seed, harmless))) {
+      for (int client = 0; client < 8; client++) {
+        spawn(
+            cluster,
+            client % 2,
+            worker -> {
+              for (int i = 0; i < 200; i++) {
+                for (int attempt = 0; worker.cas(NODE, 0, 1) != 0; attempt++) {
+                  worker.backoff().pause(attempt);
+                }
+                worker.read(NODE + 64, 64, NODE_BYTES);
+                worker.write(NODE, 0, 8);
+              }
+            });
+      }
+      cluster.run(NANOS_MAX, EVENTS_MAX);
+      return cluster.hash();
+    }
+  }
+
+  @Test
+  void shouldEndStuckRunsWithEveryStack() {
+    try (Cluster cluster = new Cluster(options(9))) {
+      assertThatExceptionOfType(StuckException.class)
+          .isThrownBy(() -> run(cluster, worker -> LockSupport.park()))
+          .withMessageContaining("client")
+          .withMessageContaining("ClusterTest");
+    }
+    try (Cluster cluster = new Cluster(options(9))) {
+      assertThatExceptionOfType(StuckException.class)
+          .isThrownBy(() ->
+              run(
+                  cluster,
+                  worker -> {
+                    while (worker.cas(NODE, 1, 2) != 1) {
+                      worker.backoff().pause(0);
+                    }
+                  }))
+          .withMessageContaining("limit");
+    }
+  }
+
+  @Test
+  void shouldFailWithWhatAClientThrew() {
+    try (Cluster cluster = new Cluster(options(9))) {
+      assertThatExceptionOfType(ArithmeticException.class)
+          .isThrownBy(() ->
+              run(
+                  cluster,
+                  worker -> {
+                    throw new ArithmeticException("mine");
+                  }))
+          .withMessage("mine");
+    }
+  }
+}

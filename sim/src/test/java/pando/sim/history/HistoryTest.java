@@ -1,0 +1,107 @@
+package pando.sim.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HistoryTest {
+  private static History read(String text) {
+    try {
+      return HistoryText.read(new BufferedReader(new StringReader(text)));
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "initial 1 10 \n 0 1 2 get 1 = 10",
+        "0 1 2 get 1 = none",
+        "0 1 2 put 1 5 = none \n 0 3 4 get 1 = 5",
+        // Overlapping: the read may come before or after.
+        "0 1 9 put 1 5 = none \n 1 2 3 get 1 = none \n 1 4 5 get 1 = 5",
+        "0 1 2 put 1 5 = none \n 0 3 4 remove 1 = 5 \n 0 5 6 get 1 = none",
+        "0 1 2 update 1 5 = none \n 0 3 4 get 1 = none",
+        "0 1 2 put-if-absent 1 5 = none \n 0 3 4 put-if-absent 1 6 = 5 \n 0 5 6 get 1 = 5",
+        // Of unknown outcome: it may have happened, late as well, or not.
+        "0 1 unknown put 1 5 \n 1 2 3 get 1 = none \n 1 4 5 get 1 = 5",
+        "0 1 unknown put 1 5 \n 1 2 3 get 1 = none",
+        "initial 1 10 \n 0 1 unknown remove 1 \n 1 2 3 get 1 = 10 \n 1 4 5 get 1 = none",
+        "0 1 unknown put 1 5 \n 1 1 unknown update 1 6 \n 2 4 5 get 1 = 6",
+        "initial 1 10 \n initial 2 20 \n 0 1 2 scan 0 9 = 1:10 2:20",
+        "initial 1 10 \n 0 1 9 scan 0 9 = \n 1 2 3 remove 1 = 10",
+        "0 1 9 scan 0 9 = 1:5 \n 1 2 3 put 1 5 = none",
+      })
+  void shouldAccept(String text) {
+    assertThat(HistoryCheck.violations(read(text))).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "initial 1 10 \n 0 1 2 get 1 = none",
+        "0 1 2 get 1 = 10",
+        "0 1 2 put 1 5 = none \n 0 3 4 get 1 = none",
+        "0 1 2 put 1 5 = none \n 0 3 4 put 1 6 = none",
+        // A value that was overwritten before the read began.
+        "0 1 2 put 1 5 = none \n 0 3 4 put 1 6 = 5 \n 1 5 6 get 1 = 5",
+        // Seen, and then no longer.
+        "0 1 9 put 1 5 = none \n 1 2 3 get 1 = 5 \n 1 4 5 get 1 = none",
+        "0 5 unknown put 1 5 \n 1 2 3 get 1 = 5",
+        "initial 1 10 \n initial 2 20 \n 0 1 2 scan 0 9 = 2:20",
+        "initial 1 10 \n initial 2 20 \n 0 1 2 scan 0 9 = 2:20 1:10",
+        "initial 1 10 \n 0 1 2 scan 0 9 = 1:10 1:10",
+        "initial 1 10 \n 0 1 2 scan 2 9 = 1:10",
+        "initial 1 10 \n 0 1 2 scan 0 9 = 1:11",
+      })
+  void shouldRefuse(String text) {
+    assertThat(HistoryCheck.violations(read(text))).hasSize(1);
+  }
+
+  @Test
+  void shouldReadWhatItWrote() throws IOException {
+    String text =
+        """
+        initial -5 0
+        0 1 2 get -5 = 0
+        1 2 4 put-if-absent 9223372036854775807 -1 = none
+        2 3 unknown update 3 4
+        3 5 6 remove 3 = none
+        4 7 8 scan -9 9 = -5:0 3:4
+        """;
+    StringWriter written = new StringWriter();
+    HistoryText.write(read(text), written);
+    assertThat(written.toString().lines().filter(line -> !line.startsWith("#")))
+        .containsExactlyElementsOf(text.lines().toList());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "nonsense",
+        "0 1 2 get",
+        "0 1 2 get x = none",
+        "0 2 1 get 1 = none",
+        "0 1 2 get 1 none",
+        "0 1 2 get 1 = none more",
+        "0 1 2 steal 1 = none",
+        "0 1 2 scan 0 9 = 1",
+        "0 1 2 scan 0 9 = 1:2:3",
+        "initial 1",
+        "99999999999 1 2 get 1 = none",
+      })
+  void shouldNameTheBrokenLine(String line) {
+    assertThatExceptionOfType(IllegalArgumentException.class)
+        .isThrownBy(() -> read("# fine\n" + line))
+        .withMessageStartingWith("line 2: ");
+  }
+}
