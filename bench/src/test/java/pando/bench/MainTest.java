@@ -244,7 +244,9 @@ final class MainTest {
         List<String> fields = new ArrayList<>();
         for (String name = json.nextName(); name != null; name = json.nextName()) {
           fields.add(name);
-          assertThat(json.nextToken().isScalarValue()).isTrue();
+          JsonToken value = json.nextToken();
+          assertThat(value.isScalarValue() || value == JsonToken.START_ARRAY).isTrue();
+          json.skipChildren();
         }
         objects.add(fields);
       }

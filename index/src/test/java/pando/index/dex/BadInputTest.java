@@ -318,7 +318,7 @@ class BadInputTest {
           checkAll(session, model);
         }
       }
-      TreeCheck.Tree tree = TreeCheck.walk(fabric, options);
+      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(model);
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }
@@ -412,7 +412,7 @@ class BadInputTest {
           checkAll(session, all);
         }
       }
-      TreeCheck.Tree tree = TreeCheck.walk(fabric, options);
+      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(all);
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }

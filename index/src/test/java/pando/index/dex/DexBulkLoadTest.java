@@ -45,7 +45,7 @@ class DexBulkLoadTest {
       DexIndex index = DexIndex.create(fabric, options);
       try (index) {
         assertThat(index.bulkLoad(Entries.of(model), fill)).isEqualTo(entries);
-        TreeCheck.Tree loaded = TreeCheck.walk(fabric, options);
+        TreeWalk.Tree loaded = TreeCheck.walk(fabric, options);
         assertThat(loaded.entries()).isEqualTo(model);
         assertThat(loaded.strays()).isZero();
         assertThat((long) loaded.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
@@ -53,7 +53,7 @@ class DexBulkLoadTest {
           new DexModelTest.Run(session, model, random, 3_000).operations(OPERATIONS);
         }
       }
-      TreeCheck.Tree tree = TreeCheck.walk(fabric, options);
+      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(model);
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }
@@ -90,7 +90,7 @@ class DexBulkLoadTest {
         assertThat(session.ceiling(Long.MIN_VALUE)).isFalse();
         assertThat(session.floor(Long.MAX_VALUE)).isFalse();
       }
-      TreeCheck.Tree tree = TreeCheck.walk(fabric, options);
+      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
       System.out.println("nodes left=" + tree.nodes());
       assertThat(tree.entries()).isEmpty();
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());

@@ -50,7 +50,7 @@ class DexModelTest {
           Session session = index.session()) {
         new Run(session, model, new SplittableRandom(seed), keys).operations(OPERATIONS);
       }
-      TreeCheck.Tree tree = TreeCheck.walk(fabric, options);
+      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(model);
     }
   }

@@ -48,7 +48,7 @@ class DexPartitionsTest {
           checkCover(index.partitioning(), change);
         }
       }
-      TreeCheck.Tree tree = TreeCheck.walk(fabric, options);
+      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(model);
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }

@@ -61,7 +61,7 @@ class DexProcessTest {
           here.forEach((key, value) -> check(session, key, value));
         }
       }
-      TreeCheck.Tree tree = TreeCheck.walk(fabric, DexProcess.options());
+      TreeWalk.Tree tree = TreeCheck.walk(fabric, DexProcess.options());
       assertThat(tree.entries()).isEqualTo(model);
     }
   }

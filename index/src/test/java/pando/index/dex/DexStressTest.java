@@ -48,7 +48,7 @@ class DexStressTest {
         stress.run();
         expected.putAll(stress.expected());
       }
-      TreeCheck.Tree tree = TreeCheck.walk(fabric, options);
+      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(expected);
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }
@@ -63,7 +63,7 @@ class DexStressTest {
     private final AtomicLong clock = new AtomicLong();
     private final AtomicInteger working;
     private final List<StressWorker> workers = new ArrayList<>();
-    private final List<Linearizability.Log> logs = new ArrayList<>();
+    private final List<StressLog> logs = new ArrayList<>();
     private final StressKeys keys = new StressKeys();
 
     Stress(DexIndex index, long seed, int threads, int changeEvery) {
@@ -80,7 +80,7 @@ class DexStressTest {
       }
       List<Callable<Void>> tasks = new ArrayList<>();
       for (int thread = 0; thread < threads; thread++) {
-        Linearizability.Log log = new Linearizability.Log(clock, thread);
+        StressLog log = new StressLog(clock, thread);
         StressWorker worker = new StressWorker(index, log, keys, thread, random.split());
         logs.add(log);
         workers.add(worker);
@@ -94,7 +94,7 @@ class DexStressTest {
       try (Session session = index.session()) {
         workers.getFirst().readHot(session);
       }
-      assertThat(Linearizability.violations(logs, new HashMap<>())).isEmpty();
+      assertThat(StressLog.violations(logs)).isEmpty();
     }
 
     private Void work(StressWorker worker) {

@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import pando.index.Session;
-import pando.index.dex.Linearizability.Kind;
+import pando.sim.history.Operation.Kind;
 
 /** One thread of a stress run: records what it does to hot keys, checks at once its own keys. */
 final class StressWorker {
   private final DexIndex index;
-  private final Linearizability.Log log;
+  private final StressLog log;
   private final StressKeys keys;
   private final int thread;
   private final SplittableRandom random;
@@ -21,11 +21,7 @@ final class StressWorker {
   private long written;
 
   StressWorker(
-      DexIndex index,
-      Linearizability.Log log,
-      StressKeys keys,
-      int thread,
-      SplittableRandom random) {
+      DexIndex index, StressLog log, StressKeys keys, int thread, SplittableRandom random) {
     this.index = index;
     this.log = log;
     this.keys = keys;

@@ -1,0 +1,37 @@
+package pando.index.dex;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import pando.sim.history.History;
+import pando.sim.history.HistoryCheck;
+import pando.sim.history.Operation;
+import pando.sim.history.Operation.Kind;
+
+/** Records the operations of one thread. */
+final class StressLog {
+  private final AtomicLong clock;
+  private final int thread;
+  private final List<Operation> operations = new ArrayList<>();
+
+  StressLog(AtomicLong clock, int thread) {
+    this.clock = clock;
+    this.thread = thread;
+  }
+
+  long start() {
+    return clock.getAndIncrement();
+  }
+
+  void end(long start, Kind kind, long key, long stored, boolean wasThere, long before) {
+    long end = clock.getAndIncrement();
+    operations.add(new Operation(thread, start, end, kind, key, stored, wasThere, before));
+  }
+
+  /** Returns what no order of all threads' operations on an empty map explains. */
+  static List<String> violations(List<StressLog> logs) {
+    History history = new History();
+    logs.forEach(log -> log.operations.forEach(history::add));
+    return HistoryCheck.violations(history);
+  }
+}
