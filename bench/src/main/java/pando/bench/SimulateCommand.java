@@ -19,6 +19,7 @@ import pando.bench.console.Numbers;
 import pando.bench.console.Progress;
 import pando.bench.report.SimReport;
 import pando.bench.simulate.IndexRun;
+import pando.bench.simulate.LoadedTree;
 import pando.bench.simulate.LockRun;
 import pando.bench.simulate.SimPlan;
 import pando.bench.simulate.SimResult;
@@ -266,21 +267,18 @@ final class SimulateCommand implements Callable<Integer> {
       description = "Writes the results to a file, as an array of JSON objects.")
   private @Nullable Path json;
 
+  private final List<SimReport.Line> lines = new ArrayList<>();
+
   @Override
   public Integer call() throws IOException, InterruptedException {
     check();
     if (seeds != null) {
       return runTrials(seeds);
     }
-    List<SimReport.Line> lines = new ArrayList<>();
-    for (Workload workload :
-        subject == Subject.LOCK ? List.of(Workload.READ_ONLY) : workloads.list()) {
-      SimResult result = subject == Subject.LOCK ? runLocks() : IndexRun.run(plan(workload));
-      lines.add(
-          new SimReport.Line(subject == Subject.LOCK ? "locks" : workload.toString(), result));
-      if (json != null) {
-        SimReport.write(json, lines);
-      }
+    if (subject == Subject.LOCK) {
+      add(new SimReport.Line("locks", runLocks()));
+    } else {
+      runWorkloads();
     }
     PrintWriter out = spec.commandLine().getOut();
     out.print(SimReport.table(lines));
@@ -312,6 +310,22 @@ final class SimulateCommand implements Callable<Integer> {
     Ranges.check(spec, "--warmup", warmup, 0, Long.MAX_VALUE >> 20);
     boolean isTheta = theta >= 0 && theta <= THETA_MAX;
     Ranges.check(spec, "--theta", isTheta, theta, "least=0, greatest=" + THETA_MAX);
+  }
+
+  private void runWorkloads() throws IOException {
+    List<SimPlan> plans = workloads.list().stream().map(this::plan).toList();
+    try (LoadedTree tree = LoadedTree.of(plans)) {
+      for (SimPlan plan : plans) {
+        add(new SimReport.Line(plan.workload().toString(), IndexRun.run(plan, tree)));
+      }
+    }
+  }
+
+  private void add(SimReport.Line line) throws IOException {
+    lines.add(line);
+    if (json != null) {
+      SimReport.write(json, lines);
+    }
   }
 
   private int computeServers() {

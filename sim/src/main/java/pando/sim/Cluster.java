@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import pando.fabric.Fabric;
 import pando.fabric.local.LocalPool;
+import pando.fabric.server.PoolOptions;
 import pando.sim.fabric.ComputeHost;
 import pando.sim.fabric.SimFabric;
 import pando.sim.fault.Fault;
@@ -21,6 +22,7 @@ import pando.sim.time.StuckException;
  * them. For one thread; the same options and the same clients give the same run.
  */
 public final class Cluster implements AutoCloseable {
+  private final ClusterOptions options;
   private final Simulation simulation;
   private final LocalPool pool;
   private final Fabric memory;
@@ -31,13 +33,18 @@ public final class Cluster implements AutoCloseable {
   private final List<ComputeHost> hosts = new ArrayList<>();
   private final List<Fabric> fabrics = new ArrayList<>();
 
-  /** Builds a cluster at time 0. */
+  /** Builds a cluster at time 0, whose pool is empty. */
   public Cluster(ClusterOptions options) {
+    this(options, LocalPool.unattended(options.pool()));
+  }
+
+  private Cluster(ClusterOptions options, LocalPool pool) {
+    this.pool = pool;
+    this.options = options;
     simulation = new Simulation(options.seed());
     model = options.model();
     costs = new Costs(model);
     faults = new Faults(options.faults(), simulation.fork());
-    pool = LocalPool.unattended(options.pool());
     memory = pool.fabric("memory", options.seed());
     network =
         new Network(
@@ -54,6 +61,23 @@ public final class Cluster implements AutoCloseable {
       hosts.add(host);
       fabrics.add(new SimFabric(pool, memory, host, network, costs));
     }
+  }
+
+  /**
+   * Builds a cluster at time 0, whose pool starts with what this one's holds and goes its own way.
+   * This cluster must rest from now on, and live as long.
+   *
+   * @param other may differ in all but the pool's memory
+   */
+  public Cluster fork(ClusterOptions other) {
+    PoolOptions own = options.pool();
+    PoolOptions asked =
+        other.pool().withProcessorThreads(own.processorThreads()).withHandlers(own.handlers());
+    if (!asked.equals(own)) {
+      throw new IllegalArgumentException(
+          "forks have the same memory: asked=" + asked + ", memory=" + own);
+    }
+    return new Cluster(other, pool.fork());
   }
 
   /** Returns the pool as a compute server sees it. */

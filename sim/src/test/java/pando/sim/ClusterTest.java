@@ -20,6 +20,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.fabric.pool.NodeAllocator;
 import pando.sim.fault.Fault;
 import pando.sim.time.StuckException;
 
@@ -99,6 +100,45 @@ class ClusterTest {
             assertThat(worker.counters().atomics).isEqualTo(7);
           });
     }
+  }
+
+  @Test
+  void shouldForkAPool() {
+    ClusterOptions options = options(31);
+    try (Cluster cluster = new Cluster(options)) {
+      long[] taken = new long[1];
+      run(
+          cluster,
+          worker -> {
+            taken[0] = allocate(worker);
+            writeWord(worker, taken[0], 41);
+          });
+      try (Cluster fork = cluster.fork(options.withProcessorThreads(3));
+          Cluster sibling = cluster.fork(options.withServers(1, 2))) {
+        run(
+            fork,
+            worker -> {
+              assertThat(worker.cas(taken[0], 41, 42)).isEqualTo(41);
+              assertThat(allocate(worker)).isNotEqualTo(taken[0]);
+            });
+        run(sibling, worker -> assertThat(worker.cas(taken[0], 41, 43)).isEqualTo(41));
+        run(fork, worker -> assertThat(worker.cas(taken[0], 42, 44)).isEqualTo(42));
+        assertThat(cluster.fabric(0).usage().getFirst().usedBytes())
+            .isLessThan(fork.fabric(0).usage().getFirst().usedBytes());
+      }
+      assertThatExceptionOfType(IllegalArgumentException.class)
+          .isThrownBy(() -> cluster.fork(options.withServers(2, 1)))
+          .withMessageContaining("memoryServers=1");
+    }
+  }
+
+  private static long allocate(Worker worker) {
+    return new NodeAllocator(2, NODE_BYTES).allocate(worker, 0, 0);
+  }
+
+  private static void writeWord(Worker worker, long address, long word) {
+    Words.set(worker.memory(), 0, word);
+    worker.write(address, 0, Long.BYTES);
   }
 
   @Test

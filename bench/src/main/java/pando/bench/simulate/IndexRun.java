@@ -5,9 +5,6 @@ import java.util.List;
 import java.util.SplittableRandom;
 import pando.bench.console.Progress;
 import pando.bench.records.Records;
-import pando.bench.records.SortedRecords;
-import pando.bench.subject.IndexSubject;
-import pando.bench.subject.PoolSize;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Inserts;
 import pando.bench.workload.OperationStream;
@@ -16,12 +13,11 @@ import pando.index.CacheCounters;
 import pando.index.dex.DexIndex;
 import pando.index.dex.Partitioning;
 import pando.sim.Cluster;
-import pando.sim.ClusterOptions;
 
 /**
  * A workload on an index in virtual time. Each compute server has an index of its own that joined
- * the pool, as if it were a process, and its clients ask for its own keys. Loading and warming up
- * happen before the clock starts.
+ * the pool, as if it were a process, and its clients ask for its own keys. Warming up happens
+ * before the clock starts.
  */
 public final class IndexRun {
   /** Lets queues fill before anything is measured. */
@@ -42,14 +38,14 @@ public final class IndexRun {
     this.sequences = new Sequences(records, plan.records(), inserts);
   }
 
-  /** Runs a plan. */
-  public static SimResult run(SimPlan plan) {
-    return new IndexRun(plan).run();
+  /** Runs a plan on a tree that was built for it, among others. */
+  public static SimResult run(SimPlan plan, LoadedTree tree) {
+    return new IndexRun(plan).run(tree);
   }
 
-  private SimResult run() {
-    try (Cluster cluster = new Cluster(withRoom(plan.cluster()))) {
-      open(cluster);
+  private SimResult run(LoadedTree tree) {
+    try (Cluster cluster = tree.fork(plan.cluster())) {
+      join(cluster);
       long begun = System.nanoTime();
       Meter meter = new Meter(cluster, SETTLING_NANOS, SETTLING_NANOS + plan.nanos());
       List<SimClient> clients = clients(cluster, meter);
@@ -62,26 +58,8 @@ public final class IndexRun {
     }
   }
 
-  private ClusterOptions withRoom(ClusterOptions options) {
-    // As many inserts as so many clients can do at a microsecond each.
-    long insertsMax =
-        (long)
-            (plan.workload().insertShare() * (plan.warmup() + plan.clients() * plan.nanos() / 1e3));
-    long bytes = PoolSize.bytes(plan.records(), insertsMax, plan.fill());
-    return options
-        .withBytesPerServer(
-            PoolSize.bytesPerServer(
-                bytes, options.pool().memoryServers(), options.computeServers()))
-        .withHandlers(IndexSubject.handlers());
-  }
-
-  private void open(Cluster cluster) {
-    DexIndex first = DexIndex.create(cluster.fabric(0), plan.index(), 0, 1);
-    indexes.add(first);
-    try (Progress progress = Progress.of("load", plan.records())) {
-      first.bulkLoad(new SortedRecords(records, plan.records(), progress::step), plan.fill());
-    }
-    for (int server = 1; server < plan.cluster().computeServers(); server++) {
+  private void join(Cluster cluster) {
+    for (int server = 0; server < plan.cluster().computeServers(); server++) {
       indexes.add(DexIndex.join(cluster.fabric(server), plan.index(), server, 1));
     }
   }

@@ -1,6 +1,7 @@
 package pando.fabric.local;
 
 import pando.fabric.Fabric;
+import pando.fabric.memory.NativeMemory;
 import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
 
@@ -11,7 +12,10 @@ public final class LocalFabric {
   /** Starts memory servers and joins them. Closing the fabric ends both and frees their memory. */
   public static Fabric open(PoolOptions options) {
     LocalPool pool =
-        LocalPool.of(options, (number, segment) -> MemoryServer.start(number, 0, segment, options));
+        LocalPool.of(
+            options,
+            NativeMemory::allocate,
+            (number, segment) -> MemoryServer.start(number, 0, segment, options));
     return pool.fabric("local", options.seed());
   }
 }

@@ -3,6 +3,8 @@ package pando.fabric.local;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
+import java.util.function.LongFunction;
 import pando.fabric.Fabric;
 import pando.fabric.layout.ServerLayout;
 import pando.fabric.mapped.MappedFabric;
@@ -13,11 +15,14 @@ import pando.fabric.server.PoolOptions;
 
 /** Memory servers inside this JVM, and their memory. */
 public final class LocalPool implements AutoCloseable {
+  private final ServerLayout layout;
   private final List<NativeMemory> memories = new ArrayList<>();
   private final List<MemoryServer> servers = new ArrayList<>();
   private final List<MemoryServerLink> links = new ArrayList<>();
 
-  private LocalPool() {}
+  private LocalPool(ServerLayout layout) {
+    this.layout = layout;
+  }
 
   /** Makes a memory server over its memory. */
   interface ServerSource {
@@ -29,19 +34,28 @@ public final class LocalPool implements AutoCloseable {
    * {@link MemoryServer#serve}. A CALL through {@link #fabric} finds nobody.
    */
   public static LocalPool unattended(PoolOptions options) {
-    return of(options, (number, segment) -> MemoryServer.unattended(number, segment, options));
+    return of(
+        options,
+        NativeMemory::forkable,
+        (number, segment) -> MemoryServer.unattended(number, segment, options));
   }
 
-  static LocalPool of(PoolOptions options, ServerSource source) {
-    LocalPool pool = new LocalPool();
-    try {
-      for (int number = 0; number < options.memoryServers(); number++) {
-        pool.add(number, options, source);
-      }
-    } catch (RuntimeException | Error e) {
-      pool.close();
-      throw e;
-    }
+  /**
+   * Returns a pool that starts with what this one holds and goes its own way. This one must be
+   * {@link #unattended}, and must not change while it has forks.
+   */
+  public LocalPool fork() {
+    LocalPool pool = new LocalPool(layout);
+    pool.fill(
+        servers.size(),
+        number -> memories.get(number).fork(),
+        (number, segment) -> servers.get(number).fork(segment));
+    return pool;
+  }
+
+  static LocalPool of(PoolOptions options, LongFunction<NativeMemory> memory, ServerSource source) {
+    LocalPool pool = new LocalPool(MemoryServer.layout(options));
+    pool.fill(options.memoryServers(), number -> memory.apply(pool.layout.bytes()), source);
     return pool;
   }
 
@@ -73,11 +87,17 @@ public final class LocalPool implements AutoCloseable {
     memories.forEach(NativeMemory::close);
   }
 
-  private void add(int number, PoolOptions options, ServerSource source) {
-    NativeMemory memory = NativeMemory.allocate(MemoryServer.segmentBytes(options));
-    memories.add(memory);
-    servers.add(source.make(number, memory.segment()));
-    ServerLayout layout = new ServerLayout(options.bytesPerServer(), options.chunkBytes());
-    links.add(new MemoryServerLink(number, memory.segment(), layout));
+  private void fill(int count, IntFunction<NativeMemory> memorySource, ServerSource source) {
+    try {
+      for (int number = 0; number < count; number++) {
+        NativeMemory memory = memorySource.apply(number);
+        memories.add(memory);
+        servers.add(source.make(number, memory.segment()));
+        links.add(new MemoryServerLink(number, memory.segment(), layout));
+      }
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
   }
 }

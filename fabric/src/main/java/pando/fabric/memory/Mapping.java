@@ -24,6 +24,11 @@ final class Mapping {
     return map(bytes, Linux.MAP_SHARED, descriptor);
   }
 
+  /** Maps a file from its start, with changes kept to this mapping; returns the address. */
+  static long copyOnWrite(long bytes, int descriptor) {
+    return map(bytes, Linux.MAP_PRIVATE | Linux.MAP_NORESERVE, descriptor);
+  }
+
   /** Ends a mapping. */
   static void unmap(long address, long bytes) {
     Linux.MUNMAP.call(

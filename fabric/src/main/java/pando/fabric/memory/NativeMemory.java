@@ -18,12 +18,16 @@ public final class NativeMemory implements AutoCloseable {
   /** What the larger allocations are aligned to. */
   public static final long HUGE_PAGE_BYTES = 2L << 20;
 
+  private static final int NO_FILE = -1;
+
   private final Arena arena;
   private final MemorySegment segment;
+  private final int file;
 
-  private NativeMemory(Arena arena, MemorySegment segment) {
+  private NativeMemory(Arena arena, MemorySegment segment, int file) {
     this.arena = arena;
     this.segment = segment;
+    this.file = file;
   }
 
   /**
@@ -34,16 +38,64 @@ public final class NativeMemory implements AutoCloseable {
    * @throws NativeMemoryException where the system refuses
    */
   public static NativeMemory allocate(long bytes) {
-    if (bytes < 1) {
-      throw new IllegalArgumentException("invalid size: bytes=" + bytes + ", minimum=1");
-    }
+    checkSize(bytes);
     if (!Linux.isAvailable()) {
-      // Committed and cleared at once, but there is no portable way to ask for better.
-      Arena arena = Arena.ofShared();
-      return new NativeMemory(arena, arena.allocate(bytes, Linux.PAGE_BYTES));
+      return portable(bytes);
     }
     long mappedBytes = Mapping.roundUp(bytes);
     return ofMapping(Mapping.anonymous(mappedBytes), mappedBytes, bytes);
+  }
+
+  /**
+   * Allocates zeroed memory as {@link #allocate} does, of which {@link #fork} shares the pages.
+   *
+   * @param bytes at least 1
+   * @throws NativeMemoryException where the system refuses
+   */
+  public static NativeMemory forkable(long bytes) {
+    checkSize(bytes);
+    if (!Linux.isAvailable() || !Linux.MEMFD_CREATE.isLinked()) {
+      return portable(bytes);
+    }
+    long mappedBytes = Mapping.roundUp(bytes);
+    int file = MemoryFile.create("pando-forkable", mappedBytes, 0);
+    try {
+      Arena arena = Arena.ofShared();
+      long address = Mapping.shared(mappedBytes, file);
+      MemorySegment segment = segmentOf(address, mappedBytes, bytes, arena);
+      return new NativeMemory(arena, segment, file);
+    } catch (RuntimeException | Error e) {
+      MemoryFile.close(file);
+      throw e;
+    }
+  }
+
+  /**
+   * Returns memory that starts with these bytes and goes its own way. Where this memory is {@link
+   * #forkable}, pages are shared until the fork writes to them; this memory must not change while
+   * it has forks.
+   */
+  public NativeMemory fork() {
+    long bytes = segment.byteSize();
+    if (file == NO_FILE) {
+      NativeMemory copy = allocate(bytes);
+      copy.segment.copyFrom(segment);
+      return copy;
+    }
+    long mappedBytes = Mapping.roundUp(bytes);
+    return ofMapping(Mapping.copyOnWrite(mappedBytes, file), mappedBytes, bytes);
+  }
+
+  private static void checkSize(long bytes) {
+    if (bytes < 1) {
+      throw new IllegalArgumentException("invalid size: bytes=" + bytes + ", minimum=1");
+    }
+  }
+
+  /** Committed and cleared at once, but there is no portable way to ask for better. */
+  private static NativeMemory portable(long bytes) {
+    Arena arena = Arena.ofShared();
+    return new NativeMemory(arena, arena.allocate(bytes, Linux.PAGE_BYTES), NO_FILE);
   }
 
   /** Returns the bytes. One segment for its whole life. */
@@ -56,13 +108,16 @@ public final class NativeMemory implements AutoCloseable {
   public synchronized void close() {
     if (arena.scope().isAlive()) {
       arena.close();
+      if (file != NO_FILE) {
+        MemoryFile.close(file);
+      }
     }
   }
 
   /** Wraps a mapping that {@link Mapping} made, and unmaps it at the end. */
   static NativeMemory ofMapping(long address, long mappedBytes, long bytes) {
     Arena arena = Arena.ofShared();
-    return new NativeMemory(arena, segmentOf(address, mappedBytes, bytes, arena));
+    return new NativeMemory(arena, segmentOf(address, mappedBytes, bytes, arena), NO_FILE);
   }
 
   @SuppressWarnings("restricted")

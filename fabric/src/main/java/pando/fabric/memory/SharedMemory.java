@@ -65,7 +65,7 @@ public final class SharedMemory implements AutoCloseable {
       long address = Mapping.shared(fileBytes, opened);
       return new SharedMemory(NativeMemory.ofMapping(address, fileBytes, bytes), opened);
     } catch (RuntimeException | Error e) {
-      close(opened);
+      MemoryFile.close(opened);
       throw e;
     }
   }
@@ -85,15 +85,13 @@ public final class SharedMemory implements AutoCloseable {
   public synchronized void close() {
     if (memory.segment().scope().isAlive()) {
       memory.close();
-      close(descriptor);
+      MemoryFile.close(descriptor);
     }
   }
 
   private static SharedMemory create(String name, long bytes, long fileBytes, int flags) {
-    int descriptor = createFile(name, flags);
+    int descriptor = MemoryFile.create(name, fileBytes, flags);
     try {
-      String purpose = "bytes=" + fileBytes;
-      Linux.FTRUNCATE.call(purpose, descriptor, fileBytes);
       long address = Mapping.shared(fileBytes, descriptor);
       try {
         commit(address, fileBytes, descriptor);
@@ -104,7 +102,7 @@ public final class SharedMemory implements AutoCloseable {
       }
       return new SharedMemory(NativeMemory.ofMapping(address, fileBytes, bytes), descriptor);
     } catch (RuntimeException | Error e) {
-      close(descriptor);
+      MemoryFile.close(descriptor);
       throw e;
     }
   }
@@ -130,13 +128,6 @@ public final class SharedMemory implements AutoCloseable {
     } while (error == Errno.EINTR);
     if (error != 0) {
       throw Linux.POSIX_FALLOCATE.failure(purpose, (int) error);
-    }
-  }
-
-  private static int createFile(String name, int flags) {
-    try (Arena arena = Arena.ofConfined()) {
-      int all = Linux.MFD_CLOEXEC | Linux.MFD_ALLOW_SEALING | flags;
-      return (int) Linux.MEMFD_CREATE.call("name=" + name, arena.allocateFrom(name).address(), all);
     }
   }
 
@@ -171,10 +162,6 @@ public final class SharedMemory implements AutoCloseable {
               + ", required="
               + required);
     }
-  }
-
-  private static void close(int descriptor) {
-    Linux.CLOSE.call("descriptor=" + descriptor, descriptor);
   }
 
   private static void checkSystem() {

@@ -45,6 +45,24 @@ final class ChunkTable {
     }
   }
 
+  /** Returns a table that starts where this one stands. */
+  synchronized ChunkTable copy() {
+    ChunkTable copy = new ChunkTable(layout);
+    copy.free.clear();
+    copy.free.addAll(free);
+    for (int number = 0; number < chunks.length; number++) {
+      Chunk chunk = chunks[number];
+      copy.chunks[number] = chunk == null ? null : chunk.copy();
+    }
+    partial.forEach((nodeBytes, sources) ->
+        sources.forEach(source ->
+            copy.partial
+                .computeIfAbsent(nodeBytes, _ -> new LinkedHashSet<>())
+                .add(copy.outChunkOf(source.start))));
+    copy.returnedBytes = returnedBytes;
+    return copy;
+  }
+
   /**
    * Takes nodes that came back, oldest chunk first.
    *
@@ -227,6 +245,13 @@ final class ChunkTable {
       this.start = start;
       this.nodeBytes = nodeBytes;
       this.nodes = chunkBytes / nodeBytes;
+    }
+
+    Chunk copy() {
+      Chunk copy = new Chunk(number, start, nodeBytes, nodes * nodeBytes);
+      copy.returned.or(returned);
+      copy.returnedCount = returnedCount;
+      return copy;
     }
 
     int node(long offset) {

@@ -16,20 +16,28 @@ public final class MemoryServer implements AutoCloseable {
   private static final long JOIN_MILLIS_MAX = 5_000;
 
   private final int number;
+  private final ServerLayout layout;
   private final ChunkTable table;
   private final Services services;
   private final List<Processor> processors = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
 
-  /** Returns the bytes of memory that a memory server needs. */
-  public static long segmentBytes(PoolOptions options) {
-    return layout(options).bytes();
+  /** Returns what the memory of a memory server is divided into. */
+  public static ServerLayout layout(PoolOptions options) {
+    return new ServerLayout(options.bytesPerServer(), options.chunkBytes());
   }
 
-  private MemoryServer(int number, MemorySegment dram, ServerLayout layout, PoolOptions options) {
+  private MemoryServer(
+      int number,
+      MemorySegment segment,
+      ServerLayout layout,
+      ChunkTable table,
+      List<CallHandler> handlers) {
+    MemorySegment dram = segment.asSlice(0, layout.dramBytes());
     this.number = number;
-    this.table = new ChunkTable(layout);
-    this.services = new Services(number, dram, new SpaceService(table), options.handlers());
+    this.layout = layout;
+    this.table = table;
+    this.services = new Services(number, dram, new SpaceService(table), handlers);
   }
 
   /**
@@ -37,15 +45,14 @@ public final class MemoryServer implements AutoCloseable {
    *
    * @param number number of this memory server in its fabric
    * @param incarnation differs each time a memory server starts
-   * @param segment {@link #segmentBytes} of zeroed memory
+   * @param segment zeroed memory as the {@link #layout} has it
    * @param options size of the pool, processor threads and handlers
    */
   public static MemoryServer start(
       int number, long incarnation, MemorySegment segment, PoolOptions options) {
-    ServerLayout layout = layout(options);
-    MemorySegment mailbox = segment.asSlice(layout.mailboxOffset(), MailboxLayout.BYTES);
-    writeHeader(mailbox, number, incarnation, layout);
     MemoryServer server = unattended(number, segment, options);
+    MemorySegment mailbox = segment.asSlice(server.layout.mailboxOffset(), MailboxLayout.BYTES);
+    writeHeader(mailbox, number, incarnation, server.layout);
     server.startProcessors(new Mailbox(mailbox), options.processorThreads());
     return server;
   }
@@ -55,12 +62,21 @@ public final class MemoryServer implements AutoCloseable {
    * #serve}.
    *
    * @param number number of this memory server in its fabric
-   * @param segment {@link #segmentBytes} of zeroed memory
+   * @param segment zeroed memory as the {@link #layout} has it
    * @param options size of the pool, and handlers
    */
   public static MemoryServer unattended(int number, MemorySegment segment, PoolOptions options) {
     ServerLayout layout = layout(options);
-    return new MemoryServer(number, segment.asSlice(0, layout.dramBytes()), layout, options);
+    return new MemoryServer(number, segment, layout, new ChunkTable(layout), options.handlers());
+  }
+
+  /**
+   * Makes a memory server without processor threads that starts where this one stands.
+   *
+   * @param segment a copy of this one's memory
+   */
+  public MemoryServer fork(MemorySegment segment) {
+    return new MemoryServer(number, segment, layout, table.copy(), services.handlers());
   }
 
   /**
@@ -118,10 +134,6 @@ public final class MemoryServer implements AutoCloseable {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  private static ServerLayout layout(PoolOptions options) {
-    return new ServerLayout(options.bytesPerServer(), options.chunkBytes());
   }
 
   private static void writeHeader(

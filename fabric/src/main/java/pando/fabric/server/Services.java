@@ -2,7 +2,9 @@ package pando.fabric.server;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Worker;
 
@@ -38,6 +40,10 @@ final class Services {
     } finally {
       (done ? served : failed).increment();
     }
+  }
+
+  List<CallHandler> handlers() {
+    return Stream.of(handlers).filter(Objects::nonNull).toList();
   }
 
   void pretendFull(boolean full) {

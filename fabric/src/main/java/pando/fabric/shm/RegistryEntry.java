@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.util.Properties;
 import pando.fabric.layout.ServerLayout;
+import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
 
 /**
@@ -27,7 +28,7 @@ record RegistryEntry(
   ServerLayout layout() {
     PoolOptions options =
         PoolOptions.defaults().withBytesPerServer(bytesPerServer).withChunkBytes(chunkBytes);
-    return new ServerLayout(options.bytesPerServer(), options.chunkBytes());
+    return MemoryServer.layout(options);
   }
 
   /** Returns the text to publish. */

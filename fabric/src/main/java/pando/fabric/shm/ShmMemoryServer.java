@@ -48,7 +48,7 @@ public final class ShmMemoryServer implements AutoCloseable {
     ProcessLock lock = registry.acquire(name);
     try {
       SharedMemory memory =
-          SharedMemory.create("pando-" + name, MemoryServer.segmentBytes(options));
+          SharedMemory.create("pando-" + name, MemoryServer.layout(options).bytes());
       try {
         return start(name, number, options, registry, lock, memory);
       } catch (RuntimeException | Error e) {

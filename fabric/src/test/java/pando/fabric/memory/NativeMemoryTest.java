@@ -32,6 +32,30 @@ class NativeMemoryTest {
   }
 
   @Test
+  void shouldForkAndGoItsOwnWay() {
+    forkAndDiverge(NativeMemory.forkable(5 << 20));
+    forkAndDiverge(NativeMemory.allocate(5 << 20));
+    forkAndDiverge(NativeMemory.forkable(100));
+  }
+
+  private static void forkAndDiverge(NativeMemory memory) {
+    long last = (memory.segment().byteSize() - 8) / 8 * 8;
+    try (memory) {
+      Words.set(memory.segment(), 0, 1);
+      Words.set(memory.segment(), last, 2);
+      try (NativeMemory fork = memory.fork();
+          NativeMemory sibling = memory.fork()) {
+        Words.set(fork.segment(), last, 3);
+        assertThat(fork.segment().byteSize()).isEqualTo(memory.segment().byteSize());
+        assertThat(Words.get(fork.segment(), 0)).isEqualTo(1);
+        assertThat(Words.get(fork.segment(), last)).isEqualTo(3);
+        assertThat(Words.get(sibling.segment(), last)).isEqualTo(2);
+        assertThat(Words.get(memory.segment(), last)).isEqualTo(2);
+      }
+    }
+  }
+
+  @Test
   void shouldRefuseUseAfterClose() {
     NativeMemory memory = NativeMemory.allocate(4 << 20);
     memory.close();

@@ -21,7 +21,7 @@ class ChunkTableTest {
   private static final long FIRST = ServerLayout.CHUNKS_OFFSET;
   private static final int[] NODE_BYTES = {1024, 1088, 256, 8192};
 
-  private final ChunkTable table =
+  private ChunkTable table =
       new ChunkTable(new ServerLayout((long) CHUNKS * CHUNK_BYTES, CHUNK_BYTES));
 
   @ParameterizedTest
@@ -39,6 +39,11 @@ class ChunkTableTest {
         release(model, nodeBytes, random);
       }
       assertThat(table.usage()).isEqualTo(model.usage());
+      if (step % 500 == 0) {
+        ChunkTable original = table;
+        table = original.copy();
+        original.takeChunk(NODE_BYTES[0]);
+      }
     }
     for (int nodeBytes : NODE_BYTES) {
       model.takeAll(nodeBytes).forEach(offset -> release(nodeBytes, offset));

@@ -1,0 +1,39 @@
+package pando.fabric.memory;
+
+import java.lang.foreign.Arena;
+
+/** Memory files without a name, by descriptor. Linux only. */
+final class MemoryFile {
+  private MemoryFile() {}
+
+  /**
+   * Creates a file of zeroes, which can be sealed and takes no memory yet.
+   *
+   * @param name shown by the system's tools, without meaning
+   * @param bytes its size, whole pages
+   * @param flags asks for more, such as huge pages
+   * @return its descriptor
+   */
+  static int create(String name, long bytes, int flags) {
+    int descriptor = open(name, Linux.MFD_CLOEXEC | Linux.MFD_ALLOW_SEALING | flags);
+    try {
+      Linux.FTRUNCATE.call("bytes=" + bytes, descriptor, bytes);
+      return descriptor;
+    } catch (RuntimeException | Error e) {
+      close(descriptor);
+      throw e;
+    }
+  }
+
+  /** Lets go of a file. It ends with its last mapping. */
+  static void close(int descriptor) {
+    Linux.CLOSE.call("descriptor=" + descriptor, descriptor);
+  }
+
+  private static int open(String name, int flags) {
+    try (Arena arena = Arena.ofConfined()) {
+      return (int)
+          Linux.MEMFD_CREATE.call("name=" + name, arena.allocateFrom(name).address(), flags);
+    }
+  }
+}
