@@ -8,4 +8,5 @@ module pando.index {
 
   exports pando.index;
   exports pando.index.dex;
+  exports pando.index.sherman;
 }

@@ -1,8 +1,8 @@
 package pando.fabric;
 
 /**
- * A memory server took a CALL and has not answered it in time. The CALL may have had its effect,
- * may have it later, or never: look before you repeat it.
+ * An operation failed when it may have had its effect already, or may have it later, or never: look
+ * before you repeat it. So does a CALL that a memory server took and has not answered in time.
  */
 public final class UnknownOutcomeException extends PandoException {
   private static final long serialVersionUID = 1L;
@@ -10,5 +10,10 @@ public final class UnknownOutcomeException extends PandoException {
   /** Creates the exception with what is wrong and every value that matters. */
   public UnknownOutcomeException(String message) {
     super(message);
+  }
+
+  /** Creates the exception with what is wrong and what caused it. */
+  public UnknownOutcomeException(String message, Throwable cause) {
+    super(message, cause);
   }
 }

@@ -17,9 +17,9 @@ import pando.bench.subject.IndexSubject;
 import pando.bench.workload.Workload;
 import pando.fabric.Fabric;
 import pando.fabric.shm.ShmFabric;
+import pando.index.Partitioning;
 import pando.index.dex.DexIndex;
 import pando.index.dex.DexOptions;
-import pando.index.dex.Partitioning;
 
 /** The child's end: runs some of the compute servers, and does what the parent asks. */
 public final class ComputeService implements AutoCloseable {

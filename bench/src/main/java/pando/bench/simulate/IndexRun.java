@@ -10,8 +10,8 @@ import pando.bench.workload.Inserts;
 import pando.bench.workload.OperationStream;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
+import pando.index.Partitioning;
 import pando.index.dex.DexIndex;
-import pando.index.dex.Partitioning;
 import pando.sim.Cluster;
 
 /**

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import pando.bench.subject.IndexSubject;
 import pando.fabric.PandoException;
 import pando.index.EntrySource;
+import pando.index.Tree;
 import pando.index.dex.DexIndex;
 import pando.index.dex.DexOptions;
 import pando.index.dex.TreeWalk;
@@ -217,7 +218,7 @@ public final class Trial {
     for (int i = 0; i < indexes.size(); i++) {
       close(indexes.get(i), cluster.isCrashed(i));
     }
-    TreeWalk.Tree tree = TreeWalk.of(cluster.fabric(0), options);
+    Tree tree = TreeWalk.of(cluster.fabric(0), options);
     violations.addAll(tree.problems());
     if (plan.isHarmless() && poolBytes != (long) tree.nodes() * NODE_BYTES) {
       violations.add(

@@ -1,8 +1,8 @@
 package pando.bench.simulate;
 
 import java.util.random.RandomGenerator;
+import pando.index.Partitioning;
 import pando.index.dex.DexIndex;
-import pando.index.dex.Partitioning;
 
 /** Changes partitions at random, as far as they are this process's. */
 final class TrialChanges {

@@ -6,6 +6,8 @@ import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.load.Fences;
+import pando.index.load.TreeBuilder;
 import pando.index.node.NodeLayout;
 
 /**
@@ -15,9 +17,7 @@ import pando.index.node.NodeLayout;
  * and all nodes below, are placed on one memory server, the next one on the next (DEX section 3).
  * The root is an inner node even where one leaf would do, so that no leaf is ever shared.
  */
-final class BulkLoader implements AutoCloseable {
-  private static final int FENCES_MAX = 1 << 16;
-
+final class BulkLoader implements TreeBuilder, AutoCloseable {
   private final NodeLayout layout;
   private final NodeAllocator allocator;
   private final RegisteredMemory registered;
@@ -34,9 +34,7 @@ final class BulkLoader implements AutoCloseable {
   private int nodes;
   private long turn;
 
-  private long[] fences = new long[1024];
-  private int fenceCount;
-  private long fenceStride = 1;
+  private final Fences fences = new Fences();
 
   BulkLoader(
       Fabric fabric, NodeLayout layout, NodeAllocator allocator, int subtreeLevel, double fill) {
@@ -56,12 +54,13 @@ final class BulkLoader implements AutoCloseable {
     return worker;
   }
 
-  int perLeaf() {
+  @Override
+  public int perLeaf() {
     return perLeaf;
   }
 
-  /** Adds an entry above all before it. */
-  void add(long key, long value) {
+  @Override
+  public void add(long key, long value) {
     if (opened[0] == 0) {
       open(0, Long.MIN_VALUE);
     } else if (NodeLayout.count(memory, buffer(0)) == perLeaf) {
@@ -70,11 +69,8 @@ final class BulkLoader implements AutoCloseable {
     layout.append(memory, buffer(0), key, value);
   }
 
-  /**
-   * Starts a leaf that covers the keys from {@code low} on, or from the least key if it is the
-   * first.
-   */
-  void startLeaf(long low) {
+  @Override
+  public void startLeaf(long low) {
     if (opened[0] == 0) {
       open(0, Long.MIN_VALUE);
     } else {
@@ -83,8 +79,8 @@ final class BulkLoader implements AutoCloseable {
     }
   }
 
-  /** Writes what is still open; returns the root pointer. */
-  long finish() {
+  @Override
+  public long finish() {
     if (opened[0] == 0) {
       open(0, Long.MIN_VALUE);
     }
@@ -99,9 +95,9 @@ final class BulkLoader implements AutoCloseable {
     return first[level - 1] | (level - 1);
   }
 
-  /** Returns a fence of leaves below which about a share of all leaves lies. */
-  long fence(double share) {
-    return fences[Math.clamp((long) (share * fenceCount), 0, fenceCount - 1)];
+  @Override
+  public long fence(double share) {
+    return fences.at(share);
   }
 
   /** Gives every node back. */
@@ -131,7 +127,7 @@ final class BulkLoader implements AutoCloseable {
       layout.append(memory, buffer(level + 1), low, address);
     }
     if (level == 0) {
-      addFence(low);
+      fences.add(low);
     }
   }
 
@@ -170,25 +166,6 @@ final class BulkLoader implements AutoCloseable {
       addresses = Arrays.copyOf(addresses, 2 * nodes);
     }
     addresses[nodes++] = address;
-  }
-
-  /** Keeps the fences of evenly spaced leaves, at most so many. */
-  private void addFence(long low) {
-    if ((opened[0] - 1) % fenceStride != 0) {
-      return;
-    }
-    if (fenceCount == FENCES_MAX) {
-      for (int i = 0; i < FENCES_MAX / 2; i++) {
-        fences[i] = fences[2 * i];
-      }
-      fenceCount = FENCES_MAX / 2;
-      fenceStride *= 2;
-      return;
-    }
-    if (fenceCount == fences.length) {
-      fences = Arrays.copyOf(fences, 2 * fenceCount);
-    }
-    fences[fenceCount++] = low;
   }
 
   private long buffer(int level) {

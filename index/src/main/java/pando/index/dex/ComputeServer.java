@@ -6,9 +6,11 @@ import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.Partitioning;
 import pando.index.cache.CacheContext;
 import pando.index.cache.NodeCache;
 import pando.index.node.NodeLayout;
+import pando.index.pool.Catalogue;
 
 /**
  * One compute server: the range of keys it owns, its cache, and its share of the pool's free nodes.

@@ -11,9 +11,11 @@ import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.NotServedHereException;
+import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.dex.Repartitioning.Quiesced;
+import pando.index.load.BulkLoad;
 import pando.index.node.NodeLayout;
 
 /**
@@ -25,6 +27,9 @@ import pando.index.node.NodeLayout;
  * caches and start with empty ones, during which their operations wait; others do not notice.
  */
 public final class DexIndex implements RangeIndex {
+  /** Tells a pool with DEX in it. */
+  static final int SYSTEM = 0xDE7A_0001;
+
   private static final int PAUSE_ATTEMPT = 64;
 
   private final Fabric fabric;
@@ -187,7 +192,7 @@ public final class DexIndex implements RangeIndex {
   private long load(Topology topology, ComputeServer builder, EntrySource entries, double fill) {
     long before = topology.catalogue().root();
     List<Long> emptied = topology.nodesOfEmptyTree(before);
-    Topology.Built built = topology.build(builder, entries, fill, partitioning);
+    BulkLoad.Built built = topology.build(builder, entries, fill, partitioning);
     topology.catalogue().swapRoot(before, built.root());
     topology.catalogue().writePartitioning(built.partitioning());
     partitioning = built.partitioning();

@@ -4,6 +4,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
+import pando.index.Partitioning;
 import pando.index.Session;
 
 /** Sends each operation of one thread to the compute server that owns the key. */

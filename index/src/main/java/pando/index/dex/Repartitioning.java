@@ -1,6 +1,7 @@
 package pando.index.dex;
 
 import java.util.List;
+import pando.index.Partitioning;
 
 /**
  * One change of the partitions while operations run (DEX section 4): the compute servers concerned

@@ -11,6 +11,7 @@ import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.cache.NodeCache;
 import pando.index.node.NodeLayout;
+import pando.index.pool.Catalogue;
 
 /**
  * Keeps one compute server's copies of shared nodes from growing too old: they are read again where
@@ -56,7 +57,8 @@ final class SharedPath {
     this.worker = context.worker();
     this.layout = server.layout;
     this.memory = cache.memory();
-    this.catalogue = new Catalogue(worker, context.message(), server.guard);
+    this.catalogue =
+        new Catalogue(worker, context.message(), server.guard.places(), DexIndex.SYSTEM);
     this.shared = shared;
   }
 

@@ -7,6 +7,7 @@ import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.node.NodeLayout;
+import pando.index.pool.Catalogue;
 
 /**
  * Splits full shared nodes, from the root down (DEX section 7), and puts a root above the root or
@@ -44,7 +45,8 @@ final class SharedSplits {
     this.worker = context.worker();
     this.layout = server.layout;
     this.memory = server.cache.memory();
-    this.catalogue = new Catalogue(worker, context.message(), server.guard);
+    this.catalogue =
+        new Catalogue(worker, context.message(), server.guard.places(), DexIndex.SYSTEM);
     this.shared = shared;
   }
 

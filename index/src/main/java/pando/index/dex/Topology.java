@@ -11,8 +11,11 @@ import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.EntrySource;
+import pando.index.Partitioning;
+import pando.index.load.BulkLoad;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
+import pando.index.pool.Catalogue;
 
 /**
  * A change of the tree or its partitions as a whole: made by one caller at a time, in any process,
@@ -47,7 +50,7 @@ final class Topology implements AutoCloseable {
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
     this.guard = new NodeGuard(fabric, layout);
-    this.catalogue = new Catalogue(worker, nodes, guard);
+    this.catalogue = new Catalogue(worker, nodes, guard.places(), DexIndex.SYSTEM);
   }
 
   Catalogue catalogue() {
@@ -88,14 +91,12 @@ final class Topology implements AutoCloseable {
     }
   }
 
-  /** A tree that was built, and the partitions that its leaves allow. */
-  record Built(long root, Partitioning partitioning, long entries) {}
-
   /** Builds a tree from entries, and partitions of about equal numbers of leaves. */
-  Built build(ComputeServer server, EntrySource entries, double fill, Partitioning before) {
+  BulkLoad.Built build(
+      ComputeServer server, EntrySource entries, double fill, Partitioning before) {
     try (BulkLoader loader = loader(server, fill)) {
       try {
-        Built built = new LoadRun(loader, entries, before).run();
+        BulkLoad.Built built = BulkLoad.run(loader, entries, before);
         verbs.add(loader.worker().counters());
         return built;
       } catch (RuntimeException e) {
@@ -235,74 +236,6 @@ final class Topology implements AutoCloseable {
       members.add(verbs);
       worker.close();
       registered.close();
-    }
-  }
-
-  /** One pass over the entries of a bulk load. */
-  private static final class LoadRun {
-    private final BulkLoader loader;
-    private final EntrySource entries;
-    private final Partitioning before;
-    private long loaded;
-    private long lastKey;
-
-    LoadRun(BulkLoader loader, EntrySource entries, Partitioning before) {
-      this.loader = loader;
-      this.entries = entries;
-      this.before = before;
-    }
-
-    Built run() {
-      int head = before.servers() * loader.perLeaf();
-      long[] keys = new long[head];
-      long[] values = new long[head];
-      int held = 0;
-      while (held < head && next()) {
-        keys[held] = entries.key();
-        values[held++] = entries.value();
-      }
-      return held < head ? loadFew(keys, values, held) : loadMany(keys, values);
-    }
-
-    /** Too few entries for a leaf in each partition: those stay as they are. */
-    private Built loadFew(long[] keys, long[] values, int count) {
-      int added = 0;
-      for (int range = 0; range < before.servers(); range++) {
-        loader.startLeaf(before.lowOfRange(range));
-        while (added < count && keys[added] <= before.highOfRange(range)) {
-          loader.add(keys[added], values[added++]);
-        }
-      }
-      return new Built(loader.finish(), before.withLows(before.lows()), loaded);
-    }
-
-    private Built loadMany(long[] keys, long[] values) {
-      for (int i = 0; i < keys.length; i++) {
-        loader.add(keys[i], values[i]);
-      }
-      while (next()) {
-        loader.add(entries.key(), entries.value());
-      }
-      long root = loader.finish();
-      long[] lows = new long[before.servers()];
-      for (int range = 0; range < lows.length; range++) {
-        lows[range] = loader.fence((double) range / lows.length);
-      }
-      return new Built(root, before.withLows(lows), loaded);
-    }
-
-    private boolean next() {
-      if (!entries.next()) {
-        return false;
-      }
-      long key = entries.key();
-      if (loaded > 0 && key <= lastKey) {
-        throw new IllegalArgumentException(
-            "keys must ascend: entry=" + loaded + ", key=" + key + ", before=" + lastKey);
-      }
-      lastKey = key;
-      loaded++;
-      return true;
     }
   }
 }

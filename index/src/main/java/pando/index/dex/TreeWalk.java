@@ -2,11 +2,9 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -14,8 +12,10 @@ import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.Tree;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
+import pando.index.pool.Catalogue;
 
 /**
  * Walks a whole tree in the pool and checks its structure: levels, fences, order, counts,
@@ -42,22 +42,6 @@ public final class TreeWalk {
   }
 
   /**
-   * What a walk found.
-   *
-   * @param entries of all leaves that could be read
-   * @param nodes that were reached
-   * @param strays nodes below the subtree level on another memory server than their parents
-   * @param problems what is wrong; empty for a sound tree
-   */
-  public record Tree(SortedMap<Long, Long> entries, int nodes, int strays, List<String> problems) {
-    /** Keeps the problems as they are. */
-    public Tree {
-      entries = Collections.unmodifiableSortedMap(entries);
-      problems = List.copyOf(problems);
-    }
-  }
-
-  /**
    * Walks the tree of a pool.
    *
    * @param options that the index was made with
@@ -68,7 +52,7 @@ public final class TreeWalk {
     try (RegisteredMemory memory = fabric.register(nodes + Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(memory)) {
       TreeWalk walk = new TreeWalk(fabric, options, layout, worker);
-      walk.root(new Catalogue(worker, nodes, walk.guard));
+      walk.root(new Catalogue(worker, nodes, walk.guard.places(), DexIndex.SYSTEM));
       return new Tree(walk.entries, walk.addresses.size(), walk.strays, walk.problems);
     }
   }

@@ -20,7 +20,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.fabric.PoolFullException;
+import pando.index.Partitioning;
 import pando.index.Session;
+import pando.index.Tree;
 
 /** Input that is wrong or extreme, and use after the end. */
 @Timeout(120)
@@ -318,7 +320,7 @@ class BadInputTest {
           checkAll(session, model);
         }
       }
-      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
+      Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(model);
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }
@@ -412,7 +414,7 @@ class BadInputTest {
           checkAll(session, all);
         }
       }
-      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
+      Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(all);
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }

@@ -8,7 +8,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
+import pando.index.ModelRun;
 import pando.index.Session;
+import pando.index.Tree;
 
 /** Bulk loads, checked against a {@link TreeMap} before and after random operations. */
 @Timeout(120)
@@ -45,15 +47,15 @@ class DexBulkLoadTest {
       DexIndex index = DexIndex.create(fabric, options);
       try (index) {
         assertThat(index.bulkLoad(Entries.of(model), fill)).isEqualTo(entries);
-        TreeWalk.Tree loaded = TreeCheck.walk(fabric, options);
+        Tree loaded = TreeCheck.walk(fabric, options);
         assertThat(loaded.entries()).isEqualTo(model);
         assertThat(loaded.strays()).isZero();
         assertThat((long) loaded.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
         try (Session session = index.session()) {
-          new DexModelTest.Run(session, model, random, 3_000).operations(OPERATIONS);
+          new ModelRun(session, model, random, 3_000).operations(OPERATIONS);
         }
       }
-      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
+      Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(model);
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }
@@ -90,7 +92,7 @@ class DexBulkLoadTest {
         assertThat(session.ceiling(Long.MIN_VALUE)).isFalse();
         assertThat(session.floor(Long.MAX_VALUE)).isFalse();
       }
-      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
+      Tree tree = TreeCheck.walk(fabric, options);
       System.out.println("nodes left=" + tree.nodes());
       assertThat(tree.entries()).isEmpty();
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());

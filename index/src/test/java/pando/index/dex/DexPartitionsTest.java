@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
+import pando.index.ModelRun;
+import pando.index.Partitioning;
 import pando.index.Session;
+import pando.index.Tree;
 
 /** Partitions that change between operations of one thread. */
 @Timeout(120)
@@ -41,14 +44,14 @@ class DexPartitionsTest {
       try (index;
           Session session = index.session()) {
         Repartitioner repartitioner = new Repartitioner(index, random.split(), 16);
-        DexModelTest.Run run = new DexModelTest.Run(session, model, random, keys);
+        ModelRun run = new ModelRun(session, model, random, keys);
         for (int round = 0; round < ROUNDS; round++) {
           run.operations(OPERATIONS);
           String change = repartitioner.change();
           checkCover(index.partitioning(), change);
         }
       }
-      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
+      Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(model);
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }

@@ -20,7 +20,9 @@ import pando.fabric.Fabric;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.shm.ShmFabric;
 import pando.index.NotServedHereException;
+import pando.index.Partitioning;
 import pando.index.Session;
+import pando.index.Tree;
 
 /** One index, two processes with compute servers, and memory servers in processes of their own. */
 @EnabledOnOs(OS.LINUX)
@@ -61,7 +63,7 @@ class DexProcessTest {
           here.forEach((key, value) -> check(session, key, value));
         }
       }
-      TreeWalk.Tree tree = TreeCheck.walk(fabric, DexProcess.options());
+      Tree tree = TreeCheck.walk(fabric, DexProcess.options());
       assertThat(tree.entries()).isEqualTo(model);
     }
   }

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 import pando.index.Session;
+import pando.index.Tree;
 
 /** Real threads on one index while its partitions move. */
 @Timeout(180)
@@ -48,7 +49,7 @@ class DexStressTest {
         stress.run();
         expected.putAll(stress.expected());
       }
-      TreeWalk.Tree tree = TreeCheck.walk(fabric, options);
+      Tree tree = TreeCheck.walk(fabric, options);
       assertThat(tree.entries()).isEqualTo(expected);
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }

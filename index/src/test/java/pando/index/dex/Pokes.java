@@ -6,6 +6,7 @@ import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.index.node.NodeLayout;
+import pando.index.pool.Catalogue;
 
 /** Reads and damages the nodes of an index that nobody has open. */
 final class Pokes implements AutoCloseable {
@@ -27,7 +28,7 @@ final class Pokes implements AutoCloseable {
 
   /** Returns the addresses of the nodes on the way to a key, the leaf's first. */
   long[] path(long key) {
-    long root = new Catalogue(worker, nodeBytes, guard).root();
+    long root = new Catalogue(worker, nodeBytes, guard.places(), DexIndex.SYSTEM).root();
     int level = Catalogue.rootLevel(root);
     long[] path = new long[level + 1];
     path[level] = Catalogue.rootAddress(root);

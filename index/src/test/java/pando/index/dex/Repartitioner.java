@@ -1,6 +1,7 @@
 package pando.index.dex;
 
 import java.util.SplittableRandom;
+import pando.index.Partitioning;
 
 /** Changes an index's partitions at random. The only one that does. */
 final class Repartitioner {

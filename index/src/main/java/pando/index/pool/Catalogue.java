@@ -1,4 +1,4 @@
-package pando.index.dex;
+package pando.index.pool;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -10,13 +10,13 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
-import pando.index.node.NodeLayout;
+import pando.index.Partitioning;
 
 /**
  * The index's well-known words, at the start of memory server 0.
  *
  * <pre>
- *    64  format        magic 32 | node size 32; 0 where there is no index
+ *    64  format        system 32 | node size 32; 0 where there is no index
  *   128  root          address of the root | its level in the 6 low bits
  *   192  lock          0, or who changes the partition table
  *   256  partitions    epoch 8 | ranges 8 | checksum 8 | (low 8, owner 8) for each range
@@ -24,47 +24,54 @@ import pando.index.node.NodeLayout;
  *
  * <p>The partition table is longer than a READ is atomic; its checksum tells a whole one.
  */
-final class Catalogue {
+public final class Catalogue {
   private static final long FORMAT = GlobalAddress.of(0, 64);
   private static final long ROOT = GlobalAddress.of(0, 128);
   private static final long LOCK = GlobalAddress.of(0, 192);
   private static final long PARTITIONS = GlobalAddress.of(0, 256);
 
-  private static final long MAGIC = 0xDE7A_0001L << 32;
+  /** Levels that a tree can have. */
+  private static final int LEVELS_MAX = 32;
+
+  /** Compute servers that a partition table has room for. */
+  private static final int COMPUTE_SERVERS_MAX = 64;
+
   private static final long LEVEL_MASK = 63;
   private static final int HEADER_WORDS = 3;
-  private static final int TABLE_BYTES =
-      (HEADER_WORDS + 2 * DexOptions.COMPUTE_SERVERS_MAX) * Long.BYTES;
+  private static final int TABLE_BYTES = (HEADER_WORDS + 2 * COMPUTE_SERVERS_MAX) * Long.BYTES;
   private static final int ATTEMPTS_MAX = 10_000;
   private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final Worker worker;
   private final MemorySegment memory;
   private final long buffer;
-  private final NodeGuard guard;
+  private final NodePlaces places;
+  private final long format;
 
   /**
    * Creates a view for one worker.
    *
    * @param buffer local offset of {@link Worker#CALL_BYTES_MAX} bytes
-   * @param guard knows where a root can be
+   * @param places knows where a root can be
+   * @param system number of the system whose index it is, 32 bits
    */
-  Catalogue(Worker worker, long buffer, NodeGuard guard) {
+  public Catalogue(Worker worker, long buffer, NodePlaces places, int system) {
     this.worker = worker;
-    this.guard = guard;
+    this.places = places;
+    this.format = (long) system << 32;
     this.memory = worker.memory();
     this.buffer = buffer;
   }
 
   /** Marks the pool as holding an index; {@code false} where it holds one already. */
-  boolean claim(int nodeBytes) {
-    return worker.cas(FORMAT, 0, MAGIC | nodeBytes) == 0;
+  public boolean claim(int nodeBytes) {
+    return worker.cas(FORMAT, 0, format | nodeBytes) == 0;
   }
 
-  /** Returns the node size of the index in the pool, 0 where there is none. */
-  int nodeBytes() {
-    long format = readWord(FORMAT);
-    return (format & ~0xFFFF_FFFFL) == MAGIC ? (int) format : 0;
+  /** Returns the node size of the index in the pool, 0 where there is none of this system. */
+  public int nodeBytes() {
+    long found = readWord(FORMAT);
+    return (found & ~0xFFFF_FFFFL) == format ? (int) found : 0;
   }
 
   /**
@@ -72,48 +79,50 @@ final class Catalogue {
    *
    * @throws CorruptNodeException where it points to nothing that can be a root
    */
-  long root() {
+  public long root() {
     long root = readWord(ROOT);
     int level = rootLevel(root);
-    if (level < 1 || level >= NodeLayout.LEVELS_MAX || !guard.isNodeAddress(rootAddress(root))) {
+    if (level < 1 || level >= LEVELS_MAX || !places.isNodeAddress(rootAddress(root))) {
       throw new CorruptNodeException(ROOT, "no root pointer: root=0x" + Long.toHexString(root));
     }
     return root;
   }
 
   /** Marks the pool as holding no index, after making one has failed. */
-  void unclaim(int nodeBytes) {
-    worker.cas(FORMAT, MAGIC | nodeBytes, 0);
+  public void unclaim(int nodeBytes) {
+    worker.cas(FORMAT, format | nodeBytes, 0);
   }
 
   /** Puts another root in place; {@code false} where the root is not the one expected. */
-  boolean replaceRoot(long expected, long address, int level) {
+  public boolean replaceRoot(long expected, long address, int level) {
     return worker.cas(ROOT, expected, address | level) == expected;
   }
 
   /** Puts the root of another tree in place of one that nobody may change meanwhile. */
-  void swapRoot(long expected, long root) {
+  public void swapRoot(long expected, long root) {
     if (!replaceRoot(expected, rootAddress(root), rootLevel(root))) {
       throw new CorruptNodeException(ROOT, "the root pointer changed under the partitions' lock");
     }
   }
 
   /** Sets the root of an index that has none. */
-  void setFirstRoot(long root) {
+  public void setFirstRoot(long root) {
     long before = readWord(ROOT);
     worker.cas(ROOT, before, root);
   }
 
-  static long rootAddress(long root) {
+  /** Returns the address in a root pointer. */
+  public static long rootAddress(long root) {
     return root & ~LEVEL_MASK;
   }
 
-  static int rootLevel(long root) {
+  /** Returns the level in a root pointer. */
+  public static int rootLevel(long root) {
     return (int) (root & LEVEL_MASK);
   }
 
   /** Takes the lock of the partition table. */
-  void lockPartitions(long owner) {
+  public void lockPartitions(long owner) {
     Backoff backoff = worker.backoff();
     long found = 0;
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -131,7 +140,7 @@ final class Catalogue {
   }
 
   /** Lets go of the lock of the partition table. */
-  void unlockPartitions(long owner) {
+  public void unlockPartitions(long owner) {
     long found = worker.cas(LOCK, owner, 0);
     if (found != owner) {
       throw new StalledException(
@@ -143,7 +152,7 @@ final class Catalogue {
   }
 
   /** Stores the partition table. */
-  void writePartitioning(Partitioning partitioning) {
+  public void writePartitioning(Partitioning partitioning) {
     int ranges = partitioning.servers();
     set(0, partitioning.epoch());
     set(1, ranges);
@@ -156,13 +165,11 @@ final class Catalogue {
   }
 
   /** Returns the partition table. */
-  Partitioning readPartitioning() {
+  public Partitioning readPartitioning() {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       worker.read(PARTITIONS, buffer, TABLE_BYTES);
       long ranges = get(1);
-      if (ranges >= 1
-          && ranges <= DexOptions.COMPUTE_SERVERS_MAX
-          && get(2) == checksum((int) ranges)) {
+      if (ranges >= 1 && ranges <= COMPUTE_SERVERS_MAX && get(2) == checksum((int) ranges)) {
         return decode((int) ranges);
       }
       worker.backoff().pause(attempt);
@@ -182,7 +189,7 @@ final class Catalogue {
       owners[range] = (int) get(HEADER_WORDS + 2 * range + 1);
       boolean legal =
           owners[range] >= 0
-              && owners[range] < DexOptions.COMPUTE_SERVERS_MAX
+              && owners[range] < COMPUTE_SERVERS_MAX
               && (range == 0 ? lows[0] == Long.MIN_VALUE : lows[range - 1] < lows[range]);
       if (!legal) {
         throw new CorruptNodeException(

@@ -1,4 +1,4 @@
-package pando.index.dex;
+package pando.index;
 
 import java.util.Arrays;
 
@@ -12,7 +12,14 @@ public final class Partitioning {
   private final long[] lows;
   private final int[] owners;
 
-  Partitioning(long epoch, long[] lows, int[] owners) {
+  /**
+   * Makes a table.
+   *
+   * @param epoch counts the changes since the index was made
+   * @param lows least key of each range, ascending from the least of all
+   * @param owners compute server of each range
+   */
+  public Partitioning(long epoch, long[] lows, int[] owners) {
     this.epoch = epoch;
     this.lows = lows;
     this.owners = owners;
@@ -21,7 +28,7 @@ public final class Partitioning {
   /**
    * Divides the key space into ranges of equal width, for compute servers 0 to {@code servers} - 1.
    */
-  static Partitioning equalWidth(int servers) {
+  public static Partitioning equalWidth(int servers) {
     long[] lows = new long[servers];
     int[] owners = new int[servers];
     for (int i = 0; i < servers; i++) {
@@ -32,7 +39,7 @@ public final class Partitioning {
   }
 
   /** Counts the changes since the index was made. */
-  long epoch() {
+  public long epoch() {
     return epoch;
   }
 
@@ -73,16 +80,18 @@ public final class Partitioning {
     return false;
   }
 
-  long lowOfRange(int range) {
+  /** Returns the least key of a range. */
+  public long lowOfRange(int range) {
     return lows[range];
   }
 
-  long highOfRange(int range) {
+  /** Returns the greatest key of a range. */
+  public long highOfRange(int range) {
     return range + 1 < lows.length ? lows[range + 1] - 1 : Long.MAX_VALUE;
   }
 
   /** Returns the range of a compute server. */
-  int rangeOfServer(int server) {
+  public int rangeOfServer(int server) {
     for (int range = 0; range < owners.length; range++) {
       if (owners[range] == server) {
         return range;
@@ -92,24 +101,25 @@ public final class Partitioning {
         "no such compute server: server=" + server + ", servers=" + Arrays.toString(owners));
   }
 
-  long[] lows() {
+  /** Returns the least key of each range. */
+  public long[] lows() {
     return lows.clone();
   }
 
   /** Gives every range another low bound. */
-  Partitioning withLows(long[] moved) {
+  public Partitioning withLows(long[] moved) {
     return new Partitioning(epoch + 1, moved, owners);
   }
 
   /** Moves the low bound of a range. */
-  Partitioning withLowOfRange(int range, long low) {
+  public Partitioning withLowOfRange(int range, long low) {
     long[] moved = lows.clone();
     moved[range] = low;
     return new Partitioning(epoch + 1, moved, owners);
   }
 
   /** Gives the keys of a range from {@code low} on to a new compute server. */
-  Partitioning withRangeSplit(int range, long low, int server) {
+  public Partitioning withRangeSplit(int range, long low, int server) {
     long[] moreLows = Arrays.copyOf(lows, lows.length + 1);
     int[] moreOwners = Arrays.copyOf(owners, owners.length + 1);
     System.arraycopy(lows, range + 1, moreLows, range + 2, lows.length - range - 1);
@@ -120,7 +130,7 @@ public final class Partitioning {
   }
 
   /** Gives the keys of a range to its left neighbour, or those of the first to its right one. */
-  Partitioning withoutRange(int range) {
+  public Partitioning withoutRange(int range) {
     long[] fewerLows = new long[lows.length - 1];
     int[] fewerOwners = new int[lows.length - 1];
     for (int i = 0, j = 0; i < lows.length; i++) {
@@ -133,7 +143,8 @@ public final class Partitioning {
     return new Partitioning(epoch + 1, fewerLows, fewerOwners);
   }
 
-  int rangeOfKey(long key) {
+  /** Returns the range that holds a key. */
+  public int rangeOfKey(long key) {
     int range = lows.length - 1;
     while (range > 0 && lows[range] > key) {
       range--;

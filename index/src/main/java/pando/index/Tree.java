@@ -1,0 +1,21 @@
+package pando.index;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedMap;
+
+/**
+ * What a walk through a whole tree in the pool found.
+ *
+ * @param entries of all leaves that could be read
+ * @param nodes that were reached
+ * @param strays nodes on another memory server than where their system wants them
+ * @param problems what is wrong; empty for a sound tree
+ */
+public record Tree(SortedMap<Long, Long> entries, int nodes, int strays, List<String> problems) {
+  /** Keeps the problems as they are. */
+  public Tree {
+    entries = Collections.unmodifiableSortedMap(entries);
+    problems = List.copyOf(problems);
+  }
+}

@@ -1,0 +1,91 @@
+package pando.index.load;
+
+import pando.index.EntrySource;
+import pando.index.Partitioning;
+
+/** One pass over the entries of a bulk load. */
+public final class BulkLoad {
+  private final TreeBuilder builder;
+  private final EntrySource entries;
+  private final Partitioning before;
+  private long loaded;
+  private long lastKey;
+
+  private BulkLoad(TreeBuilder builder, EntrySource entries, Partitioning before) {
+    this.builder = builder;
+    this.entries = entries;
+    this.before = before;
+  }
+
+  /**
+   * A tree that was built, and the partitions that its leaves allow.
+   *
+   * @param root pointer to its root
+   * @param partitioning of about equal numbers of leaves
+   * @param entries that were loaded
+   */
+  public record Built(long root, Partitioning partitioning, long entries) {}
+
+  /**
+   * Builds a tree.
+   *
+   * @param before the compute servers that are to have partitions
+   * @throws IllegalArgumentException where a key is not above the one before it
+   */
+  public static Built run(TreeBuilder builder, EntrySource entries, Partitioning before) {
+    return new BulkLoad(builder, entries, before).run();
+  }
+
+  private Built run() {
+    int head = before.servers() * builder.perLeaf();
+    long[] keys = new long[head];
+    long[] values = new long[head];
+    int held = 0;
+    while (held < head && next()) {
+      keys[held] = entries.key();
+      values[held++] = entries.value();
+    }
+    return held < head ? loadFew(keys, values, held) : loadMany(keys, values);
+  }
+
+  /** Too few entries for a leaf in each partition: those stay as they are. */
+  private Built loadFew(long[] keys, long[] values, int count) {
+    int added = 0;
+    for (int range = 0; range < before.servers(); range++) {
+      builder.startLeaf(before.lowOfRange(range));
+      while (added < count && keys[added] <= before.highOfRange(range)) {
+        builder.add(keys[added], values[added++]);
+      }
+    }
+    return new Built(builder.finish(), before.withLows(before.lows()), loaded);
+  }
+
+  private Built loadMany(long[] keys, long[] values) {
+    for (int i = 0; i < keys.length; i++) {
+      builder.add(keys[i], values[i]);
+    }
+    while (next()) {
+      builder.add(entries.key(), entries.value());
+    }
+    long root = builder.finish();
+    long[] lows = new long[before.servers()];
+    for (int range = 0; range < lows.length; range++) {
+      lows[range] = builder.fence((double) range / lows.length);
+    }
+    return new Built(root, before.withLows(lows), loaded);
+  }
+
+  private boolean next() {
+    if (!entries.next()) {
+      return false;
+    }
+    long key = entries.key();
+    if (loaded > 0 && key <= lastKey) {
+      throw new IllegalArgumentException(
+          "keys must ascend: entry=" + loaded + ", key=" + key + ", before=" + lastKey);
+    }
+    lastKey = key;
+    loaded++;
+    return true;
+  }
+}

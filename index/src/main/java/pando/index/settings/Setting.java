@@ -1,0 +1,163 @@
+package pando.index.settings;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** One setting: its name, what it takes, its default, its range, and what it means. */
+public final class Setting {
+  private static final Pattern SIZE = Pattern.compile("(\\d{1,15})\\s*([KMGT]i?)?B?");
+  private static final List<String> FLAG = List.of("off", "on");
+
+  private final String name;
+  private final Kind kind;
+  private final String initial;
+  private final double min;
+  private final double max;
+  private final List<String> choices;
+  private final String meaning;
+
+  private enum Kind {
+    SIZE,
+    INTEGER,
+    NUMBER,
+    CHOICE
+  }
+
+  private Setting(
+      String name,
+      Kind kind,
+      String initial,
+      double min,
+      double max,
+      List<String> choices,
+      String meaning) {
+    this.name = name;
+    this.kind = kind;
+    this.initial = initial;
+    this.min = min;
+    this.max = max;
+    this.choices = choices;
+    this.meaning = meaning;
+  }
+
+  /** Makes a setting that takes bytes, such as {@code 64KiB}. */
+  public static Setting size(String name, String initial, double max, String meaning) {
+    return new Setting(name, Kind.SIZE, initial, 0, max, List.of(), meaning);
+  }
+
+  /** Makes a setting that takes a whole number. */
+  public static Setting integer(String name, String initial, int min, int max, String meaning) {
+    return new Setting(name, Kind.INTEGER, initial, min, max, List.of(), meaning);
+  }
+
+  /** Makes a setting that takes a number. */
+  public static Setting number(
+      String name, String initial, double min, double max, String meaning) {
+    return new Setting(name, Kind.NUMBER, initial, min, max, List.of(), meaning);
+  }
+
+  /** Makes a setting that is {@code on} or {@code off}. */
+  public static Setting flag(String name, String initial, String meaning) {
+    return choice(name, initial, FLAG, meaning);
+  }
+
+  /** Makes a setting that takes one of some words; its value is the word's place among them. */
+  public static Setting choice(String name, String initial, List<String> choices, String meaning) {
+    return new Setting(name, Kind.CHOICE, initial, 0, choices.size() - 1, choices, meaning);
+  }
+
+  /** Returns the name. */
+  public String name() {
+    return name;
+  }
+
+  String meaning() {
+    return meaning + " (default " + initial + ")";
+  }
+
+  double initial() {
+    return parse(initial);
+  }
+
+  /**
+   * Reads a value.
+   *
+   * @throws IllegalArgumentException where the text is none
+   */
+  double parse(String value) {
+    try {
+      return switch (kind) {
+        case SIZE -> parseSize(value);
+        case INTEGER -> Integer.parseInt(value);
+        case NUMBER -> Double.parseDouble(value);
+        case CHOICE -> parseChoice(value);
+      };
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "option " + name + " takes " + expected() + ": value=" + value, e);
+    }
+  }
+
+  private String expected() {
+    return switch (kind) {
+      case SIZE -> "a size such as 1024, 64KiB or 2GiB";
+      case INTEGER -> "a whole number";
+      case NUMBER -> "a number";
+      case CHOICE -> "one of " + String.join(", ", choices);
+    };
+  }
+
+  private double parseChoice(String value) {
+    int index = choices.indexOf(value);
+    if (index < 0) {
+      throw new NumberFormatException(value);
+    }
+    return index;
+  }
+
+  private static double parseSize(String value) {
+    Matcher matcher = SIZE.matcher(value);
+    if (!matcher.matches()) {
+      throw new NumberFormatException(value);
+    }
+    String unit = matcher.group(2) == null ? "" : matcher.group(2).toUpperCase(Locale.ROOT);
+    double base = unit.endsWith("I") ? 1024 : 1000;
+    int power = unit.isEmpty() ? 0 : "KMGT".indexOf(unit.charAt(0)) + 1;
+    return Long.parseLong(matcher.group(1)) * Math.pow(base, power);
+  }
+
+  void check(double value) {
+    checkAtLeast(value, min);
+  }
+
+  /**
+   * Checks a value against a least one that depends on other settings.
+   *
+   * @throws IllegalArgumentException where it is out of range
+   */
+  public void checkAtLeast(double value, double least) {
+    if (!(value >= least && value <= max)) {
+      throw new IllegalArgumentException(
+          "option "
+              + name
+              + " is out of range: value="
+              + plain(value)
+              + ", least="
+              + plain(least)
+              + ", greatest="
+              + plain(max));
+    }
+  }
+
+  String print(double value) {
+    return kind == Kind.CHOICE ? choices.get((int) value) : plain(value);
+  }
+
+  private static String plain(double value) {
+    return value == Math.rint(value)
+        ? String.format(Locale.ROOT, "%.0f", value)
+        : String.valueOf(value);
+  }
+}

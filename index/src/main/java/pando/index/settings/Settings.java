@@ -1,0 +1,83 @@
+package pando.index.settings;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.StringJoiner;
+import org.jspecify.annotations.Nullable;
+
+/** The values of some settings, each in its own range. Immutable. */
+public final class Settings {
+  private final Map<Setting, Double> values;
+
+  private Settings(Map<Setting, Double> values) {
+    this.values = values;
+  }
+
+  /** Returns the defaults. */
+  public static Settings of(List<Setting> settings) {
+    Map<Setting, Double> values = new LinkedHashMap<>();
+    settings.forEach(setting -> values.put(setting, setting.initial()));
+    return new Settings(values);
+  }
+
+  /**
+   * Returns these values with one changed.
+   *
+   * @throws IllegalArgumentException where there is no such setting, or the value is not for it
+   */
+  public Settings with(String name, String value) {
+    Setting setting = named(name);
+    double parsed = setting.parse(value);
+    setting.check(parsed);
+    Map<Setting, Double> changed = new LinkedHashMap<>(values);
+    changed.put(setting, parsed);
+    return new Settings(changed);
+  }
+
+  private Setting named(String name) {
+    StringJoiner known = new StringJoiner(", ");
+    for (Setting setting : values.keySet()) {
+      if (setting.name().equals(name)) {
+        return setting;
+      }
+      known.add(setting.name());
+    }
+    throw new IllegalArgumentException("unknown option: name=" + name + ", known=" + known);
+  }
+
+  /** Returns a value: a number, or the place of a word among a setting's choices. */
+  public double number(Setting setting) {
+    return values.getOrDefault(setting, Double.NaN);
+  }
+
+  /** Tells whether a flag is on. */
+  public boolean isOn(Setting flag) {
+    return number(flag) == 1;
+  }
+
+  /** Returns what each setting means, by name, with its default. */
+  public Map<String, String> documentation() {
+    Map<String, String> documentation = new LinkedHashMap<>();
+    values.keySet().forEach(setting -> documentation.put(setting.name(), setting.meaning()));
+    return documentation;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof Settings settings && values.equals(settings.values);
+  }
+
+  @Override
+  public int hashCode() {
+    return values.hashCode();
+  }
+
+  /** Returns every setting as {@code name=value}. */
+  @Override
+  public String toString() {
+    StringJoiner text = new StringJoiner(", ", "[", "]");
+    values.forEach((setting, value) -> text.add(setting.name() + "=" + setting.print(value)));
+    return text.toString();
+  }
+}

@@ -1,0 +1,466 @@
+package pando.index.sherman;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * The bytes of a node of the B-link tree, the same for a leaf and an inner node, in the pool and in
+ * a cache: lines of 64 bytes, the first of which is the header.
+ *
+ * <pre>
+ *          0        8       16        26       34        44        52       62 64
+ *         +--------+-------+---------+-----+--------+---------+------------+----------+
+ *  line 0 | lock   | stamp | address | low | high   | sibling | descriptor | checksum |
+ *         +--------+-------+---------+-----+--------+---------+------------+----------+
+ *  line i | stamp  | entry 3i - 3    | entry 3i - 2 | entry 3i - 1         | 2 unused  |
+ *         +--------+-----------------+--------------+----------------------+----------+
+ *
+ *  entry   | front 1 | key 8 | slot 8 | rear 1 |
+ *
+ *  front  7       4 3    1  0            descriptor  63       32  31    30  24 23  16 15   0
+ *        +---------+------+---------+               +-----------+------+------+------+------+
+ *        | version | 0    | present |               | MAGIC     | freed| 0    | level| count|
+ *        +---------+------+---------+               +-----------+------+------+------+------+
+ * </pre>
+ *
+ * <p>The words of line 0 are 8 bytes each. Bytes from {@link #IMAGE} on are the node's image, what
+ * READ fetches and WRITE stores. The lock word never travels with it and belongs to the place, not
+ * to the node; it is used where locks are in host memory.
+ *
+ * <p>A node covers the keys {@code low} to {@code high}, both inclusive (fence keys); {@code
+ * sibling} is the node that covers the keys above, {@code NULL} for the last. A leaf has level 0,
+ * its entries stand in any order and its slots are values: those that are present count, and its
+ * count says nothing. An inner node's entries ascend, its slots are children, and its first key is
+ * its low fence. No entry crosses a line, so that one lands as one where lines do.
+ *
+ * <p>Stamps are written with the whole node, each time another one that was never used before; so
+ * they cannot wrap around. A rear version repeats the front's, for {@link Validation#ORIGINAL}.
+ */
+final class BLinkLayout {
+  /** Of the lock word, and the first byte of a node. */
+  static final int LOCK = 0;
+
+  /** Where the image starts. */
+  static final int IMAGE = 8;
+
+  static final int LINE_BYTES = 64;
+  static final int ENTRY_BYTES = 18;
+  static final int NODE_BYTES_MIN = 2 * LINE_BYTES;
+  static final int NODE_BYTES_MAX = 64 << 10;
+  static final int LEVELS_MAX = 32;
+
+  private static final int STAMP = 8;
+  private static final int ADDRESS = 16;
+  private static final int LOW = 24;
+  private static final int HIGH = 32;
+  private static final int SIBLING = 40;
+  private static final int DESCRIPTOR = 48;
+
+  /** Of the checksum. */
+  static final int CHECKSUM = 56;
+
+  private static final int LINE_ENTRIES = 3;
+  private static final int KEY = 1;
+  private static final int SLOT = KEY + Long.BYTES;
+  private static final int REAR = SLOT + Long.BYTES;
+
+  private static final long MAGIC = 0xB11A_C0DEL << 32;
+  private static final long MAGIC_MASK = 0xFFFF_FFFFL << 32;
+  private static final long FREED = 1L << 31;
+  private static final long RESERVED = 0x7F00_0000L;
+  private static final int LEVEL_SHIFT = 16;
+  private static final int LEVEL_MASK = 0xFF;
+  private static final int COUNT_MASK = 0xFFFF;
+
+  private static final int PRESENT = 1;
+  private static final int VERSION_SHIFT = 4;
+  private static final int VERSION_MASK = 0xF;
+
+  static {
+    assert CHECKSUM + Long.BYTES == LINE_BYTES;
+    assert REAR + 1 == ENTRY_BYTES;
+    assert Long.BYTES + LINE_ENTRIES * ENTRY_BYTES <= LINE_BYTES;
+  }
+
+  /** Odd numbers without a pattern: 0 for an entry's presence, below 64 for the header. */
+  private static final long[] MULTIPLIERS =
+      new long[LINE_BYTES + 2 * (NODE_BYTES_MAX / LINE_BYTES - 1) * LINE_ENTRIES];
+
+  static {
+    for (int i = 0; i < MULTIPLIERS.length; i++) {
+      long z = (i + 0x632BE5ABL) * 0x9E3779B97F4A7C15L;
+      MULTIPLIERS[i] = ((z ^ (z >>> 29)) * 0xBF58476D1CE4E5B9L) | 1;
+    }
+  }
+
+  private static final ValueLayout.OfLong LONG =
+      JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final int nodeBytes;
+  private final int capacity;
+
+  /** Creates the layout of nodes of a size, a multiple of 64 in range. */
+  BLinkLayout(int nodeBytes) {
+    if (nodeBytes < NODE_BYTES_MIN || nodeBytes > NODE_BYTES_MAX || nodeBytes % LINE_BYTES != 0) {
+      throw new IllegalArgumentException(
+          "node size must be a multiple of 64: nodeBytes="
+              + nodeBytes
+              + ", least="
+              + NODE_BYTES_MIN
+              + ", greatest="
+              + NODE_BYTES_MAX);
+    }
+    this.nodeBytes = nodeBytes;
+    this.capacity = (nodeBytes / LINE_BYTES - 1) * LINE_ENTRIES;
+  }
+
+  int nodeBytes() {
+    return nodeBytes;
+  }
+
+  int imageBytes() {
+    return nodeBytes - IMAGE;
+  }
+
+  /** Returns the entries of a full leaf, and the children of a full inner node. */
+  int capacity() {
+    return capacity;
+  }
+
+  /** Returns where a node starts among nodes side by side. */
+  long offset(int number) {
+    return (long) number * nodeBytes;
+  }
+
+  // The header.
+
+  static long address(MemorySegment memory, long node) {
+    return memory.get(LONG, node + ADDRESS);
+  }
+
+  static long low(MemorySegment memory, long node) {
+    return memory.get(LONG, node + LOW);
+  }
+
+  static long high(MemorySegment memory, long node) {
+    return memory.get(LONG, node + HIGH);
+  }
+
+  static void setHigh(MemorySegment memory, long node, long high) {
+    memory.set(LONG, node + HIGH, high);
+  }
+
+  static long sibling(MemorySegment memory, long node) {
+    return memory.get(LONG, node + SIBLING);
+  }
+
+  static void setSibling(MemorySegment memory, long node, long sibling) {
+    memory.set(LONG, node + SIBLING, sibling);
+  }
+
+  static long descriptor(MemorySegment memory, long node) {
+    return memory.get(LONG, node + DESCRIPTOR);
+  }
+
+  static boolean isDescriptor(long descriptor) {
+    return (descriptor & (MAGIC_MASK | RESERVED)) == MAGIC;
+  }
+
+  static boolean isFreed(long descriptor) {
+    return (descriptor & FREED) != 0;
+  }
+
+  static int level(long descriptor) {
+    return (int) (descriptor >>> LEVEL_SHIFT) & LEVEL_MASK;
+  }
+
+  static int count(long descriptor) {
+    return (int) descriptor & COUNT_MASK;
+  }
+
+  /** Returns the children of an inner node. */
+  static int count(MemorySegment memory, long node) {
+    return count(descriptor(memory, node));
+  }
+
+  private static void setCount(MemorySegment memory, long node, int count) {
+    memory.set(LONG, node + DESCRIPTOR, (descriptor(memory, node) & ~COUNT_MASK) | count);
+  }
+
+  /** Marks a node as one that is no longer part of the tree. */
+  static void free(MemorySegment memory, long node) {
+    memory.set(LONG, node + DESCRIPTOR, descriptor(memory, node) | FREED);
+  }
+
+  /** Makes an empty node. */
+  void format(
+      MemorySegment memory, long node, long address, int level, long low, long high, long sibling) {
+    memory.asSlice(node, nodeBytes).fill((byte) 0);
+    memory.set(LONG, node + ADDRESS, address);
+    memory.set(LONG, node + LOW, low);
+    memory.set(LONG, node + HIGH, high);
+    memory.set(LONG, node + SIBLING, sibling);
+    memory.set(LONG, node + DESCRIPTOR, MAGIC | ((long) level << LEVEL_SHIFT));
+  }
+
+  // Stamps and the checksum.
+
+  static long stamp(MemorySegment memory, long node) {
+    return memory.get(LONG, node + STAMP);
+  }
+
+  /** Stamps every line. To be called before a whole node is written. */
+  void setStamps(MemorySegment memory, long node, long stamp) {
+    memory.set(LONG, node + STAMP, stamp);
+    for (int line = LINE_BYTES; line < nodeBytes; line += LINE_BYTES) {
+      memory.set(LONG, node + line, stamp);
+    }
+  }
+
+  /** Tells whether all lines were written together. */
+  boolean areStampsEqual(MemorySegment memory, long node) {
+    long stamp = memory.get(LONG, node + STAMP);
+    long differences = 0;
+    for (int line = LINE_BYTES; line < nodeBytes; line += LINE_BYTES) {
+      differences |= memory.get(LONG, node + line) ^ stamp;
+    }
+    return differences == 0;
+  }
+
+  /** Tells whether the 4-bit versions at both ends of a node are equal, as published. */
+  boolean areEndsEqual(MemorySegment memory, long node) {
+    long front = memory.get(LONG, node + STAMP);
+    long rear = memory.get(LONG, node + nodeBytes - LINE_BYTES);
+    return ((front ^ rear) & VERSION_MASK) == 0;
+  }
+
+  static long checksum(MemorySegment memory, long node) {
+    return memory.get(LONG, node + CHECKSUM);
+  }
+
+  static void setChecksum(MemorySegment memory, long node, long checksum) {
+    memory.set(LONG, node + CHECKSUM, checksum);
+  }
+
+  /**
+   * Computes the checksum of a node as it is: a sum of words, each times an odd number of its own.
+   * A change of any one word changes it.
+   */
+  long computeChecksum(MemorySegment memory, long node) {
+    long sum = 0;
+    for (int at = ADDRESS; at <= DESCRIPTOR; at += Long.BYTES) {
+      sum += memory.get(LONG, node + at) * MULTIPLIERS[at];
+    }
+    for (int i = 0; i < capacity; i++) {
+      sum += entrySum(memory, node, i);
+    }
+    return sum;
+  }
+
+  /** Returns what an entry adds to the checksum. */
+  long entrySum(MemorySegment memory, long node, int index) {
+    long entry = node + position(index);
+    long sum =
+        memory.get(LONG, entry + KEY) * MULTIPLIERS[LINE_BYTES + 2 * index]
+            + memory.get(LONG, entry + SLOT) * MULTIPLIERS[LINE_BYTES + 2 * index + 1];
+    return (memory.get(JAVA_BYTE, entry) & PRESENT) == 0 ? 0 : sum + MULTIPLIERS[0];
+  }
+
+  // Entries.
+
+  /** Returns where an entry starts in its node. */
+  static int position(int index) {
+    return LINE_BYTES
+        + index / LINE_ENTRIES * LINE_BYTES
+        + Long.BYTES
+        + index % LINE_ENTRIES * ENTRY_BYTES;
+  }
+
+  static boolean isPresent(MemorySegment memory, long node, int index) {
+    return (memory.get(JAVA_BYTE, node + position(index)) & PRESENT) != 0;
+  }
+
+  static long key(MemorySegment memory, long node, int index) {
+    return memory.get(LONG, node + position(index) + KEY);
+  }
+
+  static long slot(MemorySegment memory, long node, int index) {
+    return memory.get(LONG, node + position(index) + SLOT);
+  }
+
+  /** Tells whether the two versions of an entry are equal, as published. */
+  static boolean isEntryWhole(MemorySegment memory, long node, int index) {
+    long entry = node + position(index);
+    int differences = memory.get(JAVA_BYTE, entry) ^ memory.get(JAVA_BYTE, entry + REAR);
+    return ((differences >>> VERSION_SHIFT) & VERSION_MASK) == 0;
+  }
+
+  /** Stores an entry. */
+  static void put(MemorySegment memory, long node, int index, long key, long slot) {
+    long entry = node + position(index);
+    memory.set(LONG, entry + KEY, key);
+    memory.set(LONG, entry + SLOT, slot);
+    setPresent(memory, entry, PRESENT);
+  }
+
+  /** Removes an entry. */
+  static void clear(MemorySegment memory, long node, int index) {
+    setPresent(memory, node + position(index), 0);
+  }
+
+  private static void setPresent(MemorySegment memory, long entry, int present) {
+    int version = ((memory.get(JAVA_BYTE, entry) >>> VERSION_SHIFT) + 1) & VERSION_MASK;
+    memory.set(JAVA_BYTE, entry, (byte) ((version << VERSION_SHIFT) | present));
+    memory.set(JAVA_BYTE, entry + REAR, (byte) (version << VERSION_SHIFT));
+  }
+
+  // Leaves.
+
+  /** Returns the index of a key's entry, -1 where there is none. */
+  int find(MemorySegment memory, long leaf, long key) {
+    long end = leaf + nodeBytes;
+    for (long line = leaf + LINE_BYTES; line < end; line += LINE_BYTES) {
+      long entry = line + Long.BYTES;
+      for (int i = 0; i < LINE_ENTRIES; i++, entry += ENTRY_BYTES) {
+        if (memory.get(LONG, entry + KEY) == key && (memory.get(JAVA_BYTE, entry) & PRESENT) != 0) {
+          return (int) ((line - leaf) / LINE_BYTES - 1) * LINE_ENTRIES + i;
+        }
+      }
+    }
+    return -1;
+  }
+
+  /** Returns the index of an entry that is not in use, -1 where the leaf is full. */
+  int findFree(MemorySegment memory, long leaf) {
+    for (int i = 0; i < capacity; i++) {
+      if (!isPresent(memory, leaf, i)) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  /** Returns the number of entries of a leaf. */
+  int entries(MemorySegment memory, long leaf) {
+    int entries = 0;
+    for (int i = 0; i < capacity; i++) {
+      entries += memory.get(JAVA_BYTE, leaf + position(i)) & PRESENT;
+    }
+    return entries;
+  }
+
+  /** Copies the entries of a leaf within a range of keys, ascending; returns their number. */
+  int copySorted(MemorySegment memory, long leaf, long from, long to, long[] keys, long[] values) {
+    int copied = 0;
+    for (int i = 0; i < capacity; i++) {
+      long key = key(memory, leaf, i);
+      if (key < from || key > to || !isPresent(memory, leaf, i)) {
+        continue;
+      }
+      long value = slot(memory, leaf, i);
+      int at = copied++;
+      while (at > 0 && keys[at - 1] > key) {
+        keys[at] = keys[at - 1];
+        values[at] = values[at - 1];
+        at--;
+      }
+      keys[at] = key;
+      values[at] = value;
+    }
+    return copied;
+  }
+
+  /** Returns the index of the greatest key in use at or below {@code key}, -1 where none is. */
+  int floorOfLeaf(MemorySegment memory, long leaf, long key) {
+    int best = -1;
+    for (int i = 0; i < capacity; i++) {
+      long found = key(memory, leaf, i);
+      if (found <= key
+          && isPresent(memory, leaf, i)
+          && (best < 0 || found > key(memory, leaf, best))) {
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  /** Returns the index of the least key in use at or above {@code key}, -1 where none is. */
+  int ceilingOfLeaf(MemorySegment memory, long leaf, long key) {
+    int best = -1;
+    for (int i = 0; i < capacity; i++) {
+      long found = key(memory, leaf, i);
+      if (found >= key
+          && isPresent(memory, leaf, i)
+          && (best < 0 || found < key(memory, leaf, best))) {
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  // Inner nodes.
+
+  /** Returns the index of the child that covers a key, -1 where the node does not. */
+  int childOf(MemorySegment memory, long node, long key) {
+    int count = Math.min(count(memory, node), capacity);
+    int index = -1;
+    for (int i = 0; i < count; i++) {
+      index += key(memory, node, i) <= key ? 1 : 0;
+    }
+    return index;
+  }
+
+  /** Returns the greatest key that a child covers. */
+  static long highOfChild(MemorySegment memory, long node, int index) {
+    return index + 1 < count(memory, node) ? key(memory, node, index + 1) - 1 : high(memory, node);
+  }
+
+  /** Adds an entry behind the last of an inner node, or of a leaf that is filled in order. */
+  static void append(MemorySegment memory, long node, long key, long slot) {
+    int count = count(memory, node);
+    put(memory, node, count, key, slot);
+    setCount(memory, node, count + 1);
+  }
+
+  /** Inserts a child and moves those from {@code index} on. The node must not be full. */
+  static void insert(MemorySegment memory, long node, int index, long key, long child) {
+    int count = count(memory, node);
+    for (int i = count; i > index; i--) {
+      put(memory, node, i, key(memory, node, i - 1), slot(memory, node, i - 1));
+    }
+    put(memory, node, index, key, child);
+    setCount(memory, node, count + 1);
+  }
+
+  /** Deletes a child and closes the gap. */
+  static void delete(MemorySegment memory, long node, int index) {
+    int count = count(memory, node);
+    for (int i = index; i < count - 1; i++) {
+      put(memory, node, i, key(memory, node, i + 1), slot(memory, node, i + 1));
+    }
+    clear(memory, node, count - 1);
+    setCount(memory, node, count - 1);
+  }
+
+  /** Moves children from {@code kept} on to the end of another inner node. */
+  static void moveChildren(MemorySegment memory, long node, int kept, long target) {
+    int count = count(memory, node);
+    for (int i = kept; i < count; i++) {
+      append(memory, target, key(memory, node, i), slot(memory, node, i));
+      clear(memory, node, i);
+    }
+    setCount(memory, node, kept);
+  }
+
+  /** Empties a node of its entries. */
+  void clearEntries(MemorySegment memory, long node) {
+    for (int i = 0; i < capacity; i++) {
+      clear(memory, node, i);
+    }
+    setCount(memory, node, 0);
+  }
+}

@@ -1,0 +1,195 @@
+package pando.index.sherman;
+
+/**
+ * An ordered map from low fences to frame numbers, of a size that is known from the start: sorted
+ * blocks, and a sorted directory of them. Does not allocate after it was made.
+ *
+ * <p>Not thread-safe: one writer at a time, and a reader beside a writer gets any answer, but gets
+ * one; the caller tells whether it counts.
+ */
+final class FenceIndex {
+  static final int NONE = -1;
+
+  private static final int BLOCK = 128;
+
+  private final long[] fences;
+  private final int[] frames;
+  private final int[] counts;
+  private final long[] firsts;
+  private final int[] directory;
+  private final int[] spare;
+  private int blocks;
+  private int spares;
+
+  /** Makes an empty map for so many entries. */
+  FenceIndex(int capacity) {
+    // A block that is split leaves two half full; one that runs empty is taken back.
+    int most = 2 * capacity / BLOCK * 2 + 2;
+    fences = new long[most * BLOCK];
+    frames = new int[most * BLOCK];
+    counts = new int[most];
+    firsts = new long[most];
+    directory = new int[most];
+    spare = new int[most];
+    for (int i = 0; i < most; i++) {
+      spare[i] = most - 1 - i;
+    }
+    spares = most;
+  }
+
+  /**
+   * Returns the frame of the greatest fence at or below a key, {@link #NONE} where there is none.
+   */
+  int floor(long key) {
+    int place = placeOf(key);
+    if (place < 0) {
+      return NONE;
+    }
+    int block = directory[place];
+    int at = at(block, key);
+    return at < 0 ? NONE : frames[block * BLOCK + at];
+  }
+
+  /** Maps a fence to a frame. Returns the frame that it was mapped to, or {@link #NONE}. */
+  int put(long fence, int frame) {
+    int place = Math.max(placeOf(fence), 0);
+    if (blocks == 0) {
+      addBlock(0, fence);
+    }
+    int block = directory[place];
+    int at = at(block, fence);
+    if (at >= 0 && fences[block * BLOCK + at] == fence) {
+      int before = frames[block * BLOCK + at];
+      frames[block * BLOCK + at] = frame;
+      return before;
+    }
+    if (counts[block] == BLOCK) {
+      if (spares == 0) {
+        compact();
+        return put(fence, frame);
+      }
+      split(place);
+      return put(fence, frame);
+    }
+    int start = block * BLOCK + at + 1;
+    int moved = counts[block] - at - 1;
+    System.arraycopy(fences, start, fences, start + 1, moved);
+    System.arraycopy(frames, start, frames, start + 1, moved);
+    fences[start] = fence;
+    frames[start] = frame;
+    counts[block]++;
+    firsts[place] = fences[block * BLOCK];
+    return NONE;
+  }
+
+  /** Takes a fence out, if it is mapped to that frame. */
+  void remove(long fence, int frame) {
+    int place = placeOf(fence);
+    if (place < 0) {
+      return;
+    }
+    int block = directory[place];
+    int at = at(block, fence);
+    int entry = block * BLOCK + at;
+    if (at < 0 || fences[entry] != fence || frames[entry] != frame) {
+      return;
+    }
+    int moved = counts[block] - at - 1;
+    System.arraycopy(fences, entry + 1, fences, entry, moved);
+    System.arraycopy(frames, entry + 1, frames, entry, moved);
+    if (--counts[block] == 0) {
+      removeBlock(place);
+    } else {
+      firsts[place] = fences[block * BLOCK];
+    }
+  }
+
+  /** Forgets everything. */
+  void clear() {
+    while (blocks > 0) {
+      removeBlock(blocks - 1);
+    }
+  }
+
+  /** Returns the place in the directory of the block that would hold a key, -1 before the first. */
+  private int placeOf(long key) {
+    int low = 0;
+    int high = Math.min(blocks, firsts.length);
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (firsts[middle] <= key) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low - 1;
+  }
+
+  private int at(int block, long key) {
+    int low = 0;
+    int high = Math.clamp(counts[block], 0, BLOCK);
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (fences[block * BLOCK + middle] <= key) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low - 1;
+  }
+
+  private void split(int place) {
+    int block = directory[place];
+    int from = block * BLOCK + BLOCK / 2;
+    addBlock(place + 1, fences[from]);
+    int added = directory[place + 1];
+    System.arraycopy(fences, from, fences, added * BLOCK, BLOCK / 2);
+    System.arraycopy(frames, from, frames, added * BLOCK, BLOCK / 2);
+    counts[added] = BLOCK / 2;
+    counts[block] = BLOCK / 2;
+  }
+
+  private void addBlock(int place, long first) {
+    int moved = blocks - place;
+    System.arraycopy(directory, place, directory, place + 1, moved);
+    System.arraycopy(firsts, place, firsts, place + 1, moved);
+    directory[place] = spare[--spares];
+    counts[directory[place]] = 0;
+    firsts[place] = first;
+    blocks++;
+  }
+
+  private void removeBlock(int place) {
+    int block = directory[place];
+    counts[block] = 0;
+    spare[spares++] = block;
+    int moved = blocks - place - 1;
+    System.arraycopy(directory, place + 1, directory, place, moved);
+    System.arraycopy(firsts, place + 1, firsts, place, moved);
+    blocks--;
+  }
+
+  /** Fills blocks up again where many have become sparse. */
+  private void compact() {
+    long[] allFences = new long[fences.length];
+    int[] allFrames = new int[frames.length];
+    int count = 0;
+    for (int place = 0; place < blocks; place++) {
+      int block = directory[place];
+      System.arraycopy(fences, block * BLOCK, allFences, count, counts[block]);
+      System.arraycopy(frames, block * BLOCK, allFrames, count, counts[block]);
+      count += counts[block];
+    }
+    clear();
+    for (int from = 0; from < count; from += BLOCK / 2) {
+      int moved = Math.min(BLOCK / 2, count - from);
+      addBlock(blocks, allFences[from]);
+      int block = directory[blocks - 1];
+      System.arraycopy(allFences, from, fences, block * BLOCK, moved);
+      System.arraycopy(allFrames, from, frames, block * BLOCK, moved);
+      counts[block] = moved;
+    }
+  }
+}

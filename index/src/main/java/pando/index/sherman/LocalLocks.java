@@ -1,0 +1,143 @@
+package pando.index.sherman;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import pando.fabric.Backoff;
+import pando.fabric.Worker;
+
+/**
+ * The local lock table of a compute server for one memory server (Sherman section 4.3): a queue in
+ * front of each global lock, first come, first served, so that only one of a compute server's
+ * threads asks for the global lock at a time, and may be handed it by the one before.
+ *
+ * <p>A queue is two numbers: the next ticket, and the one that is served. Thread-safe.
+ */
+final class LocalLocks {
+  private static final int EAGER = 2_048;
+  private static final int PATIENT = 24;
+
+  private final AtomicIntegerArray next;
+  private final AtomicIntegerArray serving;
+
+  /** How often each lock was handed over since it was taken; for its holder alone. */
+  private final byte[] handovers;
+
+  /** Whether the holder has the global lock from the one before; for its holder alone. */
+  private final boolean[] handed;
+
+  /** What the global lock's word holds besides, where it was handed over. */
+  private final long[] words;
+
+  /** Tickets whose owners went away, and their locks. */
+  private final Set<Long> abandoned = new HashSet<>();
+
+  private volatile int abandonedCount;
+
+  LocalLocks(int locks) {
+    next = new AtomicIntegerArray(locks);
+    serving = new AtomicIntegerArray(locks);
+    handovers = new byte[locks];
+    handed = new boolean[locks];
+    words = new long[locks];
+  }
+
+  /**
+   * Takes a lock, after those who came before.
+   *
+   * @param waitNanos how long to wait at the most
+   * @return whether it was taken
+   */
+  boolean lock(int lock, Worker worker, long waitNanos) {
+    int ticket = next.getAndIncrement(lock);
+    if (serving.get(lock) == ticket) {
+      return true;
+    }
+    Backoff backoff = worker.backoff();
+    long start = worker.nanoTime();
+    for (int attempt = 0; serving.get(lock) != ticket; attempt++) {
+      // Those further behind look less often.
+      int ahead = Math.min(ticket - serving.get(lock), PATIENT);
+      backoff.pause(attempt < EAGER ? Math.max(Math.min(attempt / 16, 15), ahead - 1) : PATIENT);
+      if (attempt > EAGER && worker.nanoTime() - start > waitNanos) {
+        return !abandon(lock, ticket);
+      }
+    }
+    return true;
+  }
+
+  /** Takes a lock if nobody has it. */
+  boolean tryLock(int lock) {
+    int ticket = serving.get(lock);
+    return next.compareAndSet(lock, ticket, ticket + 1);
+  }
+
+  /** Tells whether the global lock came with the local one. For the holder. */
+  boolean isHanded(int lock) {
+    return handed[lock];
+  }
+
+  /** Returns the word of a global lock that came with the local one. For the holder. */
+  long word(int lock) {
+    return words[lock];
+  }
+
+  /** Tells whether the holder should hand the global lock over: somebody waits, and it may. */
+  boolean mayHandOver(int lock, int most) {
+    return handovers[lock] < most && next.get(lock) - serving.get(lock) > 1;
+  }
+
+  /** Lets go of a lock, and of the global one with it. */
+  void release(int lock) {
+    handed[lock] = false;
+    handovers[lock] = 0;
+    serveNext(lock);
+  }
+
+  /** Lets go of a lock and hands the global one to whoever is next. */
+  void handOver(int lock, long word) {
+    handed[lock] = true;
+    handovers[lock]++;
+    words[lock] = word;
+    serveNext(lock);
+  }
+
+  /** Returns what changes whenever somebody takes the lock, negative while somebody has it. */
+  long state(int lock) {
+    int ticket = serving.get(lock);
+    return next.get(lock) == ticket ? ticket & 0xFFFF_FFFFL : -1;
+  }
+
+  private void serveNext(int lock) {
+    serving.incrementAndGet(lock);
+    if (abandonedCount > 0) {
+      skipAbandoned(lock);
+    }
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Written under the monitor alone.
+  private synchronized void skipAbandoned(int lock) {
+    while (abandoned.remove(key(lock, serving.get(lock)))) {
+      abandonedCount--;
+      // What was handed to him waits for the next one to come.
+      serving.incrementAndGet(lock);
+    }
+  }
+
+  /** Gives a ticket up; {@code false} where its turn has come after all. */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Written under the monitor alone.
+  private synchronized boolean abandon(int lock, int ticket) {
+    abandoned.add(key(lock, ticket));
+    abandonedCount++;
+    if (serving.get(lock) == ticket) {
+      abandoned.remove(key(lock, ticket));
+      abandonedCount--;
+      return false;
+    }
+    return true;
+  }
+
+  private static long key(int lock, int ticket) {
+    return ((long) lock << 32) | (ticket & 0xFFFF_FFFFL);
+  }
+}

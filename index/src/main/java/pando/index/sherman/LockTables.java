@@ -1,0 +1,90 @@
+package pando.index.sherman;
+
+import java.util.ArrayList;
+import java.util.List;
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+
+/**
+ * Which lock protects a node: one of the global lock table in the on-chip region of the node's
+ * memory server (Sherman section 4.3), or the word at the node's start. With local locks, each
+ * on-chip lock has one in front.
+ *
+ * <pre>
+ *  on-chip region, 4 locks to a word     63        48 47        32 31        16 15         0
+ *                                       +------------+------------+------------+------------+
+ *                                       | lock 4i + 3| lock 4i + 2| lock 4i + 1| lock 4i    |
+ *                                       +------------+------------+------------+------------+
+ *  with versions, and in nodes           63                                  16 15         0
+ *                                       +--------------------------------------+------------+
+ *                                       | version, 0 without                   | lock       |
+ *                                       +--------------------------------------+------------+
+ *  lock   0, or (compute server + 1) 7 | session 9
+ * </pre>
+ *
+ * <p>Several nodes may share a lock.
+ */
+final class LockTables {
+  static final int LOCK_BITS = 16;
+  static final long LOCK_MASK = (1L << LOCK_BITS) - 1;
+  static final int SESSION_BITS = 9;
+
+  private static final int LOCKS_TO_A_WORD = Long.SIZE / LOCK_BITS;
+
+  private final boolean onChip;
+  private final boolean versions;
+  private final int locks;
+  private final List<LocalLocks> locals = new ArrayList<>();
+
+  LockTables(Fabric fabric, ShermanOptions options, Validation validation) {
+    onChip = options.onChipLocks();
+    versions = validation == Validation.VERSIONS;
+    int words = fabric.capabilities().onChipBytes() / Long.BYTES;
+    locks = versions ? words : words * LOCKS_TO_A_WORD;
+    for (int i = 0; options.localLocks() && i < fabric.memoryServers(); i++) {
+      locals.add(new LocalLocks(locks));
+    }
+  }
+
+  /** Returns a name of a node's lock, the same for nodes that share one. */
+  long lockOf(long node) {
+    if (!onChip) {
+      return node + BLinkLayout.LOCK;
+    }
+    long offset = GlobalAddress.offset(node) / BLinkLayout.LINE_BYTES;
+    long spread = (offset * 0x9E37_79B9_7F4A_7C15L) >>> Integer.SIZE;
+    return GlobalAddress.onChip(GlobalAddress.server(node), spread % locks);
+  }
+
+  /** Returns the address of the word that a lock is part of. */
+  long wordOf(long lock) {
+    if (!onChip) {
+      return lock;
+    }
+    int perWord = versions ? 1 : LOCKS_TO_A_WORD;
+    long word = GlobalAddress.offset(lock) / perWord;
+    return GlobalAddress.onChip(GlobalAddress.server(lock), word * Long.BYTES);
+  }
+
+  /** Returns where in its word a lock begins, in bits. */
+  int shiftOf(long lock) {
+    return onChip && !versions
+        ? (int) (GlobalAddress.offset(lock) % LOCKS_TO_A_WORD) * LOCK_BITS
+        : 0;
+  }
+
+  /** Returns the bits of a word that are locks. */
+  long maskOfWord() {
+    return onChip && !versions ? -1 : LOCK_MASK;
+  }
+
+  /** Returns the local locks of a lock's memory server. Where there are any. */
+  LocalLocks localOf(long lock) {
+    return locals.get(GlobalAddress.server(lock));
+  }
+
+  /** Returns a lock's number among those of its memory server. */
+  static int numberOf(long lock) {
+    return (int) GlobalAddress.offset(lock);
+  }
+}

@@ -1,0 +1,318 @@
+package pando.index.sherman;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import pando.fabric.GlobalAddress;
+import pando.fabric.StalledException;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+
+/** The locks that one session holds on nodes. */
+final class NodeLocks {
+  /*
+   * The hierarchical on-chip lock (Sherman section 4.3, figure 6). A thread takes the local lock
+   * first, in the order of coming, and then the global one by masked CAS from 0 to its compute
+   * server's number. To let go, it WRITEs 0 behind its last change, in the same doorbell list, and
+   * lets go of the local lock when that is done. Where somebody waits locally, it keeps the global
+   * lock and hands it to him with the local one, at most so many times in a row.
+   *
+   * With versions, the lock's word counts the changes as well: to take the lock takes a READ of the
+   * word and a CAS of what was found, and to let go stores the next version.
+   *
+   * What only this compute server writes takes the local lock alone.
+   *
+   * After a failure nobody knows whether the list with the unlock took effect. As the local lock is
+   * still held, a global lock that names this compute server is ours: it is taken back by a masked
+   * CAS that compares, and leaves alone what another took meanwhile.
+   */
+
+  private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /** Local bytes that are needed: for an unlocked word, and for one that was READ. */
+  static final int SCRATCH_BYTES = 2 * Long.BYTES;
+
+  private static final int EAGER = 10_000;
+
+  private final LockTables tables;
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final long unlocked;
+  private final long found;
+  private final boolean local;
+  private final boolean versions;
+  private final boolean combine;
+  private final int handovers;
+  private final long waitNanos;
+  private final long owner;
+  private final VerbList single = new VerbList();
+
+  private long[] held = new long[8];
+  private boolean[] global = new boolean[8];
+  private long[] words = new long[8];
+  private int[] times = new int[8];
+  private int count;
+
+  NodeLocks(ShermanServer server, Validation validation, int session, Worker worker, long scratch) {
+    this.tables = server.locks;
+    this.worker = worker;
+    this.memory = worker.memory();
+    this.unlocked = scratch;
+    this.found = scratch + Long.BYTES;
+    this.local = server.options.localLocks();
+    this.versions = validation == Validation.VERSIONS;
+    this.combine = server.options.combine();
+    this.handovers = server.options.handovers();
+    this.waitNanos = server.options.lockWaitNanos();
+    this.owner = ((server.number + 1L) << LockTables.SESSION_BITS) | session;
+  }
+
+  /**
+   * Takes a node's lock, and waits for it.
+   *
+   * @param owned whether no other compute server writes the node
+   * @throws StalledException where it stays locked
+   */
+  void lock(long node, boolean owned) {
+    long lock = tables.lockOf(node);
+    int place = placeOf(lock);
+    if (place < 0) {
+      takeLocal(lock);
+      place = hold(lock);
+    } else {
+      times[place]++;
+    }
+    if (!owned && !global[place]) {
+      takeGlobal(place, node);
+    }
+  }
+
+  private void takeLocal(long lock) {
+    if (local && !tables.localOf(lock).lock(LockTables.numberOf(lock), worker, waitNanos)) {
+      throw new StalledException(
+          "a local lock stayed taken: lock="
+              + GlobalAddress.toString(lock)
+              + ", waitedNanos="
+              + waitNanos);
+    }
+  }
+
+  private int hold(long lock) {
+    if (count == held.length) {
+      held = Arrays.copyOf(held, 2 * count);
+      global = Arrays.copyOf(global, 2 * count);
+      words = Arrays.copyOf(words, 2 * count);
+      times = Arrays.copyOf(times, 2 * count);
+    }
+    held[count] = lock;
+    times[count] = 1;
+    boolean handed = local && tables.localOf(lock).isHanded(LockTables.numberOf(lock));
+    global[count] = handed;
+    words[count] = handed ? tables.localOf(lock).word(LockTables.numberOf(lock)) : 0;
+    return count++;
+  }
+
+  private void takeGlobal(int place, long node) {
+    long start = worker.nanoTime();
+    for (int attempt = 0; ; attempt++) {
+      long other = takeOnce(place);
+      if (other == 0) {
+        return;
+      }
+      // Spins, as the paper does: each attempt is a round trip.
+      worker.backoff().pause(Math.min(attempt >> 8, 20));
+      if (attempt > EAGER && worker.nanoTime() - start > waitNanos) {
+        release(place);
+        throw stayedLocked(node, other, start);
+      }
+    }
+  }
+
+  /** Tries to take a global lock; returns 0, or who has it. */
+  private long takeOnce(int place) {
+    // Before the verb: where that fails, the lock may be ours.
+    global[place] = true;
+    long other = versions ? takeWord(place) : takeField(place);
+    global[place] = other == 0;
+    return other;
+  }
+
+  private long takeField(int place) {
+    long lock = held[place];
+    int shift = tables.shiftOf(lock);
+    long mask = LockTables.LOCK_MASK << shift;
+    long before = worker.maskedCas(tables.wordOf(lock), 0, mask, owner << shift, mask);
+    return (before >>> shift) & LockTables.LOCK_MASK;
+  }
+
+  private long takeWord(int place) {
+    long address = tables.wordOf(held[place]);
+    worker.read(address, found, Long.BYTES);
+    long word = memory.get(LONG, found);
+    if ((word & LockTables.LOCK_MASK) != 0) {
+      return word & LockTables.LOCK_MASK;
+    }
+    long before = worker.cas(address, word, word | owner);
+    words[place] = word;
+    return before == word ? 0 : Math.max(before & LockTables.LOCK_MASK, 1);
+  }
+
+  private StalledException stayedLocked(long node, long holder, long start) {
+    return new StalledException(
+        "a node stayed locked: node="
+            + GlobalAddress.toString(node)
+            + ", lock="
+            + GlobalAddress.toString(tables.lockOf(node))
+            + ", holder=computeServer "
+            + ((holder >>> LockTables.SESSION_BITS) - 1)
+            + " session "
+            + (holder & ((1 << LockTables.SESSION_BITS) - 1))
+            + ", waitedNanos="
+            + (worker.nanoTime() - start));
+  }
+
+  /** Takes a node's lock if nobody has it. */
+  boolean tryLock(long node, boolean owned) {
+    long lock = tables.lockOf(node);
+    int place = placeOf(lock);
+    if (place >= 0) {
+      times[place]++;
+    } else if (local && !tables.localOf(lock).tryLock(LockTables.numberOf(lock))) {
+      return false;
+    } else {
+      place = hold(lock);
+    }
+    if (owned || global[place]) {
+      return true;
+    }
+    if (takeOnce(place) == 0) {
+      return true;
+    }
+    release(place);
+    return false;
+  }
+
+  /**
+   * Posts changes of a node and lets go of its lock behind them. All go to the node's memory
+   * server.
+   *
+   * @param changes what to write, or nothing; is used up
+   */
+  void writeAndUnlock(long node, VerbList changes) {
+    int place = placeOf(tables.lockOf(node));
+    if (times[place] > 1) {
+      post(changes);
+      times[place]--;
+      return;
+    }
+    long lock = held[place];
+    int number = LockTables.numberOf(lock);
+    if (global[place] && local && tables.localOf(lock).mayHandOver(number, handovers)) {
+      post(changes);
+      long word = words[place];
+      forget(place);
+      tables.localOf(lock).handOver(number, word);
+      return;
+    }
+    if (global[place]) {
+      addUnlock(place, changes);
+    }
+    post(changes);
+    forget(place);
+    if (local) {
+      tables.localOf(lock).release(number);
+    }
+  }
+
+  private void addUnlock(int place, VerbList changes) {
+    long lock = held[place];
+    if (versions) {
+      memory.set(LONG, unlocked, (words[place] | LockTables.LOCK_MASK) + 1);
+      changes.write(tables.wordOf(lock), unlocked, Long.BYTES);
+    } else {
+      memory.set(LONG, unlocked, 0);
+      int bytes = LockTables.LOCK_BITS / Byte.SIZE;
+      changes.write(tables.wordOf(lock) + tables.shiftOf(lock) / Byte.SIZE, unlocked, bytes);
+    }
+  }
+
+  private void post(VerbList changes) {
+    if (combine || changes.size() < 2) {
+      worker.post(changes);
+    } else {
+      for (int i = 0; i < changes.size(); i++) {
+        worker.write(changes.remote(i), changes.local(i), changes.length(i));
+      }
+    }
+    changes.clear();
+  }
+
+  /** Lets go of a node's lock. */
+  void unlock(long node) {
+    writeAndUnlock(node, single.clear());
+  }
+
+  /** Lets go of everything after a failure; another failure joins the first. */
+  void abandon(RuntimeException failure) {
+    while (count > 0) {
+      int place = count - 1;
+      times[place] = 1;
+      try {
+        if (global[place]) {
+          takeBack(held[place]);
+        }
+      } catch (RuntimeException e) {
+        failure.addSuppressed(e);
+      }
+      release(place);
+    }
+  }
+
+  /** Frees a global lock if it is still ours. */
+  private void takeBack(long lock) {
+    int shift = tables.shiftOf(lock);
+    long address = tables.wordOf(lock);
+    long sessions = local ? (1L << LockTables.SESSION_BITS) - 1 : 0;
+    long compared = (LockTables.LOCK_MASK & ~sessions) << shift;
+    if (!versions) {
+      worker.maskedCas(address, owner << shift, compared, 0, LockTables.LOCK_MASK << shift);
+      return;
+    }
+    worker.read(address, found, Long.BYTES);
+    long word = memory.get(LONG, found);
+    if (((word ^ owner) & compared) == 0) {
+      worker.cas(address, word, (word | LockTables.LOCK_MASK) + 1);
+    }
+  }
+
+  private void release(int place) {
+    if (--times[place] > 0) {
+      return;
+    }
+    long lock = held[place];
+    forget(place);
+    if (local) {
+      tables.localOf(lock).release(LockTables.numberOf(lock));
+    }
+  }
+
+  private int placeOf(long lock) {
+    for (int place = 0; place < count; place++) {
+      if (held[place] == lock) {
+        return place;
+      }
+    }
+    return -1;
+  }
+
+  private void forget(int place) {
+    count--;
+    held[place] = held[count];
+    global[place] = global[count];
+    words[place] = words[count];
+    times[place] = times[count];
+  }
+}

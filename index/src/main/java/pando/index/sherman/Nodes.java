@@ -1,0 +1,303 @@
+package pando.index.sherman;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.GlobalAddress;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
+
+/** READs nodes until they are whole, and puts what has changed into lists of WRITEs. */
+final class Nodes {
+  /** The node covers the key. */
+  static final int COVERS = 0;
+
+  /** The key lies above the node: its sibling is next. */
+  static final int RIGHT = 1;
+
+  /** It is not the node that was looked for, any more. */
+  static final int STALE = 2;
+
+  /** Local bytes that are needed: for a lock's word before and after. */
+  static final int SCRATCH_BYTES = 2 * Long.BYTES;
+
+  /** READs of a torn node: a tenth of a second, where a WRITE takes a microsecond. */
+  private static final int READS_MAX = 200;
+
+  private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final ShermanServer server;
+  private final BLinkLayout layout;
+  private final Validation validation;
+  private final boolean entryWrites;
+  private final NodeLocks locks;
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final long before;
+  private final long after;
+  private final VerbList list = new VerbList();
+
+  /** READs that brought a torn node. */
+  long torn;
+
+  Nodes(ShermanServer server, Validation validation, NodeLocks locks, Worker worker, long scratch) {
+    this.server = server;
+    this.layout = server.layout;
+    this.validation = validation;
+    this.entryWrites = server.options.entryWrites();
+    this.locks = locks;
+    this.worker = worker;
+    this.memory = worker.memory();
+    this.before = scratch;
+    this.after = scratch + Long.BYTES;
+  }
+
+  /**
+   * Reads a node without a lock.
+   *
+   * @param owned whether no other compute server writes the node
+   * @param buffer where the node is to start in local memory
+   * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
+   * @throws CorruptNodeException where it is no node
+   */
+  int read(long address, int level, long key, boolean owned, long buffer) {
+    String problem = null;
+    for (int attempt = 0; attempt < READS_MAX; attempt++) {
+      if (readOnce(address, owned, buffer)) {
+        problem = problem(address, buffer);
+        if (problem == null) {
+          return compare(level, key, buffer);
+        }
+        if (validation != Validation.ORIGINAL) {
+          throw new CorruptNodeException(address, problem);
+        }
+      }
+      torn++;
+      worker.backoff().pause(Math.min(attempt, 12));
+    }
+    return readLocked(address, level, key, owned, buffer);
+  }
+
+  private boolean readOnce(long address, boolean owned, long buffer) {
+    if (validation != Validation.VERSIONS) {
+      readImage(address, buffer);
+      return isWhole(buffer);
+    }
+    if (owned) {
+      return readBesideLocal(address, buffer);
+    }
+    addRead(list.clear(), address, buffer, before, after);
+    worker.post(list);
+    return areVersionsEqual(before, after);
+  }
+
+  /** Reads a node that only this compute server writes: its local lock tells whether it did. */
+  private boolean readBesideLocal(long address, long buffer) {
+    long lock = server.locks.lockOf(address);
+    LocalLocks local = server.locks.localOf(lock);
+    long state = local.state(LockTables.numberOf(lock));
+    if (state < 0) {
+      return false;
+    }
+    readImage(address, buffer);
+    return local.state(LockTables.numberOf(lock)) == state;
+  }
+
+  /** Tells whether READs of several nodes can be validated by what comes with them. */
+  boolean canReadTogether() {
+    return validation != Validation.VERSIONS || !server.options.partitioned();
+  }
+
+  /** Adds the READs of a node to a list; {@link #isWhole(long, long, long)} checks them. */
+  void addRead(VerbList reads, long address, long buffer, long wordBefore, long wordAfter) {
+    if (validation != Validation.VERSIONS) {
+      reads.read(address + BLinkLayout.IMAGE, buffer + BLinkLayout.IMAGE, layout.imageBytes());
+      return;
+    }
+    long word = server.locks.wordOf(server.locks.lockOf(address));
+    reads
+        .read(word, wordBefore, Long.BYTES)
+        .read(address + BLinkLayout.IMAGE, buffer + BLinkLayout.IMAGE, layout.imageBytes())
+        .read(word, wordAfter, Long.BYTES);
+  }
+
+  /** Tells whether a node that {@link #addRead} fetched is whole. */
+  boolean isWhole(long buffer, long wordBefore, long wordAfter) {
+    return validation == Validation.VERSIONS
+        ? areVersionsEqual(wordBefore, wordAfter)
+        : isWhole(buffer);
+  }
+
+  private boolean areVersionsEqual(long wordBefore, long wordAfter) {
+    long word = memory.get(LONG, wordBefore);
+    return (word & LockTables.LOCK_MASK) == 0 && memory.get(LONG, wordAfter) == word;
+  }
+
+  private boolean isWhole(long buffer) {
+    return switch (validation) {
+      case LINES -> layout.areStampsEqual(memory, buffer);
+      case CHECKSUM ->
+          layout.computeChecksum(memory, buffer) == BLinkLayout.checksum(memory, buffer);
+      case ORIGINAL -> layout.areEndsEqual(memory, buffer);
+      case VERSIONS, AUTO -> true;
+    };
+  }
+
+  /** Reads a node that changes all the time, as one of those who change it. */
+  private int readLocked(long address, int level, long key, boolean owned, long buffer) {
+    locks.lock(address, owned);
+    int outcome = readHeld(address, level, key, buffer);
+    locks.unlock(address);
+    return outcome;
+  }
+
+  /**
+   * Takes a node's lock and reads the node.
+   *
+   * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
+   */
+  int lockAndRead(long address, int level, long key, boolean owned, long buffer) {
+    locks.lock(address, owned);
+    return readHeld(address, level, key, buffer);
+  }
+
+  /** Reads a node whose lock is held: nobody writes it. */
+  int readHeld(long address, int level, long key, long buffer) {
+    readImage(address, buffer);
+    // Whoever took a part of a partition for his own may still write it: only then is it torn.
+    for (int attempt = 0; !isWhole(buffer) && attempt < READS_MAX; attempt++) {
+      worker.backoff().pause(Math.min(attempt, 12));
+      readImage(address, buffer);
+    }
+    String problem = isWhole(buffer) ? problem(address, buffer) : "parts of several nodes";
+    if (problem != null) {
+      throw new CorruptNodeException(address, problem);
+    }
+    return compare(level, key, buffer);
+  }
+
+  private void readImage(long address, long buffer) {
+    worker.read(address + BLinkLayout.IMAGE, buffer + BLinkLayout.IMAGE, layout.imageBytes());
+  }
+
+  private int compare(int level, long key, long buffer) {
+    long descriptor = BLinkLayout.descriptor(memory, buffer);
+    if (BLinkLayout.isFreed(descriptor)
+        || BLinkLayout.level(descriptor) != level
+        || key < BLinkLayout.low(memory, buffer)) {
+      return STALE;
+    }
+    return key > BLinkLayout.high(memory, buffer) ? RIGHT : COVERS;
+  }
+
+  /** Compares a checked node with what was looked for. */
+  int check(long address, int level, long key, long buffer) {
+    String problem = problem(address, buffer);
+    if (problem != null) {
+      throw new CorruptNodeException(address, problem);
+    }
+    return compare(level, key, buffer);
+  }
+
+  /** Returns what is wrong with a whole node, before anything in it is followed. */
+  private @Nullable String problem(long address, long buffer) {
+    long descriptor = BLinkLayout.descriptor(memory, buffer);
+    if (!BLinkLayout.isDescriptor(descriptor)
+        || BLinkLayout.level(descriptor) >= BLinkLayout.LEVELS_MAX) {
+      return "not a node: descriptor=0x" + Long.toHexString(descriptor);
+    }
+    if (BLinkLayout.address(memory, buffer) != address) {
+      return "holds the node of another address: "
+          + GlobalAddress.toString(BLinkLayout.address(memory, buffer));
+    }
+    long low = BLinkLayout.low(memory, buffer);
+    long high = BLinkLayout.high(memory, buffer);
+    long sibling = BLinkLayout.sibling(memory, buffer);
+    if (low > high || (high < Long.MAX_VALUE) != server.places.isNodeAddress(sibling)) {
+      return "no fences and sibling: low="
+          + low
+          + ", high="
+          + high
+          + ", sibling=0x"
+          + Long.toHexString(sibling);
+    }
+    return BLinkLayout.level(descriptor) == 0
+        ? problemOfLeaf(buffer, low, high)
+        : problemOfInner(buffer, low, high);
+  }
+
+  private @Nullable String problemOfLeaf(long buffer, long low, long high) {
+    for (int i = 0; i < layout.capacity(); i++) {
+      long key = BLinkLayout.key(memory, buffer, i);
+      if ((key < low || key > high) && BLinkLayout.isPresent(memory, buffer, i)) {
+        return "key outside the fences: key=" + key + ", low=" + low + ", high=" + high;
+      }
+    }
+    return null;
+  }
+
+  private @Nullable String problemOfInner(long buffer, long low, long high) {
+    int count = BLinkLayout.count(memory, buffer);
+    if (count < 1 || count > layout.capacity() || BLinkLayout.key(memory, buffer, 0) != low) {
+      return "no children from the low fence on: count=" + count + ", low=" + low;
+    }
+    for (int i = 0; i < count; i++) {
+      long key = BLinkLayout.key(memory, buffer, i);
+      if (key > high || (i > 0 && key <= BLinkLayout.key(memory, buffer, i - 1))) {
+        return "keys do not ascend: index=" + i + ", key=" + key;
+      }
+      long child = BLinkLayout.slot(memory, buffer, i);
+      if (!server.places.isNodeAddress(child)) {
+        return "points outside the pool: index=" + i + ", child=0x" + Long.toHexString(child);
+      }
+    }
+    return null;
+  }
+
+  /** Tells whether an entry of a whole node is whole itself. */
+  boolean isEntryWhole(long buffer, int index) {
+    return validation != Validation.ORIGINAL || BLinkLayout.isEntryWhole(memory, buffer, index);
+  }
+
+  /** Adds the WRITE of a whole node that has changed, or is new. */
+  void addNode(VerbList writes, long buffer) {
+    boolean published = validation == Validation.ORIGINAL;
+    long stamp = published ? BLinkLayout.stamp(memory, buffer) + 1 : server.nextStamp();
+    layout.setStamps(memory, buffer, stamp);
+    if (validation == Validation.CHECKSUM) {
+      BLinkLayout.setChecksum(memory, buffer, layout.computeChecksum(memory, buffer));
+    }
+    long address = BLinkLayout.address(memory, buffer);
+    writes.write(address + BLinkLayout.IMAGE, buffer + BLinkLayout.IMAGE, layout.imageBytes());
+  }
+
+  /** Writes a node at once. */
+  void write(long buffer) {
+    addNode(list.clear(), buffer);
+    worker.post(list);
+  }
+
+  /**
+   * Adds the WRITE of one entry of a leaf that has changed.
+   *
+   * @param sumBefore {@link BLinkLayout#entrySum} of the entry before
+   */
+  void addEntry(VerbList writes, long buffer, int index, long sumBefore) {
+    if (!entryWrites) {
+      addNode(writes, buffer);
+      return;
+    }
+    long address = BLinkLayout.address(memory, buffer);
+    int position = BLinkLayout.position(index);
+    writes.write(address + position, buffer + position, BLinkLayout.ENTRY_BYTES);
+    if (validation == Validation.CHECKSUM) {
+      long sum = layout.entrySum(memory, buffer, index) - sumBefore;
+      BLinkLayout.setChecksum(memory, buffer, BLinkLayout.checksum(memory, buffer) + sum);
+      writes.write(address + BLinkLayout.CHECKSUM, buffer + BLinkLayout.CHECKSUM, Long.BYTES);
+    }
+  }
+}

@@ -1,0 +1,235 @@
+package pando.index.sherman;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import pando.index.settings.Setting;
+import pando.index.settings.Settings;
+
+/**
+ * The settings of the B-link tree of Sherman's paper: {@link #sherman()}, {@link #fg()} and {@link
+ * #partitionedSherman()} are the systems, and each technique can be switched by itself. Immutable.
+ */
+public final class ShermanOptions {
+  /** Compute servers that an index can have. */
+  public static final int COMPUTE_SERVERS_MAX = 64;
+
+  /** Sessions that a compute server can have, as many as a lock can name. */
+  public static final int SESSIONS_MAX = 511;
+
+  /** Nodes that a cache must hold. */
+  static final int FRAMES_MIN = 4;
+
+  private static final Setting NODE_BYTES =
+      Setting.size("node-bytes", "1024", 0x1p31, "size of a node");
+  private static final Setting COMPUTE_SERVERS =
+      Setting.integer("compute-servers", "4", 1, COMPUTE_SERVERS_MAX, "compute servers");
+  private static final Setting CACHE_BYTES =
+      Setting.size(
+          "cache-bytes", "256MiB", 0x1p40, "nodes of level 1 that each compute server caches");
+  private static final Setting VALIDATION =
+      Setting.choice(
+          "validation",
+          Validation.AUTO.toString(),
+          Validation.names(),
+          "how a torn READ is told: " + String.join(", ", Validation.names()));
+  private static final Setting ON_CHIP_LOCKS =
+      Setting.flag("on-chip-locks", "on", "locks in the memory server's card, else in the nodes");
+  private static final Setting LOCAL_LOCKS =
+      Setting.flag("local-locks", "on", "a queue at the compute server in front of each lock");
+  private static final Setting HANDOVERS =
+      Setting.integer("handovers", "4", 0, 100, "times that a lock is handed over in a row");
+  private static final Setting COMBINE =
+      Setting.flag("combine", "on", "post the write-back and the unlock together");
+  private static final Setting ENTRY_WRITES =
+      Setting.flag("entry-writes", "on", "write back single entries, else whole nodes");
+  private static final Setting PARTITIONED =
+      Setting.flag("partitioned", "off", "each key belongs to one compute server, as in DEX");
+  private static final Setting MERGE_SHARE =
+      Setting.number("merge-share", "0.3", 0, 0.5, "fill below which nodes merge");
+  private static final Setting MERGED_SHARE =
+      Setting.number("merged-share", "0.8", 0.5, 1, "fill that a merge may make");
+  private static final Setting LOCK_WAIT_MILLIS =
+      Setting.integer("lock-wait-millis", "5000", 1, 1_000_000, "how long to wait for a lock");
+
+  private static final ShermanOptions SHERMAN =
+      new ShermanOptions(
+          Settings.of(
+              List.of(
+                  NODE_BYTES,
+                  COMPUTE_SERVERS,
+                  CACHE_BYTES,
+                  VALIDATION,
+                  ON_CHIP_LOCKS,
+                  LOCAL_LOCKS,
+                  HANDOVERS,
+                  COMBINE,
+                  ENTRY_WRITES,
+                  PARTITIONED,
+                  MERGE_SHARE,
+                  MERGED_SHARE,
+                  LOCK_WAIT_MILLIS)));
+
+  private final Settings settings;
+
+  private ShermanOptions(Settings settings) {
+    this.settings = settings;
+    BLinkLayout layout = new BLinkLayout(nodeBytes());
+    CACHE_BYTES.checkAtLeast((double) cacheBytes(), (double) FRAMES_MIN * layout.nodeBytes());
+    if (localLocks() && !onChipLocks()) {
+      throw new IllegalArgumentException(
+          "local locks stand in front of on-chip locks: local-locks=on, on-chip-locks=off");
+    }
+    if (partitioned() && !localLocks()) {
+      throw new IllegalArgumentException(
+          "partitions are locked locally: partitioned=on, local-locks=off");
+    }
+  }
+
+  /** Returns Sherman, with the paper's constants. */
+  public static ShermanOptions sherman() {
+    return SHERMAN;
+  }
+
+  /**
+   * Returns FG+ (Sherman section 5.1): the same tree and cache, spin locks by CAS in the nodes,
+   * whole nodes written back, each verb by itself.
+   */
+  public static ShermanOptions fg() {
+    return SHERMAN
+        .with("local-locks", "off")
+        .with("on-chip-locks", "off")
+        .with("combine", "off")
+        .with("entry-writes", "off");
+  }
+
+  /** Returns P-Sherman (DEX section 8): Sherman under logical partitioning. */
+  public static ShermanOptions partitionedSherman() {
+    return SHERMAN.with("partitioned", "on");
+  }
+
+  /**
+   * Returns the options of a system.
+   *
+   * @param system {@code sherman}, {@code p-sherman} or {@code fg}
+   */
+  public static ShermanOptions of(String system) {
+    return switch (system) {
+      case "sherman" -> sherman();
+      case "p-sherman" -> partitionedSherman();
+      case "fg" -> fg();
+      default -> throw new IllegalArgumentException("no such system: name=" + system);
+    };
+  }
+
+  /**
+   * Returns these options with one setting changed.
+   *
+   * @param name as in {@link #documentation()}
+   * @param value a number, a share from 0 to 1, a size such as {@code 64KiB}, or a word
+   * @throws IllegalArgumentException where there is no such setting, or the value is not for it
+   */
+  public ShermanOptions with(String name, String value) {
+    return new ShermanOptions(settings.with(name, value));
+  }
+
+  /** Returns these options with another number of compute servers. */
+  public ShermanOptions withComputeServers(int servers) {
+    return with("compute-servers", Integer.toString(servers));
+  }
+
+  /** Returns these options with another cache size per compute server. */
+  public ShermanOptions withCacheBytes(long bytes) {
+    return with("cache-bytes", Long.toString(bytes));
+  }
+
+  /** Returns what each setting means, by name, with Sherman's default. */
+  public static Map<String, String> documentation() {
+    return SHERMAN.settings.documentation();
+  }
+
+  /** Returns the system's name: {@code sherman}, {@code p-sherman} or {@code fg}. */
+  public String system() {
+    return partitioned() ? "p-sherman" : onChipLocks() ? "sherman" : "fg";
+  }
+
+  /** Returns the size of a node, a multiple of 64. */
+  public int nodeBytes() {
+    return (int) settings.number(NODE_BYTES);
+  }
+
+  /** Returns the number of compute servers, 1 to {@link #COMPUTE_SERVERS_MAX}. */
+  public int computeServers() {
+    return (int) settings.number(COMPUTE_SERVERS);
+  }
+
+  /** Returns the bytes of level-1 nodes that each compute server caches. */
+  public long cacheBytes() {
+    return (long) settings.number(CACHE_BYTES);
+  }
+
+  /** Returns how a reader tells a torn node. */
+  public Validation validation() {
+    return Validation.of(Validation.names().get((int) settings.number(VALIDATION)));
+  }
+
+  /** Tells whether locks are in the memory servers' on-chip regions. */
+  public boolean onChipLocks() {
+    return settings.isOn(ON_CHIP_LOCKS);
+  }
+
+  /** Tells whether a compute server's threads queue locally for a lock. */
+  public boolean localLocks() {
+    return settings.isOn(LOCAL_LOCKS);
+  }
+
+  /** Returns how often in a row a lock is handed over. */
+  public int handovers() {
+    return (int) settings.number(HANDOVERS);
+  }
+
+  /** Tells whether dependent WRITEs are posted together. */
+  public boolean combine() {
+    return settings.isOn(COMBINE);
+  }
+
+  /** Tells whether single entries are written back. */
+  public boolean entryWrites() {
+    return settings.isOn(ENTRY_WRITES);
+  }
+
+  /** Tells whether each key belongs to one compute server. */
+  public boolean partitioned() {
+    return settings.isOn(PARTITIONED);
+  }
+
+  /** Returns the share of its capacity below which a node looks for a neighbour to merge with. */
+  public double mergeShare() {
+    return settings.number(MERGE_SHARE);
+  }
+
+  /** Returns the share that two neighbours may hold after becoming one. */
+  public double mergedShare() {
+    return settings.number(MERGED_SHARE);
+  }
+
+  /** Returns how long to wait for a lock that somebody holds, in nanoseconds. */
+  public long lockWaitNanos() {
+    return ((long) settings.number(LOCK_WAIT_MILLIS)) * 1_000_000;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof ShermanOptions options && settings.equals(options.settings);
+  }
+
+  @Override
+  public int hashCode() {
+    return settings.hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return "ShermanOptions" + settings;
+  }
+}

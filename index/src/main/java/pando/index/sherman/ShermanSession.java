@@ -1,0 +1,215 @@
+package pando.index.sherman;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.StalledException;
+import pando.index.EntryVisitor;
+import pando.index.NotServedHereException;
+import pando.index.Partitioning;
+import pando.index.Session;
+
+/**
+ * Sends each operation of one thread to a compute server: its own, or the one that owns the key.
+ */
+final class ShermanSession implements Session {
+  private static final int NO_HOME = -1;
+  private static final int ATTEMPTS_MAX = 1_000;
+  private static final int PAUSE_MAX = 40;
+
+  private final ShermanIndex index;
+  private final int home;
+  private final @Nullable ShermanWorker[] workers =
+      new @Nullable ShermanWorker[ShermanOptions.COMPUTE_SERVERS_MAX];
+  private boolean closed;
+  private long key;
+  private long value;
+
+  private ShermanSession(ShermanIndex index, int home) {
+    this.index = index;
+    this.home = home;
+  }
+
+  /** Opens a session at a compute server, which serves every key. */
+  static ShermanSession at(ShermanIndex index, int server) {
+    ShermanSession session = new ShermanSession(index, server);
+    session.worker(0);
+    return session;
+  }
+
+  /** Opens a session in which every key goes to its own compute server. */
+  static ShermanSession partitioned(ShermanIndex index) {
+    return new ShermanSession(index, NO_HOME);
+  }
+
+  @Override
+  public long key() {
+    return key;
+  }
+
+  @Override
+  public long value() {
+    return value;
+  }
+
+  @Override
+  public boolean get(long wanted) {
+    ShermanWorker worker = worker(wanted);
+    return result(wanted, worker, worker.get(wanted));
+  }
+
+  @Override
+  public boolean put(long wanted, long stored) {
+    return write(Operation.PUT, wanted, stored);
+  }
+
+  @Override
+  public boolean putIfAbsent(long wanted, long stored) {
+    return !write(Operation.PUT_IF_ABSENT, wanted, stored);
+  }
+
+  @Override
+  public boolean update(long wanted, long stored) {
+    return write(Operation.UPDATE, wanted, stored);
+  }
+
+  @Override
+  public boolean remove(long wanted) {
+    return write(Operation.REMOVE, wanted, 0);
+  }
+
+  private boolean write(Operation operation, long wanted, long stored) {
+    ShermanWorker worker = worker(wanted);
+    return result(wanted, worker, worker.write(operation, wanted, stored));
+  }
+
+  private boolean result(long wanted, ShermanWorker worker, boolean found) {
+    key = wanted;
+    value = worker.value();
+    return found;
+  }
+
+  @Override
+  public boolean floor(long wanted) {
+    return neighbour(wanted, true);
+  }
+
+  @Override
+  public boolean ceiling(long wanted) {
+    return neighbour(wanted, false);
+  }
+
+  private boolean neighbour(long wanted, boolean down) {
+    ShermanWorker worker = worker(wanted);
+    int outcome = worker.neighbour(wanted, down);
+    if (outcome == ShermanWorker.FOUND) {
+      key = worker.key();
+      value = worker.value();
+    }
+    return outcome == ShermanWorker.FURTHER
+        ? neighbourUnderLocks(wanted, down)
+        : outcome == ShermanWorker.FOUND;
+  }
+
+  /** Locks leaf after leaf until one has an entry: so all are as they are found at one moment. */
+  private boolean neighbourUnderLocks(long wanted, boolean down) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      int outcome;
+      try {
+        outcome = walkUnderLocks(wanted, down);
+      } finally {
+        unlockNeighbours();
+      }
+      if (outcome != ShermanWorker.BUSY) {
+        return outcome == ShermanWorker.FOUND;
+      }
+      worker(wanted).worker().backoff().pause(Math.min(attempt, PAUSE_MAX));
+    }
+    throw new StalledException(
+        "leaves between a key and its neighbour stayed locked: key="
+            + wanted
+            + ", attempts="
+            + ATTEMPTS_MAX);
+  }
+
+  private int walkUnderLocks(long wanted, boolean down) {
+    long probe = wanted;
+    while (true) {
+      ShermanWorker worker = worker(probe);
+      int outcome = worker.lockNeighbour(probe, down);
+      if (outcome != ShermanWorker.FURTHER) {
+        key = worker.key();
+        value = worker.value();
+        return outcome;
+      }
+      probe = worker.bound();
+    }
+  }
+
+  private void unlockNeighbours() {
+    for (ShermanWorker worker : workers) {
+      if (worker != null) {
+        worker.unlockNeighbours();
+      }
+    }
+  }
+
+  @Override
+  public long scan(long from, long to, long limit, EntryVisitor visitor) {
+    Objects.requireNonNull(visitor, "visitor");
+    if (from > to) {
+      throw new IllegalArgumentException("range is reversed: from=" + from + ", to=" + to);
+    }
+    if (limit < 0) {
+      throw new IllegalArgumentException("limit is negative: limit=" + limit);
+    }
+    long visited = 0;
+    long next = from;
+    while (visited < limit) {
+      long end = Math.min(to, highOfServer(next));
+      ShermanWorker worker = worker(next);
+      visited += worker.scan(next, end, limit - visited, visitor);
+      if (end == to || worker.scanWasEnded()) {
+        return visited;
+      }
+      next = end + 1;
+    }
+    return visited;
+  }
+
+  private long highOfServer(long wanted) {
+    Partitioning partitioning = index.partitioning();
+    return home != NO_HOME
+        ? Long.MAX_VALUE
+        : partitioning.highOfServer(partitioning.ownerOfKey(wanted));
+  }
+
+  private ShermanWorker worker(long wanted) {
+    int server = home != NO_HOME ? home : index.partitioning().ownerOfKey(wanted);
+    ShermanWorker worker = workers[server];
+    return worker != null ? worker : open(server, wanted);
+  }
+
+  private ShermanWorker open(int server, long wanted) {
+    if (closed) {
+      throw new IllegalStateException("the session is closed");
+    }
+    ShermanWorker worker = index.worker(server);
+    if (worker == null) {
+      throw new NotServedHereException(wanted, server);
+    }
+    workers[server] = worker;
+    return worker;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    for (int i = 0; i < workers.length; i++) {
+      ShermanWorker worker = workers[i];
+      if (worker != null) {
+        workers[i] = null;
+        index.retire(worker);
+      }
+    }
+  }
+}

@@ -1,0 +1,197 @@
+package pando.index.sherman;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.GlobalAddress;
+import pando.fabric.PoolFullException;
+import pando.fabric.StalledException;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
+import pando.index.pool.Catalogue;
+
+/**
+ * Splits nodes, as in a B-link tree (Sherman section 4.2.1 and figure 7): the upper half goes to a
+ * new sibling, which is written before the node; from the moment when the node is written, the
+ * sibling can be reached through it. Then the sibling is made known one level up, under the lock of
+ * that node alone.
+ */
+final class Splits {
+  private final ShermanServer server;
+  private final BLinkLayout layout;
+  private final Nodes nodes;
+  private final NodeLocks locks;
+  private final Descent descent;
+  private final Catalogue catalogue;
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final long sibling;
+  private final long parent;
+  private final long message;
+  private final VerbList list = new VerbList();
+  private final long[] keys;
+  private final long[] slots;
+
+  /**
+   * Creates what splits.
+   *
+   * @param sibling where new nodes start in local memory
+   * @param parent where nodes above start in local memory
+   * @param message local room for a CALL
+   */
+  Splits(
+      ShermanServer server,
+      Nodes nodes,
+      NodeLocks locks,
+      Descent descent,
+      Catalogue catalogue,
+      Worker worker,
+      long sibling,
+      long parent,
+      long message) {
+    this.server = server;
+    this.layout = server.layout;
+    this.nodes = nodes;
+    this.locks = locks;
+    this.descent = descent;
+    this.catalogue = catalogue;
+    this.worker = worker;
+    this.memory = worker.memory();
+    this.sibling = sibling;
+    this.parent = parent;
+    this.message = message;
+    this.keys = new long[layout.capacity() + 1];
+    this.slots = new long[layout.capacity() + 1];
+  }
+
+  /** Splits a full leaf whose lock is held, adds an entry, and lets go of the lock. */
+  void splitLeaf(long leaf, long key, long value) {
+    int count = layout.copySorted(memory, leaf, Long.MIN_VALUE, Long.MAX_VALUE, keys, slots);
+    int at = count;
+    while (at > 0 && keys[at - 1] > key) {
+      keys[at] = keys[at - 1];
+      slots[at] = slots[at - 1];
+      at--;
+    }
+    keys[at] = key;
+    slots[at] = value;
+    split(leaf, 0, count + 1);
+  }
+
+  /** Splits a full inner node whose lock is held, adds a child, and lets go of the lock. */
+  private void splitInner(long node, int level, int index, long key, long child) {
+    int count = BLinkLayout.count(memory, node);
+    for (int i = 0; i <= count; i++) {
+      int from = i < index ? i : i - 1;
+      keys[i] = i == index ? key : BLinkLayout.key(memory, node, from);
+      slots[i] = i == index ? child : BLinkLayout.slot(memory, node, from);
+    }
+    split(node, level, count + 1);
+  }
+
+  /** Divides entries between a node and a new sibling. */
+  private void split(long node, int level, int count) {
+    int kept = count / 2;
+    long low = keys[kept];
+    long address = BLinkLayout.address(memory, node);
+    long siblingAddress = server.allocator.allocate(worker, message, GlobalAddress.server(address));
+    long above = BLinkLayout.high(memory, node);
+    layout.format(
+        memory, sibling, siblingAddress, level, low, above, BLinkLayout.sibling(memory, node));
+    fill(sibling, kept, count);
+    layout.clearEntries(memory, node);
+    BLinkLayout.setHigh(memory, node, low - 1);
+    BLinkLayout.setSibling(memory, node, siblingAddress);
+    fill(node, 0, kept);
+    boolean written = false;
+    try {
+      writeSibling(GlobalAddress.server(siblingAddress) == GlobalAddress.server(address));
+      nodes.addNode(list, node);
+      written = true;
+    } finally {
+      if (!written) {
+        server.allocator.free(worker, message, siblingAddress);
+      }
+    }
+    locks.writeAndUnlock(address, list);
+    try {
+      insertAbove(level + 1, low, siblingAddress);
+    } catch (PoolFullException noRoomAbove) {
+      // The entry is stored and the tree is right: the sibling is reached through the node, which
+      // costs a READ more, as in the moment before.
+      locks.abandon(noRoomAbove);
+    }
+  }
+
+  /** Writes the sibling in the node's own list where both are on one memory server, else now. */
+  private void writeSibling(boolean together) {
+    list.clear();
+    if (together) {
+      nodes.addNode(list, sibling);
+    } else {
+      nodes.write(sibling);
+    }
+  }
+
+  private void fill(long node, int from, int to) {
+    for (int i = from; i < to; i++) {
+      BLinkLayout.append(memory, node, keys[i], slots[i]);
+    }
+  }
+
+  /** Makes a new node known to the level above. */
+  private void insertAbove(int level, long low, long child) {
+    for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
+      if (!descent.find(low, level)) {
+        grow(level);
+      } else if (insert(level, low, child, attempt)) {
+        return;
+      }
+    }
+    throw new StalledException(
+        "no place above a new node: level="
+            + level
+            + ", low="
+            + low
+            + ", node="
+            + GlobalAddress.toString(child));
+  }
+
+  private boolean insert(int level, long low, long child, int attempt) {
+    if (!descent.lockCovering(level, low, parent, attempt)) {
+      return false;
+    }
+    int index = layout.childOf(memory, parent, low);
+    if (BLinkLayout.key(memory, parent, index) == low) {
+      throw new CorruptNodeException(descent.node, "knows of a node that is new: low=" + low);
+    }
+    if (BLinkLayout.count(memory, parent) == layout.capacity()) {
+      splitInner(parent, level, index + 1, low, child);
+    } else {
+      BLinkLayout.insert(memory, parent, index + 1, low, child);
+      nodes.addNode(list.clear(), parent);
+      locks.writeAndUnlock(descent.node, list);
+    }
+    return true;
+  }
+
+  /** Puts a root above the present one, with that as its only child. */
+  private void grow(int level) {
+    long root = catalogue.root();
+    if (Catalogue.rootLevel(root) < level) {
+      long address = server.allocator.allocate(worker, message, GlobalAddress.server(root));
+      boolean used = false;
+      try {
+        layout.format(
+            memory, sibling, address, level, Long.MIN_VALUE, Long.MAX_VALUE, GlobalAddress.NULL);
+        BLinkLayout.append(memory, sibling, Long.MIN_VALUE, Catalogue.rootAddress(root));
+        nodes.write(sibling);
+        used = catalogue.replaceRoot(root, address, level);
+      } finally {
+        if (!used) {
+          server.allocator.free(worker, message, address);
+        }
+      }
+    }
+    server.setRoot(catalogue.root(), worker.backoff());
+  }
+}

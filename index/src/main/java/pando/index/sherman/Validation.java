@@ -1,0 +1,54 @@
+package pando.index.sherman;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** How a reader, who takes no lock, tells whether the node that a READ brought is whole. */
+public enum Validation {
+  /** {@link #LINES} where the fabric lands 64 bytes as one, else {@link #CHECKSUM}. */
+  AUTO(0),
+  /**
+   * Every line of 64 bytes carries the stamp of the last WRITE of the whole node; a node is whole
+   * where all are equal. An entry lies within one line, so that it lands as one. One READ; needs a
+   * fabric that lands 64 bytes as one.
+   */
+  LINES(1),
+  /**
+   * The lock's word counts the node's changes, and is READ before and after the node. Three READs,
+   * as the corrected Sherman that the DEX paper measured.
+   */
+  VERSIONS(2),
+  /** A checksum over the node. One READ, a WRITE more for each change, and the sum itself. */
+  CHECKSUM(3),
+  /**
+   * As published: 4-bit versions at both ends of a node and of each entry. Takes a torn node for a
+   * whole one wherever READs do not arrive in the order of addresses; for the simulator alone, to
+   * show that.
+   */
+  ORIGINAL(4);
+
+  private final int number;
+
+  Validation(int number) {
+    this.number = number;
+  }
+
+  /** Returns a number that stays the same. */
+  int number() {
+    return number;
+  }
+
+  static List<String> names() {
+    return Arrays.stream(values()).map(Validation::toString).toList();
+  }
+
+  static Validation of(String name) {
+    return valueOf(name.toUpperCase(Locale.ROOT));
+  }
+
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

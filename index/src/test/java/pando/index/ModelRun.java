@@ -1,0 +1,105 @@
+package pando.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** Random operations, each compared with a plain map. */
+public final class ModelRun {
+  private final Session session;
+  private final NavigableMap<Long, Long> model;
+  private final SplittableRandom random;
+  private final int keys;
+
+  /**
+   * Prepares a run.
+   *
+   * @param keys different keys to choose from
+   */
+  public ModelRun(
+      Session session, NavigableMap<Long, Long> model, SplittableRandom random, int keys) {
+    this.session = session;
+    this.model = model;
+    this.random = random;
+    this.keys = keys;
+  }
+
+  /** Runs so many operations. */
+  public void operations(int count) {
+    for (int i = 0; i < count; i++) {
+      boolean shrinking = i / (count / 4) % 2 == 1;
+      operation(i, shrinking ? random.nextInt(4, 20) : random.nextInt(16));
+    }
+  }
+
+  private long key() {
+    int key = random.nextInt(keys);
+    return switch (key) {
+      case 0 -> Long.MIN_VALUE;
+      case 1 -> Long.MAX_VALUE;
+      default -> (key - keys / 2) * (Long.MAX_VALUE / keys * 2);
+    };
+  }
+
+  private void operation(int number, int kind) {
+    long key = key();
+    long value = random.nextInt(8) == 0 ? random.nextInt(-1, 1) : random.nextLong();
+    String what = "operation=" + number + ", kind=" + kind + ", key=" + key;
+    switch (kind) {
+      case 0, 1, 2, 3 -> stored(what, session.put(key, value), model.put(key, value));
+      case 4 -> {
+        Long before = model.putIfAbsent(key, value);
+        stored(what, !session.putIfAbsent(key, value), before);
+      }
+      case 5, 6 -> {
+        Long before = model.containsKey(key) ? model.put(key, value) : null;
+        stored(what, session.update(key, value), before);
+      }
+      case 7, 8 -> stored(what, session.get(key), model.get(key));
+      case 9 -> found(what, session.floor(key), model.floorEntry(key));
+      case 10 -> found(what, session.ceiling(key), model.ceilingEntry(key));
+      case 11 -> scan(what, key, Math.max(key, key()), random.nextInt(100));
+      default -> stored(what, session.remove(key), model.remove(key));
+    }
+  }
+
+  private void stored(String what, boolean found, @Nullable Long before) {
+    assertThat(found).as(what).isEqualTo(before != null);
+    if (before != null) {
+      assertThat(session.value()).as(what).isEqualTo(before);
+    }
+  }
+
+  private void found(String what, boolean found, Map.@Nullable Entry<Long, Long> expected) {
+    assertThat(found).as(what).isEqualTo(expected != null);
+    if (expected != null) {
+      assertThat(session.key()).as(what).isEqualTo(expected.getKey());
+      assertThat(session.value()).as(what).isEqualTo(expected.getValue());
+    }
+  }
+
+  private void scan(String what, long from, long to, int limit) {
+    List<Map.Entry<Long, Long>> seen = new ArrayList<>();
+    long visited =
+        session.scan(
+            from,
+            to,
+            limit,
+            (key, value) -> {
+              seen.add(Map.entry(key, value));
+              return true;
+            });
+    List<Map.Entry<Long, Long>> expected =
+        model.subMap(from, true, to, true).entrySet().stream()
+            .limit(limit)
+            .map(entry -> Map.entry(entry.getKey(), entry.getValue()))
+            .toList();
+    assertThat(seen).as(what).isEqualTo(expected);
+    assertThat(visited).as(what).isEqualTo(expected.size());
+  }
+}
