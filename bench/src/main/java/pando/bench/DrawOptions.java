@@ -45,7 +45,7 @@ final class DrawOptions {
       defaultValue = "1M",
       converter = Quantity.class,
       description =
-          "Operations before those that are measured; in virtual time they take none (default:"
+          "Operations before those that are measured; when simulated they take no time (default:"
               + " ${DEFAULT-VALUE}).")
   private long warmup;
 
