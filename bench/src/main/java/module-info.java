@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** The {@code pando} command: the demo, benchmarks, and memory servers. */
+/** The {@code pando} command: the demo, benchmarks, the simulator, and memory servers. */
 @NullMarked
 module pando.bench {
   requires static org.jspecify;

@@ -2,13 +2,11 @@ package pando.bench;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import pando.bench.btree.BTreeSubject;
 import pando.bench.cluster.ShmTestbed;
 import pando.bench.console.Numbers;
@@ -72,8 +70,11 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   private Choices.Workloads workloads;
 
   @Mixin private LoadOptions loadOptions;
+  @Mixin private DrawOptions drawOptions;
   @Mixin private PlanOptions planOptions;
-  @Mixin private IndexOptions indexOptions;
+  @Mixin private IndexOption indexOption;
+  @Mixin private ServerOptions serverOptions;
+  @Mixin private SettingOptions settingOptions;
 
   @Option(
       names = "--fabric",
@@ -110,22 +111,18 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       })
   private List<Choices.Peer> peers;
 
-  @Option(
-      names = "--json",
-      paramLabel = "FILE",
-      description = "Writes the results to a file, as an array of JSON objects.")
-  private @Nullable Path json;
+  @Mixin private JsonOption jsonOption;
 
   private final List<Result> results = new ArrayList<>();
 
   @Override
   public Integer call() throws IOException {
-    Plan plan = planOptions.plan(loadOptions);
-    DexOptions options = indexOptions.dex(plan.records());
+    Plan plan = planOptions.plan(loadOptions, drawOptions);
+    DexOptions options = indexOption.dex(serverOptions, settingOptions, plan.records());
     check(plan, options);
     Setup setup =
         new Setup(
-            indexOptions.name(),
+            indexOption.name(),
             fabric.toString(),
             options.computeServers(),
             memoryServers(),
@@ -140,11 +137,12 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   }
 
   private int memoryServers() {
-    return indexOptions.memoryServers(
+    return serverOptions.memoryServers(
         fabric == Choices.FabricKind.SHM ? SHM_MEMORY_SERVERS : LOCAL_MEMORY_SERVERS);
   }
 
   private void check(Plan plan, DexOptions options) {
+    jsonOption.check();
     if (fabric == Choices.FabricKind.SHM) {
       int most = Math.min(options.computeServers(), plan.threads());
       // Each needs a compute server and a thread.
@@ -152,13 +150,6 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     }
     if (peers.contains(Choices.Peer.SKIPLIST) || peers.contains(Choices.Peer.SKIPLIST_SORTED)) {
       checkHeap(plan);
-    }
-    if (json != null) {
-      Path directory = json.toAbsolutePath().getParent();
-      if (directory == null || !Files.isDirectory(directory) || Files.isDirectory(json)) {
-        throw new ParameterException(
-            spec.commandLine(), "--json is not a file that can be written: file=" + json);
-      }
     }
   }
 
@@ -229,6 +220,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   @Override
   public void onResult(Result result) throws IOException {
     results.add(result);
+    Path json = jsonOption.file();
     if (json != null) {
       ResultsJson.write(json, results);
     }

@@ -18,6 +18,11 @@ record CacheSize(long bytes, double share) {
     return share == 0 ? bytes : Math.round(share * records * RECORD_BYTES);
   }
 
+  @Override
+  public String toString() {
+    return share == 0 ? bytes + " bytes" : 100 * share + "%";
+  }
+
   /** Reads {@code 25600KiB} or {@code 8%}. */
   static final class Converter implements ITypeConverter<CacheSize> {
     @Override

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
+import pando.sim.fault.Fault;
 import picocli.CommandLine.ITypeConverter;
 
 /** Names that options take. */
@@ -15,6 +16,19 @@ final class Choices {
   enum Index {
     /** DEX. */
     DEX;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** What runs in virtual time. */
+  enum Simulated {
+    /** DEX. */
+    DEX,
+    /** Locks alone. */
+    LOCK;
 
     @Override
     public String toString() {
@@ -66,6 +80,13 @@ final class Choices {
     }
   }
 
+  /** Reads what runs in virtual time. */
+  static final class SimulatedConverter extends NameConverter<Simulated> {
+    SimulatedConverter() {
+      super(Simulated.class);
+    }
+  }
+
   /** Reads a fabric. */
   static final class FabricConverter extends NameConverter<FabricKind> {
     FabricConverter() {
@@ -84,6 +105,13 @@ final class Choices {
   static final class DistributionConverter extends NameConverter<Distribution> {
     DistributionConverter() {
       super(Distribution.class);
+    }
+  }
+
+  /** Reads a fault. */
+  static final class FaultConverter extends NameConverter<Fault> {
+    FaultConverter() {
+      super(Fault.class);
     }
   }
 

@@ -39,7 +39,9 @@ final class ChurnCommand implements Callable<Integer> {
       description = "Records to insert and remove (default: ${DEFAULT-VALUE}).")
   private long churned;
 
-  @Mixin private IndexOptions indexOptions;
+  @Mixin private IndexOption indexOption;
+  @Mixin private ServerOptions serverOptions;
+  @Mixin private SettingOptions settingOptions;
 
   @Override
   public Integer call() {
@@ -62,8 +64,8 @@ final class ChurnCommand implements Callable<Integer> {
     long records = loadOptions.records();
     try (IndexSubject subject =
         IndexSubject.openLocal(
-            indexOptions.dex(records),
-            indexOptions.memoryServers(MEMORY_SERVERS),
+            indexOption.dex(serverOptions, settingOptions, records),
+            serverOptions.memoryServers(MEMORY_SERVERS),
             PoolSize.bytes(records, churned, loadOptions.fill()),
             loadOptions.seed())) {
       Records supply = new Records(loadOptions.seed());

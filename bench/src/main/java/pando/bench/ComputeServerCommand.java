@@ -17,8 +17,11 @@ import picocli.CommandLine.Option;
 @Command(name = "compute-servers", hidden = true)
 final class ComputeServerCommand implements Callable<Integer> {
   @Mixin private LoadOptions loadOptions;
+  @Mixin private DrawOptions drawOptions;
   @Mixin private PlanOptions planOptions;
-  @Mixin private IndexOptions indexOptions;
+  @Mixin private IndexOption indexOption;
+  @Mixin private ServerOptions serverOptions;
+  @Mixin private SettingOptions settingOptions;
 
   @Option(names = "--pool", required = true, split = ",")
   private List<String> memoryServers;
@@ -39,11 +42,11 @@ final class ComputeServerCommand implements Callable<Integer> {
     DataOutputStream answers = new DataOutputStream(System.out);
     // What anything else prints must not get between the answers.
     System.setOut(System.err);
-    Plan plan = planOptions.plan(loadOptions);
+    Plan plan = planOptions.plan(loadOptions, drawOptions);
     try (ComputeService service =
         new ComputeService(
             plan,
-            indexOptions.dex(plan.records()),
+            indexOption.dex(serverOptions, settingOptions, plan.records()),
             memoryServers,
             process,
             processes,

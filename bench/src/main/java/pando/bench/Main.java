@@ -22,7 +22,7 @@ public final class Main {
             .setParameterExceptionHandler(Failures::onParameter)
             .setExecutionExceptionHandler(Failures::onExecution)
             .setUsageHelpWidth(HELP_WIDTH);
-    pando.getSubcommands().values().forEach(IndexOptions::document);
+    pando.getSubcommands().values().forEach(SettingOptions::document);
     return pando;
   }
 }

@@ -1,5 +1,9 @@
 package pando.bench;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -18,6 +22,33 @@ final class Ranges {
     if (!isLegal) {
       throw new ParameterException(
           spec.commandLine(), option + " is out of range: value=" + value + ", " + legal);
+    }
+  }
+
+  /** Returns the only one of values that might be several. */
+  static <T> T single(CommandSpec spec, String option, List<T> values) {
+    if (values.size() != 1) {
+      throw new ParameterException(
+          spec.commandLine(), option + " takes one value here: values=" + values);
+    }
+    return values.getFirst();
+  }
+
+  /** Returns values, of which there must be some: a comma alone separates none. */
+  static <T> List<T> several(CommandSpec spec, String option, List<T> values) {
+    check(spec, option, !values.isEmpty(), values, "at least one");
+    return values;
+  }
+
+  /** Checks that a file, if there is to be one, can be written. */
+  static void checkFile(CommandSpec spec, String option, @Nullable Path file) {
+    if (file == null) {
+      return;
+    }
+    Path directory = file.toAbsolutePath().getParent();
+    if (directory == null || !Files.isDirectory(directory) || Files.isDirectory(file)) {
+      throw new ParameterException(
+          spec.commandLine(), option + " is not a file that can be written: file=" + file);
     }
   }
 }

@@ -1,2 +1,5 @@
-/** The {@code pando} command and its subcommands. Start reading at {@link pando.bench.Main}. */
+/**
+ * The {@code pando} command and its subcommands, for the demo, benchmarks, the simulator and memory
+ * servers. Start reading at {@link pando.bench.Main}.
+ */
 package pando.bench;

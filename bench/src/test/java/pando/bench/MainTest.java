@@ -1,13 +1,16 @@
 package pando.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,6 +54,48 @@ final class MainTest {
           "poolBytesPerRecord",
           "verified");
 
+  private static final Set<String> SIM_FIELDS =
+      Set.of(
+          "index",
+          "fabric",
+          "workload",
+          "distribution",
+          "theta",
+          "records",
+          "operations",
+          "threads",
+          "coroutines",
+          "clients",
+          "processorThreads",
+          "computeServers",
+          "memoryServers",
+          "cacheBytesPerServer",
+          "seed",
+          "virtualNanos",
+          "throughputOps",
+          "readsPerOp",
+          "writesPerOp",
+          "atomicsPerOp",
+          "callsPerOp",
+          "roundTripsPerOp",
+          "roundTripsP50",
+          "roundTripsP99",
+          "bytesPerOp",
+          "cacheHitRatio",
+          "p50Nanos",
+          "p90Nanos",
+          "p99Nanos",
+          "p999Nanos",
+          "verified",
+          "computeOut",
+          "computeIn",
+          "memoryOut",
+          "memoryIn",
+          "processors",
+          "events",
+          "realNanos",
+          "hash");
+
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
 
@@ -88,7 +133,7 @@ final class MainTest {
         "pando bench --fabric shm --compute-processes 3   | --compute-processes is out of range",
         "pando bench --json no/such/directory/out.json    | --json is not a file",
         "pando churn --churn 0                            | --churn is out of range",
-        "pando simulate --faults gremlins                 | no such fault: name=gremlins",
+        "pando simulate --faults gremlins                 | 'gremlins' is not one of torn",
         "pando simulate --threads 0                       | --threads is out of range",
         "pando simulate --compute-servers 65              | --compute-servers is out of range",
         "pando simulate --memory-servers 0                | --memory-servers is out of range",
@@ -101,6 +146,27 @@ final class MainTest {
         "pando simulate --set colour=red                  | name=colour",
         "pando simulate --seeds 0                         | --seeds is out of range",
         "pando simulate --seeds 2 --history h.txt         | --history",
+        "pando simulate --seeds 1 --history no/such/h.txt | --history is not a file",
+        "pando simulate --seeds 1 --json no/such/out.json | --json is not a file",
+        "pando simulate --json no/such/out.json           | --json is not a file",
+        "pando simulate --seeds 1 --index lock            | --index is out of range: value=lock",
+        "pando simulate --seeds 1 --coroutines 9          | no use for --coroutines=9: trials",
+        "pando simulate --seeds 1 --workload all          | no use for --workload=all: trials",
+        "pando simulate --seeds 1 --own-cards             | no use for --own-cards: trials",
+        "pando simulate --seeds 1 --processor-threads 2   | no use for --processor-threads=2",
+        "pando simulate --seeds 1 --threads 1,2           | --threads takes one value",
+        "pando simulate --seeds 1 --threads 20            | --threads is out of range: value=20",
+        "pando simulate --seeds 1 --set node-bytes=77     | nodeBytes=77",
+        "pando simulate --seeds 1 --set wire-nanos=-1     | a cost is out of range",
+        "pando simulate --index lock --cache 1%           | no use for --cache=1%: locks",
+        "pando simulate --index lock --set admission=1    | --set is out of range:"
+            + " value={admission=1}",
+        "pando simulate --operations 5                    | no use for --operations=5: workloads",
+        "pando simulate --locks 5                         | no use for --locks=5: workloads",
+        "pando simulate --cache ,                         | --cache is out of range",
+        "pando simulate --threads ,                       | --threads is out of range",
+        "pando bench --cache 1%,2%                        | --cache takes one value",
+        "pando bench --distribution uniform,zipfian       | --distribution takes one value",
         "pando check no-such-file                         | no-such-file: not a file",
         "pando demo 8.8.8                                 | '8.8.8' is not an IPv4 address",
         "pando memory-server --size 8MiB                  | --name",
@@ -162,9 +228,9 @@ final class MainTest {
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
     assertThat(out.toString()).contains("x skiplist").contains("x btree").contains("36.8 %");
-    List<List<String>> objects = fieldsOfObjects(json);
+    List<Map<String, String>> objects = objects(json);
     assertThat(objects).hasSize(3 * 6);
-    assertThat(objects).allSatisfy(fields -> assertThat(fields).hasSameElementsAs(FIELDS));
+    assertThat(objects).allSatisfy(result -> assertThat(result.keySet()).isEqualTo(FIELDS));
   }
 
   @Test
@@ -181,35 +247,91 @@ final class MainTest {
             "--cache=128KiB",
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
-    assertThat(fieldsOfObjects(json)).hasSize(2);
+    assertThat(objects(json)).hasSize(2);
   }
 
   @Test
-  void shouldSimulateLocksAndWorkloads() throws IOException {
-    assertThat(execute("simulate", "--index=lock", "--duration=1ms")).as(err.toString()).isZero();
-    assertThat(out.toString()).contains("154");
+  void shouldSimulateLocks() throws IOException {
+    Path json = directory.resolve("locks.json");
+    int status =
+        execute(
+            "simulate",
+            "--index=lock",
+            "--theta=0",
+            "--duration=1ms",
+            "--threads=4,22",
+            "--coroutines=2",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("308");
+    List<Map<String, String>> objects = objects(json);
+    assertThat(objects).hasSize(2);
+    assertThat(objects)
+        .allSatisfy(locks -> {
+          assertThat(locks.keySet()).isEqualTo(SIM_FIELDS);
+          assertThat(locks).containsEntry("records", "10240").containsEntry("theta", "0.0");
+          assertThat(number(locks, "writesPerOp")).isCloseTo(1, within(0.01));
+          assertThat(number(locks, "roundTripsPerOp")).isBetween(2.0, 2.2);
+          assertThat(number(locks, "atomicsPerOp")).isBetween(1.0, 1.2);
+        });
+  }
+
+  @Test
+  void shouldSimulateEveryCombinationOnOneTree() throws IOException {
     Path json = directory.resolve("sim.json");
     int status =
         execute(
             "simulate",
-            "--workload=write-intensive,insert-intensive,scan-intensive",
+            "--workload=read-only,write-intensive,insert-intensive,scan-intensive",
+            "--distribution=uniform,zipfian",
+            "--cache=128KiB,30%",
             "--records=50K",
-            "--cache=128KiB",
             "--warmup=20K",
             "--threads=4",
             "--coroutines=2",
-            "--duration=300us",
+            "--duration=200us",
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
-    assertThat(fieldsOfObjects(json)).hasSize(3);
+    assertThat(out.toString()).contains("uniform", "zipfian", "131.1 KB", "240.0 KB");
+    assertThat(out.toString()).doesNotContain("threads");
+    List<Map<String, String>> objects = objects(json);
+    assertThat(objects).hasSize(4 * 2 * 2);
+    assertThat(objects)
+        .allSatisfy(run -> {
+          assertThat(run.keySet()).isEqualTo(SIM_FIELDS);
+          assertThat(run).containsEntry("threads", "4").containsEntry("computeServers", "4");
+          assertThat(number(run, "operations")).isPositive();
+        });
+    assertThat(objects)
+        .extracting(run -> run.get("distribution") + " " + run.get("cacheBytesPerServer"))
+        .startsWith("uniform 131072", "uniform 240000", "zipfian 131072");
   }
 
   @Test
-  void shouldRunTrialsAndCheckTheirHistory() {
+  void shouldRunTrialsAndCheckTheirHistory() throws IOException {
     Path history = directory.resolve("history.txt");
-    assertThat(execute("simulate", "--seeds=1", "--seed=3", "--history=" + history)).isZero();
+    Path json = directory.resolve("trials.json");
+    int status =
+        execute(
+            "simulate",
+            "--seeds=1",
+            "--seed=3",
+            "--faults=torn",
+            "--set=wire-nanos=900",
+            "--set=admission=0.5",
+            "--history=" + history,
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
     assertThat(execute("check", history.toString())).isZero();
     assertThat(out.toString()).contains("0 with violations").contains(": 0 violations");
+    assertThat(objects(json))
+        .singleElement()
+        .satisfies(summary ->
+            assertThat(summary)
+                .containsEntry("firstSeed", "3")
+                .containsEntry("seeds", "1")
+                .containsEntry("failures", "0")
+                .containsKeys("firstFailingSeed", "faults", "changes", "unknown", "events"));
   }
 
   @Test
@@ -236,16 +358,16 @@ final class MainTest {
     return pando.execute(arguments);
   }
 
-  private static List<List<String>> fieldsOfObjects(Path file) {
-    List<List<String>> objects = new ArrayList<>();
+  /** Reads an array of objects, whose fields become text, but for those that hold several. */
+  private static List<Map<String, String>> objects(Path file) {
+    List<Map<String, String>> objects = new ArrayList<>();
     try (JsonParser json = new JsonFactory().createParser(ObjectReadContext.empty(), file)) {
       assertThat(json.nextToken()).isEqualTo(JsonToken.START_ARRAY);
       while (json.nextToken() == JsonToken.START_OBJECT) {
-        List<String> fields = new ArrayList<>();
+        Map<String, String> fields = new LinkedHashMap<>();
         for (String name = json.nextName(); name != null; name = json.nextName()) {
-          fields.add(name);
           JsonToken value = json.nextToken();
-          assertThat(value.isScalarValue() || value == JsonToken.START_ARRAY).isTrue();
+          fields.put(name, value.isScalarValue() ? json.getString() : "");
           json.skipChildren();
         }
         objects.add(fields);
@@ -254,5 +376,9 @@ final class MainTest {
       assertThat(json.nextToken()).isNull();
     }
     return objects;
+  }
+
+  private static double number(Map<String, String> object, String field) {
+    return Double.parseDouble(object.getOrDefault(field, "NaN"));
   }
 }

@@ -1,11 +1,9 @@
 package pando.bench.demo;
 
-import java.util.Iterator;
-import java.util.Map;
 import java.util.SortedMap;
+import pando.bench.records.MapEntries;
 import pando.bench.subject.IndexSubject;
 import pando.bench.subject.PoolSize;
-import pando.index.EntrySource;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.dex.DexOptions;
@@ -59,40 +57,5 @@ final class DemoCluster implements AutoCloseable {
   public void close() {
     session.close();
     cluster.close();
-  }
-
-  private static final class MapEntries implements EntrySource {
-    private final Iterator<Map.Entry<Long, Long>> entries;
-    private final long size;
-    private Map.Entry<Long, Long> entry = Map.entry(0L, 0L);
-
-    MapEntries(SortedMap<Long, Long> map) {
-      entries = map.entrySet().iterator();
-      size = map.size();
-    }
-
-    @Override
-    public boolean next() {
-      if (!entries.hasNext()) {
-        return false;
-      }
-      entry = entries.next();
-      return true;
-    }
-
-    @Override
-    public long key() {
-      return entry.getKey();
-    }
-
-    @Override
-    public long value() {
-      return entry.getValue();
-    }
-
-    @Override
-    public long sizeHint() {
-      return size;
-    }
   }
 }

@@ -1,5 +1,7 @@
 package pando.bench.records;
 
+import java.util.stream.LongStream;
+
 /**
  * An endless supply of records, numbered from 0, of which a benchmark loads the first so many and
  * inserts others later.
@@ -22,6 +24,16 @@ public record Records(long seed) {
   /** Returns the record of a key: of every key, since every word is some record's key. */
   public long record(long key) {
     return Mix.unmix(key) - seed * KEY_STEP;
+  }
+
+  /** Returns the greatest key of the first records in a range; its low end where there is none. */
+  public long greatestKey(long count, long low, long high) {
+    return LongStream.range(0, count)
+        .parallel()
+        .map(this::key)
+        .filter(key -> low <= key && key <= high)
+        .max()
+        .orElse(low);
   }
 
   /** Returns the value that a record's update writes. */

@@ -11,8 +11,6 @@ import pando.bench.run.Setup;
 
 /** Results as two tables: how fast, and what it took. */
 public final class ResultsTable {
-  private static final double NANOS_PER_MICRO = 1_000;
-
   private final List<Result> results;
   private final List<String> peers;
 
@@ -43,11 +41,11 @@ public final class ResultsTable {
       List<String> cells = new ArrayList<>();
       cells.add(result.workload().toString());
       cells.add(result.setup().index());
-      cells.add(Numbers.decimal(measured.throughput / 1e6, 3));
+      cells.add(Cells.megaOps(measured));
       peers.forEach(peer -> cells.add(ratio(result, peer)));
-      cells.add(micros(measured, 50));
-      cells.add(micros(measured, 99));
-      cells.add(micros(measured, 99.9));
+      cells.add(Cells.micros(measured, 50));
+      cells.add(Cells.micros(measured, 99));
+      cells.add(Cells.micros(measured, 99.9));
       cells.add(Numbers.decimal(measured.perOperation(measured.allocatedBytes), 1));
       cells.add(Numbers.count(result.verified()));
       table.add(cells);
@@ -57,37 +55,26 @@ public final class ResultsTable {
 
   /** Returns verbs, bytes and cache hits of the index per operation, and memory per record. */
   public String cost() {
-    TextTable table =
-        new TextTable(
-            1,
-            List.of(
-                "workload",
-                "READs",
-                "WRITEs",
-                "atomics",
-                "CALLs",
-                "trips",
-                "bytes",
-                "cache hits",
-                "B/record"));
+    List<String> headers = new ArrayList<>(List.of("workload"));
+    headers.addAll(Cells.VERBS);
+    headers.addAll(List.of("bytes", "cache hits", "B/record"));
+    TextTable table = new TextTable(1, headers);
     for (Result result : results) {
-      if (result.setup().isPeer()) {
-        continue;
+      if (!result.setup().isPeer()) {
+        table.add(cost(result));
       }
-      Measurement measured = result.measurement();
-      table.add(
-          List.of(
-              result.workload().toString(),
-              perOperation(measured, measured.verbs.reads),
-              perOperation(measured, measured.verbs.writes),
-              perOperation(measured, measured.verbs.atomics),
-              perOperation(measured, measured.verbs.calls),
-              perOperation(measured, measured.verbs.roundTrips),
-              Numbers.decimal(measured.perOperation(measured.verbs.bytes()), 1),
-              Numbers.percent(measured.cacheHitRatio()),
-              Numbers.decimal(result.bytesPerRecord(), 2)));
     }
     return table.toString();
+  }
+
+  private static List<String> cost(Result result) {
+    Measurement measured = result.measurement();
+    List<String> cells = new ArrayList<>(List.of(result.workload().toString()));
+    cells.addAll(Cells.verbs(measured));
+    cells.add(Cells.bytes(measured));
+    cells.add(Numbers.percent(measured.cacheHitRatio()));
+    cells.add(Numbers.decimal(result.bytesPerRecord(), 2));
+    return cells;
   }
 
   private String ratio(Result result, String peer) {
@@ -100,13 +87,5 @@ public final class ResultsTable {
         .map(other ->
             Numbers.decimal(result.measurement().throughput / other.measurement().throughput, 2))
         .orElse("-");
-  }
-
-  private static String perOperation(Measurement measured, long count) {
-    return Numbers.decimal(measured.perOperation(count), 4);
-  }
-
-  private static String micros(Measurement measured, double percentile) {
-    return Numbers.decimal(measured.latencyNanos(percentile) / NANOS_PER_MICRO, 2);
   }
 }

@@ -1,2 +1,2 @@
-/** The results of workloads, as tables for people and as JSON for programs. */
+/** The results of workloads, locks and trials, as tables for people and as JSON for programs. */
 package pando.bench.report;

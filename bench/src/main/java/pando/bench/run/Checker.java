@@ -3,18 +3,19 @@ package pando.bench.run;
 import pando.bench.records.Ledger;
 import pando.bench.records.Records;
 import pando.bench.workload.Inserts;
-import pando.bench.workload.Workload;
 
 /** Checks one client's answers, and counts them. Not thread-safe. */
 final class Checker {
   private final Dataset dataset;
   private final Inserts inserts;
+  private final ScanCheck scans;
   private long verified;
   private long inserted;
 
   Checker(Dataset dataset, Inserts inserts) {
     this.dataset = dataset;
     this.inserts = inserts;
+    scans = new ScanCheck(dataset.lastKey(), dataset.records().seed());
   }
 
   /** Returns the number of values found right. */
@@ -60,28 +61,12 @@ final class Checker {
 
   /** Checks a scan from the key of a loaded record. */
   void scan(long from, ScanLog log, int scan) {
-    int begin = log.begin(scan);
-    int end = log.end(scan);
-    if (begin == end || log.key(begin) != from) {
-      throw wrong(
-          "a scan does not begin with its record",
-          "from=" + from + ", first=" + (begin == end ? "none" : log.key(begin)));
-    }
-    for (int i = begin; i < end; i++) {
-      if (i > begin && log.key(i) <= log.key(i - 1)) {
-        throw wrong(
-            "a scan is out of order",
-            "from=" + from + ", key=" + log.key(i) + ", after=" + log.key(i - 1));
-      }
+    scans.begin(from);
+    for (int i = log.begin(scan); i < log.end(scan); i++) {
+      scans.entry(log.key(i));
       entry(log.key(i), log.value(i));
     }
-    int entries = end - begin;
-    boolean atEnd = log.key(end - 1) >= dataset.lastKey();
-    if (entries > Workload.SCAN_RECORDS || (entries < Workload.SCAN_RECORDS && !atEnd)) {
-      throw wrong(
-          "a scan has a wrong length",
-          "from=" + from + ", entries=" + entries + ", last=" + log.key(end - 1));
-    }
+    scans.end();
   }
 
   /** Checks an entry that nobody updates at the moment. */

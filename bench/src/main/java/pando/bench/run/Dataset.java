@@ -1,6 +1,5 @@
 package pando.bench.run;
 
-import java.util.stream.LongStream;
 import pando.bench.records.Ledger;
 import pando.bench.records.Records;
 
@@ -15,13 +14,7 @@ final class Dataset {
     this.records = records;
     this.loaded = loaded;
     ledger = new Ledger(loaded);
-    lastKey =
-        LongStream.range(0, loaded)
-            .parallel()
-            .map(records::key)
-            .filter(share::owns)
-            .max()
-            .orElse(share.low());
+    lastKey = records.greatestKey(loaded, share.low(), share.high());
   }
 
   Records records() {

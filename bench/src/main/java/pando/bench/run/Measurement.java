@@ -39,7 +39,7 @@ public final class Measurement {
   public Measurement() {}
 
   /** Notes how long one operation took. */
-  void recordLatency(long nanos) {
+  public void recordLatency(long nanos) {
     latencies.recordValue(Math.clamp(nanos, 1, LATENCY_NANOS_MAX));
   }
 

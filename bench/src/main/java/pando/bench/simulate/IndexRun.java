@@ -2,14 +2,14 @@ package pando.bench.simulate;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
 import pando.bench.console.Progress;
 import pando.bench.records.Records;
+import pando.bench.run.ScanCheck;
+import pando.bench.run.Setup;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Inserts;
 import pando.bench.workload.OperationStream;
 import pando.fabric.VerbCounters;
-import pando.index.CacheCounters;
 import pando.index.Partitioning;
 import pando.index.dex.DexIndex;
 import pando.sim.Cluster;
@@ -20,158 +20,109 @@ import pando.sim.Cluster;
  * before the clock starts.
  */
 public final class IndexRun {
-  /** Lets queues fill before anything is measured. */
   private static final long SETTLING_NANOS = 500_000;
-
   private static final int BATCH = 64;
 
-  private final SimPlan plan;
+  private final IndexPlan plan;
+  private final SimPlan sim;
+  private final Cluster cluster;
+  private final Meter meter;
   private final Records records;
-  private final List<DexIndex> indexes = new ArrayList<>();
   private final Inserts inserts;
   private final Sequences sequences;
+  private final List<DexIndex> indexes = new ArrayList<>();
+  private final List<SimClient> clients = new ArrayList<>();
 
-  private IndexRun(SimPlan plan) {
+  private IndexRun(IndexPlan plan, Cluster cluster) {
     this.plan = plan;
-    this.records = new Records(plan.seed());
-    this.inserts = new Inserts(plan.records(), plan.clients(), 0, plan.clients());
-    this.sequences = new Sequences(records, plan.records(), inserts);
+    this.cluster = cluster;
+    sim = plan.sim();
+    meter = new Meter(cluster, sim, new Counters(), SETTLING_NANOS);
+    records = new Records(sim.cluster().seed());
+    inserts = new Inserts(sim.records(), sim.clients(), 0, sim.clients());
+    sequences = new Sequences(records, sim.records(), inserts, sim.clients());
   }
 
   /** Runs a plan on a tree that was built for it, among others. */
-  public static SimResult run(SimPlan plan, LoadedTree tree) {
-    return new IndexRun(plan).run(tree);
-  }
-
-  private SimResult run(LoadedTree tree) {
-    try (Cluster cluster = tree.fork(plan.cluster())) {
-      join(cluster);
-      long begun = System.nanoTime();
-      Meter meter = new Meter(cluster, SETTLING_NANOS, SETTLING_NANOS + plan.nanos());
-      List<SimClient> clients = clients(cluster, meter);
-      warmUp(clients);
-      Counts counts = new Counts(cluster, meter);
-      counts.spawn();
-      spawn(cluster, clients);
-      cluster.run(Runs.NANOS_MAX, Runs.EVENTS_MAX);
-      return counts.result(clients, System.nanoTime() - begun);
+  public static SimResult run(IndexPlan plan, LoadedTree tree) {
+    try (Cluster cluster = tree.fork(plan.sim().cluster())) {
+      return new IndexRun(plan, cluster).run();
     }
   }
 
-  private void join(Cluster cluster) {
-    for (int server = 0; server < plan.cluster().computeServers(); server++) {
+  private SimResult run() {
+    int servers = sim.cluster().computeServers();
+    for (int server = 0; server < servers; server++) {
       indexes.add(DexIndex.join(cluster.fabric(server), plan.index(), server, 1));
     }
+    Distribution.Draw draw = sim.distribution().over(sim.records(), sim.theta());
+    for (int server = 0; server < servers; server++) {
+      addClients(server, draw);
+    }
+    warmUp();
+    Setup setup =
+        new Setup(
+            "dex", "sim", servers, sim.cluster().pool().memoryServers(), plan.index().cacheBytes());
+    SimResult result =
+        meter.run(setup, plan.workload().toString(), client -> clients.get(client)::run);
+    result.measurement().verified = sequences.verified();
+    return result;
   }
 
-  private List<SimClient> clients(Cluster cluster, Meter meter) {
+  private void addClients(int server, Distribution.Draw draw) {
     Partitioning partitioning = indexes.getFirst().partitioning();
-    Distribution.Draw draw =
-        plan.workload().distribution(plan.distribution()).over(plan.records(), plan.theta());
-    List<SimClient> clients = new ArrayList<>();
-    for (int number = 0; number < plan.clients(); number++) {
-      int server = number % plan.cluster().computeServers();
-      long low = partitioning.lowOfServer(server);
-      long high = partitioning.highOfServer(server);
+    long low = partitioning.lowOfServer(server);
+    long high = partitioning.highOfServer(server);
+    long lastKey = records.greatestKey(sim.records(), low, high);
+    while (clients.size() < sim.clients() && sim.serverOf(clients.size()) == server) {
+      int number = clients.size();
       OperationStream stream =
           new OperationStream(
               plan.workload(), draw, records, inserts, key -> low <= key && key <= high, number);
       clients.add(
-          new SimClient(cluster, indexes.get(server).session(), stream, sequences, high, meter));
+          new SimClient(
+              number,
+              cluster,
+              indexes.get(server).session(),
+              stream,
+              sequences,
+              new ScanCheck(lastKey, records.seed()),
+              high,
+              meter));
     }
-    return clients;
   }
 
   /** Runs operations before the clock starts: they take effect at once. */
-  private void warmUp(List<SimClient> clients) {
+  private void warmUp() {
     try (Progress progress = Progress.of("warm-up", plan.warmup())) {
-      for (long done = 0; done < plan.warmup(); ) {
-        for (SimClient client : clients) {
-          int size = (int) Math.min(BATCH, plan.warmup() - done);
+      for (long left = plan.warmup(); left > 0; ) {
+        int size = Math.clamp(left / clients.size(), 1, BATCH);
+        for (SimClient client : clients.subList(0, (int) Math.min(left, clients.size()))) {
           client.warmUp(size);
-          done += size;
-          progress.step(size);
+          left -= size;
         }
+        progress.step((long) size * clients.size());
       }
     }
   }
 
-  private void spawn(Cluster cluster, List<SimClient> clients) {
-    int servers = plan.cluster().computeServers();
-    // Starts spread over a microsecond, as clients on real machines never begin in step.
-    SplittableRandom random = new SplittableRandom(plan.seed());
-    for (int i = 0; i < clients.size(); i += servers * plan.coroutines()) {
-      for (int server = 0; server < servers; server++) {
-        Cluster.Core core = cluster.core(server);
-        for (int k = 0; k < plan.coroutines(); k++) {
-          SimClient client = clients.get(i + k * servers + server);
-          long delay = random.nextLong(1_000);
-          core.spawn(
-              "client-" + (i + k * servers + server),
-              () -> {
-                cluster.sleepNanos(delay);
-                client.run();
-              });
-        }
-      }
-    }
-  }
-
-  /** Takes the counts at the start and the end of the time that is measured. */
-  private final class Counts {
-    private final Cluster cluster;
-    private final Meter meter;
-    private final VerbCounters verbs = new VerbCounters();
-    private long hits;
-    private long misses;
-
-    Counts(Cluster cluster, Meter meter) {
-      this.cluster = cluster;
-      this.meter = meter;
-    }
-
-    void spawn() {
-      cluster
-          .core(0)
-          .spawn(
-              "counts",
-              () -> {
-                cluster.sleepNanos(meter.start());
-                VerbCounters before = verbs();
-                List<CacheCounters> caches = indexes.stream().map(DexIndex::cache).toList();
-                cluster.sleepNanos(meter.end() - meter.start());
-                verbs.add(verbs());
-                verbs.subtract(before);
-                for (int i = 0; i < indexes.size(); i++) {
-                  CacheCounters cache = indexes.get(i).cache().since(caches.get(i));
-                  hits += cache.leafHits();
-                  misses += cache.leafMisses();
-                }
-              });
-    }
-
-    private VerbCounters verbs() {
+  /** The counters of all compute servers. */
+  private final class Counters implements Meter.Counters {
+    @Override
+    public VerbCounters verbs() {
       VerbCounters sum = new VerbCounters();
       indexes.forEach(index -> sum.add(index.verbs()));
       return sum;
     }
 
-    SimResult result(List<SimClient> clients, long cpuNanos) {
-      return new SimResult(
-          "dex",
-          clients.size(),
-          meter.operations(),
-          plan.nanos(),
-          verbs,
-          hits,
-          misses,
-          clients.stream().mapToLong(SimClient::verified).sum(),
-          meter.latencies(),
-          meter.roundTrips(),
-          cluster.utilization(),
-          cluster.events(),
-          cpuNanos,
-          cluster.hash());
+    @Override
+    public long cacheHits() {
+      return indexes.stream().mapToLong(index -> index.cache().leafHits()).sum();
+    }
+
+    @Override
+    public long cacheMisses() {
+      return indexes.stream().mapToLong(index -> index.cache().leafMisses()).sum();
     }
   }
 }

@@ -19,20 +19,21 @@ public final class LoadedTree implements AutoCloseable {
   private final long bytesPerServer;
   private final Cluster cluster;
 
-  private LoadedTree(List<SimPlan> plans) {
-    SimPlan plan = plans.getFirst();
+  private LoadedTree(List<IndexPlan> plans) {
+    IndexPlan plan = plans.getFirst();
+    SimPlan sim = plan.sim();
     bytesPerServer = plans.stream().mapToLong(LoadedTree::bytesPerServer).max().orElseThrow();
-    cluster = new Cluster(withRoom(plan.cluster()));
+    cluster = new Cluster(withRoom(sim.cluster()));
     try {
-      load(plan.index(), plan.records(), plan.fill(), plan.seed());
+      load(plan.index(), sim.records(), plan.fill(), sim.cluster().seed());
     } catch (RuntimeException | Error e) {
       cluster.close();
       throw e;
     }
   }
 
-  /** Builds the tree for runs that differ in neither servers, records, fill nor nodes. */
-  public static LoadedTree of(List<SimPlan> plans) {
+  /** Builds the tree for runs that differ in neither servers, records, seed, fill nor nodes. */
+  public static LoadedTree of(List<IndexPlan> plans) {
     return new LoadedTree(plans);
   }
 
@@ -54,15 +55,15 @@ public final class LoadedTree implements AutoCloseable {
     return options.withBytesPerServer(bytesPerServer).withHandlers(IndexSubject.handlers());
   }
 
-  private static long bytesPerServer(SimPlan plan) {
+  private static long bytesPerServer(IndexPlan plan) {
+    SimPlan sim = plan.sim();
     // As many inserts as so many clients can do at a microsecond each.
-    long insertsMax =
-        (long)
-            (plan.workload().insertShare() * (plan.warmup() + plan.clients() * plan.nanos() / 1e3));
+    double operations = plan.warmup() + sim.clients() * sim.nanos() / 1e3;
+    long insertsMax = (long) (plan.workload().insertShare() * operations);
     return PoolSize.bytesPerServer(
-        PoolSize.bytes(plan.records(), insertsMax, plan.fill()),
-        plan.cluster().pool().memoryServers(),
-        plan.cluster().computeServers());
+        PoolSize.bytes(sim.records(), insertsMax, plan.fill()),
+        sim.cluster().pool().memoryServers(),
+        sim.cluster().computeServers());
   }
 
   @Override

@@ -1,31 +1,115 @@
 package pando.bench.simulate;
 
+import java.util.SplittableRandom;
+import java.util.function.IntFunction;
 import org.HdrHistogram.Histogram;
+import pando.bench.run.Measurement;
+import pando.bench.run.Setup;
+import pando.fabric.VerbCounters;
 import pando.sim.Cluster;
 
-/** Counts and times the operations that end in the time that is measured. */
+/**
+ * Runs a plan's clients, and measures the operations that end and the verbs that are issued within
+ * a span of virtual time.
+ */
 final class Meter {
-  private static final long LATENCY_NANOS_MAX = 60_000_000_000L;
   private static final int ROUND_TRIPS_MAX = 1_000_000;
   private static final int DIGITS = 3;
 
+  /** Clients start within a microsecond, as those on real machines never begin in step. */
+  private static final int START_NANOS = 1_000;
+
   private final Cluster cluster;
+  private final SimPlan plan;
+  private final Counters counters;
   private final long start;
   private final long end;
-  private final Histogram latencies = new Histogram(1, LATENCY_NANOS_MAX, DIGITS);
+  private final Measurement measurement = new Measurement();
   private final Histogram roundTrips = new Histogram(1, ROUND_TRIPS_MAX, DIGITS);
-  private long operations;
+
+  /** What a run has counted so far. */
+  interface Counters {
+    /** Returns the verbs of all clients. */
+    VerbCounters verbs();
+
+    /** Returns the operations that found their leaf cached. */
+    default long cacheHits() {
+      return 0;
+    }
+
+    /** Returns the operations that did not. */
+    default long cacheMisses() {
+      return 0;
+    }
+  }
 
   /**
    * Creates a meter of nothing.
    *
-   * @param start when to begin, in nanoseconds of virtual time
-   * @param end when to end
+   * @param counters read at the start and at the end of what is measured
+   * @param settlingNanos before that start, in which queues fill
    */
-  Meter(Cluster cluster, long start, long end) {
+  Meter(Cluster cluster, SimPlan plan, Counters counters, long settlingNanos) {
     this.cluster = cluster;
-    this.start = start;
-    this.end = end;
+    this.plan = plan;
+    this.counters = counters;
+    start = settlingNanos;
+    end = settlingNanos + plan.nanos();
+  }
+
+  /**
+   * Runs all clients to their end.
+   *
+   * @param setup what runs
+   * @param workload what it does
+   * @param clients what each client does, by its number, while {@link #isRunning()}
+   */
+  SimResult run(Setup setup, String workload, IntFunction<Runnable> clients) {
+    cluster.core(0).spawn("meter", this::count);
+    spawn(clients);
+    long begun = System.nanoTime();
+    Watchdog.run(cluster);
+    long realNanos = System.nanoTime() - begun;
+    return new SimResult(
+        setup,
+        workload,
+        plan,
+        measurement,
+        roundTrips,
+        cluster.utilization(),
+        cluster.events(),
+        realNanos,
+        cluster.hash());
+  }
+
+  private void spawn(IntFunction<Runnable> clients) {
+    SplittableRandom random = new SplittableRandom(plan.cluster().seed());
+    for (int first = 0; first < plan.clients(); first += plan.coroutines()) {
+      Cluster.Core core = cluster.core(plan.serverOf(first));
+      for (int client = first; client < first + plan.coroutines(); client++) {
+        Runnable body = clients.apply(client);
+        long delay = random.nextLong(START_NANOS);
+        core.spawn(
+            "client-" + client,
+            () -> {
+              cluster.sleepNanos(delay);
+              body.run();
+            });
+      }
+    }
+  }
+
+  private void count() {
+    cluster.sleepNanos(start);
+    VerbCounters verbs = counters.verbs();
+    long hits = counters.cacheHits();
+    long misses = counters.cacheMisses();
+    cluster.sleepNanos(plan.nanos());
+    measurement.verbs.add(counters.verbs());
+    measurement.verbs.subtract(verbs);
+    measurement.cacheHits = counters.cacheHits() - hits;
+    measurement.cacheMisses = counters.cacheMisses() - misses;
+    measurement.throughput = measurement.operations * 1e9 / plan.nanos();
   }
 
   /** Tells whether clients are to go on. */
@@ -33,38 +117,18 @@ final class Meter {
     return cluster.nanos() < end;
   }
 
-  long start() {
-    return start;
-  }
-
-  long end() {
-    return end;
-  }
-
   /**
    * Notes an operation that has ended now.
    *
-   * @param began when it began
+   * @param began when it began, in nanoseconds of virtual time
    * @param trips its round trips
    */
   void record(long began, long trips) {
     long now = cluster.nanos();
     if (now >= start && now < end) {
-      operations++;
-      latencies.recordValue(Math.clamp(now - began, 1, LATENCY_NANOS_MAX));
+      measurement.operations++;
+      measurement.recordLatency(now - began);
       roundTrips.recordValue(Math.min(trips, ROUND_TRIPS_MAX));
     }
-  }
-
-  long operations() {
-    return operations;
-  }
-
-  Histogram latencies() {
-    return latencies;
-  }
-
-  Histogram roundTrips() {
-    return roundTrips;
   }
 }

@@ -1,45 +1,117 @@
 package pando.bench.simulate;
 
+import java.util.Arrays;
 import pando.bench.records.Records;
 import pando.bench.run.WrongResultException;
 import pando.bench.workload.Inserts;
 
-/** Knows which updates of each record have begun, and so which values can be found. */
+/**
+ * Knows which values a read may find in each record while clients update it in virtual time, where
+ * nothing happens between two waits. Updates are numbered in the order in which they begin.
+ *
+ * <p>A value is stale to a read where a later update began after the value's own had ended, and
+ * ended before the read began. So nothing that a read finds may be older than the oldest update
+ * that was under way when some update began which had ended before the read did begin: {@link
+ * #least}. Nor may it be newer than the last that has begun.
+ */
 final class Sequences {
+  private static final long NONE = -1;
+
   private final Records records;
-  private final int[] begun;
   private final Inserts inserts;
 
-  Sequences(Records records, long loaded, Inserts inserts) {
+  /** The last update of each record that has begun. */
+  private final int[] begun;
+
+  /** The oldest of each record that is not stale. */
+  private final int[] least;
+
+  // What each client is updating, if it is, and the oldest update under way when it began.
+  private final long[] updating;
+  private final int[] sequence;
+  private final int[] oldest;
+
+  private long verified;
+
+  Sequences(Records records, long loaded, Inserts inserts, int clients) {
     this.records = records;
-    this.begun = new int[Math.toIntExact(loaded)];
     this.inserts = inserts;
+    begun = new int[Math.toIntExact(loaded)];
+    least = new int[begun.length];
+    updating = new long[clients];
+    Arrays.fill(updating, NONE);
+    sequence = new int[clients];
+    oldest = new int[clients];
   }
 
-  /** Returns the sequence of a record's next update, which begins now. */
-  int next(long record) {
-    return ++begun[(int) record];
+  /** Returns the number of values that were checked. */
+  long verified() {
+    return verified;
+  }
+
+  /** Begins a client's update of a record and returns its sequence. */
+  int beginUpdate(int client, long record) {
+    int next = begun[(int) record] + 1;
+    oldest[client] = oldestUnderWay(record, next);
+    begun[(int) record] = next;
+    updating[client] = record;
+    sequence[client] = next;
+    return next;
+  }
+
+  private int oldestUnderWay(long record, int next) {
+    if (least[(int) record] == next - 1) {
+      // The last update began alone and has ended.
+      return next;
+    }
+    int found = next;
+    for (int client = 0; client < updating.length; client++) {
+      if (updating[client] == record) {
+        found = Math.min(found, sequence[client]);
+      }
+    }
+    return found;
+  }
+
+  /** Ends a client's update. */
+  void endUpdate(int client) {
+    int record = (int) updating[client];
+    least[record] = Math.max(least[record], oldest[client]);
+    updating[client] = NONE;
+  }
+
+  /** Returns the oldest update of a record that a read which begins now may find. */
+  int least(long record) {
+    return least[(int) record];
   }
 
   /**
    * Checks a value that was found.
    *
-   * @throws WrongResultException where nobody stored it
+   * @param least the oldest update that may be found
+   * @throws WrongResultException where nobody stored the value, or it is older
    */
-  void check(long key, long value) {
+  void check(long key, long value, int least) {
     long record = records.record(key);
-    long sequence = Records.sequence(key, value);
-    long most = record >= 0 && record < begun.length ? begun[(int) record] : 0;
-    if (!inserts.mayExist(record) || sequence < 0 || sequence > most) {
+    long found = Records.sequence(key, value);
+    int most = record >= 0 && record < begun.length ? begun[(int) record] : 0;
+    if (!inserts.mayExist(record) || found < least || found > most) {
       throw new WrongResultException(
-          "a value was never stored: key="
+          "a record has a wrong value: key="
               + key
               + ", value="
               + value
               + ", record="
               + record
+              + ", sequence="
+              + found
+              + ", expectedSequence="
+              + least
+              + ".."
+              + most
               + ", seed="
               + records.seed());
     }
+    verified++;
   }
 }

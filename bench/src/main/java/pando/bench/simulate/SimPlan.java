@@ -1,42 +1,35 @@
 package pando.bench.simulate;
 
 import pando.bench.workload.Distribution;
-import pando.bench.workload.Workload;
-import pando.index.dex.DexOptions;
 import pando.sim.ClusterOptions;
 
 /**
- * A workload in virtual time.
+ * Who asks for what, and for how long, in virtual time.
  *
- * @param cluster the cluster; room in its pool is seen to
- * @param index settings of the index
- * @param workload the mix of operations
- * @param distribution of lookups, updates and scans
- * @param theta skew of the Zipfian distributions
- * @param records loaded before
- * @param fill share of each node that the load fills
+ * @param cluster the cluster, and the seed of everything; room in its pool is seen to
  * @param threads of each compute server, each a core
  * @param coroutines clients of each thread
- * @param warmup operations before those that are simulated, which take no time
+ * @param records that are there to choose from, or locks
+ * @param distribution of the choice
+ * @param theta skew of the Zipfian distributions
  * @param nanos virtual time that is measured
- * @param seed of keys and operations
  */
 public record SimPlan(
     ClusterOptions cluster,
-    DexOptions index,
-    Workload workload,
-    Distribution distribution,
-    double theta,
-    long records,
-    double fill,
     int threads,
     int coroutines,
-    long warmup,
-    long nanos,
-    long seed) {
+    long records,
+    Distribution distribution,
+    double theta,
+    long nanos) {
 
-  /** Returns the number of clients. */
+  /** Returns the number of clients, which are numbered server by server and thread by thread. */
   public int clients() {
     return cluster.computeServers() * threads * coroutines;
+  }
+
+  /** Returns the compute server of a client. */
+  int serverOf(int client) {
+    return client / (threads * coroutines);
   }
 }

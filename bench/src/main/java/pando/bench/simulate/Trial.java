@@ -2,14 +2,11 @@ package pando.bench.simulate;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.SortedMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
+import pando.bench.records.MapEntries;
 import pando.bench.subject.IndexSubject;
 import pando.fabric.PandoException;
-import pando.index.EntrySource;
 import pando.index.Tree;
 import pando.index.dex.DexIndex;
 import pando.index.dex.DexOptions;
@@ -34,8 +31,6 @@ public final class Trial {
   private static final long EVENTS_MAX = 20_000_000;
   private static final int CHUNK_BYTES = 64 << 10;
   private static final long BYTES_PER_SERVER = 4 << 20;
-  private static final int NODE_BYTES = 192;
-  private static final int FRAMES = 64;
   private static final double SWITCHING = 0.05;
   private static final int CHANGES_MAX = 12;
   private static final int FINAL_CLIENT = 1_000;
@@ -53,57 +48,25 @@ public final class Trial {
   private int changes;
   private int working;
 
-  /** The cluster while it runs, for whoever watches. */
-  private volatile @Nullable Cluster watched;
-
-  private volatile boolean audited;
-
-  Trial(TrialPlan plan, long seed) {
+  private Trial(TrialPlan plan, long seed) {
     this.plan = plan;
     this.seed = seed;
     this.random = new SplittableRandom(seed);
     this.keys = new TrialKeys();
-    this.options = options();
+    this.options =
+        plan.index(random.nextBoolean() ? "0.01" : "0.3", random.nextBoolean() ? "0.1" : "0.7");
   }
 
-  /** Runs a seed. */
+  /**
+   * Runs a seed.
+   *
+   * @throws HangException where it does not go on
+   */
   public static TrialResult run(TrialPlan plan, long seed) {
     return new Trial(plan, seed).run();
   }
 
-  private DexOptions options() {
-    DexOptions tiny =
-        DexOptions.defaults()
-            .with("node-bytes", String.valueOf(NODE_BYTES))
-            .with("cache-bytes", String.valueOf((long) FRAMES * NODE_BYTES))
-            .with("compute-servers", String.valueOf(plan.computeServers()))
-            .with("contrary", random.nextBoolean() ? "0.01" : "0.3")
-            .with("admission", random.nextBoolean() ? "0.1" : "0.7");
-    for (String setting : plan.settings()) {
-      String[] parts = setting.split("=", 2);
-      tiny = tiny.with(parts[0], parts[1]);
-    }
-    return tiny;
-  }
-
-  long seed() {
-    return seed;
-  }
-
-  /** Returns a number that changes while the trial goes on. May be asked from any thread. */
-  long progress() {
-    Cluster cluster = watched;
-    // The check at the end is bounded by itself.
-    return audited ? System.nanoTime() : cluster == null ? -1 : cluster.events();
-  }
-
-  /** Returns the stacks of all clients. May be asked from any thread. */
-  String stacks() {
-    Cluster cluster = watched;
-    return cluster == null ? "not running" : cluster.stacks();
-  }
-
-  TrialResult run() {
+  private TrialResult run() {
     ClusterOptions cluster =
         ClusterOptions.defaults()
             .withServers(plan.computeServers(), plan.memoryServers())
@@ -111,14 +74,13 @@ public final class Trial {
             .withChunkBytes(CHUNK_BYTES)
             .withHandlers(IndexSubject.handlers())
             .withFaults(plan.faults())
+            .withModel(plan.model())
             .withSwitching(SWITCHING)
             .withSeed(seed);
     try (Cluster running = new Cluster(cluster)) {
       open(running);
       spawn(running);
-      watched = running;
       runToEnd(running);
-      audited = true;
       audit(running);
       return new TrialResult(
           seed,
@@ -143,7 +105,7 @@ public final class Trial {
       }
     }
     initial.forEach(history::addInitial);
-    indexes.getFirst().bulkLoad(new MapSource(initial), 0.7);
+    indexes.getFirst().bulkLoad(new MapEntries(initial), 0.7);
     for (int server = 1; server < servers && !together; server++) {
       indexes.add(DexIndex.join(cluster.fabric(server), options, server, 1));
     }
@@ -195,21 +157,13 @@ public final class Trial {
 
   private void runToEnd(Cluster cluster) {
     try {
-      cluster.run(NANOS_MAX, EVENTS_MAX);
+      Watchdog.run(cluster, NANOS_MAX, EVENTS_MAX);
+    } catch (HangException e) {
+      throw new HangException("seed=" + seed + ": " + e.getMessage());
     } catch (RuntimeException | AssertionError e) {
-      violations.add("the run ended early: " + e + trace(e));
+      violations.add("the run ended early: " + StackText.of(e));
     }
     clients.forEach(client -> violations.addAll(client.failures()));
-  }
-
-  private static String trace(Throwable e) {
-    StringBuilder text = new StringBuilder();
-    for (StackTraceElement frame : e.getStackTrace()) {
-      if (text.length() < 2_000) {
-        text.append("\n    at ").append(frame);
-      }
-    }
-    return text.toString();
   }
 
   /** Checks the tree in the pool, and the history with what is in it as a last read. */
@@ -220,9 +174,12 @@ public final class Trial {
     }
     Tree tree = TreeWalk.of(cluster.fabric(0), options);
     violations.addAll(tree.problems());
-    if (plan.isHarmless() && poolBytes != (long) tree.nodes() * NODE_BYTES) {
+    if (plan.isHarmless() && poolBytes != (long) tree.nodes() * options.nodeBytes()) {
       violations.add(
-          "nodes were leaked: allocated=" + poolBytes / NODE_BYTES + ", reached=" + tree.nodes());
+          "nodes were leaked: allocated="
+              + poolBytes / options.nodeBytes()
+              + ", reached="
+              + tree.nodes());
     }
     for (int i = 0; i < TrialKeys.COUNT; i++) {
       long key = keys.key(i);
@@ -253,41 +210,11 @@ public final class Trial {
     }
     try {
       index.close();
-    } catch (RuntimeException e) {
-      if (plan.isHarmless()) {
-        violations.add("an index could not be closed: " + e + trace(e));
+    } catch (RuntimeException | AssertionError e) {
+      // What a fault has lost may well fail to close; but it must not leave a structure broken.
+      if (plan.isHarmless() || e instanceof AssertionError) {
+        violations.add("an index could not be closed: " + StackText.of(e));
       }
-    }
-  }
-
-  /** The entries of a map, for a bulk load. */
-  private static final class MapSource implements EntrySource {
-    private final List<Map.Entry<Long, Long>> entries;
-    private int next;
-
-    MapSource(SortedMap<Long, Long> map) {
-      entries = List.copyOf(map.entrySet());
-    }
-
-    @Override
-    public boolean next() {
-      next++;
-      return next <= entries.size();
-    }
-
-    @Override
-    public long key() {
-      return entries.get(next - 1).getKey();
-    }
-
-    @Override
-    public long value() {
-      return entries.get(next - 1).getValue();
-    }
-
-    @Override
-    public long sizeHint() {
-      return entries.size();
     }
   }
 }

@@ -18,38 +18,29 @@ final class TrialChanges {
     this.random = random;
   }
 
-  /** Makes one change; {@code false} where it was none of this process's. */
+  /** Makes one change; {@code false} where it came to none. */
   boolean change() {
     Partitioning before = index.partitioning();
-    int servers = before.servers();
-    int range = random.nextInt(servers);
+    int range = random.nextInt(before.servers());
     int server = before.ownerOfRange(range);
     try {
-      switch (random.nextInt(6)) {
-        case 0 -> {
-          if (servers < SERVERS_MAX) {
-            index.addComputeServer(server);
-          }
-        }
-        case 1 -> {
-          if (servers < SERVERS_MAX) {
-            index.split(server, keys.any(random));
-          }
-        }
-        case 2 -> {
-          if (servers > 1) {
-            index.removeComputeServer(server);
-          }
-        }
-        default -> {
-          if (servers > 1 && range > 0) {
-            index.moveBoundary(server, keys.any(random));
-          }
-        }
-      }
-      return true;
+      return switch (random.nextInt(6)) {
+        case 0 -> before.servers() < SERVERS_MAX && index.addComputeServer(server) >= 0;
+        case 1 -> before.servers() < SERVERS_MAX && index.split(server, keys.any(random)) >= 0;
+        case 2 -> before.servers() > 1 && remove(server);
+        default -> before.servers() > 1 && range > 0 && move(server, before.lowOfServer(server));
+      };
     } catch (IllegalArgumentException notHereOrOutOfRange) {
       return false;
     }
+  }
+
+  private boolean remove(int server) {
+    index.removeComputeServer(server);
+    return true;
+  }
+
+  private boolean move(int server, long low) {
+    return index.moveBoundary(server, keys.any(random)) != low;
   }
 }

@@ -168,11 +168,7 @@ final class TrialClient {
 
   private void failed(String what, PandoException e) {
     if (strict) {
-      StringBuilder text = new StringBuilder(what).append(" failed: ").append(e);
-      for (StackTraceElement frame : e.getStackTrace()) {
-        text.append("\n    at ").append(frame);
-      }
-      failures.add(text.toString());
+      failures.add(what + " failed: " + StackText.of(e));
     }
   }
 }

@@ -1,59 +1,32 @@
 package pando.bench.simulate;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import pando.sim.fault.Fault;
 
-/**
- * Many seeds of a trial, on all cores. Each runs in a thread of its own, which is left behind where
- * it hangs: code under simulation that spins without a pause cannot be stopped.
- */
+/** Many seeds of a trial, on all cores. */
 public final class TrialSeries {
-  private static final int STEP_MILLIS = 20;
-
-  private final TrialPlan plan;
-  private final long first;
-  private final long count;
-  private final long stuckNanos;
-  private final LongConsumer progress;
-  private final AtomicLong next;
   private final Map<Fault, Long> faults = new TreeMap<>();
+  private @Nullable TrialResult lowest;
   private @Nullable TrialResult failed;
-  private long done;
+  private long seeds;
   private long failures;
-  private long events;
   private long changes;
   private long unknown;
+  private long events;
 
-  /**
-   * Prepares a series.
-   *
-   * @param first seed
-   * @param count of seeds
-   * @param stuckNanos real time after which a seed without a new event counts as stuck
-   * @param progress told of each seed that is done
-   */
-  public TrialSeries(
-      TrialPlan plan, long first, long count, long stuckNanos, LongConsumer progress) {
-    this.plan = plan;
-    this.first = first;
-    this.count = count;
-    this.stuckNanos = stuckNanos;
-    this.progress = progress;
-    this.next = new AtomicLong(first);
-  }
+  private TrialSeries() {}
 
   /**
    * What a series came to.
    *
    * @param seeds that ran
    * @param failures seeds with violations
-   * @param failed the lowest of them, {@code null} where all is well
+   * @param lowest what the lowest seed came to
+   * @param failed the lowest of the seeds with violations, {@code null} where all is well
    * @param faults how often each struck
    * @param changes of partitions
    * @param unknown operations whose outcome their client never learned
@@ -62,6 +35,7 @@ public final class TrialSeries {
   public record Summary(
       long seeds,
       long failures,
+      TrialResult lowest,
       @Nullable TrialResult failed,
       Map<Fault, Long> faults,
       long changes,
@@ -74,85 +48,43 @@ public final class TrialSeries {
   }
 
   /**
-   * Runs all seeds.
+   * Runs so many seeds, at least one.
    *
-   * @throws IllegalStateException where one is stuck, with the stack of every client
+   * @param progress told of each seed that is done
+   * @throws HangException where one does not go on
    */
-  public Summary run() throws InterruptedException {
-    int threads = (int) Math.min(Runtime.getRuntime().availableProcessors(), count);
-    List<Runner> runners = new ArrayList<>();
-    for (int i = 0; i < threads; i++) {
-      Runner runner = new Runner();
-      runners.add(runner);
-      Thread.ofPlatform().daemon().name("trial-" + i).start(runner);
-    }
-    for (Runner runner : runners) {
-      while (!runner.ended) {
-        Thread.sleep(STEP_MILLIS);
-        runners.forEach(Runner::checkProgress);
-      }
-    }
-    synchronized (this) {
-      return new Summary(done, failures, failed, faults, changes, unknown, events);
-    }
+  public static Summary run(TrialPlan plan, long first, long count, LongConsumer progress) {
+    TrialSeries series = new TrialSeries();
+    LongStream.range(first, first + count)
+        .parallel()
+        .forEach(seed -> {
+          series.add(Trial.run(plan, seed));
+          progress.accept(1);
+        });
+    return series.summary();
   }
 
   private synchronized void add(TrialResult result) {
-    done++;
-    events += result.events();
+    seeds++;
     changes += result.changes();
     unknown += result.unknown();
+    events += result.events();
     result.faults().forEach((fault, times) -> faults.merge(fault, (long) times, Long::sum));
+    lowest = lower(lowest, result);
     if (!result.violations().isEmpty()) {
       failures++;
-      if (failed == null || result.seed() < failed.seed()) {
-        failed = result;
-      }
+      failed = lower(failed, result);
     }
-    progress.accept(1);
   }
 
-  /** Runs one seed after the other. */
-  private final class Runner implements Runnable {
-    volatile boolean ended;
-    private volatile @Nullable Trial trial;
-    private volatile @Nullable Throwable failure;
-    private long eventsSeen;
-    private long seenAt = System.nanoTime();
+  private static TrialResult lower(@Nullable TrialResult one, TrialResult other) {
+    return one == null || other.seed() < one.seed() ? other : one;
+  }
 
-    @Override
-    public void run() {
-      try {
-        for (long seed = next.getAndIncrement();
-            seed < first + count;
-            seed = next.getAndIncrement()) {
-          Trial started = new Trial(plan, seed);
-          trial = started;
-          add(started.run());
-          trial = null;
-        }
-      } catch (RuntimeException | Error e) {
-        failure = e;
-      } finally {
-        ended = true;
-      }
+  private synchronized Summary summary() {
+    if (lowest == null) {
+      throw new IllegalArgumentException("a series has at least one seed");
     }
-
-    void checkProgress() {
-      Throwable thrown = failure;
-      if (thrown != null) {
-        throw new IllegalStateException("a trial could not be run", thrown);
-      }
-      Trial current = trial;
-      long seen = current == null ? -1 : current.progress();
-      long now = System.nanoTime();
-      if (seen != eventsSeen || current == null) {
-        eventsSeen = seen;
-        seenAt = now;
-      } else if (now - seenAt > stuckNanos) {
-        throw new IllegalStateException(
-            "a simulation hangs: seed=" + current.seed() + "\n" + current.stacks());
-      }
-    }
+    return new Summary(seeds, failures, lowest, failed, faults, changes, unknown, events);
   }
 }

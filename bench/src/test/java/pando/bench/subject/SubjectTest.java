@@ -3,7 +3,6 @@ package pando.bench.subject;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -11,7 +10,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import pando.bench.btree.BTreeSubject;
-import pando.index.EntrySource;
+import pando.bench.records.MapEntries;
 import pando.index.dex.DexOptions;
 
 /** Every subject answers as a {@link TreeMap} does. */
@@ -122,33 +121,5 @@ final class SubjectTest {
     List<Map.Entry<Long, Long>> entries = new ArrayList<>();
     map.forEach((key, value) -> entries.add(Map.entry(key, value)));
     return entries;
-  }
-
-  private static final class MapEntries implements EntrySource {
-    private final Iterator<Map.Entry<Long, Long>> entries;
-    private Map.Entry<Long, Long> entry = Map.entry(0L, 0L);
-
-    MapEntries(Map<Long, Long> map) {
-      entries = entries(map).iterator();
-    }
-
-    @Override
-    public boolean next() {
-      boolean has = entries.hasNext();
-      if (has) {
-        entry = entries.next();
-      }
-      return has;
-    }
-
-    @Override
-    public long key() {
-      return entry.getKey();
-    }
-
-    @Override
-    public long value() {
-      return entry.getValue();
-    }
   }
 }

@@ -1,0 +1,29 @@
+package pando.bench;
+
+import pando.index.dex.DexOptions;
+import picocli.CommandLine.Option;
+
+/** The option that says which index to open. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class IndexOption {
+  @Option(
+      names = "--index",
+      paramLabel = "NAME",
+      defaultValue = "dex",
+      converter = Choices.IndexConverter.class,
+      description = "The index: dex.")
+  private Choices.Index index;
+
+  /** Returns the name of the index. */
+  String name() {
+    return index.toString();
+  }
+
+  /** Returns the settings of the index on so many records, checked. */
+  DexOptions dex(ServerOptions servers, SettingOptions settings, long records) {
+    return settings.dex(
+        servers.computeServers(ServerOptions.COMPUTE_SERVERS),
+        servers.cache().bytesPerServer(records),
+        settings.all());
+  }
+}

@@ -1,0 +1,30 @@
+package pando.bench;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The option that says where results go. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class JsonOption {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Writes the results to a file, as an array of JSON objects.")
+  private @Nullable Path file;
+
+  /** Checks, before any work, that the file can be written. */
+  void check() {
+    Ranges.checkFile(spec, "--json", file);
+  }
+
+  /** Returns the file, {@code null} where none is asked for. */
+  @Nullable Path file() {
+    return file;
+  }
+}

@@ -1,0 +1,70 @@
+package pando.bench;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.server.PoolOptions;
+import pando.index.dex.DexOptions;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The options that say which servers there are. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ServerOptions {
+  /** Compute servers where nothing else is said. */
+  static final int COMPUTE_SERVERS = 4;
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(
+      names = "--compute-servers",
+      paramLabel = "N",
+      description =
+          "Compute servers, each with its own keys and cache (default: " + COMPUTE_SERVERS + ").")
+  private @Nullable Integer computeServers;
+
+  @Option(
+      names = "--memory-servers",
+      paramLabel = "N",
+      description = "Memory servers, which hold the nodes (default: 4, or 2 over shared memory).")
+  private @Nullable Integer memoryServers;
+
+  @Option(
+      names = "--cache",
+      paramLabel = "SIZE",
+      defaultValue = "8%",
+      split = ",",
+      converter = CacheSize.Converter.class,
+      description =
+          "Cache of each compute server: a size such as 25600KiB, or a share of the records at 16"
+              + " bytes each (default: ${DEFAULT-VALUE}).")
+  private List<CacheSize> caches;
+
+  /** Returns the number of compute servers that was asked for, or else the one given. */
+  int computeServers(int otherwise) {
+    if (computeServers == null) {
+      return otherwise;
+    }
+    Ranges.check(spec, "--compute-servers", computeServers, 1, DexOptions.COMPUTE_SERVERS_MAX);
+    return computeServers;
+  }
+
+  /** Returns the number of memory servers that was asked for, or else the one given. */
+  int memoryServers(int otherwise) {
+    if (memoryServers == null) {
+      return otherwise;
+    }
+    Ranges.check(spec, "--memory-servers", memoryServers, 1, PoolOptions.MEMORY_SERVERS_MAX);
+    return memoryServers;
+  }
+
+  /** Returns the size of each cache, for who takes one alone. */
+  CacheSize cache() {
+    return Ranges.single(spec, "--cache", caches);
+  }
+
+  List<CacheSize> caches() {
+    return Ranges.several(spec, "--cache", caches);
+  }
+}

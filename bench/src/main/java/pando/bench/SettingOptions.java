@@ -1,0 +1,104 @@
+package pando.bench;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import pando.index.dex.DexOptions;
+import pando.sim.ClusterModel;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The settings of the index, and what they come to. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class SettingOptions {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(
+      names = "--set",
+      paramLabel = "NAME=VALUE",
+      description =
+          "A setting, such as merge-share=0.3; may be given several times. They" + " stand below.")
+  private final Map<String, String> settings = new LinkedHashMap<>();
+
+  /** Lists the settings that {@code --set} takes at the end of a command's help, if it does. */
+  static void document(CommandLine command) {
+    if (command.getCommandSpec().findOption("--set") == null) {
+      return;
+    }
+    List<String> lines = new ArrayList<>();
+    lines.add("");
+    lines.add("Settings of dex, for --set:");
+    DexOptions.documentation().forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
+    UsageMessageSpec help = command.getCommandSpec().usageMessage();
+    lines.addAll(List.of(help.footer()));
+    help.footer(lines.toArray(String[]::new));
+  }
+
+  /** Returns the settings that are no constants of the simulator's model, in their order. */
+  Map<String, String> withoutModel() {
+    Map<String, String> others = new LinkedHashMap<>(settings);
+    others.keySet().removeIf(ClusterModel::has);
+    return others;
+  }
+
+  /** Returns the simulator's model, with the constants that are among the settings. */
+  ClusterModel model() {
+    ClusterModel model = ClusterModel.defaults();
+    for (Map.Entry<String, String> setting : settings.entrySet()) {
+      if (ClusterModel.has(setting.getKey())) {
+        model = with(model, setting.getKey(), setting.getValue());
+      }
+    }
+    return model;
+  }
+
+  /** Returns the simulator's model, for locks, which have no other settings. */
+  ClusterModel modelAlone() {
+    boolean isAlone = withoutModel().isEmpty();
+    Ranges.check(spec, "--set", isAlone, withoutModel(), "locks take constants of the model alone");
+    return model();
+  }
+
+  private ClusterModel with(ClusterModel model, String name, String value) {
+    try {
+      return model.with(name, Double.parseDouble(value));
+    } catch (NumberFormatException e) {
+      throw refused("'" + value + "' is not a number: " + name, e);
+    } catch (IllegalArgumentException e) {
+      throw refused(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /** Returns all settings, in the order in which they were given. */
+  Map<String, String> all() {
+    return settings;
+  }
+
+  /**
+   * Returns the settings of an index, checked.
+   *
+   * @param some those of the settings that are the index's
+   */
+  DexOptions dex(int computeServers, long cacheBytes, Map<String, String> some) {
+    try {
+      DexOptions options =
+          DexOptions.defaults().withComputeServers(computeServers).withCacheBytes(cacheBytes);
+      for (Map.Entry<String, String> setting : some.entrySet()) {
+        options = options.with(setting.getKey(), setting.getValue());
+      }
+      return options;
+    } catch (IllegalArgumentException e) {
+      throw refused(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private ParameterException refused(String message, Exception cause) {
+    return new ParameterException(spec.commandLine(), message, cause);
+  }
+}

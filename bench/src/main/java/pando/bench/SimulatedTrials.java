@@ -1,0 +1,109 @@
+package pando.bench;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import pando.bench.console.Numbers;
+import pando.bench.console.Progress;
+import pando.bench.report.TrialsJson;
+import pando.bench.simulate.TrialPlan;
+import pando.bench.simulate.TrialResult;
+import pando.bench.simulate.TrialSeries;
+import pando.sim.history.HistoryText;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** Runs trials, and tells what they came to. */
+final class SimulatedTrials {
+  /** Options that a replay has otherwise, or not at all. */
+  private static final Set<String> NOT_REPLAYED =
+      Set.of("--seed", "--seeds", "--history", "--json");
+
+  private final CommandSpec spec;
+  private final TrialPlan plan;
+  private final long first;
+  private final long seeds;
+
+  /**
+   * Readies a series of trials.
+   *
+   * @param spec of the command
+   * @param first seed
+   * @param seeds how many
+   */
+  SimulatedTrials(CommandSpec spec, TrialPlan plan, long first, long seeds) {
+    this.spec = spec;
+    this.plan = plan;
+    this.first = first;
+    this.seeds = seeds;
+  }
+
+  /**
+   * Runs them.
+   *
+   * @param history takes what the clients of the first seed saw, if it is wanted
+   * @param json takes a summary, if it is wanted
+   * @return the exit code
+   */
+  int run(@Nullable Path history, @Nullable Path json) throws IOException {
+    TrialSeries.Summary summary;
+    try (Progress progress = Progress.ofSeeds(seeds)) {
+      summary = TrialSeries.run(plan, first, seeds, progress::step);
+    }
+    if (history != null) {
+      try (Writer writer = Files.newBufferedWriter(history)) {
+        HistoryText.write(summary.lowest().history(), writer);
+      }
+    }
+    if (json != null) {
+      TrialsJson.write(json, summary);
+    }
+    print(summary);
+    return summary.failures() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private void print(TrialSeries.Summary summary) {
+    PrintWriter out = spec.commandLine().getOut();
+    out.printf(
+        "%s seeds, %s with violations; %s events, %s changes of partitions, %s operations of"
+            + " unknown outcome%n",
+        Numbers.count(summary.seeds()),
+        Numbers.count(summary.failures()),
+        Numbers.count(summary.events()),
+        Numbers.count(summary.changes()),
+        Numbers.count(summary.unknown()));
+    summary
+        .faults()
+        .forEach(
+            (fault, times) -> out.printf("  %s struck %s times%n", fault, Numbers.count(times)));
+    TrialResult failed = summary.failed();
+    if (failed != null) {
+      out.printf(
+          "%nSeed %d: %d violations, the first:%n%s%n%nTo replay it: %s%n",
+          failed.seed(),
+          failed.violations().size(),
+          failed.violations().getFirst(),
+          replay(failed.seed()));
+    }
+    out.flush();
+  }
+
+  /** Returns the command that replays a seed: the options that were given, with that seed alone. */
+  private String replay(long seed) {
+    StringBuilder command = new StringBuilder("./pando simulate");
+    for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
+      if (!NOT_REPLAYED.contains(option.longestName())) {
+        option
+            .originalStringValues()
+            .forEach(value ->
+                command.append(' ').append(option.longestName()).append('=').append(value));
+      }
+    }
+    return command + " --seeds=1 --seed=" + seed;
+  }
+}

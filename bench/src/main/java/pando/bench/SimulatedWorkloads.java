@@ -1,0 +1,80 @@
+package pando.bench;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import pando.bench.simulate.IndexPlan;
+import pando.bench.simulate.IndexRun;
+import pando.bench.simulate.LoadedTree;
+import pando.bench.simulate.SimPlan;
+import pando.bench.workload.Distribution;
+import pando.bench.workload.Workload;
+import pando.index.dex.DexOptions;
+import pando.sim.ClusterOptions;
+
+/** Workloads in virtual time: every combination of what the options list, on one loaded tree. */
+final class SimulatedWorkloads {
+  private final DrawOptions draw;
+  private final LoadOptions load;
+  private final SimulationOptions simulation;
+  private final SettingOptions settings;
+  private final ClusterOptions cluster;
+  private final List<IndexPlan> plans = new ArrayList<>();
+
+  /** Checks all options. */
+  SimulatedWorkloads(
+      List<Workload> workloads,
+      DrawOptions draw,
+      LoadOptions load,
+      ServerOptions servers,
+      SimulationOptions simulation,
+      SettingOptions settings) {
+    this.draw = draw;
+    this.load = load;
+    this.simulation = simulation;
+    this.settings = settings;
+    cluster =
+        simulation
+            .cluster(SimulationMode.WORKLOADS, servers, load.seed())
+            .withModel(settings.model());
+    for (Workload workload : workloads) {
+      for (Distribution distribution : draw.distributions()) {
+        for (CacheSize cache : servers.caches()) {
+          addPlans(workload, distribution, index(cache));
+        }
+      }
+    }
+  }
+
+  private DexOptions index(CacheSize cache) {
+    Map<String, String> others = settings.withoutModel();
+    return settings.dex(cluster.computeServers(), cache.bytesPerServer(load.records()), others);
+  }
+
+  private void addPlans(Workload workload, Distribution distribution, DexOptions index) {
+    for (int threads : simulation.threads(SimulationMode.WORKLOADS)) {
+      for (int processorThreads : simulation.processorThreads()) {
+        SimPlan sim =
+            new SimPlan(
+                cluster.withProcessorThreads(processorThreads),
+                threads,
+                simulation.coroutines(),
+                load.records(),
+                workload.distribution(distribution),
+                draw.theta(),
+                simulation.nanos());
+        plans.add(new IndexPlan(sim, index, workload, load.fill(), draw.warmup()));
+      }
+    }
+  }
+
+  /** Runs all. */
+  void run(SimulationOutput output) throws IOException {
+    try (LoadedTree tree = LoadedTree.of(plans)) {
+      for (IndexPlan plan : plans) {
+        output.add(IndexRun.run(plan, tree));
+      }
+    }
+  }
+}

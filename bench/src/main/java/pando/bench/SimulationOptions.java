@@ -1,0 +1,127 @@
+package pando.bench;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import pando.bench.simulate.LockRun;
+import pando.fabric.server.PoolOptions;
+import pando.sim.ClusterOptions;
+import pando.sim.fault.Fault;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The options that say what a cluster in virtual time is like, and for how long it runs. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class SimulationOptions {
+  private static final int THREADS_MAX = 1_024;
+  private static final int COROUTINES_MAX = 256;
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      split = ",",
+      description = "Threads of each compute server, each a core (default: 36).")
+  private @Nullable List<Integer> threads;
+
+  @Option(
+      names = "--coroutines",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "Clients of each thread, which share its core (default: ${DEFAULT-VALUE}).")
+  private int coroutines;
+
+  @Option(
+      names = "--processor-threads",
+      paramLabel = "N",
+      defaultValue = "1",
+      split = ",",
+      description = "Threads of each memory server that serve CALLs (default: ${DEFAULT-VALUE}).")
+  private List<Integer> processorThreads;
+
+  @Option(
+      names = "--own-cards",
+      description =
+          "Gives each server a network card of its own; else compute server i and memory server i"
+              + " share one.")
+  private boolean ownCards;
+
+  @Option(
+      names = "--locks",
+      paramLabel = "N",
+      defaultValue = "10240",
+      description = "With lock, how many there are (default: ${DEFAULT-VALUE}).")
+  private int locks;
+
+  @Option(
+      names = "--duration",
+      paramLabel = "TIME",
+      defaultValue = "20ms",
+      converter = VirtualTime.class,
+      description =
+          "Virtual time to measure: a number and ns, us, ms or s (default: ${DEFAULT-VALUE}).")
+  private long nanos;
+
+  @Option(
+      names = "--faults",
+      paramLabel = "NAME",
+      split = ",",
+      converter = Choices.FaultConverter.class,
+      description = {
+        "What may go wrong:",
+        "torn, delay, pause, clock-jump, lost-completion, broken-list, partition, full-pool,"
+            + " crash-compute, crash-memory, wipe-memory."
+      })
+  private List<Fault> faults = new ArrayList<>();
+
+  /** Returns the numbers of threads to run with. */
+  List<Integer> threads(SimulationMode mode) {
+    return threads == null ? List.of(mode.threads()) : checked("--threads", threads, THREADS_MAX);
+  }
+
+  int coroutines() {
+    Ranges.check(spec, "--coroutines", coroutines, 1, COROUTINES_MAX);
+    return coroutines;
+  }
+
+  /** Returns the numbers of processor threads to run with. */
+  List<Integer> processorThreads() {
+    return checked("--processor-threads", processorThreads, PoolOptions.PROCESSOR_THREADS_MAX);
+  }
+
+  private List<Integer> checked(String option, List<Integer> counts, int greatest) {
+    counts.forEach(count -> Ranges.check(spec, option, count, 1, greatest));
+    return Ranges.several(spec, option, counts);
+  }
+
+  int locks() {
+    Ranges.check(spec, "--locks", locks, 1, LockRun.LOCKS_MAX);
+    return locks;
+  }
+
+  long nanos() {
+    return nanos;
+  }
+
+  Set<Fault> faults() {
+    Set<Fault> set = EnumSet.noneOf(Fault.class);
+    set.addAll(faults);
+    return set;
+  }
+
+  /** Returns the cluster, with one processor thread and the default model. */
+  ClusterOptions cluster(SimulationMode mode, ServerOptions servers, long seed) {
+    return ClusterOptions.defaults()
+        .withServers(
+            servers.computeServers(mode.computeServers()),
+            servers.memoryServers(mode.memoryServers()))
+        .withSharedNics(!ownCards)
+        .withFaults(faults())
+        .withSeed(seed);
+  }
+}

@@ -1,0 +1,44 @@
+package pando.bench.report;
+
+import java.util.List;
+import pando.bench.console.Numbers;
+import pando.bench.run.Measurement;
+
+/** Cells of measurements, as all tables have them. */
+final class Cells {
+  /** What {@link #verbs} has. */
+  static final List<String> VERBS = List.of("READs", "WRITEs", "atomics", "CALLs", "trips");
+
+  private static final double NANOS_PER_MICRO = 1_000;
+
+  private Cells() {}
+
+  /** Returns millions of operations per second. */
+  static String megaOps(Measurement measured) {
+    return Numbers.decimal(measured.throughput / 1e6, 3);
+  }
+
+  /** Returns the microseconds within which so many percent of the operations ended. */
+  static String micros(Measurement measured, double percentile) {
+    return Numbers.decimal(measured.latencyNanos(percentile) / NANOS_PER_MICRO, 2);
+  }
+
+  /** Returns the verbs and round trips of an operation. */
+  static List<String> verbs(Measurement measured) {
+    return List.of(
+        perOperation(measured, measured.verbs.reads),
+        perOperation(measured, measured.verbs.writes),
+        perOperation(measured, measured.verbs.atomics),
+        perOperation(measured, measured.verbs.calls),
+        perOperation(measured, measured.verbs.roundTrips));
+  }
+
+  private static String perOperation(Measurement measured, long count) {
+    return Numbers.decimal(measured.perOperation(count), 4);
+  }
+
+  /** Returns the bytes of an operation's verbs. */
+  static String bytes(Measurement measured) {
+    return Numbers.decimal(measured.perOperation(measured.verbs.bytes()), 1);
+  }
+}

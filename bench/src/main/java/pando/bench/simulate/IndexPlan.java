@@ -1,0 +1,16 @@
+package pando.bench.simulate;
+
+import pando.bench.workload.Workload;
+import pando.index.dex.DexOptions;
+
+/**
+ * A workload on an index in virtual time.
+ *
+ * @param sim the cluster and its clients
+ * @param index settings of the index
+ * @param workload the mix of operations
+ * @param fill share of each node that the load fills
+ * @param warmup operations before those that are simulated, which take no time
+ */
+public record IndexPlan(
+    SimPlan sim, DexOptions index, Workload workload, double fill, long warmup) {}
