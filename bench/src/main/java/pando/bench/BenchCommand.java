@@ -22,7 +22,7 @@ import pando.bench.subject.IndexSubject;
 import pando.bench.subject.PoolSize;
 import pando.bench.subject.SkipListSubject;
 import pando.bench.workload.Distribution;
-import pando.index.dex.DexOptions;
+import pando.index.IndexOptions;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -118,7 +118,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   @Override
   public Integer call() throws IOException {
     Plan plan = planOptions.plan(loadOptions, drawOptions);
-    DexOptions options = indexOption.dex(serverOptions, settingOptions, plan.records());
+    IndexOptions options = indexOption.options(serverOptions, settingOptions, plan.records());
     check(plan, options);
     Setup setup =
         new Setup(
@@ -141,7 +141,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         fabric == Choices.FabricKind.SHM ? SHM_MEMORY_SERVERS : LOCAL_MEMORY_SERVERS);
   }
 
-  private void check(Plan plan, DexOptions options) {
+  private void check(Plan plan, IndexOptions options) {
     jsonOption.check();
     if (fabric == Choices.FabricKind.SHM) {
       int most = Math.min(options.computeServers(), plan.threads());
@@ -233,7 +233,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
             Numbers.decimal(result.measurement().throughput / 1e6, 3));
   }
 
-  private Testbed loadIndex(Plan plan, DexOptions options, long inserts) throws IOException {
+  private Testbed loadIndex(Plan plan, IndexOptions options, long inserts) throws IOException {
     long bytes = poolBytes(plan, inserts);
     int memoryServers = memoryServers();
     if (fabric == Choices.FabricKind.LOCAL) {

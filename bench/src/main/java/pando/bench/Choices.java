@@ -3,8 +3,12 @@ package pando.bench;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
+import pando.index.IndexOptions;
+import pando.index.dex.DexOptions;
+import pando.index.sherman.ShermanOptions;
 import pando.sim.fault.Fault;
 import picocli.CommandLine.ITypeConverter;
 
@@ -15,26 +19,36 @@ final class Choices {
   /** The indexes there are. */
   enum Index {
     /** DEX. */
-    DEX;
-
-    @Override
-    public String toString() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-  }
-
-  /** What runs in virtual time. */
-  enum Simulated {
-    /** DEX. */
     DEX,
-    /** Locks alone. */
-    LOCK;
+    /** Sherman. */
+    SHERMAN,
+    /** Sherman with DEX's partitions. */
+    P_SHERMAN,
+    /** The baseline of Sherman's paper. */
+    FG;
+
+    /** Returns its settings where nothing is said. */
+    IndexOptions defaults() {
+      return switch (this) {
+        case DEX -> DexOptions.defaults();
+        case SHERMAN -> ShermanOptions.sherman();
+        case P_SHERMAN -> ShermanOptions.partitionedSherman();
+        case FG -> ShermanOptions.fg();
+      };
+    }
 
     @Override
     public String toString() {
-      return name().toLowerCase(Locale.ROOT);
+      return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
   }
+
+  /**
+   * What runs in virtual time.
+   *
+   * @param index {@code null} for locks alone
+   */
+  record Simulated(@Nullable Index index) {}
 
   /** Where the memory servers are. */
   enum FabricKind {
@@ -80,10 +94,13 @@ final class Choices {
     }
   }
 
-  /** Reads what runs in virtual time. */
-  static final class SimulatedConverter extends NameConverter<Simulated> {
-    SimulatedConverter() {
-      super(Simulated.class);
+  /** Reads what runs in virtual time: an index, or {@code lock}. */
+  static final class SimulatedConverter implements ITypeConverter<Simulated> {
+    private static final String LOCK = "lock";
+
+    @Override
+    public Simulated convert(String text) {
+      return new Simulated(text.equals(LOCK) ? null : new IndexConverter().convert(text));
     }
   }
 

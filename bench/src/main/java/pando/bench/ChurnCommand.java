@@ -64,7 +64,7 @@ final class ChurnCommand implements Callable<Integer> {
     long records = loadOptions.records();
     try (IndexSubject subject =
         IndexSubject.openLocal(
-            indexOption.dex(serverOptions, settingOptions, records),
+            indexOption.options(serverOptions, settingOptions, records),
             serverOptions.memoryServers(MEMORY_SERVERS),
             PoolSize.bytes(records, churned, loadOptions.fill()),
             loadOptions.seed())) {

@@ -46,7 +46,7 @@ final class ComputeServerCommand implements Callable<Integer> {
     try (ComputeService service =
         new ComputeService(
             plan,
-            indexOption.dex(serverOptions, settingOptions, plan.records()),
+            indexOption.options(serverOptions, settingOptions, plan.records()),
             memoryServers,
             process,
             processes,

@@ -1,6 +1,6 @@
 package pando.bench;
 
-import pando.index.dex.DexOptions;
+import pando.index.IndexOptions;
 import picocli.CommandLine.Option;
 
 /** The option that says which index to open. */
@@ -11,7 +11,7 @@ final class IndexOption {
       paramLabel = "NAME",
       defaultValue = "dex",
       converter = Choices.IndexConverter.class,
-      description = "The index: dex.")
+      description = "The index: dex (default), sherman, p-sherman or fg.")
   private Choices.Index index;
 
   /** Returns the name of the index. */
@@ -20,8 +20,9 @@ final class IndexOption {
   }
 
   /** Returns the settings of the index on so many records, checked. */
-  DexOptions dex(ServerOptions servers, SettingOptions settings, long records) {
-    return settings.dex(
+  IndexOptions options(ServerOptions servers, SettingOptions settings, long records) {
+    return settings.index(
+        index.defaults(),
         servers.computeServers(ServerOptions.COMPUTE_SERVERS),
         servers.cache().bytesPerServer(records),
         settings.all());

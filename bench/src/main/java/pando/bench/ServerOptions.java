@@ -3,7 +3,7 @@ package pando.bench;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.server.PoolOptions;
-import pando.index.dex.DexOptions;
+import pando.index.IndexOptions;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -46,7 +46,7 @@ final class ServerOptions {
     if (computeServers == null) {
       return otherwise;
     }
-    Ranges.check(spec, "--compute-servers", computeServers, 1, DexOptions.COMPUTE_SERVERS_MAX);
+    Ranges.check(spec, "--compute-servers", computeServers, 1, IndexOptions.COMPUTE_SERVERS_MAX);
     return computeServers;
   }
 

@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import pando.index.IndexOptions;
 import pando.index.dex.DexOptions;
+import pando.index.sherman.ShermanOptions;
 import pando.sim.ClusterModel;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,6 +37,10 @@ final class SettingOptions {
     lines.add("");
     lines.add("Settings of dex, for --set:");
     DexOptions.documentation().forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
+    lines.add("");
+    lines.add("Settings of sherman; p-sherman and fg differ in some:");
+    ShermanOptions.documentation()
+        .forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
     UsageMessageSpec help = command.getCommandSpec().usageMessage();
     lines.addAll(List.of(help.footer()));
     help.footer(lines.toArray(String[]::new));
@@ -49,7 +55,12 @@ final class SettingOptions {
 
   /** Returns the simulator's model, with the constants that are among the settings. */
   ClusterModel model() {
-    ClusterModel model = ClusterModel.defaults();
+    return model(ClusterModel.defaults());
+  }
+
+  /** Returns a model with the constants that are among the settings. */
+  ClusterModel model(ClusterModel defaults) {
+    ClusterModel model = defaults;
     for (Map.Entry<String, String> setting : settings.entrySet()) {
       if (ClusterModel.has(setting.getKey())) {
         model = with(model, setting.getKey(), setting.getValue());
@@ -83,12 +94,13 @@ final class SettingOptions {
   /**
    * Returns the settings of an index, checked.
    *
+   * @param defaults of the system
    * @param some those of the settings that are the index's
    */
-  DexOptions dex(int computeServers, long cacheBytes, Map<String, String> some) {
+  IndexOptions index(
+      IndexOptions defaults, int computeServers, long cacheBytes, Map<String, String> some) {
     try {
-      DexOptions options =
-          DexOptions.defaults().withComputeServers(computeServers).withCacheBytes(cacheBytes);
+      IndexOptions options = defaults.withComputeServers(computeServers).withCacheBytes(cacheBytes);
       for (Map.Entry<String, String> setting : some.entrySet()) {
         options = options.with(setting.getKey(), setting.getValue());
       }

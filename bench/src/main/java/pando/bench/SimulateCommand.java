@@ -44,7 +44,7 @@ final class SimulateCommand implements Callable<Integer> {
       converter = Choices.SimulatedConverter.class,
       description = {
         "What to run (default: ${DEFAULT-VALUE}).",
-        "dex: the index.",
+        "dex, sherman, p-sherman, fg: an index.",
         "lock: locks alone, taken by CAS and released by WRITE."
       })
   private Choices.Simulated index;
@@ -67,47 +67,50 @@ final class SimulateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    SimulationMode mode = mode();
-    mode.check(spec);
     jsonOption.check();
-    return mode == SimulationMode.TRIALS ? runTrials() : run(mode);
-  }
-
-  private SimulationMode mode() {
+    Choices.Index system = index.index();
     if (trialOptions.areAskedFor()) {
-      boolean isIndex = index == Choices.Simulated.DEX;
-      Ranges.check(spec, "--index", isIndex, index, "trials run dex alone");
-      return SimulationMode.TRIALS;
+      Ranges.check(spec, "--index", system != null, "lock", "trials run an index");
     }
-    return index == Choices.Simulated.LOCK ? SimulationMode.LOCKS : SimulationMode.WORKLOADS;
+    if (system == null) {
+      return runLocks();
+    }
+    return trialOptions.areAskedFor() ? runTrials(system) : runWorkloads(system);
   }
 
-  private int run(SimulationMode mode) throws IOException {
+  private int runLocks() throws IOException {
+    SimulationMode.LOCKS.check(spec);
     SimulationOutput output = new SimulationOutput(jsonOption.file());
-    if (mode == SimulationMode.LOCKS) {
-      new SimulatedLocks(drawOptions, loadOptions, serverOptions, simulationOptions, settingOptions)
-          .run(output);
-    } else {
-      new SimulatedWorkloads(
-              workloads.list(),
-              drawOptions,
-              loadOptions,
-              serverOptions,
-              simulationOptions,
-              settingOptions)
-          .run(output);
-    }
+    new SimulatedLocks(drawOptions, loadOptions, serverOptions, simulationOptions, settingOptions)
+        .run(output);
     output.print(spec.commandLine().getOut());
     return CommandLine.ExitCode.OK;
   }
 
-  private int runTrials() throws IOException {
+  private int runWorkloads(Choices.Index system) throws IOException {
+    SimulationMode.WORKLOADS.check(spec);
+    SimulationOutput output = new SimulationOutput(jsonOption.file());
+    new SimulatedWorkloads(
+            system,
+            workloads.list(),
+            drawOptions,
+            loadOptions,
+            serverOptions,
+            simulationOptions,
+            settingOptions)
+        .run(output);
+    output.print(spec.commandLine().getOut());
+    return CommandLine.ExitCode.OK;
+  }
+
+  private int runTrials(Choices.Index system) throws IOException {
+    SimulationMode.TRIALS.check(spec);
     Path history = trialOptions.history();
-    return new SimulatedTrials(spec, trialPlan(), loadOptions.seed(), trialOptions.seeds())
+    return new SimulatedTrials(spec, trialPlan(system), loadOptions.seed(), trialOptions.seeds())
         .run(history, jsonOption.file());
   }
 
-  private TrialPlan trialPlan() {
+  private TrialPlan trialPlan(Choices.Index system) {
     SimulationMode mode = SimulationMode.TRIALS;
     int computeServers = serverOptions.computeServers(mode.computeServers());
     int clients = Ranges.single(spec, "--threads", simulationOptions.threads(mode));
@@ -116,6 +119,7 @@ final class SimulateCommand implements Callable<Integer> {
     Ranges.check(spec, "--threads", areFew, clients, limit);
     try {
       return new TrialPlan(
+          system.defaults(),
           computeServers,
           serverOptions.memoryServers(mode.memoryServers()),
           clients,

@@ -10,11 +10,16 @@ import pando.bench.simulate.LoadedTree;
 import pando.bench.simulate.SimPlan;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.dex.DexOptions;
+import pando.index.IndexOptions;
+import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
 
 /** Workloads in virtual time: every combination of what the options list, on one loaded tree. */
 final class SimulatedWorkloads {
+  /** What the papers' testbeds fit for a search in Sherman's index cache and leaf. */
+  private static final double SHERMAN_OPERATION_NANOS = 2_500;
+
+  private final Choices.Index index;
   private final DrawOptions draw;
   private final LoadOptions load;
   private final SimulationOptions simulation;
@@ -24,12 +29,14 @@ final class SimulatedWorkloads {
 
   /** Checks all options. */
   SimulatedWorkloads(
+      Choices.Index index,
       List<Workload> workloads,
       DrawOptions draw,
       LoadOptions load,
       ServerOptions servers,
       SimulationOptions simulation,
       SettingOptions settings) {
+    this.index = index;
     this.draw = draw;
     this.load = load;
     this.simulation = simulation;
@@ -37,22 +44,30 @@ final class SimulatedWorkloads {
     cluster =
         simulation
             .cluster(SimulationMode.WORKLOADS, servers, load.seed())
-            .withModel(settings.model());
+            .withModel(settings.model(defaultModel()));
     for (Workload workload : workloads) {
       for (Distribution distribution : draw.distributions()) {
         for (CacheSize cache : servers.caches()) {
-          addPlans(workload, distribution, index(cache));
+          addPlans(workload, distribution, options(cache));
         }
       }
     }
   }
 
-  private DexOptions index(CacheSize cache) {
-    Map<String, String> others = settings.withoutModel();
-    return settings.dex(cluster.computeServers(), cache.bytesPerServer(load.records()), others);
+  private ClusterModel defaultModel() {
+    ClusterModel model = ClusterModel.defaults();
+    return index == Choices.Index.DEX
+        ? model
+        : model.with("operation-nanos", SHERMAN_OPERATION_NANOS);
   }
 
-  private void addPlans(Workload workload, Distribution distribution, DexOptions index) {
+  private IndexOptions options(CacheSize cache) {
+    Map<String, String> others = settings.withoutModel();
+    return settings.index(
+        index.defaults(), cluster.computeServers(), cache.bytesPerServer(load.records()), others);
+  }
+
+  private void addPlans(Workload workload, Distribution distribution, IndexOptions options) {
     for (int threads : simulation.threads(SimulationMode.WORKLOADS)) {
       for (int processorThreads : simulation.processorThreads()) {
         SimPlan sim =
@@ -64,7 +79,7 @@ final class SimulatedWorkloads {
                 workload.distribution(distribution),
                 draw.theta(),
                 simulation.nanos());
-        plans.add(new IndexPlan(sim, index, workload, load.fill(), draw.warmup()));
+        plans.add(new IndexPlan(sim, options, workload, load.fill(), draw.warmup()));
       }
     }
   }

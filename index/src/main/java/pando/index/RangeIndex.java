@@ -37,6 +37,16 @@ public interface RangeIndex extends AutoCloseable {
   /** Returns how the caches of all compute servers in this process have done. */
   CacheCounters cache();
 
+  /**
+   * Returns how the keys are divided among compute servers, each leaf to one. With {@link
+   * IndexOptions#isPartitioned()} it tells who serves a key; else it is a division into about equal
+   * parts at the time of the load.
+   */
+  Partitioning partitioning();
+
+  /** Tells whether sessions of this process serve a key. */
+  boolean serves(long key);
+
   /** Returns the bytes of the pool that hold nodes, freed ones that wait for reuse not counted. */
   long poolBytes();
 

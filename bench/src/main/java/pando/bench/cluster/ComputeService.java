@@ -17,14 +17,14 @@ import pando.bench.subject.IndexSubject;
 import pando.bench.workload.Workload;
 import pando.fabric.Fabric;
 import pando.fabric.shm.ShmFabric;
+import pando.index.IndexOptions;
 import pando.index.Partitioning;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexOptions;
+import pando.index.RangeIndex;
 
 /** The child's end: runs some of the compute servers, and does what the parent asks. */
 public final class ComputeService implements AutoCloseable {
   private final Plan plan;
-  private final DexOptions options;
+  private final IndexOptions options;
   private final Fabric fabric;
   private final int process;
   private final int processes;
@@ -42,7 +42,7 @@ public final class ComputeService implements AutoCloseable {
    */
   public ComputeService(
       Plan plan,
-      DexOptions options,
+      IndexOptions options,
       List<String> memoryServers,
       int process,
       int processes,
@@ -95,14 +95,14 @@ public final class ComputeService implements AutoCloseable {
   private void answer(Request request) throws IOException {
     switch (request) {
       case LOAD -> {
-        DexIndex index = DexIndex.create(fabric, options, firstServer(), servers());
+        RangeIndex index = options.create(fabric, firstServer(), servers());
         IndexSubject subject = new IndexSubject(fabric, index);
         LocalTestbed.fill(subject, plan);
         open(subject, index.partitioning());
         answers.writeBoolean(true);
       }
       case JOIN -> {
-        DexIndex index = DexIndex.join(fabric, options, firstServer(), servers());
+        RangeIndex index = options.join(fabric, firstServer(), servers());
         open(new IndexSubject(fabric, index), index.partitioning());
         answers.writeBoolean(true);
       }

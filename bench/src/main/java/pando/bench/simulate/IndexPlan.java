@@ -1,7 +1,7 @@
 package pando.bench.simulate;
 
 import pando.bench.workload.Workload;
-import pando.index.dex.DexOptions;
+import pando.index.IndexOptions;
 
 /**
  * A workload on an index in virtual time.
@@ -13,4 +13,4 @@ import pando.index.dex.DexOptions;
  * @param warmup operations before those that are simulated, which take no time
  */
 public record IndexPlan(
-    SimPlan sim, DexOptions index, Workload workload, double fill, long warmup) {}
+    SimPlan sim, IndexOptions index, Workload workload, double fill, long warmup) {}

@@ -11,13 +11,13 @@ import pando.bench.workload.Inserts;
 import pando.bench.workload.OperationStream;
 import pando.fabric.VerbCounters;
 import pando.index.Partitioning;
-import pando.index.dex.DexIndex;
+import pando.index.RangeIndex;
 import pando.sim.Cluster;
 
 /**
  * A workload on an index in virtual time. Each compute server has an index of its own that joined
- * the pool, as if it were a process, and its clients ask for its own keys. Warming up happens
- * before the clock starts.
+ * the pool, as if it were a process; with partitions, its clients ask for its own keys. Warming up
+ * happens before the clock starts.
  */
 public final class IndexRun {
   private static final long SETTLING_NANOS = 500_000;
@@ -30,7 +30,7 @@ public final class IndexRun {
   private final Records records;
   private final Inserts inserts;
   private final Sequences sequences;
-  private final List<DexIndex> indexes = new ArrayList<>();
+  private final List<RangeIndex> indexes = new ArrayList<>();
   private final List<SimClient> clients = new ArrayList<>();
 
   private IndexRun(IndexPlan plan, Cluster cluster) {
@@ -51,9 +51,17 @@ public final class IndexRun {
   }
 
   private SimResult run() {
+    try {
+      return runClients();
+    } finally {
+      indexes.forEach(RangeIndex::close);
+    }
+  }
+
+  private SimResult runClients() {
     int servers = sim.cluster().computeServers();
     for (int server = 0; server < servers; server++) {
-      indexes.add(DexIndex.join(cluster.fabric(server), plan.index(), server, 1));
+      indexes.add(plan.index().join(cluster.fabric(server), server, 1));
     }
     Distribution.Draw draw = sim.distribution().over(sim.records(), sim.theta());
     for (int server = 0; server < servers; server++) {
@@ -62,7 +70,11 @@ public final class IndexRun {
     warmUp();
     Setup setup =
         new Setup(
-            "dex", "sim", servers, sim.cluster().pool().memoryServers(), plan.index().cacheBytes());
+            plan.index().system(),
+            "sim",
+            servers,
+            sim.cluster().pool().memoryServers(),
+            plan.index().cacheBytes());
     SimResult result =
         meter.run(setup, plan.workload().toString(), client -> clients.get(client)::run);
     result.measurement().verified = sequences.verified();
@@ -71,8 +83,9 @@ public final class IndexRun {
 
   private void addClients(int server, Distribution.Draw draw) {
     Partitioning partitioning = indexes.getFirst().partitioning();
-    long low = partitioning.lowOfServer(server);
-    long high = partitioning.highOfServer(server);
+    boolean all = !plan.index().isPartitioned();
+    long low = all ? Long.MIN_VALUE : partitioning.lowOfServer(server);
+    long high = all ? Long.MAX_VALUE : partitioning.highOfServer(server);
     long lastKey = records.greatestKey(sim.records(), low, high);
     while (clients.size() < sim.clients() && sim.serverOf(clients.size()) == server) {
       int number = clients.size();

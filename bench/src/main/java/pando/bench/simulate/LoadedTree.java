@@ -6,8 +6,8 @@ import pando.bench.records.Records;
 import pando.bench.records.SortedRecords;
 import pando.bench.subject.IndexSubject;
 import pando.bench.subject.PoolSize;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexOptions;
+import pando.index.IndexOptions;
+import pando.index.RangeIndex;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 
@@ -37,8 +37,8 @@ public final class LoadedTree implements AutoCloseable {
     return new LoadedTree(plans);
   }
 
-  private void load(DexOptions options, long records, double fill, long seed) {
-    DexIndex index = DexIndex.create(cluster.fabric(0), options, 0, 1);
+  private void load(IndexOptions options, long records, double fill, long seed) {
+    RangeIndex index = options.create(cluster.fabric(0), 0, 1);
     try (Progress progress = Progress.of("load", records)) {
       index.bulkLoad(new SortedRecords(new Records(seed), records, progress::step), fill);
     } finally {

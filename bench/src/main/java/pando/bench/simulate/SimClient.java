@@ -72,6 +72,8 @@ final class SimClient {
         long start = cluster.nanos();
         long trips = cluster.roundTrips();
         cluster.chargeOperation();
+        // The search comes first: no lock is held for its time.
+        cluster.settle();
         operate(i);
         cluster.settle();
         meter.record(start, cluster.roundTrips() - trips);

@@ -2,15 +2,17 @@ package pando.bench.simulate;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import pando.bench.records.MapEntries;
 import pando.bench.subject.IndexSubject;
 import pando.fabric.PandoException;
+import pando.index.IndexOptions;
+import pando.index.RangeIndex;
 import pando.index.Tree;
 import pando.index.dex.DexIndex;
-import pando.index.dex.DexOptions;
-import pando.index.dex.TreeWalk;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 import pando.sim.history.History;
@@ -18,10 +20,10 @@ import pando.sim.history.HistoryCheck;
 import pando.sim.history.Operation;
 
 /**
- * One seed of a small DEX cluster: tiny nodes and caches, so that splits, merges and evictions
- * happen all the time, partitions that move, and whatever faults are asked for. Records what every
- * client saw and checks it; at the end walks the tree in the pool, and takes what is there as a
- * last read of every key.
+ * One seed of a small cluster: tiny nodes and caches, so that splits, merges and evictions happen
+ * all the time, with DEX partitions that move, and whatever faults are asked for. Records what
+ * every client saw and checks it; at the end walks the tree in the pool, and takes what is there as
+ * a last read of every key.
  *
  * <p>Even seeds have all compute servers in one process, which adds and removes some; odd seeds
  * have one in each.
@@ -38,11 +40,11 @@ public final class Trial {
   private final TrialPlan plan;
   private final long seed;
   private final SplittableRandom random;
-  private final DexOptions options;
+  private final IndexOptions options;
   private final TrialKeys keys;
   private final History history = new History();
   private final TrialClock clock = new TrialClock();
-  private final List<DexIndex> indexes = new ArrayList<>();
+  private final List<RangeIndex> indexes = new ArrayList<>();
   private final List<TrialClient> clients = new ArrayList<>();
   private final List<String> violations = new ArrayList<>();
   private int changes;
@@ -53,8 +55,7 @@ public final class Trial {
     this.seed = seed;
     this.random = new SplittableRandom(seed);
     this.keys = new TrialKeys();
-    this.options =
-        plan.index(random.nextBoolean() ? "0.01" : "0.3", random.nextBoolean() ? "0.1" : "0.7");
+    this.options = plan.draw(random);
   }
 
   /**
@@ -97,7 +98,7 @@ public final class Trial {
   private void open(Cluster cluster) {
     boolean together = seed % 2 == 0;
     int servers = plan.computeServers();
-    indexes.add(DexIndex.create(cluster.fabric(0), options, 0, together ? servers : 1));
+    indexes.add(options.create(cluster.fabric(0), 0, together ? servers : 1));
     TreeMap<Long, Long> initial = new TreeMap<>();
     for (int i = 0; i < TrialKeys.COUNT; i++) {
       if (random.nextBoolean()) {
@@ -107,7 +108,7 @@ public final class Trial {
     initial.forEach(history::addInitial);
     indexes.getFirst().bulkLoad(new MapEntries(initial), 0.7);
     for (int server = 1; server < servers && !together; server++) {
-      indexes.add(DexIndex.join(cluster.fabric(server), options, server, 1));
+      indexes.add(options.join(cluster.fabric(server), server, 1));
     }
   }
 
@@ -116,13 +117,13 @@ public final class Trial {
     working = count;
     for (int number = 0; number < count; number++) {
       int server = number % plan.computeServers();
-      DexIndex index = indexes.get(server % indexes.size());
+      RangeIndex index = indexes.get(server % indexes.size());
       TrialClient client =
           new TrialClient(number, index, keys, history, clock, random.split(), plan.isHarmless());
       clients.add(client);
       int operations = plan.operations() / count;
       cluster
-          .core(server)
+          .core(server % indexes.size())
           .spawn(
               "client-" + number,
               () -> {
@@ -134,9 +135,10 @@ public final class Trial {
               });
     }
     for (int i = 0; i < indexes.size(); i++) {
-      DexIndex index = indexes.get(i);
-      TrialChanges changing = new TrialChanges(index, keys, random.split());
-      cluster.core(i).spawn("changes-" + i, () -> change(cluster, changing));
+      if (indexes.get(i) instanceof DexIndex index) {
+        TrialChanges changing = new TrialChanges(index, keys, random.split());
+        cluster.core(i).spawn("changes-" + i, () -> change(cluster, changing));
+      }
     }
   }
 
@@ -168,11 +170,11 @@ public final class Trial {
 
   /** Checks the tree in the pool, and the history with what is in it as a last read. */
   private void audit(Cluster cluster) {
-    long poolBytes = indexes.stream().mapToLong(DexIndex::poolBytes).sum();
+    long poolBytes = indexes.stream().mapToLong(RangeIndex::poolBytes).sum();
     for (int i = 0; i < indexes.size(); i++) {
       close(indexes.get(i), cluster.isCrashed(i));
     }
-    Tree tree = TreeWalk.of(cluster.fabric(0), options);
+    Tree tree = options.walk(cluster.fabric(0));
     violations.addAll(tree.problems());
     if (plan.isHarmless() && poolBytes != (long) tree.nodes() * options.nodeBytes()) {
       violations.add(
@@ -181,8 +183,11 @@ public final class Trial {
               + ", reached="
               + tree.nodes());
     }
+    Set<Long> all = new TreeSet<>(tree.entries().keySet());
     for (int i = 0; i < TrialKeys.COUNT; i++) {
-      long key = keys.key(i);
+      all.add(keys.key(i));
+    }
+    for (long key : all) {
       Long value = tree.entries().get(key);
       long start = clock.tick();
       history.add(
@@ -204,7 +209,7 @@ public final class Trial {
   }
 
   /** Has an index write back what it caches, but for one that is no more. */
-  private void close(DexIndex index, boolean crashed) {
+  private void close(RangeIndex index, boolean crashed) {
     if (crashed) {
       return;
     }

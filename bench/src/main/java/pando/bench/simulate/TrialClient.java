@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import pando.fabric.PandoException;
 import pando.index.NotServedHereException;
+import pando.index.RangeIndex;
 import pando.index.Session;
-import pando.index.dex.DexIndex;
 import pando.sim.history.History;
 import pando.sim.history.Operation;
 import pando.sim.history.Operation.Kind;
@@ -19,7 +19,7 @@ final class TrialClient {
   private static final int DRAWS_MAX = 8;
 
   private final int number;
-  private final DexIndex index;
+  private final RangeIndex index;
   private final TrialKeys keys;
   private final History history;
   private final TrialClock clock;
@@ -37,7 +37,7 @@ final class TrialClient {
    */
   TrialClient(
       int number,
-      DexIndex index,
+      RangeIndex index,
       TrialKeys keys,
       History history,
       TrialClock clock,
@@ -116,14 +116,10 @@ final class TrialClient {
   /** Draws a key, and seldom one that another process serves. */
   private long ownedKey() {
     long key = keys.draw(random);
-    for (int draw = 0; draw < DRAWS_MAX && !isServedHere(key); draw++) {
+    for (int draw = 0; draw < DRAWS_MAX && !index.serves(key); draw++) {
       key = keys.draw(random);
     }
     return key;
-  }
-
-  private boolean isServedHere(long key) {
-    return index.isLocal(index.partitioning().ownerOfKey(key));
   }
 
   private boolean execute(long key, Kind kind, long stored) {

@@ -4,6 +4,8 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.random.RandomGenerator;
+import pando.index.IndexOptions;
 import pando.index.dex.DexOptions;
 import pando.sim.ClusterModel;
 import pando.sim.fault.Fault;
@@ -11,6 +13,7 @@ import pando.sim.fault.Fault;
 /**
  * A small cluster on which everything happens at once, for checks and not for speed.
  *
+ * @param index the system, with settings that its nodes' and caches' sizes are changed of
  * @param computeServers of the cluster
  * @param memoryServers of the cluster
  * @param clients of each compute server
@@ -20,6 +23,7 @@ import pando.sim.fault.Fault;
  * @param settings of the index, by name, beside those that make its nodes and caches tiny
  */
 public record TrialPlan(
+    IndexOptions index,
     int computeServers,
     int memoryServers,
     int clients,
@@ -28,19 +32,28 @@ public record TrialPlan(
     ClusterModel model,
     Map<String, String> settings) {
   private static final int NODE_BYTES = 192;
-  private static final int FRAMES = 64;
+
+  /** Frames of a cache: as few as DEX takes, and a part of what there is of level 1. */
+  private static final int DEX_FRAMES = DexOptions.FRAMES_MIN;
+
+  private static final int INNER_FRAMES = 8;
 
   /** Keeps copies, and checks the settings. */
   public TrialPlan {
     faults = Set.copyOf(faults);
     // Settings apply in the order in which they were given.
     settings = Collections.unmodifiableMap(new LinkedHashMap<>(settings));
-    index(computeServers, settings);
+    tiny(index, computeServers, settings);
   }
 
-  /** Three compute and three memory servers, two clients each. */
+  /** DEX on three compute and three memory servers, two clients each. */
   public static TrialPlan of(Set<Fault> faults) {
-    return new TrialPlan(3, 3, 2, 2_000, faults, ClusterModel.defaults(), Map.of());
+    return of(DexOptions.defaults(), faults);
+  }
+
+  /** A system on three compute and three memory servers, two clients each. */
+  public static TrialPlan of(IndexOptions index, Set<Fault> faults) {
+    return new TrialPlan(index, 3, 3, 2, 2_000, faults, ClusterModel.defaults(), Map.of());
   }
 
   /** Tells whether the index must behave as if no fault had struck. */
@@ -48,20 +61,29 @@ public record TrialPlan(
     return faults.stream().allMatch(Fault::isHarmless);
   }
 
-  /** Returns the settings of the index, of which each seed chooses two. */
-  DexOptions index(String contrary, String admission) {
+  /** Returns the settings of the index, of which each seed draws two. */
+  IndexOptions draw(RandomGenerator random) {
     Map<String, String> all = new LinkedHashMap<>();
-    all.put("contrary", contrary);
-    all.put("admission", admission);
+    boolean first = random.nextBoolean();
+    boolean second = random.nextBoolean();
+    if (index instanceof DexOptions) {
+      all.put("contrary", first ? "0.01" : "0.3");
+      all.put("admission", second ? "0.1" : "0.7");
+    } else {
+      all.put("handovers", first ? "4" : "1");
+      all.put("merge-share", second ? "0.3" : "0.5");
+    }
     all.putAll(settings);
-    return index(computeServers, all);
+    return tiny(index, computeServers, all);
   }
 
-  private static DexOptions index(int computeServers, Map<String, String> settings) {
-    DexOptions options =
-        DexOptions.defaults()
+  private static IndexOptions tiny(
+      IndexOptions index, int computeServers, Map<String, String> settings) {
+    int frames = index instanceof DexOptions ? DEX_FRAMES : INNER_FRAMES;
+    IndexOptions options =
+        index
             .with("node-bytes", String.valueOf(NODE_BYTES))
-            .with("cache-bytes", String.valueOf(FRAMES * NODE_BYTES))
+            .withCacheBytes((long) frames * NODE_BYTES)
             .withComputeServers(computeServers);
     for (Map.Entry<String, String> setting : settings.entrySet()) {
       options = options.with(setting.getKey(), setting.getValue());

@@ -55,7 +55,8 @@ public final class TrialSeries {
    */
   public static Summary run(TrialPlan plan, long first, long count, LongConsumer progress) {
     TrialSeries series = new TrialSeries();
-    LongStream.range(first, first + count)
+    LongStream.range(0, count)
+        .map(i -> first + i)
         .parallel()
         .forEach(seed -> {
           series.add(Trial.run(plan, seed));

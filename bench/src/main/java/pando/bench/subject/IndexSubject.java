@@ -9,11 +9,10 @@ import pando.fabric.server.PoolOptions;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.EntryVisitor;
+import pando.index.IndexOptions;
 import pando.index.RangeIndex;
 import pando.index.Session;
-import pando.index.dex.DexIndex;
 import pando.index.dex.DexOffload;
-import pando.index.dex.DexOptions;
 
 /** An index, and the fabric under it. */
 public final class IndexSubject implements Subject {
@@ -37,12 +36,12 @@ public final class IndexSubject implements Subject {
   }
 
   /**
-   * Opens an empty DEX on memory servers in this process.
+   * Opens an empty index on memory servers in this process.
    *
    * @param bytes that nodes may come to take
    */
   public static IndexSubject openLocal(
-      DexOptions options, int memoryServers, long bytes, long seed) {
+      IndexOptions options, int memoryServers, long bytes, long seed) {
     long bytesPerServer = PoolSize.bytesPerServer(bytes, memoryServers, options.computeServers());
     Fabric fabric =
         LocalFabric.open(
@@ -52,7 +51,7 @@ public final class IndexSubject implements Subject {
                 .withSeed(seed)
                 .withHandlers(handlers()));
     try {
-      return new IndexSubject(fabric, DexIndex.create(fabric, options));
+      return new IndexSubject(fabric, options.create(fabric, 0, options.computeServers()));
     } catch (RuntimeException | Error e) {
       fabric.close();
       throw e;

@@ -156,13 +156,14 @@ public final class DexIndex implements RangeIndex {
   }
 
   /** Returns the partitions as this process knows them. */
+  @Override
   public Partitioning partitioning() {
     return partitioning;
   }
 
-  /** Tells whether a compute server lives in this process. */
-  public boolean isLocal(int server) {
-    return servers.get(server) != null;
+  @Override
+  public boolean serves(long key) {
+    return servers.get(partitioning.ownerOfKey(key)) != null;
   }
 
   /**

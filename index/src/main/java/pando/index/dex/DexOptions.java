@@ -3,6 +3,9 @@ package pando.index.dex;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.index.IndexOptions;
+import pando.index.Tree;
 import pando.index.node.NodeLayout;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
@@ -12,10 +15,7 @@ import pando.index.settings.Settings;
  * Immutable; {@link #documentation()} lists every setting by the name that {@link #with(String,
  * String)} takes.
  */
-public final class DexOptions {
-  /** Compute servers that an index can have. */
-  public static final int COMPUTE_SERVERS_MAX = 64;
-
+public final class DexOptions implements IndexOptions {
   /** Frames that a cache must have, or a path of the tree might not fit. */
   public static final int FRAMES_MIN = 64;
 
@@ -109,16 +109,17 @@ public final class DexOptions {
    *     {@code off}
    * @throws IllegalArgumentException where there is no such setting, or the value is not for it
    */
+  @Override
   public DexOptions with(String name, String value) {
     return new DexOptions(settings.with(name, value));
   }
 
-  /** Returns these options with another number of compute servers. */
+  @Override
   public DexOptions withComputeServers(int servers) {
     return with("compute-servers", Integer.toString(servers));
   }
 
-  /** Returns these options with another cache size per compute server. */
+  @Override
   public DexOptions withCacheBytes(long bytes) {
     return with("cache-bytes", Long.toString(bytes));
   }
@@ -128,7 +129,18 @@ public final class DexOptions {
     return DEFAULTS.settings.documentation();
   }
 
+  @Override
+  public String system() {
+    return "dex";
+  }
+
+  @Override
+  public boolean isPartitioned() {
+    return true;
+  }
+
   /** Returns the size of a node, a multiple of 64. */
+  @Override
   public int nodeBytes() {
     return (int) settings.number(NODE_BYTES);
   }
@@ -142,6 +154,7 @@ public final class DexOptions {
   }
 
   /** Returns the logical partitions to start with, 1 to {@link #COMPUTE_SERVERS_MAX}. */
+  @Override
   public int computeServers() {
     return (int) settings.number(COMPUTE_SERVERS);
   }
@@ -150,6 +163,7 @@ public final class DexOptions {
    * Returns the bytes of node images that each compute server caches; about 25 bytes of bookkeeping
    * for each, and 8 KB for each session, come on top.
    */
+  @Override
   public long cacheBytes() {
     return (long) settings.number(CACHE_BYTES);
   }
@@ -212,6 +226,21 @@ public final class DexOptions {
   /** Returns how many sessions can be open at a time. */
   public int sessionsMax() {
     return (int) settings.number(SESSIONS_MAX);
+  }
+
+  @Override
+  public DexIndex create(Fabric fabric, int first, int count) {
+    return DexIndex.create(fabric, this, first, count);
+  }
+
+  @Override
+  public DexIndex join(Fabric fabric, int first, int count) {
+    return DexIndex.join(fabric, this, first, count);
+  }
+
+  @Override
+  public Tree walk(Fabric fabric) {
+    return TreeWalk.of(fabric, this);
   }
 
   @Override

@@ -109,7 +109,7 @@ final class Nodes {
 
   /** Tells whether READs of several nodes can be validated by what comes with them. */
   boolean canReadTogether() {
-    return validation != Validation.VERSIONS || !server.options.partitioned();
+    return validation != Validation.VERSIONS || !server.options.isPartitioned();
   }
 
   /** Adds the READs of a node to a list; {@link #isWhole(long, long, long)} checks them. */

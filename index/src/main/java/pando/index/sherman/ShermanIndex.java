@@ -198,14 +198,14 @@ public final class ShermanIndex implements RangeIndex {
     return validation;
   }
 
-  /** Returns the partitions, which mean something with {@code partitioned=on} alone. */
+  @Override
   public Partitioning partitioning() {
     return partitioning;
   }
 
-  /** Tells whether a compute server lives in this process. */
-  public boolean isLocal(int server) {
-    return local(server) != null;
+  @Override
+  public boolean serves(long key) {
+    return !options.isPartitioned() || local(partitioning.ownerOfKey(key)) != null;
   }
 
   private @Nullable ShermanServer local(int number) {
@@ -216,7 +216,7 @@ public final class ShermanIndex implements RangeIndex {
   @Override
   public synchronized Session session() {
     checkOpen();
-    return options.partitioned()
+    return options.isPartitioned()
         ? ShermanSession.partitioned(this)
         : ShermanSession.at(this, servers.get(turn++ % servers.size()).number);
   }

@@ -3,6 +3,9 @@ package pando.index.sherman;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.index.IndexOptions;
+import pando.index.Tree;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
 
@@ -10,10 +13,7 @@ import pando.index.settings.Settings;
  * The settings of the B-link tree of Sherman's paper: {@link #sherman()}, {@link #fg()} and {@link
  * #partitionedSherman()} are the systems, and each technique can be switched by itself. Immutable.
  */
-public final class ShermanOptions {
-  /** Compute servers that an index can have. */
-  public static final int COMPUTE_SERVERS_MAX = 64;
-
+public final class ShermanOptions implements IndexOptions {
   /** Sessions that a compute server can have, as many as a lock can name. */
   public static final int SESSIONS_MAX = 511;
 
@@ -80,7 +80,7 @@ public final class ShermanOptions {
       throw new IllegalArgumentException(
           "local locks stand in front of on-chip locks: local-locks=on, on-chip-locks=off");
     }
-    if (partitioned() && !localLocks()) {
+    if (isPartitioned() && !localLocks()) {
       throw new IllegalArgumentException(
           "partitions are locked locally: partitioned=on, local-locks=off");
     }
@@ -129,16 +129,17 @@ public final class ShermanOptions {
    * @param value a number, a share from 0 to 1, a size such as {@code 64KiB}, or a word
    * @throws IllegalArgumentException where there is no such setting, or the value is not for it
    */
+  @Override
   public ShermanOptions with(String name, String value) {
     return new ShermanOptions(settings.with(name, value));
   }
 
-  /** Returns these options with another number of compute servers. */
+  @Override
   public ShermanOptions withComputeServers(int servers) {
     return with("compute-servers", Integer.toString(servers));
   }
 
-  /** Returns these options with another cache size per compute server. */
+  @Override
   public ShermanOptions withCacheBytes(long bytes) {
     return with("cache-bytes", Long.toString(bytes));
   }
@@ -149,21 +150,25 @@ public final class ShermanOptions {
   }
 
   /** Returns the system's name: {@code sherman}, {@code p-sherman} or {@code fg}. */
+  @Override
   public String system() {
-    return partitioned() ? "p-sherman" : onChipLocks() ? "sherman" : "fg";
+    return isPartitioned() ? "p-sherman" : onChipLocks() ? "sherman" : "fg";
   }
 
   /** Returns the size of a node, a multiple of 64. */
+  @Override
   public int nodeBytes() {
     return (int) settings.number(NODE_BYTES);
   }
 
   /** Returns the number of compute servers, 1 to {@link #COMPUTE_SERVERS_MAX}. */
+  @Override
   public int computeServers() {
     return (int) settings.number(COMPUTE_SERVERS);
   }
 
   /** Returns the bytes of level-1 nodes that each compute server caches. */
+  @Override
   public long cacheBytes() {
     return (long) settings.number(CACHE_BYTES);
   }
@@ -199,7 +204,8 @@ public final class ShermanOptions {
   }
 
   /** Tells whether each key belongs to one compute server. */
-  public boolean partitioned() {
+  @Override
+  public boolean isPartitioned() {
     return settings.isOn(PARTITIONED);
   }
 
@@ -216,6 +222,21 @@ public final class ShermanOptions {
   /** Returns how long to wait for a lock that somebody holds, in nanoseconds. */
   public long lockWaitNanos() {
     return ((long) settings.number(LOCK_WAIT_MILLIS)) * 1_000_000;
+  }
+
+  @Override
+  public ShermanIndex create(Fabric fabric, int first, int count) {
+    return ShermanIndex.create(fabric, this, first, count);
+  }
+
+  @Override
+  public ShermanIndex join(Fabric fabric, int first, int count) {
+    return ShermanIndex.join(fabric, this, first, count);
+  }
+
+  @Override
+  public Tree walk(Fabric fabric) {
+    return BLinkWalk.of(fabric, this);
   }
 
   @Override

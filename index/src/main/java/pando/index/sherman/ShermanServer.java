@@ -68,7 +68,7 @@ final class ShermanServer implements AutoCloseable {
 
   /** Returns a number that differs where trees cannot be used together. */
   static int system(ShermanOptions options, Validation validation) {
-    int locks = options.partitioned() ? 2 : options.onChipLocks() ? 1 : 0;
+    int locks = options.isPartitioned() ? 2 : options.onChipLocks() ? 1 : 0;
     return SYSTEM | (locks << Byte.SIZE) | validation.number();
   }
 
@@ -104,7 +104,7 @@ final class ShermanServer implements AutoCloseable {
    * partition.
    */
   boolean owns(long from, long to) {
-    return options.partitioned() && from >= low && to <= high;
+    return options.isPartitioned() && from >= low && to <= high;
   }
 
   /** Gives a new session a number. */
