@@ -222,7 +222,7 @@ final class SimulateCommand implements Callable<Integer> {
       converter = FaultsConverter.class,
       description = {
         "What may go wrong:",
-        "torn, delay, pause, clock-jump, lost-completion, broken-list, partition, full-pool,"
+        "torn, delay, pause, clock-jump, lost-completion, broken-list, cut, full-pool,"
             + " crash-compute, crash-memory, wipe-memory."
       })
   private List<Fault> faults = new ArrayList<>();
@@ -441,7 +441,7 @@ final class SimulateCommand implements Callable<Integer> {
     return ClusterOptions.defaults()
         .withServers(computeServers(), memoryServers())
         .withProcessorThreads(processorThreads)
-        .withSharedNics(!ownCards)
+        .withSharedCards(!ownCards)
         .withModel(model())
         .withFaults(enabled)
         .withSeed(loadOptions.seed());

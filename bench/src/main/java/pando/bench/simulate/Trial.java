@@ -35,7 +35,7 @@ public final class Trial {
   private static final long BYTES_PER_SERVER = 4 << 20;
   private static final int NODE_BYTES = 192;
   private static final int FRAMES = 64;
-  private static final double SWITCHING = 0.05;
+  private static final double YIELD_SHARE = 0.05;
   private static final int CHANGES_MAX = 12;
   private static final int FINAL_CLIENT = 1_000;
 
@@ -110,7 +110,7 @@ public final class Trial {
             .withChunkBytes(CHUNK_BYTES)
             .withHandlers(IndexSubject.handlers())
             .withFaults(plan.faults())
-            .withSwitching(SWITCHING)
+            .withYieldShare(YIELD_SHARE)
             .withSeed(seed);
     try (Cluster running = new Cluster(cluster)) {
       open(running);
