@@ -100,9 +100,10 @@ class NetworkTest {
           60,
           (worker, number) -> {
             VerbList list = new VerbList();
-            long own = word(1, number);
+            // Three buckets for all.
+            long own = word(1 + number, number % 3);
             for (int round = 0; round < 20; round++) {
-              list.clear().faa(word(0, number % 3), 1, 512);
+              list.clear().faa(word(0, number % 3), 1, 512).faa(own, 1, 520);
               for (int i = 0; i < 12; i++) {
                 Words.set(worker.memory(), 8L * i, 100L * round + i);
                 list.write(own, 8L * i, 8);
@@ -118,16 +119,16 @@ class NetworkTest {
   @ValueSource(ints = {0, 1, 16, 1_000})
   void shouldNotLetAnAtomicOvertakeTheWriteBeforeIt(int parkedMax) {
     ClusterModel model = ClusterModel.defaults().with("parked-max", parkedMax);
-    try (Cluster cluster = new Cluster(options(2, 4).withModel(model))) {
+    try (Cluster cluster = new Cluster(options(2, 3).withModel(model))) {
       run(
           cluster,
-          4,
-          40,
+          3,
+          3,
           (worker, number) -> {
             // All share a bucket.
             long own = word(number, 0);
             VerbList list = new VerbList();
-            for (int round = 0; round < 20; round++) {
+            for (int round = 0; round < 500; round++) {
               Words.set(worker.memory(), 0, 100L * round);
               list.clear().write(own, 0, Long.BYTES).faa(own, 1, 512).faa(own, 1, 520);
               worker.post(list);
