@@ -87,7 +87,7 @@ class ClusterTest {
   }
 
   @Test
-  void shouldDoWhatTheVerbsDo() {
+  void shouldDoWhatTheVerbsDoInVirtualTime() {
     try (Cluster cluster = new Cluster(options(2))) {
       run(
           cluster,

@@ -30,6 +30,9 @@ public final class Processors {
 
   /** Serves one CALL; returns the length of the response, which replaces the request. */
   int serve(int server, int function, MemorySegment message, int requestBytes) {
+    if (!pool.segment(server).scope().isAlive()) {
+      throw new IllegalStateException("the pool is closed");
+    }
     if (function == SpaceMessage.ALLOCATE && isFull()) {
       return respondFull(message, usage(server));
     }
