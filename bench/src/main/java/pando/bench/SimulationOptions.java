@@ -74,7 +74,7 @@ final class SimulationOptions {
       converter = Choices.FaultConverter.class,
       description = {
         "What may go wrong:",
-        "torn, delay, pause, clock-jump, lost-completion, broken-list, partition, full-pool,"
+        "torn, delay, pause, clock-jump, lost-completion, broken-list, cut, full-pool,"
             + " crash-compute, crash-memory, wipe-memory."
       })
   private List<Fault> faults = new ArrayList<>();
@@ -120,7 +120,7 @@ final class SimulationOptions {
         .withServers(
             servers.computeServers(mode.computeServers()),
             servers.memoryServers(mode.memoryServers()))
-        .withSharedNics(!ownCards)
+        .withSharedCards(!ownCards)
         .withFaults(faults())
         .withSeed(seed);
   }

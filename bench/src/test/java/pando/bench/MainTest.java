@@ -141,7 +141,8 @@ final class MainTest {
         "pando simulate --duration -3ms                   | '-3ms' is not a time",
         "pando simulate --duration 5                      | '5' is not a time",
         "pando simulate --index oak                       | 'oak' is not one of dex, lock",
-        "pando simulate --set wire-nanos=-1               | a cost is out of range",
+        "pando simulate --set wire-nanos=-1               | a constant of the model is out of"
+            + " range",
         "pando simulate --set wire-nanos=x                | 'x' is not a number",
         "pando simulate --set colour=red                  | name=colour",
         "pando simulate --seeds 0                         | --seeds is out of range",

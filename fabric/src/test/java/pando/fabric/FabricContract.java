@@ -25,8 +25,8 @@ import pando.fabric.server.CallFailedException;
 import pando.fabric.server.PoolOptions;
 
 /**
- * What every fabric in this module does, whichever memory its memory servers have. All public,
- * since JUnit may look into the packages of the subclasses alone.
+ * What every fabric does, whichever memory its memory servers have. All public, since JUnit may
+ * look into the packages of the subclasses alone.
  */
 @SuppressWarnings("exports")
 public abstract class FabricContract {
@@ -55,6 +55,21 @@ public abstract class FabricContract {
   /** Stops what closing the fabric does not. */
   protected abstract void stop();
 
+  /** Closes the fabric, once or several times. */
+  protected void close(Fabric open) {
+    open.close();
+  }
+
+  /** Returns the aligned bytes that land as one. */
+  protected int atomicityBytes() {
+    return Long.BYTES;
+  }
+
+  /** Returns whose atomics exclude each other. */
+  protected AtomicityDomain domain() {
+    return AtomicityDomain.PROCESSOR;
+  }
+
   @BeforeEach
   public void openFabric() throws Exception {
     System.out.println("seed=" + SEED);
@@ -73,7 +88,7 @@ public abstract class FabricContract {
 
   @AfterEach
   public void closeFabric() {
-    fabric.close();
+    close(fabric);
     memory.close();
     stop();
   }
@@ -84,10 +99,10 @@ public abstract class FabricContract {
     assertThat(fabric.dramBytes(1)).isEqualTo(DRAM_BYTES);
     assertThatThrownBy(() -> fabric.dramBytes(2)).hasMessageContaining("server=2");
     Capabilities capabilities = fabric.capabilities();
-    assertThat(capabilities.atomicityBytes()).isEqualTo(8);
+    assertThat(capabilities.atomicityBytes()).isEqualTo(atomicityBytes());
     assertThat(capabilities.maskedAtomics()).isTrue();
     assertThat(capabilities.onChipBytes()).isEqualTo(256 << 10);
-    assertThat(capabilities.domain()).isEqualTo(AtomicityDomain.PROCESSOR);
+    assertThat(capabilities.domain()).isEqualTo(domain());
   }
 
   @Test
@@ -558,8 +573,8 @@ public abstract class FabricContract {
 
   @Test
   public void shouldRefuseVerbsAfterTheFabricIsClosed() {
-    fabric.close();
-    fabric.close();
+    close(fabric);
+    close(fabric);
     List<Runnable> verbs =
         List.of(
             () -> worker.read(NODE, LOCAL, 1024),
@@ -597,7 +612,7 @@ public abstract class FabricContract {
             }));
       }
       started.await();
-      fabric.close();
+      close(fabric);
       for (Future<?> end : running) {
         assertThatThrownBy(() -> end.get(30, TimeUnit.SECONDS))
             .hasCauseInstanceOf(IllegalStateException.class);

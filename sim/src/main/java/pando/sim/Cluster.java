@@ -7,15 +7,14 @@ import pando.fabric.Fabric;
 import pando.fabric.local.LocalPool;
 import pando.fabric.server.PoolOptions;
 import pando.sim.fabric.ComputeHost;
+import pando.sim.fabric.Processors;
 import pando.sim.fabric.SimFabric;
 import pando.sim.fault.Fault;
-import pando.sim.fault.Faults;
-import pando.sim.nic.Costs;
-import pando.sim.nic.Network;
+import pando.sim.network.Faults;
+import pando.sim.network.Network;
 import pando.sim.time.Client;
 import pando.sim.time.Resource;
 import pando.sim.time.Simulation;
-import pando.sim.time.StuckException;
 
 /**
  * A cluster in virtual time: compute servers with clients, memory servers, and a network between
@@ -28,8 +27,6 @@ public final class Cluster implements AutoCloseable {
   private final Fabric memory;
   private final Network network;
   private final Faults faults;
-  private final Costs costs;
-  private final ClusterModel model;
   private final List<ComputeHost> hosts = new ArrayList<>();
   private final List<Fabric> fabrics = new ArrayList<>();
 
@@ -42,24 +39,14 @@ public final class Cluster implements AutoCloseable {
     this.pool = pool;
     this.options = options;
     simulation = new Simulation(options.seed());
-    model = options.model();
-    costs = new Costs(model);
     faults = new Faults(options.faults(), simulation.fork());
     memory = pool.fabric("memory", options.seed());
-    network =
-        new Network(
-            simulation,
-            costs,
-            faults,
-            options.computeServers(),
-            options.pool().memoryServers(),
-            options.sharedNics(),
-            options.pool().processorThreads(),
-            new MemoryFaults());
+    network = new Network(simulation, options, faults, pool::wipe);
+    Processors processors = new Processors(pool, simulation, faults);
     for (int number = 0; number < options.computeServers(); number++) {
-      ComputeHost host = new ComputeHost(number, simulation, faults, options.switching());
+      ComputeHost host = new ComputeHost(number, simulation, faults, options.yieldShare());
       hosts.add(host);
-      fabrics.add(new SimFabric(pool, memory, host, network, costs));
+      fabrics.add(new SimFabric(memory, processors, host, network, options.model()));
     }
   }
 
@@ -87,16 +74,16 @@ public final class Cluster implements AutoCloseable {
 
   /** Returns a core for clients to use. */
   public Core core(int computeServer) {
-    return new Core(computeServer);
+    return new Core(hosts.get(computeServer));
   }
 
   /** A processor core of a compute server. */
   public final class Core {
-    private final int computeServer;
+    private final ComputeHost host;
     private final Resource resource = new Resource();
 
-    private Core(int computeServer) {
-      this.computeServer = computeServer;
+    private Core(ComputeHost host) {
+      this.host = host;
     }
 
     /**
@@ -105,29 +92,24 @@ public final class Cluster implements AutoCloseable {
      * @param body what it does; ends the run where it throws, but for a crash of its server
      */
     public void spawn(String name, Runnable body) {
-      simulation.spawn(
-          name,
-          resource,
-          () -> {
-            try {
-              body.run();
-            } catch (ComputeServerCrash crash) {
-              assert hosts.get(computeServer).isCrashed();
-            }
-          });
+      simulation.spawn(name, resource, host::checkUp, () -> run(body));
     }
 
-    /** Returns for how long the core has worked, in nanoseconds. */
-    public long busyNanos() {
-      return resource.busy() / Simulation.NANO;
+    private void run(Runnable body) {
+      try {
+        body.run();
+      } catch (ComputeServerCrash crash) {
+        assert host.isCrashed();
+      }
     }
   }
 
   /**
-   * Runs all clients until they have ended. Faults strike meanwhile.
+   * Runs all clients until they have ended. Faults strike meanwhile. May be called again with
+   * further clients, unless it threw: time goes on.
    *
-   * @param nanosMax virtual time after which the run counts as stuck
-   * @param eventsMax events after which it does
+   * @param nanosMax virtual time at which the run counts as stuck
+   * @param eventsMax events from time 0 after which it does
    * @throws StuckException with the stack of every client
    */
   public void run(long nanosMax, long eventsMax) {
@@ -141,7 +123,7 @@ public final class Cluster implements AutoCloseable {
 
   /** Has the running client use its core for an operation, as the model says. */
   public void chargeOperation() {
-    chargeNanos(model.operationNanos());
+    client().charge(options.model().picos(ClusterModel.Constant.OPERATION_NANOS));
   }
 
   /** Has the running client use its core. */
@@ -149,7 +131,7 @@ public final class Cluster implements AutoCloseable {
     client().charge(Math.round(nanos * Simulation.NANO));
   }
 
-  /** Has the running client wait until its own clock's time has come for everybody. */
+  /** Has the running client wait until the time that it charged so far has passed. */
   public void settle() {
     client().waitUntil(client().now());
   }
@@ -205,24 +187,12 @@ public final class Cluster implements AutoCloseable {
 
   /** Returns how busy everything was so far. */
   public Utilization utilization() {
-    return Utilization.of(network, simulation.now());
+    return network.utilization();
   }
 
   /** Frees the pool. */
   @Override
   public void close() {
     memory.close();
-  }
-
-  private final class MemoryFaults implements Network.MemoryServers {
-    @Override
-    public void wipe(int server) {
-      pool.segment(server).fill((byte) 0);
-    }
-
-    @Override
-    public void pretendFull(int server, boolean full) {
-      pool.server(server).pretendFull(full);
-    }
   }
 }

@@ -1,109 +1,109 @@
 package pando.sim;
 
-import java.lang.reflect.Constructor;
-import java.lang.reflect.RecordComponent;
-import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import pando.sim.time.Simulation;
 
 /**
- * What things cost in a cluster: times in nanoseconds of virtual time. The defaults are those of
- * 100 Gbit/s cards of the ConnectX-5 class on PCIe 3, as the papers used; docs/simulator.md tells
- * where each comes from.
- *
- * @param postNanos processor time to build a work request and ring the doorbell
- * @param postNextNanos processor time for each further request of a list
- * @param pollNanos processor time to poll a completion and go on
- * @param doorbellNanos from the doorbell until the request is at the card
- * @param messageNanos time of a card for each message, in each direction
- * @param ackNanos time of a card for an acknowledgement without payload
- * @param bytesPerNano bandwidth of a card, in each direction
- * @param headerBytes bytes on the wire for each message beside its payload
- * @param wireNanos one way through cards, cable and switch
- * @param jitterNanos what a way may take longer, uniform
- * @param readNanos from a READ's arrival until memory was read by DMA
- * @param writeNanos from a WRITE's arrival until memory was written
- * @param completionNanos from an answer's arrival until its completion entry is seen
- * @param atomicSuccessNanos how long an atomic that stores keeps its bucket of host memory
- * @param atomicFailureNanos how long a CAS that does not store keeps it
- * @param atomicExtraNanos what an atomic's answer takes beside
- * @param atomicBuckets buckets of host memory by the low address bits, a power of 2
- * @param parkedMax atomics that wait for a bucket before the card takes nothing further
- * @param onChipNanos time of a card for an atomic on its own memory
- * @param onChipConflictNanos how long such an atomic keeps its word
- * @param callNanos processor time of a memory server for a CALL to a handler
- * @param spaceCallNanos processor time of a memory server for a CALL about space
- * @param operationNanos processor time of a compute server for an operation, all searches included
- * @param timeoutNanos until a verb to a server that is down fails
+ * What things cost in a cluster, in virtual time. The defaults are those of 100 Gbit/s cards of the
+ * ConnectX-5 class on PCIe 3, as the papers used; docs/simulator.md tells where each comes from.
+ * Immutable; {@link #documentation()} lists every constant by the name that {@link #with} takes.
  */
-public record ClusterModel(
-    double postNanos,
-    double postNextNanos,
-    double pollNanos,
-    double doorbellNanos,
-    double messageNanos,
-    double ackNanos,
-    double bytesPerNano,
-    double headerBytes,
-    double wireNanos,
-    double jitterNanos,
-    double readNanos,
-    double writeNanos,
-    double completionNanos,
-    double atomicSuccessNanos,
-    double atomicFailureNanos,
-    double atomicExtraNanos,
-    double atomicBuckets,
-    double parkedMax,
-    double onChipNanos,
-    double onChipConflictNanos,
-    double callNanos,
-    double spaceCallNanos,
-    double operationNanos,
-    double timeoutNanos) {
+public final class ClusterModel {
+  private static final ClusterModel DEFAULTS = new ClusterModel(initial());
 
-  private static final ClusterModel DEFAULTS =
-      new ClusterModel(
-          150, 30, 100, 250, 18, 6, 12.1, 42, 450, 100, 450, 250, 250, 450, 190, 200, 4096, 16, 9.1,
-          60, 550, 300, 500, 1e6);
+  private final Map<Constant, Double> values;
 
-  /** Checks that no cost is negative, and what must be positive. */
-  public ClusterModel {
-    double[] all = {
-      postNanos,
-      postNextNanos,
-      pollNanos,
-      doorbellNanos,
-      messageNanos,
-      ackNanos,
-      headerBytes,
-      wireNanos,
-      jitterNanos,
-      readNanos,
-      writeNanos,
-      completionNanos,
-      atomicSuccessNanos,
-      atomicFailureNanos,
-      atomicExtraNanos,
-      parkedMax,
-      onChipNanos,
-      onChipConflictNanos,
-      callNanos,
-      spaceCallNanos,
-      operationNanos,
-      timeoutNanos
-    };
-    if (Arrays.stream(all).anyMatch(cost -> !(cost >= 0 && cost <= 1e12))) {
-      throw new IllegalArgumentException(
-          "a cost is out of range, 0 to 1e12: " + Arrays.toString(all));
+  /** Each constant: its default, its range, and what it means. Its name has its unit. */
+  public enum Constant {
+    POST_NANOS(150, "processor time to build a work request and ring the doorbell"),
+    POST_NEXT_NANOS(30, "processor time for each further request of a list"),
+    POLL_NANOS(100, "processor time to poll a completion and go on"),
+    DOORBELL_NANOS(250, "from the doorbell until the request is at the card"),
+    WIRE_NANOS(450, "one way through cards, cable and switch"),
+    JITTER_NANOS(100, "what a way may take longer, uniform"),
+    MESSAGE_NANOS(18, "time of a card for each message, in each direction"),
+    ACK_NANOS(6, "time of a card for an acknowledgement without payload"),
+    BYTES_PER_NANO(12.1, 1e-6, 1e6, "bandwidth of a card, in each direction"),
+    HEADER_BYTES(42, 0, 1e6, "bytes on the wire for each message beside its payload"),
+    READ_NANOS(450, "from a READ's arrival until memory was read by DMA"),
+    WRITE_NANOS(250, "from a WRITE's arrival until memory was written"),
+    COMPLETION_NANOS(250, "from an answer's arrival until its completion entry is seen"),
+    ATOMIC_SUCCESS_NANOS(450, "how long an atomic that stores keeps its bucket of host memory"),
+    ATOMIC_EXTRA_NANOS(200, "what an atomic's answer takes beside"),
+    ATOMIC_FAILURE_NANOS(190, "how long a CAS that does not store keeps its bucket"),
+    ATOMIC_BUCKETS(4096, 1, 1 << 20, "buckets of host memory by low address bits, a power of 2"),
+    PARKED_MAX(16, 0, 1 << 20, "atomics that wait for a bucket before a card takes nothing more"),
+    ON_CHIP_NANOS(9.1, "time of a card for an atomic on its own memory"),
+    ON_CHIP_CONFLICT_NANOS(60, "how long such an atomic keeps its word"),
+    CALL_NANOS(550, "processor time of a memory server for a CALL to a handler"),
+    SPACE_CALL_NANOS(300, "processor time of a memory server for a CALL about space"),
+    OPERATION_NANOS(500, "processor time of an operation, all searches included"),
+    TIMEOUT_NANOS(1e6, "until a verb to a server that is down fails");
+
+    private final double initial;
+    private final double min;
+    private final double max;
+    private final String meaning;
+
+    Constant(double initial, String meaning) {
+      this(initial, 0, 1e12, meaning);
     }
-    if (!(bytesPerNano > 0)) {
-      throw new IllegalArgumentException("bandwidth must be above 0: bytesPerNano=" + bytesPerNano);
+
+    Constant(double initial, double min, double max, String meaning) {
+      this.initial = initial;
+      this.min = min;
+      this.max = max;
+      this.meaning = meaning;
     }
-    if (!(atomicBuckets >= 1 && atomicBuckets <= 1 << 20)
-        || Integer.bitCount((int) atomicBuckets) != 1) {
-      throw new IllegalArgumentException(
-          "buckets must be a power of 2: atomicBuckets=" + atomicBuckets);
+
+    private boolean isWhole() {
+      return this == ATOMIC_BUCKETS || this == PARKED_MAX;
     }
+
+    private void check(double value) {
+      boolean fits =
+          value >= min
+              && value <= max
+              && (!isWhole() || value == Math.rint(value))
+              && (this != ATOMIC_BUCKETS || Integer.bitCount((int) value) == 1);
+      if (!fits) {
+        throw new IllegalArgumentException(
+            "a constant of the model is out of range: name="
+                + this
+                + ", value="
+                + plain(value)
+                + ", least="
+                + plain(min)
+                + ", greatest="
+                + plain(max)
+                + ", meaning="
+                + meaning);
+      }
+    }
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+  }
+
+  private ClusterModel(Map<Constant, Double> values) {
+    this.values = values;
+    values.forEach(Constant::check);
+  }
+
+  private static Map<Constant, Double> initial() {
+    Map<Constant, Double> values = new EnumMap<>(Constant.class);
+    for (Constant constant : Constant.values()) {
+      values.put(constant, constant.initial);
+    }
+    return values;
   }
 
   /** Returns the calibrated model. */
@@ -111,50 +111,63 @@ public record ClusterModel(
     return DEFAULTS;
   }
 
-  /** Tells whether there is a constant of this name, written with hyphens. */
+  /** Tells whether there is a constant of this name. */
   public static boolean has(String name) {
-    return Arrays.stream(ClusterModel.class.getRecordComponents())
-        .anyMatch(component -> hyphenated(component).equals(name));
+    return find(name) != null;
+  }
+
+  /** Returns what each constant means, by name, with its default. */
+  public static Map<String, String> documentation() {
+    Map<String, String> documentation = new LinkedHashMap<>();
+    for (Constant constant : Constant.values()) {
+      documentation.put(
+          constant.toString(), constant.meaning + " (default " + plain(constant.initial) + ")");
+    }
+    return documentation;
   }
 
   /**
    * Returns this model with another value of one constant.
    *
-   * @param name of the constant, with hyphens, such as {@code wire-nanos}
+   * @param name of the constant, such as {@code wire-nanos}
+   * @throws IllegalArgumentException where there is no such constant, or the value is not for it
    */
   public ClusterModel with(String name, double value) {
-    if (!has(name)) {
+    Constant constant = find(name);
+    if (constant == null) {
       throw new IllegalArgumentException(
-          "no such constant of the model: name=" + name + ", known=" + names());
+          "no such constant of the model: name="
+              + name
+              + ", known="
+              + Stream.of(Constant.values())
+                  .map(Constant::toString)
+                  .collect(Collectors.joining(", ")));
     }
-    RecordComponent[] components = ClusterModel.class.getRecordComponents();
-    Class<?>[] types = new Class<?>[components.length];
-    Object[] values = new Object[components.length];
-    try {
-      for (int i = 0; i < components.length; i++) {
-        types[i] = components[i].getType();
-        values[i] =
-            hyphenated(components[i]).equals(name)
-                ? (Object) value
-                : components[i].getAccessor().invoke(this);
-      }
-      Constructor<ClusterModel> constructor = ClusterModel.class.getDeclaredConstructor(types);
-      return constructor.newInstance(values);
-    } catch (ReflectiveOperationException e) {
-      if (e.getCause() instanceof IllegalArgumentException refused) {
-        throw refused;
-      }
-      throw new LinkageError("a constant of the model cannot be set", e);
-    }
+    Map<Constant, Double> changed = new EnumMap<>(values);
+    changed.put(constant, value);
+    return new ClusterModel(changed);
   }
 
-  private static String names() {
-    return Arrays.stream(ClusterModel.class.getRecordComponents())
-        .map(ClusterModel::hyphenated)
-        .collect(Collectors.joining(", "));
+  /** Returns the value of a constant, in the unit that its name has. */
+  public double value(Constant constant) {
+    return values.getOrDefault(constant, Double.NaN);
   }
 
-  private static String hyphenated(RecordComponent component) {
-    return component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(java.util.Locale.ROOT);
+  /** Returns a time in picoseconds. */
+  public long picos(Constant time) {
+    return Math.round(value(time) * Simulation.NANO);
+  }
+
+  private static @Nullable Constant find(String name) {
+    return Stream.of(Constant.values())
+        .filter(constant -> constant.toString().equals(name))
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static String plain(double value) {
+    return value == Math.rint(value)
+        ? String.format(Locale.ROOT, "%.0f", value)
+        : String.valueOf(value);
   }
 }

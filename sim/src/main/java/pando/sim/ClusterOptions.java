@@ -12,20 +12,20 @@ import pando.sim.fault.Fault;
  *
  * @param computeServers 1 to {@link #COMPUTE_SERVERS_MAX}
  * @param pool memory servers, their memory, processor threads and handlers
- * @param sharedNics whether compute server i and memory server i share a network card
+ * @param sharedCards whether compute server i and memory server i share a network card
  * @param model what things cost
  * @param faults what may go wrong
- * @param switching chance, 0 to 1, that a client gives way to others at a transition of a local
- *     lock or cache
+ * @param yieldShare share, 0 to 1, of the transitions of a local lock or cache at which a client
+ *     gives way to others
  * @param seed start of all randomness
  */
 public record ClusterOptions(
     int computeServers,
     PoolOptions pool,
-    boolean sharedNics,
+    boolean sharedCards,
     ClusterModel model,
     Set<Fault> faults,
-    double switching,
+    double yieldShare,
     long seed) {
 
   /** Compute servers that a cluster can have. */
@@ -50,8 +50,8 @@ public record ClusterOptions(
               + ", minimum=1, maximum="
               + COMPUTE_SERVERS_MAX);
     }
-    if (!(switching >= 0 && switching <= 1)) {
-      throw new IllegalArgumentException("out of range, 0 to 1: switching=" + switching);
+    if (!(yieldShare >= 0 && yieldShare <= 1)) {
+      throw new IllegalArgumentException("out of range, 0 to 1: yieldShare=" + yieldShare);
     }
     faults = Set.copyOf(faults);
   }
@@ -64,7 +64,7 @@ public record ClusterOptions(
   /** Returns these options with other numbers of servers. */
   public ClusterOptions withServers(int compute, int memory) {
     return new ClusterOptions(
-        compute, pool.withMemoryServers(memory), sharedNics, model, faults, switching, seed);
+        compute, pool.withMemoryServers(memory), sharedCards, model, faults, yieldShare, seed);
   }
 
   /** Returns these options with another size of each memory server. */
@@ -88,31 +88,31 @@ public record ClusterOptions(
   }
 
   private ClusterOptions with(PoolOptions other) {
-    return new ClusterOptions(computeServers, other, sharedNics, model, faults, switching, seed);
+    return new ClusterOptions(computeServers, other, sharedCards, model, faults, yieldShare, seed);
   }
 
   /** Returns these options with cards shared or not. */
-  public ClusterOptions withSharedNics(boolean shared) {
-    return new ClusterOptions(computeServers, pool, shared, model, faults, switching, seed);
+  public ClusterOptions withSharedCards(boolean shared) {
+    return new ClusterOptions(computeServers, pool, shared, model, faults, yieldShare, seed);
   }
 
   /** Returns these options with another model. */
   public ClusterOptions withModel(ClusterModel other) {
-    return new ClusterOptions(computeServers, pool, sharedNics, other, faults, switching, seed);
+    return new ClusterOptions(computeServers, pool, sharedCards, other, faults, yieldShare, seed);
   }
 
   /** Returns these options with other faults. */
   public ClusterOptions withFaults(Set<Fault> other) {
-    return new ClusterOptions(computeServers, pool, sharedNics, model, other, switching, seed);
+    return new ClusterOptions(computeServers, pool, sharedCards, model, other, yieldShare, seed);
   }
 
-  /** Returns these options with another chance of switching. */
-  public ClusterOptions withSwitching(double chance) {
-    return new ClusterOptions(computeServers, pool, sharedNics, model, faults, chance, seed);
+  /** Returns these options with another share of transitions that give way. */
+  public ClusterOptions withYieldShare(double share) {
+    return new ClusterOptions(computeServers, pool, sharedCards, model, faults, share, seed);
   }
 
   /** Returns these options with another seed. */
   public ClusterOptions withSeed(long other) {
-    return new ClusterOptions(computeServers, pool, sharedNics, model, faults, switching, other);
+    return new ClusterOptions(computeServers, pool, sharedCards, model, faults, yieldShare, other);
   }
 }

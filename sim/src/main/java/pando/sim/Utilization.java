@@ -1,8 +1,6 @@
 package pando.sim;
 
-import java.util.Arrays;
 import java.util.List;
-import pando.sim.nic.Network;
 
 /**
  * How busy things were, as shares of the time: 0 to 1, or to the number of threads.
@@ -27,18 +25,5 @@ public record Utilization(
     memoryOut = List.copyOf(memoryOut);
     memoryIn = List.copyOf(memoryIn);
     processors = List.copyOf(processors);
-  }
-
-  static Utilization of(Network network, long picos) {
-    return new Utilization(
-        shares(network.clientsSending(), picos),
-        shares(network.clientsReceiving(), picos),
-        shares(network.serversSending(), picos),
-        shares(network.serversReceiving(), picos),
-        shares(network.processing(), picos));
-  }
-
-  private static List<Double> shares(long[] busy, long picos) {
-    return Arrays.stream(busy).mapToObj(time -> picos == 0 ? 0.0 : (double) time / picos).toList();
   }
 }

@@ -4,17 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.InvalidAddressException;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.PoolFullException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
@@ -22,7 +26,6 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.fabric.pool.NodeAllocator;
 import pando.sim.fault.Fault;
-import pando.sim.time.StuckException;
 
 @Timeout(60)
 class ClusterTest {
@@ -30,6 +33,8 @@ class ClusterTest {
   private static final long EVENTS_MAX = 10_000_000;
   private static final long NODE = GlobalAddress.of(0, 32 << 10);
   private static final int NODE_BYTES = 1024;
+  private static final int CHUNK_BYTES = 64 << 10;
+  private static final int POOL_BYTES = 1 << 20;
 
   private static ClusterOptions options(long seed, Fault... faults) {
     System.out.println("seed=" + seed);
@@ -37,15 +42,19 @@ class ClusterTest {
     enabled.addAll(List.of(faults));
     return ClusterOptions.defaults()
         .withServers(2, 2)
-        .withBytesPerServer(1 << 20)
-        .withChunkBytes(64 << 10)
+        .withBytesPerServer(POOL_BYTES)
+        .withChunkBytes(CHUNK_BYTES)
         .withFaults(enabled)
         .withSeed(seed);
   }
 
   /** Runs one client with a worker. */
   private static void run(Cluster cluster, Consumer<Worker> body) {
-    spawn(cluster, 0, body);
+    run(cluster, 0, body);
+  }
+
+  private static void run(Cluster cluster, int server, Consumer<Worker> body) {
+    spawn(cluster, server, body);
     cluster.run(NANOS_MAX, EVENTS_MAX);
   }
 
@@ -78,7 +87,7 @@ class ClusterTest {
   }
 
   @Test
-  void shouldDoWhatTheVerbsDo() {
+  void shouldDoWhatTheVerbsDoInVirtualTime() {
     try (Cluster cluster = new Cluster(options(2))) {
       run(
           cluster,
@@ -163,7 +172,7 @@ class ClusterTest {
   @Test
   void shouldEndLostVerbsWithTypedExceptions() {
     List<Class<?>> seen = new ArrayList<>();
-    Fault[] faults = {Fault.LOST_COMPLETION, Fault.PARTITION, Fault.BROKEN_LIST};
+    Fault[] faults = {Fault.LOST_COMPLETION, Fault.CUT, Fault.BROKEN_LIST};
     try (Cluster cluster = new Cluster(options(4, faults))) {
       VerbList list = new VerbList();
       run(
@@ -179,6 +188,114 @@ class ClusterTest {
           });
       assertThat(seen).contains(UnknownOutcomeException.class, MemoryServerLostException.class);
       assertThat(cluster.faults().values()).allMatch(times -> times > 0);
+    }
+  }
+
+  @Test
+  void shouldTellClientsThatThePoolIsFullForAWhile() {
+    try (Cluster cluster = new Cluster(options(41, Fault.FULL_POOL))) {
+      List<String> seen = new ArrayList<>();
+      run(
+          cluster,
+          worker -> {
+            NodeAllocator allocator = new NodeAllocator(2, CHUNK_BYTES);
+            while (Collections.frequency(seen, "chunk") < 20) {
+              try {
+                allocator.allocate(worker, 0, 0);
+                seen.add("chunk");
+              } catch (PoolFullException e) {
+                assertThat(e).hasMessageContaining("capacityBytes=" + 2 * POOL_BYTES);
+                seen.add("full");
+                cluster.sleepNanos(100_000);
+              }
+            }
+          });
+      assertThat(seen).containsSubsequence("chunk", "full", "full", "chunk");
+    }
+  }
+
+  @Test
+  void shouldCrashInTheMiddleOfAList() {
+    Set<Long> posted = new TreeSet<>();
+    for (long seed = 50; seed < 70; seed++) {
+      try (Cluster cluster = new Cluster(options(seed, Fault.CRASH_COMPUTE))) {
+        VerbList list = new VerbList();
+        spawn(
+            cluster,
+            0,
+            worker -> {
+              for (long round = 1; ; round++) {
+                Words.set(worker.memory(), 0, round);
+                list.clear();
+                for (int i = 0; i < 4; i++) {
+                  list.write(NODE + 8L * i, 0, 8);
+                }
+                worker.post(list);
+              }
+            });
+        cluster.run(NANOS_MAX, EVENTS_MAX);
+        run(
+            cluster,
+            1,
+            worker -> {
+              worker.read(NODE, 0, 4 * Long.BYTES);
+              long last = Words.get(worker.memory(), 0);
+              posted.add(
+                  LongStream.range(0, 4)
+                      .filter(i -> Words.get(worker.memory(), 8 * i) == last)
+                      .count());
+            });
+      }
+    }
+    assertThat(posted).contains(1L, 2L, 3L, 4L);
+  }
+
+  @Test
+  void shouldEndClientsThatWaitWhenTheirServerCrashes() {
+    try (Cluster cluster = new Cluster(options(42, Fault.CRASH_COMPUTE))) {
+      spawn(
+          cluster,
+          0,
+          worker -> {
+            while (true) {
+              worker.read(NODE, 0, 8);
+            }
+          });
+      int[] ended = new int[1];
+      List<Runnable> waits = List.of(() -> cluster.sleepNanos(100), cluster::settle);
+      for (Runnable wait : waits) {
+        cluster
+            .core(0)
+            .spawn(
+                "waiter",
+                () -> {
+                  try {
+                    while (true) {
+                      cluster.chargeNanos(100);
+                      wait.run();
+                    }
+                  } finally {
+                    ended[0]++;
+                  }
+                });
+      }
+      cluster.run(NANOS_MAX, EVENTS_MAX);
+      assertThat(ended[0]).isEqualTo(waits.size());
+    }
+  }
+
+  @Test
+  void shouldRunAgainWithFurtherClients() {
+    try (Cluster cluster = new Cluster(options(43))) {
+      run(cluster, worker -> worker.faa(NODE, 1));
+      long first = cluster.nanos();
+      run(cluster, worker -> assertThat(worker.faa(NODE, 1)).isEqualTo(1));
+      assertThat(first).isPositive();
+      assertThat(cluster.nanos()).isBetween(first + 2_000, first + 3_000);
+      assertThatExceptionOfType(ArithmeticException.class)
+          .isThrownBy(() -> run(cluster, worker -> Math.floorMod(1, 0)));
+      assertThatExceptionOfType(IllegalStateException.class)
+          .isThrownBy(() -> run(cluster, worker -> {}));
     }
   }
 

@@ -96,10 +96,9 @@ final class TrialClient {
     boolean known = false;
     boolean none = false;
     try {
-      boolean wasThere = execute(key, kind, stored);
-      long before = wasThere ? session.value() : 0;
+      Long before = execute(key, kind, stored) ? session.value() : null;
       known = true;
-      history.add(new Operation(number, start, clock.tick(), kind, key, stored, wasThere, before));
+      history.add(new Operation(number, start, clock.tick(), kind, key, stored, before));
     } catch (NotServedHereException elsewhere) {
       none = true;
     } catch (PandoException e) {
@@ -108,7 +107,7 @@ final class TrialClient {
       // A crash comes this way as well.
       if (!known && !none && kind != Kind.GET) {
         unknown++;
-        history.add(new Operation(number, start, Operation.UNKNOWN, kind, key, stored, false, 0));
+        history.add(Operation.unknown(number, start, kind, key, stored));
       }
     }
   }

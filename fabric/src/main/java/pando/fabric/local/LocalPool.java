@@ -53,6 +53,16 @@ public final class LocalPool implements AutoCloseable {
     return pool;
   }
 
+  /**
+   * Starts an {@link #unattended} memory server anew, with empty memory and all chunks free.
+   *
+   * @param number of the memory server
+   */
+  public void wipe(int number) {
+    segment(number).fill((byte) 0);
+    servers.set(number, servers.get(number).anew(segment(number)));
+  }
+
   static LocalPool of(PoolOptions options, LongFunction<NativeMemory> memory, ServerSource source) {
     LocalPool pool = new LocalPool(MemoryServer.layout(options));
     pool.fill(options.memoryServers(), number -> memory.apply(pool.layout.bytes()), source);

@@ -80,6 +80,15 @@ public final class MemoryServer implements AutoCloseable {
   }
 
   /**
+   * Makes a memory server without processor threads in this one's place, whose chunks are all free.
+   *
+   * @param segment zeroed memory, as large as this one's
+   */
+  public MemoryServer anew(MemorySegment segment) {
+    return new MemoryServer(number, segment, layout, new ChunkTable(layout), services.handlers());
+  }
+
+  /**
    * Serves one CALL in the calling thread.
    *
    * @param message holds the request and takes the response
@@ -92,11 +101,6 @@ public final class MemoryServer implements AutoCloseable {
     } catch (IllegalArgumentException refused) {
       throw CallFailedException.of(number, function, String.valueOf(refused.getMessage()));
     }
-  }
-
-  /** Makes the pool answer as one that is full, or no longer. */
-  public void pretendFull(boolean full) {
-    services.pretendFull(full);
   }
 
   /** Returns the number of this memory server. */

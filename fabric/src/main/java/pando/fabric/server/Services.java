@@ -46,10 +46,6 @@ final class Services {
     return Stream.of(handlers).filter(Objects::nonNull).toList();
   }
 
-  void pretendFull(boolean full) {
-    space.pretendFull(full);
-  }
-
   long served() {
     return served.sum();
   }

@@ -13,15 +13,9 @@ import pando.fabric.memory.Words;
  */
 final class SpaceService {
   private final ChunkTable table;
-  private volatile boolean pretendsFull;
 
   SpaceService(ChunkTable table) {
     this.table = table;
-  }
-
-  /** Refuses every allocation from now on, or no longer. */
-  void pretendFull(boolean full) {
-    pretendsFull = full;
   }
 
   /** Serves one CALL; returns the length of the response. */
@@ -37,9 +31,6 @@ final class SpaceService {
 
   private int allocate(MemorySegment message, int requestBytes) {
     checkLength(requestBytes, bytes(1));
-    if (pretendsFull) {
-      return respondFull(message);
-    }
     long nodeBytes = Words.get(message, bytes(0));
     long[] offsets = new long[SpaceMessage.NODES_MAX];
     int count = table.takeNodes(nodeBytes, offsets);

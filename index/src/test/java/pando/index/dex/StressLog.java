@@ -3,6 +3,7 @@ package pando.index.dex;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import pando.sim.history.History;
 import pando.sim.history.HistoryCheck;
 import pando.sim.history.Operation;
@@ -23,9 +24,9 @@ final class StressLog {
     return clock.getAndIncrement();
   }
 
-  void end(long start, Kind kind, long key, long stored, boolean wasThere, long before) {
+  void end(long start, Kind kind, long key, long stored, @Nullable Long before) {
     long end = clock.getAndIncrement();
-    operations.add(new Operation(thread, start, end, kind, key, stored, wasThere, before));
+    operations.add(new Operation(thread, start, end, kind, key, stored, before));
   }
 
   /** Returns what no order of all threads' operations on an empty map explains. */

@@ -82,7 +82,7 @@ final class StressWorker {
     long stored = nextValue();
     long start = log.start();
     boolean wasThere = execute(session, key, kind, stored);
-    log.end(start, kind, key, stored, wasThere, wasThere ? session.value() : 0);
+    log.end(start, kind, key, stored, wasThere ? session.value() : null);
     return wasThere;
   }
 

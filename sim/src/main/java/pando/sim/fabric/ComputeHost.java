@@ -3,22 +3,20 @@ package pando.sim.fabric;
 import java.util.random.RandomGenerator;
 import pando.sim.ComputeServerCrash;
 import pando.sim.fault.Fault;
-import pando.sim.fault.Faults;
+import pando.sim.network.Faults;
 import pando.sim.time.Client;
 import pando.sim.time.Simulation;
 
 /** A compute server's machine: what its clients share beside their card. */
 public final class ComputeHost {
-  private static final long PAUSE_NANOS_MAX = 10_000_000;
-  private static final long SWITCH_NANOS_MIN = 500;
-  private static final int SWITCH_DOUBLINGS = 8;
-  private static final long JUMP_NANOS_MAX = 1_000_000_000;
+  private static final long YIELD_NANOS_MIN = 500;
+  private static final int YIELD_DOUBLINGS = 8;
 
   private final int number;
   private final Simulation simulation;
   private final Faults faults;
   private final RandomGenerator random;
-  private final double switching;
+  private final double yieldShare;
   private boolean crashed;
   private long clockOffset;
 
@@ -26,24 +24,30 @@ public final class ComputeHost {
    * Creates a machine.
    *
    * @param number of the compute server
-   * @param switching chance that a client gives way at a transition of a local lock or cache
+   * @param yieldShare of the transitions of a local lock or cache at which a client gives way
    */
-  public ComputeHost(int number, Simulation simulation, Faults faults, double switching) {
+  public ComputeHost(int number, Simulation simulation, Faults faults, double yieldShare) {
     this.number = number;
     this.simulation = simulation;
     this.faults = faults;
-    this.switching = switching;
+    this.yieldShare = yieldShare;
     this.random = simulation.fork();
-  }
-
-  /** Returns the number of the compute server. */
-  public int number() {
-    return number;
   }
 
   /** Tells whether the machine has crashed. */
   public boolean isCrashed() {
     return crashed;
+  }
+
+  /** Stops a client whose machine has crashed. */
+  public void checkUp() {
+    if (crashed) {
+      throw new ComputeServerCrash(number);
+    }
+  }
+
+  int number() {
+    return number;
   }
 
   Simulation simulation() {
@@ -58,38 +62,35 @@ public final class ComputeHost {
     return random;
   }
 
-  /** Stops a client whose machine has crashed. */
-  void checkUp() {
-    if (crashed) {
-      throw new ComputeServerCrash(number);
-    }
-  }
-
-  /** Lets faults strike at the boundary of a verb. */
-  void strike(Client client) {
+  /**
+   * Lets faults strike where a client posts verbs.
+   *
+   * @return how many of them it still posts: where the machine crashes, any number
+   */
+  int strike(Client client, int verbs) {
     checkUp();
-    if (faults.strikesOnce(Fault.CRASH_COMPUTE)) {
+    long pause = faults.picosOf(Fault.PAUSE);
+    if (pause > 0) {
+      sleep(client, pause);
+    }
+    long jump = faults.picosOf(Fault.CLOCK_JUMP) / Simulation.NANO;
+    clockOffset += random.nextBoolean() ? jump : -jump;
+    if (faults.strikes(Fault.CRASH_COMPUTE)) {
       crashed = true;
-      checkUp();
+      return (int) faults.draw(verbs + 1L);
     }
-    if (faults.strikes(Fault.PAUSE)) {
-      sleep(client, faults.draw(PAUSE_NANOS_MAX * Simulation.NANO));
-    }
-    if (faults.strikes(Fault.CLOCK_JUMP)) {
-      clockOffset += faults.draw(2 * JUMP_NANOS_MAX) - JUMP_NANOS_MAX;
-    }
+    return verbs;
   }
 
   /** Has a client wait. */
   void sleep(Client client, long picos) {
     client.waitUntil(client.now() + picos);
-    checkUp();
   }
 
   /** Lets other clients go first, now and then: mostly shortly, sometimes for many verbs. */
-  void maybeSwitch(Client client) {
-    if (switching > 0 && random.nextDouble() < switching) {
-      long nanos = random.nextLong(SWITCH_NANOS_MIN) << random.nextInt(SWITCH_DOUBLINGS);
+  void maybeYield(Client client) {
+    if (yieldShare > 0 && random.nextDouble() < yieldShare) {
+      long nanos = random.nextLong(YIELD_NANOS_MIN) << random.nextInt(YIELD_DOUBLINGS);
       sleep(client, nanos * Simulation.NANO);
     }
   }

@@ -29,7 +29,7 @@ final class SimBackoff implements Backoff {
   public void transition() {
     Client client = host.simulation().running();
     if (client != null) {
-      host.maybeSwitch(client);
+      host.maybeYield(client);
     }
   }
 }

@@ -7,33 +7,34 @@ import pando.fabric.Fabric;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
-import pando.fabric.local.LocalPool;
-import pando.sim.nic.Costs;
-import pando.sim.nic.Message;
-import pando.sim.nic.Network;
+import pando.sim.ClusterModel;
+import pando.sim.network.Message;
+import pando.sim.network.Network;
 
 /**
  * The memory pool as one compute server of a simulated cluster sees it. Verbs of a client take
  * virtual time; those outside of clients, such as a bulk load before the simulation, take none.
  */
 public final class SimFabric implements Fabric {
-  private final LocalPool pool;
   private final Fabric memory;
+  private final Processors processors;
   private final ComputeHost host;
   private final Network network;
-  private final Costs costs;
+  private final ClusterModel model;
 
   /**
    * Joins a compute server to the pool.
    *
-   * @param memory a fabric over the same pool, through which verbs take effect
+   * @param memory a fabric over the pool, through which verbs take effect
+   * @param processors of the same pool
    */
-  public SimFabric(LocalPool pool, Fabric memory, ComputeHost host, Network network, Costs costs) {
-    this.pool = pool;
+  public SimFabric(
+      Fabric memory, Processors processors, ComputeHost host, Network network, ClusterModel model) {
     this.memory = memory;
+    this.processors = processors;
     this.host = host;
     this.network = network;
-    this.costs = costs;
+    this.model = model;
   }
 
   @Override
@@ -69,12 +70,13 @@ public final class SimFabric implements Fabric {
 
   @Override
   public Worker worker(RegisteredMemory registered) {
-    return new SimWorker(pool, memory.worker(registered), memoryServers(), host, network, costs);
+    return new SimWorker(
+        memory.worker(registered), memoryServers(), processors, host, network, model);
   }
 
   @Override
   public List<PoolUsage> usage() {
-    return IntStream.range(0, memoryServers()).mapToObj(i -> pool.server(i).usage()).toList();
+    return IntStream.range(0, memoryServers()).mapToObj(processors::usage).toList();
   }
 
   /** Does nothing: the pool ends with its cluster. */

@@ -1,5 +1,10 @@
 package pando.sim.fabric;
 
+import static pando.sim.ClusterModel.Constant.DOORBELL_NANOS;
+import static pando.sim.ClusterModel.Constant.POLL_NANOS;
+import static pando.sim.ClusterModel.Constant.POST_NANOS;
+import static pando.sim.ClusterModel.Constant.POST_NEXT_NANOS;
+
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -9,19 +14,19 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.GlobalAddress;
+import pando.fabric.InvalidAddressException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.fabric.Worker;
-import pando.fabric.local.LocalPool;
 import pando.fabric.memory.Words;
 import pando.fabric.server.CallHandler;
+import pando.sim.ClusterModel;
 import pando.sim.fault.Fault;
-import pando.sim.nic.Costs;
-import pando.sim.nic.Lane;
-import pando.sim.nic.Message;
-import pando.sim.nic.Network;
+import pando.sim.network.Message;
+import pando.sim.network.Network;
+import pando.sim.network.QueuePair;
 import pando.sim.time.Client;
 
 /**
@@ -29,36 +34,36 @@ import pando.sim.time.Client;
  * they do to memory is done by a worker of the real pool, at the moment when it happens.
  */
 final class SimWorker implements Worker {
-  private final LocalPool pool;
   private final Worker memory;
+  private final Processors processors;
   private final ComputeHost host;
   private final Network network;
-  private final Costs costs;
+  private final ClusterModel model;
   private final Backoff backoff;
   private final RandomGenerator random;
   private final VerbCounters counters = new VerbCounters();
-  private final Lane[] lanes;
+  private final QueuePair[] queuePairs;
   private final List<Message> messages = new ArrayList<>();
   private @Nullable Client waiting;
   private int underWay;
   private boolean closed;
 
   SimWorker(
-      LocalPool pool,
       Worker memory,
       int memoryServers,
+      Processors processors,
       ComputeHost host,
       Network network,
-      Costs costs) {
-    this.pool = pool;
+      ClusterModel model) {
     this.memory = memory;
+    this.processors = processors;
     this.host = host;
     this.network = network;
-    this.costs = costs;
+    this.model = model;
     this.backoff = new SimBackoff(host);
     this.random = host.simulation().fork();
-    this.lanes = new Lane[memoryServers];
-    Arrays.setAll(lanes, i -> new Lane());
+    this.queuePairs = new QueuePair[memoryServers];
+    Arrays.setAll(queuePairs, i -> new QueuePair(host.number(), i));
   }
 
   @Override
@@ -125,16 +130,14 @@ final class SimWorker implements Worker {
   }
 
   private void runList(VerbList list, boolean breaks) {
+    checkOpen();
     int size = list.size();
     if (size == 0) {
-      checkOpen();
       return;
     }
     int whole = breaks ? 1 + (int) host.faults().draw(size - 1L) : size;
-    for (int i = 0; i < size; i++) {
-      message(i, list.kind(i), list.remote(i), list.local(i), list.length(i))
-          .operands(list.operand(i, 0), list.operand(i, 1), list.operand(i, 2), list.operand(i, 3));
-      count(list.kind(i), list.length(i));
+    for (int i = 0; i < whole; i++) {
+      prepare(list, i);
     }
     run(whole);
     for (int i = 0; i < whole; i++) {
@@ -149,6 +152,17 @@ final class SimWorker implements Worker {
     }
   }
 
+  private void prepare(VerbList list, int i) {
+    Message message =
+        message(i, list.kind(i), list.remote(i), list.local(i), list.length(i))
+            .operands(
+                list.operand(i, 0), list.operand(i, 1), list.operand(i, 2), list.operand(i, 3));
+    if (message.returnsWord()) {
+      Objects.checkFromIndexSize(list.local(i), Long.BYTES, memory.memory().byteSize());
+    }
+    count(list.kind(i), list.length(i));
+  }
+
   private void count(Kind kind, int bytes) {
     switch (kind) {
       case READ -> counters.countRead(bytes);
@@ -160,9 +174,9 @@ final class SimWorker implements Worker {
   @Override
   public int call(int server, int function, long message, int requestBytes) {
     checkOpen();
-    if (server < 0 || server >= lanes.length) {
+    if (server < 0 || server >= queuePairs.length) {
       throw new IllegalArgumentException(
-          "no such memory server: server=" + server + ", memoryServers=" + lanes.length);
+          "no such memory server: server=" + server + ", memoryServers=" + queuePairs.length);
     }
     if (function < 0 || function >= CallHandler.FUNCTIONS_MAX) {
       throw new IllegalArgumentException("no such function: function=" + function);
@@ -178,7 +192,7 @@ final class SimWorker implements Worker {
                 server,
                 function,
                 requestBytes,
-                () -> pool.server(server).serve(function, bytes, requestBytes));
+                () -> processors.serve(server, function, bytes, requestBytes));
     counters.calls++;
     counters.bytesOut += requestBytes;
     run(call);
@@ -215,16 +229,19 @@ final class SimWorker implements Worker {
   private Message message(int index, Kind kind, long remote, long local, int bytes) {
     checkOpen();
     int server = GlobalAddress.server(remote);
-    if (GlobalAddress.isSwizzled(remote) || server >= lanes.length) {
-      // Throws: the pool knows its addresses.
-      memory.read(remote, local, bytes);
+    if (GlobalAddress.isSwizzled(remote) || server >= queuePairs.length) {
+      throw new InvalidAddressException(
+          "no such memory server: address="
+              + GlobalAddress.toString(remote)
+              + ", memoryServers="
+              + queuePairs.length);
     }
     return message(index).verb(kind, server, remote, local, bytes);
   }
 
   private Message message(int index) {
     while (messages.size() <= index) {
-      messages.add(new Message(network, this::comeBack, memory, lanes).from(host.number()));
+      messages.add(new Message(network, this::comeBack, memory, queuePairs));
     }
     return messages.get(index);
   }
@@ -238,33 +255,41 @@ final class SimWorker implements Worker {
   private void run(int count) {
     Client client = host.simulation().running();
     if (client == null) {
-      for (int i = 0; i < count; i++) {
-        messages.get(i).applyNow();
-      }
+      applyNow(count);
     } else {
-      host.strike(client);
-      postAndWait(client, count);
+      postAndWait(client, host.strike(client, count));
     }
     counters.roundTrips++;
-    RuntimeException failure = null;
-    for (int i = 0; i < count && failure == null; i++) {
-      failure = messages.get(i).failure();
+    for (int i = 0; i < count; i++) {
+      RuntimeException failure = messages.get(i).failure();
+      if (failure != null) {
+        throw failure;
+      }
     }
-    if (failure != null) {
-      throw failure;
+  }
+
+  /** Lets verbs take effect at once, up to the first that fails. */
+  private void applyNow(int count) {
+    for (int i = 0; i < count; i++) {
+      messages.get(i).apply();
+      if (messages.get(i).failure() != null) {
+        return;
+      }
     }
   }
 
   private void postAndWait(Client client, int count) {
+    if (count == 0) {
+      host.checkUp();
+    }
     waiting = client;
     underWay = count;
     for (int i = 0; i < count; i++) {
-      client.charge(i == 0 ? costs.post : costs.postNext);
-      network.post(messages.get(i), client.now() + costs.doorbell);
+      client.charge(model.picos(i == 0 ? POST_NANOS : POST_NEXT_NANOS));
+      network.post(messages.get(i), client.now() + model.picos(DOORBELL_NANOS));
     }
     client.await();
-    host.checkUp();
-    client.charge(costs.poll);
+    client.charge(model.picos(POLL_NANOS));
     client.countRoundTrip();
   }
 

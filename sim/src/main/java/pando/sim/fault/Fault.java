@@ -7,34 +7,34 @@ import java.util.stream.Collectors;
 /** What can go wrong. Each has a chance, for each verb unless said. */
 public enum Fault {
   /** The lines of a READ or WRITE land in random order, spread over time. */
-  TORN(0.3, true),
+  TORN(0.3, 3_000),
   /** A message takes longer, and is overtaken by those to other servers. */
-  DELAY(0.05, true),
-  /** A client stands still for long: a zombie afterwards. */
-  PAUSE(0.001, true),
+  DELAY(0.05, 30_000),
+  /** A client, or a memory server's processor, stands still for long: a zombie afterwards. */
+  PAUSE(0.001, 10_000_000),
   /** A clock jumps, forwards or backwards. */
-  CLOCK_JUMP(0.001, true),
+  CLOCK_JUMP(0.001, 1_000_000_000),
   /** A verb takes effect, and its completion is lost. */
-  LOST_COMPLETION(0.0005, false),
+  LOST_COMPLETION(0.0005, 0),
   /** A doorbell list ends in the middle, with an error. */
-  BROKEN_LIST(0.002, false),
+  BROKEN_LIST(0.002, 0),
   /** A compute server and a memory server do not hear of each other for a while. */
-  PARTITION(0.0005, false),
-  /** A memory server has no chunk left, for one CALL. */
-  FULL_POOL(0.2, false),
-  /** A compute server dies at a verb. Once in a run. */
-  CRASH_COMPUTE(0.0005, false),
+  CUT(0.0005, 3_000_000),
+  /** No memory server has a chunk left for a while. Its chance is for each allocation. */
+  FULL_POOL(0.2, 2_000_000),
+  /** A compute server dies at a verb, or in the middle of a list. Once in a run. */
+  CRASH_COMPUTE(0.0005, 0),
   /** A memory server dies and comes back with its memory. Once in a run. */
-  CRASH_MEMORY(0.0002, false),
+  CRASH_MEMORY(0.0002, 10_000_000),
   /** A memory server dies and comes back with empty memory. Once in a run. */
-  WIPE_MEMORY(0.0002, false);
+  WIPE_MEMORY(0.0002, 10_000_000);
 
   private final double chance;
-  private final boolean harmless;
+  private final long nanosMax;
 
-  Fault(double chance, boolean harmless) {
+  Fault(double chance, long nanosMax) {
     this.chance = chance;
-    this.harmless = harmless;
+    this.nanosMax = nanosMax;
   }
 
   /** Returns the chance that it strikes. */
@@ -42,9 +42,25 @@ public enum Fault {
     return chance;
   }
 
+  /** Returns for how long it lasts at most, or how far a clock jumps; 0 for what has no length. */
+  public long nanosMax() {
+    return nanosMax;
+  }
+
   /** Tells whether every index must behave as if it had not happened. */
   public boolean isHarmless() {
-    return harmless;
+    return switch (this) {
+      case TORN, DELAY, PAUSE, CLOCK_JUMP -> true;
+      default -> false;
+    };
+  }
+
+  /** Tells whether it strikes no more than once in a run. */
+  public boolean strikesOnce() {
+    return switch (this) {
+      case CRASH_COMPUTE, CRASH_MEMORY, WIPE_MEMORY -> true;
+      default -> false;
+    };
   }
 
   /**

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.Writer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Histories as text, a line for each entry, operation or scan, in any order:
@@ -47,12 +47,12 @@ public final class HistoryText {
     StringBuilder line = new StringBuilder();
     line.append(operation.client()).append(' ').append(operation.start()).append(' ');
     line.append(operation.isKnown() ? String.valueOf(operation.end()) : UNKNOWN).append(' ');
-    line.append(name(operation.kind())).append(' ').append(operation.key());
-    if (stores(operation.kind())) {
+    line.append(operation.kind()).append(' ').append(operation.key());
+    if (operation.kind().stores()) {
       line.append(' ').append(operation.stored());
     }
     if (operation.isKnown()) {
-      line.append(" = ").append(operation.wasThere() ? String.valueOf(operation.before()) : NONE);
+      line.append(" = ").append(operation.before() == null ? NONE : operation.before());
     }
     return line.toString();
   }
@@ -81,7 +81,7 @@ public final class HistoryText {
         continue;
       }
       try {
-        add(history, new Words(text));
+        add(history, new Tokens(text));
       } catch (IllegalArgumentException e) {
         throw new IllegalArgumentException(
             "line " + number + ": " + e.getMessage() + ": " + text, e);
@@ -90,88 +90,77 @@ public final class HistoryText {
     return history;
   }
 
-  private static void add(History history, Words words) {
-    if (words.peek().equals("initial")) {
-      words.next();
-      history.addInitial(words.number(), words.number());
-      words.end();
+  private static void add(History history, Tokens tokens) {
+    if (tokens.peek().equals("initial")) {
+      tokens.next();
+      addInitial(history, tokens.number(), tokens.number());
+      tokens.end();
       return;
     }
-    int client = words.client();
-    long start = words.number();
-    boolean unknown = words.peek().equals(UNKNOWN);
-    long end = unknown ? Operation.UNKNOWN : words.number();
+    int client = tokens.client();
+    long start = tokens.number();
+    boolean unknown = tokens.peek().equals(UNKNOWN);
+    long end = unknown ? Operation.UNKNOWN : tokens.number();
     if (unknown) {
-      words.next();
+      tokens.next();
     }
     if (end < start) {
       throw new IllegalArgumentException("ends before it starts");
     }
-    if (words.peek().equals("scan")) {
-      words.next();
-      history.add(scan(client, start, end, words));
+    if (tokens.peek().equals("scan")) {
+      tokens.next();
+      history.add(scan(client, start, end, tokens));
     } else {
-      history.add(operation(client, start, end, words));
+      history.add(operation(client, start, end, tokens));
     }
-    words.end();
+    tokens.end();
   }
 
-  private static Operation operation(int client, long start, long end, Words words) {
-    Operation.Kind kind = kind(words.next());
-    long key = words.number();
-    long stored = stores(kind) ? words.number() : 0;
+  private static void addInitial(History history, long key, long value) {
+    if (history.initial().containsKey(key)) {
+      throw new IllegalArgumentException("a key has one initial value: key=" + key);
+    }
+    history.addInitial(key, value);
+  }
+
+  private static Operation operation(int client, long start, long end, Tokens tokens) {
+    Operation.Kind kind = Operation.Kind.of(tokens.next());
+    long key = tokens.number();
+    long stored = kind.stores() ? tokens.number() : 0;
     if (end == Operation.UNKNOWN) {
-      return new Operation(client, start, end, kind, key, stored, false, 0);
+      if (kind == Operation.Kind.GET) {
+        throw new IllegalArgumentException("a get without an answer says nothing");
+      }
+      return Operation.unknown(client, start, kind, key, stored);
     }
-    words.expect("=");
-    boolean wasThere = !words.peek().equals(NONE);
-    long before = 0;
-    if (wasThere) {
-      before = words.number();
-    } else {
-      words.next();
-    }
-    return new Operation(client, start, end, kind, key, stored, wasThere, before);
+    tokens.expect("=");
+    return new Operation(client, start, end, kind, key, stored, tokens.value());
   }
 
-  private static Scan scan(int client, long start, long end, Words words) {
-    long from = words.number();
-    long to = words.number();
-    words.expect("=");
+  private static Scan scan(int client, long start, long end, Tokens tokens) {
+    if (end == Operation.UNKNOWN) {
+      throw new IllegalArgumentException("a scan without an answer says nothing");
+    }
+    long from = tokens.number();
+    long to = tokens.number();
+    tokens.expect("=");
     List<Scan.Entry> entries = new ArrayList<>();
-    while (words.hasNext()) {
-      String[] parts = words.next().split(":", -1);
+    while (tokens.hasNext()) {
+      String[] parts = tokens.next().split(":", -1);
       if (parts.length != 2) {
         throw new IllegalArgumentException("an entry is KEY:VALUE");
       }
-      entries.add(new Scan.Entry(Words.number(parts[0]), Words.number(parts[1])));
+      entries.add(new Scan.Entry(Tokens.number(parts[0]), Tokens.number(parts[1])));
     }
     return new Scan(client, start, end, from, to, entries);
   }
 
-  private static boolean stores(Operation.Kind kind) {
-    return kind != Operation.Kind.GET && kind != Operation.Kind.REMOVE;
-  }
-
-  private static String name(Operation.Kind kind) {
-    return kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
-  }
-
-  private static Operation.Kind kind(String name) {
-    for (Operation.Kind kind : Operation.Kind.values()) {
-      if (name(kind).equals(name)) {
-        return kind;
-      }
-    }
-    throw new IllegalArgumentException("no such operation: '" + name + "'");
-  }
-
   /** The words of one line, one after the other. */
-  private static final class Words {
+  private static final class Tokens {
     private final String[] words;
     private int next;
 
-    Words(String text) {
+    Tokens(String text) {
       words = text.split("\\s+");
     }
 
@@ -192,6 +181,15 @@ public final class HistoryText {
 
     long number() {
       return number(next());
+    }
+
+    /** Takes a value, or the word for none. */
+    @Nullable Long value() {
+      if (peek().equals(NONE)) {
+        next();
+        return null;
+      }
+      return number();
     }
 
     int client() {

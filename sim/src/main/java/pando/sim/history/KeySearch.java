@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import pando.sim.history.Operation.Kind;
@@ -39,7 +40,7 @@ final class KeySearch {
   private static List<Operation> withoutTraceless(List<Operation> operations) {
     Set<Long> seen = new HashSet<>();
     for (Operation operation : operations) {
-      if (operation.isKnown() && operation.wasThere()) {
+      if (operation.before() != null) {
         seen.add(operation.before());
       }
     }
@@ -80,10 +81,7 @@ final class KeySearch {
       }
       Set<State> before = states;
       int place = placeOf(operation);
-      states = new HashSet<>();
-      for (State state : before) {
-        extend(state, place);
-      }
+      states = statesAfter(place);
       underWay[place] = null;
       if (states.isEmpty()) {
         return describe(operation, before, events.subList(Math.max(0, i - SHOWN_EVENTS), i + 1));
@@ -111,7 +109,7 @@ final class KeySearch {
         return place;
       }
     }
-    throw new IllegalArgumentException(
+    throw new EntangledException(
         "too many operations on one key at a time: maximum="
             + UNDER_WAY_MAX
             + ", operation="
@@ -127,30 +125,49 @@ final class KeySearch {
     return place;
   }
 
-  /** Adds the states in which the operation at a place has taken effect, and ends it. */
-  private void extend(State state, int ended) {
-    List<State> open = new ArrayList<>(List.of(state));
-    Set<State> seen = new HashSet<>(open);
+  /** Returns the states in which the operation at a place has taken effect and ended. */
+  private Set<State> statesAfter(int ended) {
+    Set<State> after = new HashSet<>();
+    Set<State> seen = new HashSet<>(states);
+    List<State> open = new ArrayList<>(states);
     while (!open.isEmpty()) {
-      State current = open.removeLast();
-      if (current.has(ended)) {
-        states.add(new State(current.value(), current.done() & ~(1L << ended)));
+      State state = open.removeLast();
+      if (state.has(ended)) {
+        after.add(new State(state.value(), state.done() & ~(1L << ended)));
         continue;
       }
-      if (states.size() + seen.size() > STATES_MAX) {
-        throw new IllegalArgumentException(
-            "history is too entangled to be checked: states=" + STATES_MAX);
+      if (seen.size() > STATES_MAX) {
+        throw new EntangledException("its operations overlap too much: states=" + STATES_MAX);
       }
-      for (int place = 0; place < UNDER_WAY_MAX; place++) {
-        Operation next = underWay[place];
-        if (next != null && !current.has(place) && next.answersFor(current.value())) {
-          State after = new State(next.after(current.value()), current.done() | 1L << place);
-          if (seen.add(after)) {
-            open.add(after);
-          }
+      for (State next : statesAfter(state)) {
+        if (seen.add(next)) {
+          open.add(next);
         }
       }
     }
+    return after;
+  }
+
+  /** Returns the states after any one of the operations under way. */
+  private List<State> statesAfter(State state) {
+    List<State> after = new ArrayList<>();
+    boolean removed = false;
+    for (int place = 0; place < UNDER_WAY_MAX; place++) {
+      Operation next = underWay[place];
+      if (next == null || state.has(place) || !next.answersFor(state.value())) {
+        continue;
+      }
+      Long value = next.after(state.value());
+      if (!next.isKnown()) {
+        // Without effect it may as well come later, or never; and one REMOVE is like the other.
+        if (Objects.equals(value, state.value()) || (removed && next.kind() == Kind.REMOVE)) {
+          continue;
+        }
+        removed |= next.kind() == Kind.REMOVE;
+      }
+      after.add(new State(value, state.done() | 1L << place));
+    }
+    return after;
   }
 
   private static String describe(Operation operation, Set<State> before, List<Event> events) {

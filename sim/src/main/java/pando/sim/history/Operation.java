@@ -1,5 +1,7 @@
 package pando.sim.history;
 
+import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,19 +11,11 @@ import org.jspecify.annotations.Nullable;
  *     whose outcome it never learned
  * @param start before which it had no effect
  * @param end after which it had its effect, {@link #UNKNOWN} where the client never learned
- * @param wasThere whether the key was there before it
- * @param before the value before it, if the key was there
  * @param stored the value to store, 0 for operations that store none
+ * @param before the value before it, {@code null} where there was none or the client never learned
  */
 public record Operation(
-    int client,
-    long start,
-    long end,
-    Kind kind,
-    long key,
-    long stored,
-    boolean wasThere,
-    long before) {
+    int client, long start, long end, Kind kind, long key, long stored, @Nullable Long before) {
 
   /** The end of an operation whose outcome is unknown: it took effect some time, or never. */
   public static final long UNKNOWN = Long.MAX_VALUE;
@@ -37,7 +31,41 @@ public record Operation(
     /** Stores where there is something. */
     UPDATE,
     /** Removes. */
-    REMOVE
+    REMOVE;
+
+    /**
+     * Returns the kind of a name.
+     *
+     * @throws IllegalArgumentException where there is none
+     */
+    static Kind of(String name) {
+      for (Kind kind : values()) {
+        if (kind.toString().equals(name)) {
+          return kind;
+        }
+      }
+      throw new IllegalArgumentException("no such operation: '" + name + "'");
+    }
+
+    /** Tells whether it may store a value. */
+    boolean stores() {
+      return this != GET && this != REMOVE;
+    }
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+  }
+
+  /** Returns a read that found a value, or {@code null} for none. */
+  public static Operation read(int client, long start, long end, long key, @Nullable Long found) {
+    return new Operation(client, start, end, Kind.GET, key, 0, found);
+  }
+
+  /** Returns a change whose client never learned what became of it. */
+  public static Operation unknown(int client, long start, Kind kind, long key, long stored) {
+    return new Operation(client, start, UNKNOWN, kind, key, stored, null);
   }
 
   /** Tells whether the client learned what became of it. */
@@ -47,10 +75,7 @@ public record Operation(
 
   /** Tells whether the answer is right where the key has a value, {@code null} for none. */
   boolean answersFor(@Nullable Long state) {
-    if (!isKnown()) {
-      return true;
-    }
-    return state == null ? !wasThere : wasThere && state == before;
+    return !isKnown() || Objects.equals(before, state);
   }
 
   /** Returns the value after it. */

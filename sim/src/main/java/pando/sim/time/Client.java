@@ -12,28 +12,34 @@ public final class Client {
   private final Simulation simulation;
   private final Thread thread;
   private final Resource core;
+  private final Runnable afterWait;
   private final Runnable wakeUp = this::resume;
-  private @Nullable Runnable ready;
-  private boolean started;
-  private boolean waiting;
-  private boolean ended;
+  private final Runnable goOn = this::goOn;
 
+  /** Carries the thread on; there from when it can go on until it is carried. */
+  private volatile @Nullable Runnable ready;
+
+  private volatile boolean ended;
+  private boolean started;
+  private boolean resuming;
+  private boolean waiting;
   private long roundTrips;
 
-  /** Time that the client has used beyond the simulation's. */
-  private long ahead;
+  /** When the core is done with what the client has charged. */
+  private long chargedUntil;
 
-  Client(Simulation simulation, String name, Resource core, Runnable body) {
+  Client(Simulation simulation, String name, Resource core, Runnable afterWait, Runnable body) {
     this.simulation = simulation;
     this.core = core;
-    // A field of its own for each thread: whoever wakes a thread is told which one.
+    this.afterWait = afterWait;
+    // A scheduler of its own for each thread: whoever wakes a thread is told which one.
     Executor scheduler = this::accept;
     this.thread = VirtualThreads.unstarted(name, scheduler, () -> run(body));
   }
 
-  /** Returns the client's clock, in picoseconds. */
+  /** Returns the client's clock, in picoseconds: it may be ahead of the simulation's. */
   public long now() {
-    return simulation.now() + ahead;
+    return Math.max(simulation.now(), chargedUntil);
   }
 
   /**
@@ -41,7 +47,7 @@ public final class Client {
    * does meanwhile as done at the start.
    */
   public void charge(long picos) {
-    ahead = core.serve(now(), picos) - simulation.now();
+    chargedUntil = core.serve(now(), picos);
   }
 
   /** Counts a round trip. */
@@ -56,6 +62,7 @@ public final class Client {
 
   /** Waits until a time, in picoseconds; at least until the client's own. */
   public void waitUntil(long time) {
+    simulation.throwIfOver();
     simulation.at(Math.max(time, now()), wakeUp);
     await();
   }
@@ -63,33 +70,36 @@ public final class Client {
   /** Waits until an event calls {@link #resume}. */
   public void await() {
     simulation.throwIfOver();
-    ahead = 0;
     waiting = true;
     while (waiting) {
       LockSupport.park(this);
     }
     simulation.throwIfOver();
+    afterWait.run();
   }
 
   /** Lets the client go on, now. To be called from an event. */
   public void resume() {
-    waiting = false;
-    simulation.enter(this);
-    if (started) {
-      LockSupport.unpark(thread);
-    } else {
-      started = true;
-      thread.start();
-    }
-    Runnable task = ready;
-    ready = null;
-    if (task == null) {
+    wake();
+    if (ready == null) {
       throw new IllegalStateException("client was not waiting: " + describe());
     }
-    task.run();
-    simulation.leave(this);
-    if (!waiting && !ended && !thread.getState().equals(Thread.State.WAITING)) {
-      throw new IllegalStateException("client did not hand itself back: " + describe());
+    carry();
+  }
+
+  /**
+   * Ends the client of a simulation that is over, as far as that goes: one that waits for a lock
+   * does so once its holder has ended.
+   */
+  void end() {
+    if (!started) {
+      started = true;
+      ended = true;
+      return;
+    }
+    wake();
+    if (ready != null) {
+      carry();
     }
   }
 
@@ -119,21 +129,73 @@ public final class Client {
       simulation.fail(e);
     } finally {
       ended = true;
+      simulation.countEnd();
     }
   }
 
-  /** Takes the thread from whoever woke it. */
+  private void wake() {
+    waiting = false;
+    resuming = true;
+    if (started) {
+      LockSupport.unpark(thread);
+    } else {
+      started = true;
+      thread.start();
+    }
+    resuming = false;
+  }
+
+  /** Takes the thread from whoever woke it, who may be any thread and hears of no failure. */
   private void accept(Runnable task) {
-    simulation.checkThread();
     ready = task;
-    if (!simulation.isEntering(this)) {
+    if (simulation.isOver()) {
+      return;
+    }
+    if (!simulation.hasThread(Thread.currentThread())) {
+      simulation.fail(
+          new IllegalStateException(
+              "a client was woken by a thread outside the simulation: client="
+                  + thread.getName()
+                  + ", thread="
+                  + Thread.currentThread().getName()));
+    } else if (!resuming) {
       // Another client let go of a lock that this one waits for.
-      simulation.at(simulation.now(), () -> simulation.continueWith(this, task));
+      simulation.at(simulation.now(), goOn);
     }
   }
 
-  void goOn(Runnable task) {
+  private void goOn() {
+    if (ready != null) {
+      carry();
+    }
+  }
+
+  /** Has the simulation's thread run the client until it waits. */
+  private void carry() {
+    Runnable task = ready;
     ready = null;
-    task.run();
+    simulation.enter(this);
+    try {
+      if (task != null) {
+        task.run();
+      }
+    } finally {
+      simulation.leave(this);
+    }
+    if (!ended && !simulation.isOver()) {
+      checkHandedBack();
+    }
+  }
+
+  private void checkHandedBack() {
+    switch (thread.getState()) {
+      case WAITING -> {
+        // For an event, or for a lock of the JDK.
+      }
+      case BLOCKED ->
+          throw new IllegalStateException(
+              "a client waits for a monitor that another holds across a wait: " + describe());
+      default -> throw new IllegalStateException("client did not hand itself back: " + describe());
+    }
   }
 }

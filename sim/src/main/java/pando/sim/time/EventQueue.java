@@ -1,8 +1,10 @@
 package pando.sim.time;
 
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Events in the order of their times; those of one time in an order that the seed decides. A heap
@@ -15,7 +17,7 @@ final class EventQueue {
   private final RandomGenerator random;
   private long[] times = new long[CAPACITY_MIN];
   private long[] ties = new long[CAPACITY_MIN];
-  private Runnable[] events = new Runnable[CAPACITY_MIN];
+  private @Nullable Runnable[] events = new @Nullable Runnable[CAPACITY_MIN];
   private int size;
   private int added;
 
@@ -54,11 +56,11 @@ final class EventQueue {
 
   /** Takes the next event out. There must be one. */
   Runnable remove() {
-    Runnable first = events[0];
+    Runnable first = Objects.requireNonNull(events[0]);
     size--;
     long time = times[size];
     long tie = ties[size];
-    Runnable event = events[size];
+    Runnable event = Objects.requireNonNull(events[size]);
     int hole = 0;
     while (true) {
       int child = CHILDREN * hole + 1;
@@ -79,6 +81,7 @@ final class EventQueue {
       hole = least;
     }
     place(hole, time, tie, event);
+    events[size] = null;
     return first;
   }
 

@@ -24,6 +24,11 @@ public final class Resource {
     return freeAt;
   }
 
+  /** Stands still: serves nobody for a while, and is not busy. */
+  public void pause(long arrival, long picos) {
+    freeAt = Math.max(freeAt, arrival) + picos;
+  }
+
   /** Returns when it will be free. */
   public long freeAt() {
     return freeAt;

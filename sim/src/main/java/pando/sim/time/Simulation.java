@@ -1,12 +1,15 @@
 package pando.sim.time;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import pando.sim.StuckException;
 
 /**
  * Virtual time, in picoseconds from 0. One thread runs events one after the other; clients are
@@ -16,19 +19,26 @@ public final class Simulation {
   /** Picoseconds of a nanosecond. */
   public static final long NANO = 1_000;
 
+  private static final int ENDING_ROUNDS_MAX = 1_000;
+  private static final long ENDING_ROUND_NANOS = 1_000_000;
+
   private final EventQueue queue;
   private final SplittableRandom random;
-  private final List<Client> clients = new ArrayList<>();
+
+  /** Those that have not ended, and some that have. */
+  private final Queue<Client> clients = new ConcurrentLinkedQueue<>();
+
+  private int living;
   private @Nullable Thread thread;
   private @Nullable Client running;
-  private @Nullable Throwable failure;
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private long now;
 
   /** Written by the simulation's thread alone. */
   private final AtomicLong events = new AtomicLong();
 
   private long hash = 1;
-  private boolean over;
+  private volatile boolean over;
 
   /**
    * Creates a simulation at time 0.
@@ -70,12 +80,13 @@ public final class Simulation {
    * Adds a client, which starts now.
    *
    * @param core what its processor time is taken from; clients may share one
+   * @param afterWait run by the client after each wait, which it may end by throwing
    */
-  public Client spawn(String name, Resource core, Runnable body) {
-    Client client = new Client(this, name, core, body);
+  public void spawn(String name, Resource core, Runnable afterWait, Runnable body) {
+    Client client = new Client(this, name, core, afterWait, body);
     clients.add(client);
+    living++;
     at(now, client::resume);
-    return client;
   }
 
   /** Returns the client that runs, or {@code null} outside of clients. */
@@ -84,16 +95,19 @@ public final class Simulation {
   }
 
   /**
-   * Runs until every client has ended.
+   * Runs until every client has ended. May be called again with further clients, unless it threw.
    *
-   * @param timeMax virtual time after which the run counts as stuck
-   * @param eventsMax events after which it does
+   * @param timeMax virtual time at which the run counts as stuck
+   * @param eventsMax events from time 0 after which it does
    * @throws StuckException where clients wait and nothing will wake them, or a limit was met
    */
   public void run(long timeMax, long eventsMax) {
+    if (over) {
+      throw new IllegalStateException("a simulation that ended early does not go on");
+    }
     thread = Thread.currentThread();
     try {
-      while (!allEnded()) {
+      while (living > 0) {
         if (queue.isEmpty()) {
           throw stuck("clients wait, and nothing will wake them");
         }
@@ -103,8 +117,10 @@ public final class Simulation {
         step();
         rethrow();
       }
-    } finally {
-      end();
+      clients.clear();
+    } catch (RuntimeException | Error e) {
+      end(e);
+      throw e;
     }
   }
 
@@ -116,15 +132,8 @@ public final class Simulation {
     event.run();
   }
 
-  private boolean allEnded() {
-    while (!clients.isEmpty() && clients.getLast().hasEnded()) {
-      clients.removeLast();
-    }
-    return clients.isEmpty();
-  }
-
   private void rethrow() {
-    Throwable thrown = failure;
+    Throwable thrown = failure.get();
     if (thrown instanceof RuntimeException unchecked) {
       throw unchecked;
     }
@@ -134,19 +143,31 @@ public final class Simulation {
   }
 
   /** Ends clients that are left, so that nothing stays behind. */
-  private void end() {
+  private void end(Throwable because) {
     over = true;
-    for (Client client : List.copyOf(clients)) {
-      for (int attempt = 0; !client.hasEnded() && attempt < 1_000; attempt++) {
-        client.resume();
+    for (int round = 0; !clients.isEmpty() && round < ENDING_ROUNDS_MAX; round++) {
+      if (round > 1) {
+        // Whoever waits for a monitor is woken by a thread of the JVM, in real time.
+        LockSupport.parkNanos(ENDING_ROUND_NANOS);
       }
+      for (Client client : clients) {
+        try {
+          client.end();
+        } catch (RuntimeException | Error e) {
+          because.addSuppressed(e);
+        }
+      }
+      clients.removeIf(Client::hasEnded);
     }
-    clients.clear();
+    Throwable later = failure.get();
+    if (later != null && !later.equals(because)) {
+      because.addSuppressed(later);
+    }
   }
 
   /** Returns the stacks of all clients that have not ended. May be called from any thread. */
   public String stacks() {
-    return List.copyOf(clients).stream()
+    return clients.stream()
         .filter(client -> !client.hasEnded())
         .map(Client::describe)
         .collect(Collectors.joining("\n"));
@@ -167,20 +188,22 @@ public final class Simulation {
     running = null;
   }
 
-  boolean isEntering(Client client) {
-    return running == client;
+  void countEnd() {
+    living--;
   }
 
-  void continueWith(Client client, Runnable task) {
-    enter(client);
-    client.goOn(task);
-    leave(client);
-  }
-
+  /** Ends the run. May be called from any thread. */
   void fail(Throwable e) {
-    if (failure == null) {
-      failure = e;
+    if (!failure.compareAndSet(null, e)) {
+      Throwable first = failure.get();
+      if (first != null && !first.equals(e)) {
+        first.addSuppressed(e);
+      }
     }
+  }
+
+  boolean isOver() {
+    return over;
   }
 
   void throwIfOver() {
@@ -189,13 +212,10 @@ public final class Simulation {
     }
   }
 
+  /** Tells whether a thread is the simulation's, or the client that it carries. */
   @SuppressWarnings("ReferenceEquality") // Threads are what they are.
-  void checkThread() {
-    Thread current = Thread.currentThread();
+  boolean hasThread(Thread other) {
     Client client = running;
-    if (current != thread && (client == null || current != client.thread())) {
-      throw new IllegalStateException(
-          "a client was woken by a thread outside the simulation: thread=" + current.getName());
-    }
+    return other == thread || (client != null && other == client.thread());
   }
 }

@@ -67,6 +67,43 @@ class HistoryTest {
     assertThat(HistoryCheck.violations(read(text))).hasSize(1);
   }
 
+  /** Each alone would make the states of the key twice or three times as many. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "initial 1 10"})
+  void shouldCheckManyUnknownRemovesAtOnce(String initial) {
+    StringBuilder text = new StringBuilder(initial).append('\n');
+    for (int i = 0; i < 15; i++) {
+      text.append(i).append(" 1 unknown remove 1\n");
+    }
+    for (int i = 0; i < 100; i++) {
+      text.append("20 ").append(2 + 2 * i).append(' ').append(3 + 2 * i).append(" get 1 = none\n");
+    }
+    assertThat(HistoryCheck.violations(read(text.toString()))).isEmpty();
+    text.append("20 500 501 put 1 7 = none\n20 502 503 get 1 = none\n20 504 505 get 1 = 7");
+    assertThat(HistoryCheck.violations(read(text.toString()))).hasSize(1);
+  }
+
+  @Test
+  void shouldCheckTheOtherKeysWhereOneIsTooEntangled() {
+    StringBuilder text = new StringBuilder("0 1 2 get 3 = 5\n");
+    for (int i = 0; i < 65; i++) {
+      text.append(i).append(" 1 9 put 2 ").append(i).append(" = none\n");
+    }
+    text.append("initial 1 10\n0 1 2 get 1 = none");
+    assertThat(HistoryCheck.violations(read(text.toString())))
+        .satisfiesExactly(
+            one -> assertThat(one).startsWith("not linearizable: ").contains("key=1"),
+            two -> assertThat(two).startsWith("key 2 could not be checked: too many operations"),
+            three -> assertThat(three).startsWith("not linearizable: ").contains("key=3"));
+  }
+
+  @Test
+  void shouldRefuseASecondInitialValue() {
+    assertThatExceptionOfType(IllegalArgumentException.class)
+        .isThrownBy(() -> read("initial 1 10\ninitial 1 11"))
+        .withMessageStartingWith("line 2: ");
+  }
+
   @Test
   void shouldReadWhatItWrote() throws IOException {
     String text =
@@ -98,6 +135,8 @@ class HistoryTest {
         "0 1 2 scan 0 9 = 1:2:3",
         "initial 1",
         "99999999999 1 2 get 1 = none",
+        "0 1 unknown get 1",
+        "0 1 unknown scan 0 9 =",
       })
   void shouldNameTheBrokenLine(String line) {
     assertThatExceptionOfType(IllegalArgumentException.class)

@@ -1,13 +1,17 @@
-package pando.sim.fault;
+package pando.sim.network;
 
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import pando.sim.fault.Fault;
+import pando.sim.time.Simulation;
 
-/** The faults of one run: which may strike, when they do, and how often they did. */
+/** The faults of one run: which may strike, when they do, for how long, and how often they did. */
 public final class Faults {
+  private static final int NEVER = -1;
+
   private final RandomGenerator random;
 
   /** How often each enabled fault struck. */
@@ -32,16 +36,20 @@ public final class Faults {
 
   /** Decides whether a fault strikes, and counts it. */
   public boolean strikes(Fault fault) {
-    if (!armed || !counts.containsKey(fault) || random.nextDouble() >= fault.chance()) {
+    int struck = counts.getOrDefault(fault, NEVER);
+    if (!armed
+        || struck == NEVER
+        || (struck > 0 && fault.strikesOnce())
+        || random.nextDouble() >= fault.chance()) {
       return false;
     }
-    counts.merge(fault, 1, Integer::sum);
+    counts.put(fault, struck + 1);
     return true;
   }
 
-  /** Decides whether a fault that strikes once does so now. */
-  public boolean strikesOnce(Fault fault) {
-    return counts.getOrDefault(fault, 0) == 0 && strikes(fault);
+  /** Decides whether a fault strikes, and for how long, at least 1; 0 where it does not. */
+  public long picosOf(Fault fault) {
+    return strikes(fault) ? 1 + draw(fault.nanosMax() * Simulation.NANO) : 0;
   }
 
   /** Returns a number from 0 to {@code bound} - 1. */

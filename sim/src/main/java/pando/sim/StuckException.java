@@ -1,10 +1,11 @@
-package pando.sim.time;
+package pando.sim;
 
 /** A simulation that does not go on: the text has the stack of every client. */
 public final class StuckException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  StuckException(String message) {
+  /** Creates it with the reason and the stacks. */
+  public StuckException(String message) {
     super(message);
   }
 }

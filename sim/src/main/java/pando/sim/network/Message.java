@@ -1,4 +1,4 @@
-package pando.sim.nic;
+package pando.sim.network;
 
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -7,38 +7,37 @@ import pando.fabric.VerbList.Kind;
 import pando.fabric.Worker;
 
 /**
- * One verb on its way: from the client's card to the memory server's, and back. Made once and
- * posted again and again.
+ * One verb on its way: from the compute server's card to the memory server's, and back. Made once
+ * and posted again and again.
  */
 public final class Message implements Runnable {
   /** Aligned bytes that land as one. */
   public static final int ATOMICITY_BYTES = 64;
 
-  /** Where a message is. */
+  /** What happens to a message next. */
   enum Stage {
-    AT_CLIENT,
-    AT_SERVER,
-    IN_MEMORY,
-    BEHIND_ATOMIC,
-    BACK,
-    DONE
+    SEND,
+    ARRIVE,
+    TAKE_EFFECT,
+    LEAVE_BUCKET,
+    END_TEAR,
+    ANSWER,
+    RETURN,
+    FINISH
   }
 
   private final Network network;
   private final Runnable owner;
   private final Worker memory;
-  final Lane[] lanes;
-  Stage stage = Stage.DONE;
+  private final QueuePair[] queuePairs;
+  private QueuePair queuePair;
+  Stage stage = Stage.SEND;
 
   /** The verb, or {@code null} for a CALL. */
   @Nullable Kind kind;
 
-  /** Number of the compute server. */
-  int client;
-
-  int server;
   long remote;
-  long local;
+  private long local;
   int length;
   private long a;
   private long b;
@@ -55,8 +54,13 @@ public final class Message implements Runnable {
 
   int bytesIn;
 
+  /** That of the memory server when this was sent. */
+  int incarnation;
+
   private long result;
-  @Nullable RuntimeException failure;
+  private @Nullable RuntimeException failure;
+
+  /** The one that is parked behind this. */
   @Nullable Message next;
 
   /** Has a memory server serve a CALL. */
@@ -71,31 +75,25 @@ public final class Message implements Runnable {
    *
    * @param owner told each time that the message is done
    * @param memory where the verb takes effect
-   * @param lanes of the owner to each memory server
+   * @param queuePairs of the owner, one to each memory server
    */
-  public Message(Network network, Runnable owner, Worker memory, Lane[] lanes) {
+  public Message(Network network, Runnable owner, Worker memory, QueuePair[] queuePairs) {
     this.network = network;
     this.owner = owner;
     this.memory = memory;
-    this.lanes = lanes;
+    this.queuePairs = queuePairs;
+    this.queuePair = queuePairs[0];
   }
 
   /** Makes this a verb. */
-  public Message verb(Kind newKind, int newServer, long newRemote, long newLocal, int newLength) {
+  public Message verb(Kind newKind, int server, long newRemote, long newLocal, int newLength) {
+    reset(server);
     kind = newKind;
-    server = newServer;
     remote = newRemote;
     local = newLocal;
     length = newLength;
     bytesOut = newKind == Kind.WRITE ? newLength : newKind.operandBytes();
     bytesIn = newKind == Kind.READ ? newLength : newKind.resultBytes();
-    failure = null;
-    return this;
-  }
-
-  /** Sets the compute server that posts this. */
-  public Message from(int computeServer) {
-    client = computeServer;
     return this;
   }
 
@@ -109,15 +107,20 @@ public final class Message implements Runnable {
   }
 
   /** Makes this a CALL. */
-  public Message call(int newServer, int newFunction, int requestBytes, Call newCall) {
+  public Message call(int server, int newFunction, int requestBytes, Call newCall) {
+    reset(server);
     kind = null;
-    server = newServer;
     function = newFunction;
     call = newCall;
     bytesOut = requestBytes;
     bytesIn = 0;
-    failure = null;
     return this;
+  }
+
+  private void reset(int server) {
+    queuePair = queuePairs[server];
+    queuePair.error = null;
+    failure = null;
   }
 
   /** Returns what an atomic found, 1 for a 16-byte one that stored, or a response's length. */
@@ -140,13 +143,14 @@ public final class Message implements Runnable {
     return failure;
   }
 
-  /** Lets the verb take effect at once, in no time. */
-  public void applyNow() {
-    apply();
-  }
-
-  void fail(RuntimeException because) {
-    failure = because;
+  /** Lets the verb take effect at once; tells whether an atomic stored. */
+  public boolean apply() {
+    try {
+      return applyTo(memory);
+    } catch (RuntimeException e) {
+      fail(e);
+      return false;
+    }
   }
 
   @Override
@@ -154,32 +158,36 @@ public final class Message implements Runnable {
     network.advance(this);
   }
 
+  QueuePair queuePair() {
+    return queuePair;
+  }
+
   /** Tells whether this is an atomic on host memory. */
   boolean isOnHost() {
     return kind != null && kind.isAtomic() && !GlobalAddress.isOnChip(remote);
   }
 
-  /** Tells whether this moves more than lands as one. */
-  boolean isLong() {
-    return (kind == Kind.READ || kind == Kind.WRITE) && length > ATOMICITY_BYTES;
+  /** Tells whether this moves bytes. */
+  boolean moves() {
+    return kind == Kind.READ || kind == Kind.WRITE;
   }
 
-  Lane lane() {
-    return lanes[server];
+  /** Ends the verb without effect, and with it the rest of its list. */
+  void fail(RuntimeException because) {
+    failure = because;
+    queuePair.error = because;
+    bytesIn = 0;
+  }
+
+  /** Loses the answer; what it would have said of a failure comes out all the same. */
+  void loseAnswer(RuntimeException because) {
+    if (failure == null) {
+      failure = because;
+    }
   }
 
   void finish() {
     owner.run();
-  }
-
-  /** Lets the verb take effect; tells whether an atomic stored. */
-  boolean apply() {
-    try {
-      return applyTo(memory);
-    } catch (RuntimeException e) {
-      failure = e;
-      return false;
-    }
   }
 
   private boolean applyTo(Worker worker) {
@@ -218,7 +226,7 @@ public final class Message implements Runnable {
         memory.write(remote + offset, local + offset, bytes);
       }
     } catch (RuntimeException e) {
-      failure = e;
+      fail(e);
     }
   }
 }

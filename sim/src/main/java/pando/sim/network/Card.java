@@ -1,0 +1,153 @@
+package pando.sim.network;
+
+import static pando.sim.ClusterModel.Constant.ACK_NANOS;
+import static pando.sim.ClusterModel.Constant.ATOMIC_BUCKETS;
+import static pando.sim.ClusterModel.Constant.BYTES_PER_NANO;
+import static pando.sim.ClusterModel.Constant.HEADER_BYTES;
+import static pando.sim.ClusterModel.Constant.MESSAGE_NANOS;
+import static pando.sim.ClusterModel.Constant.ON_CHIP_CONFLICT_NANOS;
+import static pando.sim.ClusterModel.Constant.ON_CHIP_NANOS;
+import static pando.sim.ClusterModel.Constant.PARKED_MAX;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.GlobalAddress;
+import pando.fabric.layout.ServerLayout;
+import pando.sim.ClusterModel;
+import pando.sim.time.Resource;
+import pando.sim.time.Simulation;
+
+/**
+ * A network card: two directions, and atomics on host memory and on its own.
+ *
+ * <p>An atomic on host memory takes a bucket, by low address bits, for two PCIe transactions. Those
+ * that find theirs taken are parked; there is room for a few. When it is full the card takes
+ * nothing further from the wire, so that everything waits behind the conflict.
+ */
+final class Card {
+  private final ClusterModel model;
+  private final double picosPerByte;
+  private final Resource out = new Resource();
+  private final Resource in = new Resource();
+  private final Resource onChip = new Resource();
+
+  /** What has arrived and was not taken yet. */
+  final Deque<Message> wire = new ArrayDeque<>();
+
+  private final int bucketMask;
+  private final boolean[] taken;
+  private final @Nullable Message[] first;
+  private final @Nullable Message[] last;
+  private final int parkedMax;
+  private int parked;
+  private final long[] wordFreeAt = new long[ServerLayout.ON_CHIP_BYTES / Long.BYTES];
+
+  Card(ClusterModel model) {
+    this.model = model;
+    picosPerByte = Simulation.NANO / model.value(BYTES_PER_NANO);
+    int buckets = (int) model.value(ATOMIC_BUCKETS);
+    bucketMask = buckets - 1;
+    taken = new boolean[buckets];
+    first = new @Nullable Message[buckets];
+    last = new @Nullable Message[buckets];
+    parkedMax = (int) model.value(PARKED_MAX);
+  }
+
+  /** Returns when a request has been sent. */
+  long sendRequest(long now, Message message) {
+    return out.serve(now, work(message.bytesOut));
+  }
+
+  /** Returns when a request has been received. */
+  long receiveRequest(long now, Message message) {
+    return in.serve(now, work(message.bytesOut));
+  }
+
+  /** Returns when an answer has been sent. */
+  long sendAnswer(long now, Message message) {
+    return out.serve(now, answerWork(message));
+  }
+
+  /** Returns when an answer has been received. */
+  long receiveAnswer(long now, Message message) {
+    return in.serve(now, answerWork(message));
+  }
+
+  private long answerWork(Message message) {
+    return message.bytesIn == 0 ? model.picos(ACK_NANOS) : work(message.bytesIn);
+  }
+
+  /** Returns how long the card has to do with a message; it works while bytes come in. */
+  private long work(int payloadBytes) {
+    double bytes = payloadBytes + model.value(HEADER_BYTES);
+    return Math.max(model.picos(MESSAGE_NANOS), (long) (bytes * picosPerByte));
+  }
+
+  /** Returns for how long the card has sent. */
+  long sending() {
+    return out.busy();
+  }
+
+  /** Returns for how long the card has received. */
+  long receiving() {
+    return in.busy();
+  }
+
+  /** Tells whether a message can be taken from the wire. */
+  boolean hasRoom(Message message) {
+    return !message.isOnHost() || !isTaken(message) || parked < parkedMax;
+  }
+
+  /** Tells whether an atomic's bucket is taken. */
+  boolean isTaken(Message atomic) {
+    return taken[bucket(atomic)];
+  }
+
+  void take(Message atomic) {
+    taken[bucket(atomic)] = true;
+  }
+
+  void park(Message atomic) {
+    int bucket = bucket(atomic);
+    Message before = last[bucket];
+    if (before == null) {
+      first[bucket] = atomic;
+    } else {
+      before.next = atomic;
+    }
+    atomic.next = null;
+    last[bucket] = atomic;
+    parked++;
+  }
+
+  /** Gives an atomic's bucket to the next one, which is returned, if there is one. */
+  @Nullable Message passOn(Message atomic) {
+    int bucket = bucket(atomic);
+    Message next = first[bucket];
+    if (next == null) {
+      taken[bucket] = false;
+      return null;
+    }
+    parked--;
+    first[bucket] = next.next;
+    if (next.next == null) {
+      last[bucket] = null;
+    }
+    return next;
+  }
+
+  /** Returns when an atomic on the card's own memory takes effect. */
+  long onChipEffect(long now, Message atomic) {
+    long word = GlobalAddress.offset(atomic.remote) / Long.BYTES;
+    int index = (int) word & (wordFreeAt.length - 1);
+    long ready = onChip.serve(now, model.picos(ON_CHIP_NANOS));
+    long effect = Math.max(ready, wordFreeAt[index]);
+    wordFreeAt[index] = effect + model.picos(ON_CHIP_CONFLICT_NANOS);
+    return effect;
+  }
+
+  private int bucket(Message atomic) {
+    return (int) atomic.remote & bucketMask;
+  }
+}

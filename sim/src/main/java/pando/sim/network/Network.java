@@ -1,0 +1,315 @@
+package pando.sim.network;
+
+import static pando.sim.ClusterModel.Constant.ATOMIC_EXTRA_NANOS;
+import static pando.sim.ClusterModel.Constant.ATOMIC_FAILURE_NANOS;
+import static pando.sim.ClusterModel.Constant.ATOMIC_SUCCESS_NANOS;
+import static pando.sim.ClusterModel.Constant.CALL_NANOS;
+import static pando.sim.ClusterModel.Constant.COMPLETION_NANOS;
+import static pando.sim.ClusterModel.Constant.JITTER_NANOS;
+import static pando.sim.ClusterModel.Constant.READ_NANOS;
+import static pando.sim.ClusterModel.Constant.SPACE_CALL_NANOS;
+import static pando.sim.ClusterModel.Constant.TIMEOUT_NANOS;
+import static pando.sim.ClusterModel.Constant.WIRE_NANOS;
+import static pando.sim.ClusterModel.Constant.WRITE_NANOS;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntConsumer;
+import java.util.function.ToLongFunction;
+import java.util.random.RandomGenerator;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.UnknownOutcomeException;
+import pando.fabric.VerbList.Kind;
+import pando.fabric.server.CallHandler;
+import pando.sim.ClusterModel;
+import pando.sim.ClusterOptions;
+import pando.sim.Utilization;
+import pando.sim.fault.Fault;
+import pando.sim.network.Message.Stage;
+import pando.sim.time.Resource;
+import pando.sim.time.Simulation;
+
+/**
+ * Cards, wires and memory servers' processors.
+ *
+ * <p>A verb goes through the compute server's card, over the wire, through the memory server's
+ * card, takes effect in memory, and its answer comes back the same way. Each stage is an event;
+ * between them the message waits for what it needs, in order.
+ */
+public final class Network {
+  private final Simulation simulation;
+  private final ClusterModel model;
+  private final Faults faults;
+  private final Outages outages;
+  private final Tear tear;
+  private final RandomGenerator random;
+  private final Card[] computeCards;
+  private final Card[] memoryCards;
+  private final Resource[][] processors;
+
+  /**
+   * Connects the servers of a cluster.
+   *
+   * @param wipe has a memory server start anew with empty memory
+   */
+  public Network(Simulation simulation, ClusterOptions options, Faults faults, IntConsumer wipe) {
+    this.simulation = simulation;
+    this.model = options.model();
+    this.faults = faults;
+    this.random = simulation.fork();
+    int memoryServers = options.pool().memoryServers();
+    outages = new Outages(simulation, faults, options.computeServers(), memoryServers, wipe);
+    tear = new Tear(simulation, faults, outages);
+    memoryCards = new Card[memoryServers];
+    Arrays.setAll(memoryCards, i -> new Card(model));
+    computeCards = new Card[options.computeServers()];
+    Arrays.setAll(
+        computeCards,
+        i -> options.sharedCards() && i < memoryServers ? memoryCards[i] : new Card(model));
+    processors = new Resource[memoryServers][options.pool().processorThreads()];
+    for (Resource[] threads : processors) {
+      Arrays.setAll(threads, i -> new Resource());
+    }
+  }
+
+  /** Posts a message when the compute server's card gets to know of it. */
+  public void post(Message message, long time) {
+    next(message, Stage.SEND, time);
+  }
+
+  private void next(Message message, Stage stage, long time) {
+    message.stage = stage;
+    simulation.at(time, message);
+  }
+
+  /** Moves a message on by a stage. */
+  void advance(Message message) {
+    switch (message.stage) {
+      case SEND -> send(message);
+      case ARRIVE -> arrive(message);
+      case TAKE_EFFECT -> takeEffect(message);
+      case LEAVE_BUCKET -> leaveBucket(message);
+      case END_TEAR -> endTear(message);
+      case ANSWER -> answer(message);
+      case RETURN -> comeBack(message);
+      case FINISH -> message.finish();
+    }
+  }
+
+  private void send(Message message) {
+    outages.strike(message);
+    QueuePair pair = message.queuePair();
+    long sent = computeCard(message).sendRequest(simulation.now(), message);
+    pair.arrival = Math.max(pair.arrival + 1, sent + way());
+    next(message, Stage.ARRIVE, pair.arrival);
+  }
+
+  private long way() {
+    long jitter = model.picos(JITTER_NANOS);
+    return model.picos(WIRE_NANOS)
+        + (jitter == 0 ? 0 : random.nextLong(jitter))
+        + faults.picosOf(Fault.DELAY);
+  }
+
+  private void arrive(Message message) {
+    String because = outages.lostBecause(message);
+    if (because != null) {
+      message.fail(lost(message, because));
+      answer(message);
+      return;
+    }
+    Card card = memoryCard(message);
+    card.wire.add(message);
+    drain(card);
+  }
+
+  private static MemoryServerLostException lost(Message message, String because) {
+    return new MemoryServerLostException(
+        "memory server is lost: server="
+            + message.queuePair().memoryServer
+            + ", because="
+            + because);
+  }
+
+  /** Takes what is on the wire, until the card has no room. */
+  private void drain(Card card) {
+    while (!card.wire.isEmpty() && take(card, card.wire.element())) {
+      card.wire.remove();
+    }
+  }
+
+  /** Takes a message from the wire; {@code false} where there is no room. */
+  private boolean take(Card card, Message message) {
+    if (message.queuePair().held) {
+      message.queuePair().behind.add(message);
+      return true;
+    }
+    if (!card.hasRoom(message)) {
+      return false;
+    }
+    accept(card, message);
+    return true;
+  }
+
+  private void accept(Card card, Message message) {
+    long taken = card.receiveRequest(simulation.now(), message);
+    if (!message.isOnHost()) {
+      takeEffectAt(message, ready(card, message, taken));
+      return;
+    }
+    message.queuePair().held = true;
+    if (card.isTaken(message)) {
+      card.park(message);
+    } else {
+      card.take(message);
+      takeEffectAt(message, taken);
+    }
+  }
+
+  /** Returns when a verb that waits for no bucket is ready to take effect. */
+  private long ready(Card card, Message message, long taken) {
+    Kind kind = message.kind;
+    if (kind == null) {
+      return processed(message, taken + model.picos(COMPLETION_NANOS));
+    }
+    return switch (kind) {
+      case READ -> taken + model.picos(READ_NANOS);
+      case WRITE -> taken + model.picos(WRITE_NANOS);
+      default -> card.onChipEffect(taken, message);
+    };
+  }
+
+  private long processed(Message message, long arrival) {
+    Resource[] threads = processors[message.queuePair().memoryServer];
+    Resource free = threads[0];
+    for (Resource thread : threads) {
+      free = thread.freeAt() < free.freeAt() ? thread : free;
+    }
+    free.pause(arrival, faults.picosOf(Fault.PAUSE));
+    boolean space = message.function < CallHandler.FIRST_FUNCTION;
+    return free.serve(arrival, model.picos(space ? SPACE_CALL_NANOS : CALL_NANOS));
+  }
+
+  /** Has a verb take effect when it is ready, and after those before it. */
+  private void takeEffectAt(Message message, long ready) {
+    QueuePair pair = message.queuePair();
+    pair.effect = Math.max(pair.effect + 1, ready);
+    next(message, Stage.TAKE_EFFECT, pair.effect);
+  }
+
+  private void takeEffect(Message message) {
+    QueuePair pair = message.queuePair();
+    if (pair.torn) {
+      pair.postponed.add(message);
+      return;
+    }
+    if (outages.hasCrashedSince(message)) {
+      message.fail(lost(message, "it crashed"));
+    } else if (pair.error != null) {
+      message.fail(pair.error);
+    }
+    boolean fails = message.failure() != null;
+    if (message.isOnHost()) {
+      boolean stored = !fails && message.apply();
+      long kept = model.picos(stored ? ATOMIC_SUCCESS_NANOS : ATOMIC_FAILURE_NANOS);
+      next(message, Stage.LEAVE_BUCKET, simulation.now() + kept);
+      release(pair);
+      return;
+    }
+    long tearing = !fails && Tear.isPossible(message) ? faults.picosOf(Fault.TORN) : 0;
+    if (tearing > 0) {
+      pair.torn = true;
+      tear.start(message, tearing);
+      next(message, Stage.END_TEAR, simulation.now() + tearing);
+      return;
+    }
+    if (!fails) {
+      message.apply();
+    }
+    answer(message);
+  }
+
+  /** Lets those go on that an atomic of their queue pair held back. */
+  private void release(QueuePair pair) {
+    Card card = memoryCards[pair.memoryServer];
+    pair.held = false;
+    while (!pair.held && !pair.behind.isEmpty()) {
+      Message first = pair.behind.remove();
+      if (!take(card, first)) {
+        // Before all that the card has not taken yet, among them those that come after it.
+        card.wire.addFirst(first);
+        return;
+      }
+    }
+  }
+
+  private void leaveBucket(Message message) {
+    Card card = memoryCard(message);
+    Message waiting = card.passOn(message);
+    if (waiting != null) {
+      takeEffectAt(waiting, simulation.now());
+    }
+    drain(card);
+    next(message, Stage.ANSWER, simulation.now() + model.picos(ATOMIC_EXTRA_NANOS));
+  }
+
+  private void endTear(Message message) {
+    QueuePair pair = message.queuePair();
+    pair.torn = false;
+    answer(message);
+    while (!pair.torn && !pair.postponed.isEmpty()) {
+      takeEffect(pair.postponed.remove());
+    }
+  }
+
+  private void answer(Message message) {
+    String because = outages.lostBecause(message);
+    if (because == null && faults.strikes(Fault.LOST_COMPLETION)) {
+      because = "its completion was lost";
+    }
+    if (because != null) {
+      message.loseAnswer(
+          new UnknownOutcomeException(
+              "a verb was not answered: server="
+                  + message.queuePair().memoryServer
+                  + ", because="
+                  + because));
+      next(message, Stage.FINISH, simulation.now() + model.picos(TIMEOUT_NANOS));
+      return;
+    }
+    QueuePair pair = message.queuePair();
+    long sent = memoryCard(message).sendAnswer(simulation.now(), message);
+    pair.delivery = Math.max(pair.delivery + 1, sent + way());
+    next(message, Stage.RETURN, pair.delivery);
+  }
+
+  private void comeBack(Message message) {
+    long received = computeCard(message).receiveAnswer(simulation.now(), message);
+    next(message, Stage.FINISH, received + model.picos(COMPLETION_NANOS));
+  }
+
+  private Card computeCard(Message message) {
+    return computeCards[message.queuePair().computeServer];
+  }
+
+  private Card memoryCard(Message message) {
+    return memoryCards[message.queuePair().memoryServer];
+  }
+
+  /** Returns how busy everything was so far. */
+  public Utilization utilization() {
+    return new Utilization(
+        shares(computeCards, Card::sending),
+        shares(computeCards, Card::receiving),
+        shares(memoryCards, Card::sending),
+        shares(memoryCards, Card::receiving),
+        shares(processors, threads -> Arrays.stream(threads).mapToLong(Resource::busy).sum()));
+  }
+
+  private <T> List<Double> shares(T[] all, ToLongFunction<T> busy) {
+    long now = simulation.now();
+    return Arrays.stream(all)
+        .map(each -> now == 0 ? 0.0 : (double) busy.applyAsLong(each) / now)
+        .toList();
+  }
+}

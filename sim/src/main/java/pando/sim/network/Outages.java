@@ -1,0 +1,81 @@
+package pando.sim.network;
+
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+import pando.sim.fault.Fault;
+import pando.sim.time.Simulation;
+
+/**
+ * Memory servers that are down, and servers that are cut off from each other. A memory server that
+ * crashes is another incarnation from then on: whatever was on its way to the former one, or in it,
+ * is lost.
+ */
+final class Outages {
+  private final Simulation simulation;
+  private final Faults faults;
+  private final IntConsumer wipe;
+  private final int[] incarnations;
+  private final long[] downUntil;
+  private final long[][] cutUntil;
+
+  /**
+   * Starts with everything up.
+   *
+   * @param wipe has a memory server start anew with empty memory
+   */
+  Outages(
+      Simulation simulation,
+      Faults faults,
+      int computeServers,
+      int memoryServers,
+      IntConsumer wipe) {
+    this.simulation = simulation;
+    this.faults = faults;
+    this.wipe = wipe;
+    incarnations = new int[memoryServers];
+    downUntil = new long[memoryServers];
+    cutUntil = new long[computeServers][memoryServers];
+  }
+
+  /** Lets faults strike where a message is sent, which goes to the memory server as it is now. */
+  void strike(Message message) {
+    QueuePair pair = message.queuePair();
+    int server = pair.memoryServer;
+    message.incarnation = incarnations[server];
+    long cut = faults.picosOf(Fault.CUT);
+    if (cut > 0) {
+      cutUntil[pair.computeServer][server] = simulation.now() + cut;
+    }
+    long down = faults.picosOf(Fault.CRASH_MEMORY);
+    if (down > 0) {
+      crash(server, down);
+    }
+    down = faults.picosOf(Fault.WIPE_MEMORY);
+    if (down > 0) {
+      crash(server, down);
+      wipe.accept(server);
+    }
+  }
+
+  private void crash(int server, long down) {
+    incarnations[server]++;
+    downUntil[server] = simulation.now() + down;
+  }
+
+  /** Tells whether the memory server crashed since a message was sent. */
+  boolean hasCrashedSince(Message message) {
+    return message.incarnation != incarnations[message.queuePair().memoryServer];
+  }
+
+  /** Returns why nothing of a message gets through now, or {@code null}. */
+  @Nullable String lostBecause(Message message) {
+    QueuePair pair = message.queuePair();
+    if (hasCrashedSince(message) || simulation.now() < downUntil[pair.memoryServer]) {
+      return "it is down";
+    }
+    if (simulation.now() < cutUntil[pair.computeServer][pair.memoryServer]) {
+      return "the network is cut";
+    }
+    return null;
+  }
+}

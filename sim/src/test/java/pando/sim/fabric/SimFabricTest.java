@@ -1,0 +1,44 @@
+package pando.sim.fabric;
+
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Capabilities.AtomicityDomain;
+import pando.fabric.Fabric;
+import pando.fabric.FabricContract;
+import pando.fabric.server.PoolOptions;
+import pando.sim.Cluster;
+import pando.sim.ClusterModel;
+import pando.sim.ClusterOptions;
+
+/** Outside of clients, where verbs take no time. */
+class SimFabricTest extends FabricContract {
+  private @Nullable Cluster cluster;
+
+  @Override
+  protected Fabric open(PoolOptions options) {
+    cluster =
+        new Cluster(
+            new ClusterOptions(
+                2, options, true, ClusterModel.defaults(), Set.of(), 0, options.seed()));
+    return cluster.fabric(0);
+  }
+
+  @Override
+  protected void close(Fabric open) {
+    Objects.requireNonNull(cluster).close();
+  }
+
+  @Override
+  protected void stop() {}
+
+  @Override
+  protected int atomicityBytes() {
+    return 64;
+  }
+
+  @Override
+  protected AtomicityDomain domain() {
+    return AtomicityDomain.VERBS;
+  }
+}
