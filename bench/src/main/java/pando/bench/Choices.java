@@ -11,6 +11,7 @@ import pando.index.dex.DexOptions;
 import pando.index.sherman.ShermanOptions;
 import pando.sim.fault.Fault;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /** Names that options take. */
 final class Choices {
@@ -100,7 +101,14 @@ final class Choices {
 
     @Override
     public Simulated convert(String text) {
-      return new Simulated(text.equals(LOCK) ? null : new IndexConverter().convert(text));
+      if (text.equals(LOCK)) {
+        return new Simulated(null);
+      }
+      try {
+        return new Simulated(new IndexConverter().convert(text));
+      } catch (TypeConversionException e) {
+        throw new TypeConversionException(e.getMessage() + ", " + LOCK);
+      }
     }
   }
 

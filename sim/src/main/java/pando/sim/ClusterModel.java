@@ -36,7 +36,7 @@ public final class ClusterModel {
     COMPLETION_NANOS(250, "from an answer's arrival until its completion entry is seen"),
     ATOMIC_SUCCESS_NANOS(450, "how long an atomic that stores keeps its bucket of host memory"),
     ATOMIC_EXTRA_NANOS(200, "what an atomic's answer takes beside"),
-    ATOMIC_FAILURE_NANOS(190, "how long a CAS that does not store keeps its bucket"),
+    ATOMIC_FAILURE_NANOS(230, "how long a CAS that does not store keeps its bucket"),
     ATOMIC_BUCKETS(4096, 1, 1 << 20, "buckets of host memory by low address bits, a power of 2"),
     PARKED_MAX(16, 0, 1 << 20, "atomics that wait for a bucket before a card takes nothing more"),
     ON_CHIP_NANOS(9.1, "time of a card for an atomic on its own memory"),

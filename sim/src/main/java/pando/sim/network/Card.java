@@ -137,9 +137,12 @@ final class Card {
     return next;
   }
 
-  /** Returns when an atomic on the card's own memory takes effect. */
-  long onChipEffect(long now, Message atomic) {
-    long word = GlobalAddress.offset(atomic.remote) / Long.BYTES;
+  /**
+   * Returns when a verb on the card's own memory takes effect: without PCIe, and after those before
+   * it on the same word.
+   */
+  long onChipEffect(long now, Message verb) {
+    long word = GlobalAddress.offset(verb.remote) / Long.BYTES;
     int index = (int) word & (wordFreeAt.length - 1);
     long ready = onChip.serve(now, model.picos(ON_CHIP_NANOS));
     long effect = Math.max(ready, wordFreeAt[index]);

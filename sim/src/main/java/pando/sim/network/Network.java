@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
+import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList.Kind;
@@ -172,11 +173,10 @@ public final class Network {
     if (kind == null) {
       return processed(message, taken + model.picos(COMPLETION_NANOS));
     }
-    return switch (kind) {
-      case READ -> taken + model.picos(READ_NANOS);
-      case WRITE -> taken + model.picos(WRITE_NANOS);
-      default -> card.onChipEffect(taken, message);
-    };
+    if (GlobalAddress.isOnChip(message.remote)) {
+      return card.onChipEffect(taken, message);
+    }
+    return taken + model.picos(kind == Kind.READ ? READ_NANOS : WRITE_NANOS);
   }
 
   private long processed(Message message, long arrival) {
