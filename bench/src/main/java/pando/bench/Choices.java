@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import pando.bench.figure.Figure;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
@@ -130,6 +131,13 @@ final class Choices {
   static final class DistributionConverter extends NameConverter<Distribution> {
     DistributionConverter() {
       super(Distribution.class);
+    }
+  }
+
+  /** Reads a figure. */
+  static final class FigureConverter extends NameConverter<Figure> {
+    FigureConverter() {
+      super(Figure.class);
     }
   }
 

@@ -20,6 +20,7 @@ import picocli.CommandLine.Spec;
       ChurnCommand.class,
       SimulateCommand.class,
       CheckCommand.class,
+      CompareCommand.class,
       JmhCommand.class,
       MemoryServerCommand.class,
       ComputeServerCommand.class,

@@ -140,7 +140,8 @@ final class MainTest {
         "pando simulate --coroutines 0                    | --coroutines is out of range",
         "pando simulate --duration -3ms                   | '-3ms' is not a time",
         "pando simulate --duration 5                      | '5' is not a time",
-        "pando simulate --index oak                       | 'oak' is not one of dex, sherman, p-sherman, fg, lock",
+        "pando simulate --index oak                       | 'oak' is not one of dex, sherman,"
+            + " p-sherman, fg, lock",
         "pando simulate --set wire-nanos=-1               | a constant of the model is out of"
             + " range",
         "pando simulate --set wire-nanos=x                | 'x' is not a number",
@@ -158,7 +159,8 @@ final class MainTest {
         "pando simulate --seeds 1 --threads 1,2           | --threads takes one value",
         "pando simulate --seeds 1 --threads 20            | --threads is out of range: value=20",
         "pando simulate --seeds 1 --set node-bytes=77     | nodeBytes=77",
-        "pando simulate --seeds 1 --set wire-nanos=-1     | a constant of the model is out of range: name=wire-nanos",
+        "pando simulate --seeds 1 --set wire-nanos=-1     | a constant of the model is out of"
+            + " range: name=wire-nanos",
         "pando simulate --index lock --cache 1%           | no use for --cache=1%: locks",
         "pando simulate --index lock --set admission=1    | --set is out of range:"
             + " value={admission=1}",

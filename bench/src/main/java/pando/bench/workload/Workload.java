@@ -19,7 +19,9 @@ public enum Workload {
   /** Inserts alone; their keys are uniform. */
   INSERT_ONLY(0, 0, 100, 0),
   /** A few inserts, Table 3. */
-  READ_INTENSIVE_2(95, 0, 5, 0);
+  READ_INTENSIVE_2(95, 0, 5, 0),
+  /** Updates alone, as in Sherman's Table 3. */
+  WRITE_ONLY(0, 100, 0, 0);
 
   /** Records that a scan reads. */
   public static final int SCAN_RECORDS = 100;

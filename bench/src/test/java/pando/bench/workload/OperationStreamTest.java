@@ -37,6 +37,7 @@ final class OperationStreamTest {
           case SCAN_INTENSIVE -> Map.of(Operation.SCAN, 95, Operation.INSERT, 5);
           case INSERT_ONLY -> Map.of(Operation.INSERT, 100);
           case READ_INTENSIVE_2 -> Map.of(Operation.LOOKUP, 95, Operation.INSERT, 5);
+          case WRITE_ONLY -> Map.of(Operation.UPDATE, 100);
         };
     assertThat(counts.keySet()).isEqualTo(expected.keySet());
     counts.forEach((operation, count) ->

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import pando.fabric.VerbList;
 
 /**
  * The bytes of a node of the B-link tree, the same for a leaf and an inner node, in the pool and in
@@ -124,6 +125,11 @@ final class BLinkLayout {
 
   int imageBytes() {
     return nodeBytes - IMAGE;
+  }
+
+  /** Adds the READ of a node's image to a list. */
+  void addRead(VerbList list, long address, long node) {
+    list.read(address + IMAGE, node + IMAGE, imageBytes());
   }
 
   /** Returns the entries of a full leaf, and the children of a full inner node. */

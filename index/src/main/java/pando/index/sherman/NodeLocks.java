@@ -21,7 +21,8 @@ final class NodeLocks {
    * lock and hands it to him with the local one, at most so many times in a row.
    *
    * With versions, the lock's word counts the changes as well: to take the lock takes a READ of the
-   * word and a CAS of what was found, and to let go stores the next version.
+   * word and a CAS of what was found, and to let go stores the next version. The node is READ behind the
+   * word, in one list: if the CAS finds the same version, nobody has written it since.
    *
    * What only this compute server writes takes the local lock alone.
    *
@@ -37,7 +38,10 @@ final class NodeLocks {
 
   private static final int EAGER = 10_000;
 
+  private static final long NOWHERE = -1;
+
   private final LockTables tables;
+  private final BLinkLayout layout;
   private final Worker worker;
   private final MemorySegment memory;
   private final long unlocked;
@@ -56,8 +60,14 @@ final class NodeLocks {
   private int[] times = new int[8];
   private int count;
 
+  /** Where the node goes that is READ with its lock's word. */
+  private long fetchTo = NOWHERE;
+
+  private boolean fetched;
+
   NodeLocks(ShermanServer server, Validation validation, int session, Worker worker, long scratch) {
     this.tables = server.locks;
+    this.layout = server.layout;
     this.worker = worker;
     this.memory = worker.memory();
     this.unlocked = scratch;
@@ -77,6 +87,25 @@ final class NodeLocks {
    * @throws StalledException where it stays locked
    */
   void lock(long node, boolean owned) {
+    fetchTo = NOWHERE;
+    take(node, owned);
+  }
+
+  /**
+   * Takes a node's lock as {@link #lock}, and where its word is READ for that, the node with it.
+   *
+   * @param buffer where the node is to start in local memory
+   * @return whether the node was read: as the lock's version was the same when it was taken, the
+   *     node is
+   */
+  boolean lockAndFetch(long node, boolean owned, long buffer) {
+    fetchTo = versions ? buffer : NOWHERE;
+    fetched = false;
+    take(node, owned);
+    return fetched;
+  }
+
+  private void take(long node, boolean owned) {
     long lock = tables.lockOf(node);
     int place = placeOf(lock);
     if (place < 0) {
@@ -118,10 +147,12 @@ final class NodeLocks {
   private void takeGlobal(int place, long node) {
     long start = worker.nanoTime();
     for (int attempt = 0; ; attempt++) {
-      long other = takeOnce(place);
+      long other = takeOnce(place, node);
       if (other == 0) {
         return;
       }
+      // Once is enough: whoever has to wait would fetch in vain.
+      fetchTo = NOWHERE;
       // Spins, as the paper does: each attempt is a round trip.
       worker.backoff().pause(Math.min(attempt >> 8, 20));
       if (attempt > EAGER && worker.nanoTime() - start > waitNanos) {
@@ -132,10 +163,10 @@ final class NodeLocks {
   }
 
   /** Tries to take a global lock; returns 0, or who has it. */
-  private long takeOnce(int place) {
+  private long takeOnce(int place, long node) {
     // Before the verb: where that fails, the lock may be ours.
     global[place] = true;
-    long other = versions ? takeWord(place) : takeField(place);
+    long other = versions ? takeWord(place, node) : takeField(place);
     global[place] = other == 0;
     return other;
   }
@@ -148,15 +179,20 @@ final class NodeLocks {
     return (before >>> shift) & LockTables.LOCK_MASK;
   }
 
-  private long takeWord(int place) {
+  private long takeWord(int place, long node) {
     long address = tables.wordOf(held[place]);
-    worker.read(address, found, Long.BYTES);
+    single.clear().read(address, found, Long.BYTES);
+    if (fetchTo != NOWHERE) {
+      layout.addRead(single, node, fetchTo);
+    }
+    worker.post(single);
     long word = memory.get(LONG, found);
     if ((word & LockTables.LOCK_MASK) != 0) {
       return word & LockTables.LOCK_MASK;
     }
     long before = worker.cas(address, word, word | owner);
     words[place] = word;
+    fetched = before == word && fetchTo != NOWHERE;
     return before == word ? 0 : Math.max(before & LockTables.LOCK_MASK, 1);
   }
 
@@ -188,7 +224,8 @@ final class NodeLocks {
     if (owned || global[place]) {
       return true;
     }
-    if (takeOnce(place) == 0) {
+    fetchTo = NOWHERE;
+    if (takeOnce(place, node) == 0) {
       return true;
     }
     release(place);

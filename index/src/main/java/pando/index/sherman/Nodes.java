@@ -28,6 +28,11 @@ final class Nodes {
   /** READs of a torn node: a tenth of a second, where a WRITE takes a microsecond. */
   private static final int READS_MAX = 200;
 
+  /** The same with versions: a hot node is locked most of the time, and torn as long. */
+  private static final int READS_BEFORE_LOCK = 2;
+
+  private static final int PAUSES = 12;
+
   private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final ShermanServer server;
@@ -40,9 +45,6 @@ final class Nodes {
   private final long before;
   private final long after;
   private final VerbList list = new VerbList();
-
-  /** READs that brought a torn node. */
-  long torn;
 
   Nodes(ShermanServer server, Validation validation, NodeLocks locks, Worker worker, long scratch) {
     this.server = server;
@@ -66,7 +68,8 @@ final class Nodes {
    */
   int read(long address, int level, long key, boolean owned, long buffer) {
     String problem = null;
-    for (int attempt = 0; attempt < READS_MAX; attempt++) {
+    int most = validation == Validation.VERSIONS ? READS_BEFORE_LOCK : READS_MAX;
+    for (int attempt = 0; attempt < most; attempt++) {
       if (readOnce(address, owned, buffer)) {
         problem = problem(address, buffer);
         if (problem == null) {
@@ -76,8 +79,7 @@ final class Nodes {
           throw new CorruptNodeException(address, problem);
         }
       }
-      torn++;
-      worker.backoff().pause(Math.min(attempt, 12));
+      worker.backoff().pause(Math.min(attempt, PAUSES));
     }
     return readLocked(address, level, key, owned, buffer);
   }
@@ -115,14 +117,13 @@ final class Nodes {
   /** Adds the READs of a node to a list; {@link #isWhole(long, long, long)} checks them. */
   void addRead(VerbList reads, long address, long buffer, long wordBefore, long wordAfter) {
     if (validation != Validation.VERSIONS) {
-      reads.read(address + BLinkLayout.IMAGE, buffer + BLinkLayout.IMAGE, layout.imageBytes());
+      layout.addRead(reads, address, buffer);
       return;
     }
     long word = server.locks.wordOf(server.locks.lockOf(address));
-    reads
-        .read(word, wordBefore, Long.BYTES)
-        .read(address + BLinkLayout.IMAGE, buffer + BLinkLayout.IMAGE, layout.imageBytes())
-        .read(word, wordAfter, Long.BYTES);
+    reads.read(word, wordBefore, Long.BYTES);
+    layout.addRead(reads, address, buffer);
+    reads.read(word, wordAfter, Long.BYTES);
   }
 
   /** Tells whether a node that {@link #addRead} fetched is whole. */
@@ -149,8 +150,7 @@ final class Nodes {
 
   /** Reads a node that changes all the time, as one of those who change it. */
   private int readLocked(long address, int level, long key, boolean owned, long buffer) {
-    locks.lock(address, owned);
-    int outcome = readHeld(address, level, key, buffer);
+    int outcome = lockAndRead(address, level, key, owned, buffer);
     locks.unlock(address);
     return outcome;
   }
@@ -161,8 +161,9 @@ final class Nodes {
    * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
    */
   int lockAndRead(long address, int level, long key, boolean owned, long buffer) {
-    locks.lock(address, owned);
-    return readHeld(address, level, key, buffer);
+    return locks.lockAndFetch(address, owned, buffer)
+        ? check(address, level, key, buffer)
+        : readHeld(address, level, key, buffer);
   }
 
   /** Reads a node whose lock is held: nobody writes it. */
