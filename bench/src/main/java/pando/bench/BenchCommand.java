@@ -237,11 +237,19 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     long bytes = poolBytes(plan, inserts);
     int memoryServers = memoryServers();
     if (fabric == Choices.FabricKind.LOCAL) {
-      return LocalTestbed.load(
-          IndexSubject.openLocal(options, memoryServers, bytes, plan.seed()), plan);
+      return LocalTestbed.load(openLocal(options, memoryServers, bytes, plan.seed()), plan);
     }
     long bytesPerServer = PoolSize.bytesPerServer(bytes, memoryServers, options.computeServers());
     return ShmTestbed.load(memoryServers, bytesPerServer, computeProcesses, childArguments());
+  }
+
+  private IndexSubject openLocal(IndexOptions options, int memoryServers, long bytes, long seed) {
+    try {
+      return IndexSubject.openLocal(options, memoryServers, bytes, seed);
+    } catch (IllegalArgumentException e) {
+      // The fabric lacks what the index needs.
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
   }
 
   private static long poolBytes(Plan plan, long inserts) {

@@ -11,14 +11,10 @@ import pando.bench.simulate.SimPlan;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
-import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
 
 /** Workloads in virtual time: every combination of what the options list, on one loaded tree. */
 final class SimulatedWorkloads {
-  /** What the papers' testbeds fit for a search in Sherman's index cache and leaf. */
-  private static final double SHERMAN_OPERATION_NANOS = 2_500;
-
   private final Choices.Index index;
   private final DrawOptions draw;
   private final LoadOptions load;
@@ -44,7 +40,7 @@ final class SimulatedWorkloads {
     cluster =
         simulation
             .cluster(SimulationMode.WORKLOADS, servers, load.seed())
-            .withModel(settings.model(defaultModel()));
+            .withModel(settings.model(IndexPlan.modelOf(index.defaults())));
     for (Workload workload : workloads) {
       for (Distribution distribution : draw.distributions()) {
         for (CacheSize cache : servers.caches()) {
@@ -52,13 +48,6 @@ final class SimulatedWorkloads {
         }
       }
     }
-  }
-
-  private ClusterModel defaultModel() {
-    ClusterModel model = ClusterModel.defaults();
-    return index == Choices.Index.DEX
-        ? model
-        : model.with("operation-nanos", SHERMAN_OPERATION_NANOS);
   }
 
   private IndexOptions options(CacheSize cache) {

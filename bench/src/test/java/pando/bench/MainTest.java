@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -170,6 +171,13 @@ final class MainTest {
         "pando simulate --threads ,                       | --threads is out of range",
         "pando bench --cache 1%,2%                        | --cache takes one value",
         "pando bench --distribution uniform,zipfian       | --distribution takes one value",
+        "pando simulate --index fg --set validation=lot   | one of auto, lines",
+        "pando compare                                    | --figure",
+        "pando compare --figure 12                        | '12' is not one of sherman-10",
+        "pando compare --figure dex-6 --records 9         | --records is out of range",
+        "pando bench --index sherman --set admission=1    | name=admission",
+        "pando bench --index sherman --set validation=lines | needs a fabric that lands 64 bytes",
+        "pando bench --index sherman --set validation=original | runs in the simulator alone",
         "pando check no-such-file                         | no-such-file: not a file",
         "pando demo 8.8.8                                 | '8.8.8' is not an IPv4 address",
         "pando memory-server --size 8MiB                  | --name",
@@ -188,7 +196,8 @@ final class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "bench", "demo", "churn", "simulate", "check", "memory-server"})
+  @ValueSource(
+      strings = {"", "bench", "demo", "churn", "simulate", "check", "compare", "memory-server"})
   void shouldHelp(String command) {
     int status = execute((command + " --help").strip().split(" "));
     assertThat(out.toString()).startsWith("Usage: pando " + command);
@@ -251,6 +260,15 @@ final class MainTest {
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
     assertThat(objects(json)).hasSize(2);
+  }
+
+  @Test
+  void shouldPrintAPapersNumbersBesideItsOwn() throws IOException {
+    Path json = directory.resolve("figure.json");
+    int status = execute("compare", "--figure=dex-table2", "--records=100K", "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("read-only, Sherman").contains("3.02");
+    assertThat(Files.readString(json)).contains("\"paper\":3.02").contains("\"ours\":");
   }
 
   @Test

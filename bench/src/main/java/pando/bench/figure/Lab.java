@@ -10,15 +10,10 @@ import pando.bench.simulate.SimResult;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
-import pando.index.dex.DexOptions;
-import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
 
 /** A testbed of a paper: a cluster, its clients, its records. Runs systems on it. */
 final class Lab {
-  /** What the papers' testbeds fit for a search in Sherman's index cache and leaf. */
-  private static final double SHERMAN_OPERATION_NANOS = 2_500;
-
   private static final double THETA = 0.99;
 
   private final int servers;
@@ -69,14 +64,10 @@ final class Lab {
   }
 
   private IndexPlan plan(IndexOptions options, long warmup, Load load) {
-    ClusterModel model = ClusterModel.defaults();
     ClusterOptions cluster =
         ClusterOptions.defaults()
             .withServers(servers, servers)
-            .withModel(
-                options instanceof DexOptions
-                    ? model
-                    : model.with("operation-nanos", SHERMAN_OPERATION_NANOS))
+            .withModel(IndexPlan.modelOf(options))
             .withSeed(seed);
     SimPlan sim =
         new SimPlan(

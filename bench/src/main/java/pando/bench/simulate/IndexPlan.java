@@ -2,6 +2,8 @@ package pando.bench.simulate;
 
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
+import pando.index.dex.DexOptions;
+import pando.sim.ClusterModel;
 
 /**
  * A workload on an index in virtual time.
@@ -13,4 +15,15 @@ import pando.index.IndexOptions;
  * @param warmup operations before those that are simulated, which take no time
  */
 public record IndexPlan(
-    SimPlan sim, IndexOptions index, Workload workload, double fill, long warmup) {}
+    SimPlan sim, IndexOptions index, Workload workload, double fill, long warmup) {
+  /** What the papers' testbeds fit for a search in Sherman's index cache and leaf. */
+  private static final double SHERMAN_OPERATION_NANOS = 2_500;
+
+  /** Returns the model in which an operation takes a compute server as long as one of a system. */
+  public static ClusterModel modelOf(IndexOptions index) {
+    ClusterModel model = ClusterModel.defaults();
+    return index instanceof DexOptions
+        ? model
+        : model.with("operation-nanos", SHERMAN_OPERATION_NANOS);
+  }
+}
