@@ -177,8 +177,9 @@ final class ShermanWorker implements AutoCloseable {
     } else if (found ? operation.changes : operation.adds) {
       int place = found ? index : layout.findFree(memory, leaf);
       if (place < 0) {
-        written = true;
         splits.splitLeaf(leaf, wanted, stored);
+        written = true;
+        splits.announce(0);
       } else {
         long sumBefore = layout.entrySum(memory, leaf, place);
         BLinkLayout.put(memory, leaf, place, wanted, stored);

@@ -31,6 +31,11 @@ final class Splits {
   private final long[] keys;
   private final long[] slots;
 
+  /** The new node that the last split made, and the least key that it covers. */
+  private long newNode;
+
+  private long newLow;
+
   /**
    * Creates what splits.
    *
@@ -63,7 +68,12 @@ final class Splits {
     this.slots = new long[layout.capacity() + 1];
   }
 
-  /** Splits a full leaf whose lock is held, adds an entry, and lets go of the lock. */
+  /**
+   * Splits a full leaf whose lock is held, adds an entry, and lets go of the lock. To be followed
+   * by {@link #announce}.
+   *
+   * @throws PoolFullException where there is no room for another node; nothing was changed then
+   */
   void splitLeaf(long leaf, long key, long value) {
     int count = layout.copySorted(memory, leaf, Long.MIN_VALUE, Long.MAX_VALUE, keys, slots);
     int at = count;
@@ -77,6 +87,17 @@ final class Splits {
     split(leaf, 0, count + 1);
   }
 
+  /** Makes the new node known to the level above the one that was split. */
+  void announce(int level) {
+    try {
+      insertAbove(level + 1, newLow, newNode);
+    } catch (PoolFullException noRoomAbove) {
+      // The entry is stored and the tree is right: the sibling is reached through the node, which
+      // costs a READ more, as in the moment before.
+      locks.abandon(noRoomAbove);
+    }
+  }
+
   /** Splits a full inner node whose lock is held, adds a child, and lets go of the lock. */
   private void splitInner(long node, int level, int index, long key, long child) {
     int count = BLinkLayout.count(memory, node);
@@ -86,6 +107,7 @@ final class Splits {
       slots[i] = i == index ? child : BLinkLayout.slot(memory, node, from);
     }
     split(node, level, count + 1);
+    announce(level);
   }
 
   /** Divides entries between a node and a new sibling. */
@@ -113,13 +135,8 @@ final class Splits {
       }
     }
     locks.writeAndUnlock(address, list);
-    try {
-      insertAbove(level + 1, low, siblingAddress);
-    } catch (PoolFullException noRoomAbove) {
-      // The entry is stored and the tree is right: the sibling is reached through the node, which
-      // costs a READ more, as in the moment before.
-      locks.abandon(noRoomAbove);
-    }
+    newNode = siblingAddress;
+    newLow = low;
   }
 
   /** Writes the sibling in the node's own list where both are on one memory server, else now. */
