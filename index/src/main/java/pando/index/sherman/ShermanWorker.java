@@ -91,7 +91,17 @@ final class ShermanWorker implements AutoCloseable {
     long parent = layout.offset(3);
     this.descent = new Descent(server, nodes, locks, catalogue, worker, inner);
     this.splits =
-        new Splits(server, nodes, locks, descent, catalogue, worker, sibling, parent, message);
+        new Splits(
+            server,
+            nodes,
+            locks,
+            descent,
+            catalogue,
+            worker,
+            validation == Validation.VERSIONS,
+            sibling,
+            parent,
+            message);
     this.merges =
         new Merges(
             server, nodes, locks, descent, catalogue, worker, leaf, sibling, parent, message);

@@ -16,6 +16,16 @@ import pando.index.pool.Catalogue;
  * that node alone.
  */
 final class Splits {
+  /*
+   * No pointer leads to a new node, but an old one may lead to its place, from the time when another
+   * node was there. Who follows it must not take a part of the new node and a part of the old one for
+   * a whole. Stamps and checksums tell him. Versions do so only if the new node is written under its
+   * own lock; that is taken without waiting, as the lock of the node that is split is held.
+   */
+
+  /** Places whose locks somebody has, before a split gives up. */
+  private static final int REFUSALS_MAX = 8;
+
   private final ShermanServer server;
   private final BLinkLayout layout;
   private final Nodes nodes;
@@ -27,7 +37,9 @@ final class Splits {
   private final long sibling;
   private final long parent;
   private final long message;
+  private final boolean lockNew;
   private final VerbList list = new VerbList();
+  private final long[] refused = new long[REFUSALS_MAX];
   private final long[] keys;
   private final long[] slots;
 
@@ -39,6 +51,7 @@ final class Splits {
   /**
    * Creates what splits.
    *
+   * @param lockNew whether new nodes are written under their locks
    * @param sibling where new nodes start in local memory
    * @param parent where nodes above start in local memory
    * @param message local room for a CALL
@@ -50,6 +63,7 @@ final class Splits {
       Descent descent,
       Catalogue catalogue,
       Worker worker,
+      boolean lockNew,
       long sibling,
       long parent,
       long message) {
@@ -61,6 +75,7 @@ final class Splits {
     this.catalogue = catalogue;
     this.worker = worker;
     this.memory = worker.memory();
+    this.lockNew = lockNew;
     this.sibling = sibling;
     this.parent = parent;
     this.message = message;
@@ -115,8 +130,8 @@ final class Splits {
     int kept = count / 2;
     long low = keys[kept];
     long address = BLinkLayout.address(memory, node);
-    long siblingAddress = server.allocator.allocate(worker, message, GlobalAddress.server(address));
     long above = BLinkLayout.high(memory, node);
+    long siblingAddress = allocate(address, server.owns(low, above));
     layout.format(
         memory, sibling, siblingAddress, level, low, above, BLinkLayout.sibling(memory, node));
     fill(sibling, kept, count);
@@ -135,8 +150,34 @@ final class Splits {
       }
     }
     locks.writeAndUnlock(address, list);
+    unlockNew(siblingAddress);
     newNode = siblingAddress;
     newLow = low;
+  }
+
+  /** Allocates a node, near another if there is room, and takes its lock where that is needed. */
+  private long allocate(long near, boolean owned) {
+    int refusals = 0;
+    try {
+      while (refusals < REFUSALS_MAX) {
+        long address = server.allocator.allocate(worker, message, GlobalAddress.server(near));
+        if (!lockNew || locks.tryLock(address, owned)) {
+          return address;
+        }
+        refused[refusals++] = address;
+      }
+    } finally {
+      while (refusals > 0) {
+        server.allocator.free(worker, message, refused[--refusals]);
+      }
+    }
+    throw new StalledException("locks of new nodes stayed taken: nodes=" + REFUSALS_MAX);
+  }
+
+  private void unlockNew(long address) {
+    if (lockNew) {
+      locks.unlock(address);
+    }
   }
 
   /** Writes the sibling in the node's own list where both are on one memory server, else now. */
@@ -195,13 +236,14 @@ final class Splits {
   private void grow(int level) {
     long root = catalogue.root();
     if (Catalogue.rootLevel(root) < level) {
-      long address = server.allocator.allocate(worker, message, GlobalAddress.server(root));
+      long address = allocate(root, server.owns(Long.MIN_VALUE, Long.MAX_VALUE));
       boolean used = false;
       try {
         layout.format(
             memory, sibling, address, level, Long.MIN_VALUE, Long.MAX_VALUE, GlobalAddress.NULL);
         BLinkLayout.append(memory, sibling, Long.MIN_VALUE, Catalogue.rootAddress(root));
         nodes.write(sibling);
+        unlockNew(address);
         used = catalogue.replaceRoot(root, address, level);
       } finally {
         if (!used) {
