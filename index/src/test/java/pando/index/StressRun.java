@@ -13,10 +13,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Real threads on one index: some that change keys, one that scans, and what else there is. */
 public final class StressRun {
-  private static final int OPERATIONS = Integer.getInteger("pando.test.operations", 10_000);
-
   private final RangeIndex index;
   private final SplittableRandom random;
+  private final int operations;
   private final AtomicLong clock = new AtomicLong();
   private final AtomicInteger working;
   private final List<StressWorker> workers = new ArrayList<>();
@@ -24,9 +23,10 @@ public final class StressRun {
   private final List<Callable<Void>> tasks = new ArrayList<>();
   private final StressKeys keys = new StressKeys();
 
-  /** Prepares a run of so many threads that change keys. */
-  public StressRun(RangeIndex index, long seed, int threads) {
+  /** Prepares a run of so many threads that change keys, each so many times. */
+  public StressRun(RangeIndex index, long seed, int threads, int operations) {
     this.index = index;
+    this.operations = operations;
     this.random = new SplittableRandom(seed);
     this.working = new AtomicInteger(threads);
     for (int thread = 0; thread < threads; thread++) {
@@ -45,12 +45,23 @@ public final class StressRun {
     tasks.add(() -> repeat(every, task));
   }
 
-  /** Runs, and checks that an order of all operations explains what each saw. */
+  /** Runs tasks side by side until all have ended. */
+  public interface Runner {
+    /** Runs them. */
+    void run(List<Callable<Void>> tasks) throws Exception;
+  }
+
+  /** Runs on real threads, and checks what they saw. */
   public void run() throws Exception {
+    run(Threads::run);
+  }
+
+  /** Runs, and checks that an order of all operations explains what each saw. */
+  public void run(Runner runner) throws Exception {
     try (Session session = index.session()) {
       keys.steady().forEach(session::put);
     }
-    Threads.run(tasks);
+    runner.run(tasks);
     try (Session session = index.session()) {
       workers.getFirst().readHot(session);
     }
@@ -59,7 +70,7 @@ public final class StressRun {
 
   private Void work(StressWorker worker) {
     try {
-      worker.run(OPERATIONS);
+      worker.run(operations);
     } finally {
       working.decrementAndGet();
     }

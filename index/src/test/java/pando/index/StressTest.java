@@ -11,6 +11,8 @@ import pando.fabric.Fabric;
 /** Real threads on one index. */
 @Timeout(180)
 class StressTest {
+  private static final int OPERATIONS = Integer.getInteger("pando.test.operations", 10_000);
+
   @ParameterizedTest(name = "seed={0} {1} threads={2} memory={3} compute={4} {5}")
   @CsvSource({
     "101, DEX,       4, 1, 1, offloading=off",
@@ -41,7 +43,7 @@ class StressTest {
       RangeIndex index = configuration.create(fabric);
       Map<Long, Long> expected;
       try (index) {
-        StressRun run = new StressRun(index, start, threads);
+        StressRun run = new StressRun(index, start, threads, OPERATIONS);
         run.run();
         expected = run.expected();
       }

@@ -18,6 +18,7 @@ import pando.index.TreeCheck;
 /** Real threads on one index while its partitions move. */
 @Timeout(180)
 class DexStressTest {
+  private static final int OPERATIONS = Integer.getInteger("pando.test.operations", 10_000);
   private static final int SERVERS_MAX = 8;
 
   @ParameterizedTest(name = "seed={0} threads={1} memory={2} compute={3} change every {4} {5}")
@@ -38,7 +39,7 @@ class DexStressTest {
       DexIndex index = DexIndex.create(fabric, options);
       Map<Long, Long> expected;
       try (index) {
-        StressRun run = new StressRun(index, start, threads);
+        StressRun run = new StressRun(index, start, threads, OPERATIONS);
         Repartitioner repartitioner =
             new Repartitioner(index, new SplittableRandom(~start), SERVERS_MAX);
         run.besides(changeEvery, repartitioner::change);
