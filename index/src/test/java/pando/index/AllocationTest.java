@@ -14,7 +14,7 @@ import pando.fabric.Fabric;
 class AllocationTest {
   private static final int ENTRIES = 20_000;
   private static final int OPERATIONS = 50_000;
-  private static final int ROUNDS = 4;
+  private static final int ROUNDS_MAX = 60;
   private static final long NOISE_BYTES_MAX = 4_096;
 
   private long scanned;
@@ -66,11 +66,11 @@ class AllocationTest {
     return true;
   }
 
-  /** The last rounds run compiled code; the least of them has no noise. */
+  /** Goes on until a round has run compiled code alone, without noise. */
   private void measure(String what, Session session, long[] keys, Operation operation) {
     AllocatedBytes allocated = new AllocatedBytes();
     long min = Long.MAX_VALUE;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS_MAX && min >= NOISE_BYTES_MAX; round++) {
       long before = allocated.get();
       for (int i = 0; i < OPERATIONS; i++) {
         operation.on(session, keys[(int) (i * 7919L % keys.length)]);
