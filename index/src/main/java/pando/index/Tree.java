@@ -9,7 +9,8 @@ import java.util.SortedMap;
  *
  * @param entries of all leaves that could be read
  * @param nodes that were reached
- * @param strays nodes on another memory server than where their system wants them
+ * @param strays nodes that are not where their system wants them: on another memory server than
+ *     those around them, or unknown to the node above
  * @param problems what is wrong; empty for a sound tree
  */
 public record Tree(SortedMap<Long, Long> entries, int nodes, int strays, List<String> problems) {

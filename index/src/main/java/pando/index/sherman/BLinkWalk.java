@@ -19,6 +19,8 @@ import pando.index.pool.Catalogue;
  * Walks a whole B-link tree in the pool and checks its structure: levels, fences, order, siblings,
  * that each node is whole and reached once, and that no lock is held. To be used while nobody
  * changes the tree.
+ *
+ * <p>A node that is reached through its left neighbour alone is sound, and counts as a stray.
  */
 public final class BLinkWalk {
   private final BLinkLayout layout;
@@ -32,6 +34,8 @@ public final class BLinkWalk {
 
   /** By level, the sibling that the node before has named. */
   private final long[] expected = new long[BLinkLayout.LEVELS_MAX];
+
+  private int strays;
 
   private BLinkWalk(ShermanServer server, Validation validation, Worker worker, long scratch) {
     this.layout = server.layout;
@@ -64,7 +68,7 @@ public final class BLinkWalk {
       BLinkWalk walk = new BLinkWalk(server, validation, worker, message);
       walk.root(new Catalogue(worker, message, server.places, server.system));
       walk.onChipLocks(fabric, options);
-      return new Tree(walk.entries, walk.addresses.size(), 0, walk.problems);
+      return new Tree(walk.entries, walk.addresses.size(), walk.strays, walk.problems);
     }
   }
 
@@ -73,35 +77,51 @@ public final class BLinkWalk {
       long root = catalogue.root();
       int level = Catalogue.rootLevel(root);
       expected[level] = Catalogue.rootAddress(root);
-      node(Catalogue.rootAddress(root), level, Long.MIN_VALUE, Long.MAX_VALUE);
+      nodes(Catalogue.rootAddress(root), level, Long.MIN_VALUE, Long.MAX_VALUE);
     } catch (PandoException e) {
       problems.add("the root cannot be read: " + e.getMessage());
     }
   }
 
-  private void node(long address, int level, long low, long high) {
+  /** Walks through a child, and the siblings to its right that the node above does not know. */
+  private void nodes(long child, int level, long low, long high) {
+    long end = node(child, level, low, high);
+    while (end < high) {
+      strays++;
+      end = node(expected[level], level, end + 1, high);
+    }
+  }
+
+  /**
+   * Walks through a node and what is below it.
+   *
+   * @param high greatest key that it may cover
+   * @return the greatest key that it covers
+   */
+  private long node(long address, int level, long low, long high) {
     if (!addresses.add(address)) {
       problem(address, "is reached twice");
-      return;
+      return high;
     }
     // A place for each level: a node is needed until its children are done.
     long node = layout.offset(level);
     try {
       if (nodes.readHeld(address, level, low, node) != Nodes.COVERS) {
-        problem(address, "is not the one that its parent names");
-        return;
+        problem(address, "is not the one that is expected there");
+        return high;
       }
     } catch (PandoException e) {
       problems.add(String.valueOf(e.getMessage()));
-      return;
+      return high;
     }
-    if (BLinkLayout.low(memory, node) != low || BLinkLayout.high(memory, node) != high) {
+    long end = BLinkLayout.high(memory, node);
+    if (BLinkLayout.low(memory, node) != low || end > high) {
       problem(
           address,
           "fences are not the parent's: low="
               + BLinkLayout.low(memory, node)
               + ", high="
-              + BLinkLayout.high(memory, node)
+              + end
               + ", expectedLow="
               + low
               + ", expectedHigh="
@@ -118,7 +138,7 @@ public final class BLinkWalk {
       leaf(node);
     } else {
       for (int i = 0; i < BLinkLayout.count(memory, node); i++) {
-        node(
+        nodes(
             BLinkLayout.slot(memory, node, i),
             level - 1,
             BLinkLayout.key(memory, node, i),
@@ -129,6 +149,7 @@ public final class BLinkWalk {
     if ((Words.get(memory, node) & LockTables.LOCK_MASK) != 0) {
       problem(address, "its lock is held");
     }
+    return Math.min(end, high);
   }
 
   private void leaf(long node) {

@@ -3,6 +3,7 @@ package pando.index.sherman;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
+import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.pool.Catalogue;
@@ -103,6 +104,8 @@ final class Descent {
             + key
             + ", level="
             + wanted
+            + ", last="
+            + GlobalAddress.toString(node)
             + ", restarts="
             + RESTARTS_MAX);
   }

@@ -23,8 +23,8 @@ final class FenceIndex {
 
   /** Makes an empty map for so many entries. */
   FenceIndex(int capacity) {
-    // A block that is split leaves two half full; one that runs empty is taken back.
-    int most = 2 * capacity / BLOCK * 2 + 2;
+    // Neighbours that fit into half a block are joined, so that two hold more than half a block.
+    int most = 2 * (2 * capacity / BLOCK) + 2;
     fences = new long[most * BLOCK];
     frames = new int[most * BLOCK];
     counts = new int[most];
@@ -64,10 +64,6 @@ final class FenceIndex {
       return before;
     }
     if (counts[block] == BLOCK) {
-      if (spares == 0) {
-        compact();
-        return put(fence, frame);
-      }
       split(place);
       return put(fence, frame);
     }
@@ -99,9 +95,30 @@ final class FenceIndex {
     System.arraycopy(frames, entry + 1, frames, entry, moved);
     if (--counts[block] == 0) {
       removeBlock(place);
-    } else {
-      firsts[place] = fences[block * BLOCK];
+      return;
     }
+    firsts[place] = fences[block * BLOCK];
+    if (!joinNext(place) && place > 0) {
+      joinNext(place - 1);
+    }
+  }
+
+  /** Joins two sparse blocks; {@code false} where they are not. */
+  private boolean joinNext(int place) {
+    if (place + 1 >= blocks) {
+      return false;
+    }
+    int block = directory[place];
+    int next = directory[place + 1];
+    if (counts[block] + counts[next] > BLOCK / 2) {
+      return false;
+    }
+    int end = block * BLOCK + counts[block];
+    System.arraycopy(fences, next * BLOCK, fences, end, counts[next]);
+    System.arraycopy(frames, next * BLOCK, frames, end, counts[next]);
+    counts[block] += counts[next];
+    removeBlock(place + 1);
+    return true;
   }
 
   /** Forgets everything. */
@@ -169,27 +186,5 @@ final class FenceIndex {
     System.arraycopy(directory, place + 1, directory, place, moved);
     System.arraycopy(firsts, place + 1, firsts, place, moved);
     blocks--;
-  }
-
-  /** Fills blocks up again where many have become sparse. */
-  private void compact() {
-    long[] allFences = new long[fences.length];
-    int[] allFrames = new int[frames.length];
-    int count = 0;
-    for (int place = 0; place < blocks; place++) {
-      int block = directory[place];
-      System.arraycopy(fences, block * BLOCK, allFences, count, counts[block]);
-      System.arraycopy(frames, block * BLOCK, allFrames, count, counts[block]);
-      count += counts[block];
-    }
-    clear();
-    for (int from = 0; from < count; from += BLOCK / 2) {
-      int moved = Math.min(BLOCK / 2, count - from);
-      addBlock(blocks, allFences[from]);
-      int block = directory[blocks - 1];
-      System.arraycopy(allFences, from, fences, block * BLOCK, moved);
-      System.arraycopy(allFrames, from, frames, block * BLOCK, moved);
-      counts[block] = moved;
-    }
   }
 }

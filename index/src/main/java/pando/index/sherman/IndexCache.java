@@ -1,6 +1,7 @@
 package pando.index.sherman;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
@@ -71,12 +72,18 @@ final class IndexCache implements AutoCloseable {
       long before = version.get();
       if ((before & 1) == 0) {
         boolean found = look(key, hit);
-        if (version.get() == before) {
+        if (isUnchanged(before)) {
           return found;
         }
       }
       backoff.pause(attempt);
     }
+  }
+
+  private boolean isUnchanged(long before) {
+    // What was read before must not be read after the version.
+    VarHandle.acquireFence();
+    return version.get() == before;
   }
 
   private boolean look(long key, Hit hit) {
@@ -115,7 +122,7 @@ final class IndexCache implements AutoCloseable {
       long before = version.get();
       if ((before & 1) == 0) {
         int copied = lookAfter(key, to, children);
-        if (version.get() == before) {
+        if (isUnchanged(before)) {
           return copied;
         }
       }

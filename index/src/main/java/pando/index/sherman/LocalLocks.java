@@ -94,12 +94,18 @@ final class LocalLocks {
     serveNext(lock);
   }
 
-  /** Lets go of a lock and hands the global one to whoever is next. */
-  void handOver(int lock, long word) {
+  /**
+   * Lets go of a lock and hands the global one to whoever is next.
+   *
+   * @return whether somebody took it; else, as he who was next went away, the lock and the global
+   *     one are still the caller's
+   */
+  boolean handOver(int lock, long word) {
     handed[lock] = true;
     handovers[lock]++;
     words[lock] = word;
-    serveNext(lock);
+    int ticket = serving.incrementAndGet(lock);
+    return abandonedCount == 0 || !takePlaceOf(lock, ticket);
   }
 
   /** Returns what changes whenever somebody takes the lock, negative while somebody has it. */
@@ -119,9 +125,18 @@ final class LocalLocks {
   private synchronized void skipAbandoned(int lock) {
     while (abandoned.remove(key(lock, serving.get(lock)))) {
       abandonedCount--;
-      // What was handed to him waits for the next one to come.
       serving.incrementAndGet(lock);
     }
+  }
+
+  /** Takes the place of one who is served and went away. */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Written under the monitor alone.
+  private synchronized boolean takePlaceOf(int lock, int ticket) {
+    if (!abandoned.remove(key(lock, ticket))) {
+      return false;
+    }
+    abandonedCount--;
+    return true;
   }
 
   /** Gives a ticket up; {@code false} where its turn has come after all. */

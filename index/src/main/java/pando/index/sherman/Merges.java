@@ -73,7 +73,7 @@ final class Merges {
     this.right = right;
     this.parent = parent;
     this.message = message;
-    this.mergeBelow = (int) (layout.capacity() * server.options.mergeShare());
+    this.mergeBelow = (int) Math.ceil(layout.capacity() * server.options.mergeShare());
     this.mergedMax = (int) (layout.capacity() * server.options.mergedShare());
     this.keys = new long[layout.capacity()];
     this.slots = new long[layout.capacity()];
@@ -81,7 +81,7 @@ final class Merges {
 
   /** Tells whether a leaf with so few entries should look for a neighbour. */
   boolean isDue(int entries) {
-    return entries <= mergeBelow && entries % STEP == 0;
+    return entries < mergeBelow && entries % STEP == 0;
   }
 
   /** Merges the node of a level that covers a key with a neighbour, if that can be done now. */
@@ -101,7 +101,7 @@ final class Merges {
       return;
     }
     locks.unlock(above);
-    if (merged && children <= mergeBelow) {
+    if (merged && (children == 1 || children < mergeBelow)) {
       merge(key, level + 1);
     }
   }

@@ -18,7 +18,8 @@ final class NodeLocks {
    * first, in the order of coming, and then the global one by masked CAS from 0 to its compute
    * server's number. To let go, it WRITEs 0 behind its last change, in the same doorbell list, and
    * lets go of the local lock when that is done. Where somebody waits locally, it keeps the global
-   * lock and hands it to him with the local one, at most so many times in a row.
+   * lock and hands it to him with the local one, at most so many times in a row. If he has waited too
+   * long and gone, nobody would let go of the global lock: then it does so itself after all.
    *
    * With versions, the lock's word counts the changes as well: to take the lock takes a READ of the
    * word and a CAS of what was found, and to let go stores the next version. The node is READ behind the
@@ -109,7 +110,7 @@ final class NodeLocks {
     long lock = tables.lockOf(node);
     int place = placeOf(lock);
     if (place < 0) {
-      takeLocal(lock);
+      takeLocal(lock, node);
       place = hold(lock);
     } else {
       times[place]++;
@@ -119,10 +120,12 @@ final class NodeLocks {
     }
   }
 
-  private void takeLocal(long lock) {
+  private void takeLocal(long lock, long node) {
     if (local && !tables.localOf(lock).lock(LockTables.numberOf(lock), worker, waitNanos)) {
       throw new StalledException(
-          "a local lock stayed taken: lock="
+          "a node stayed locked by this compute server's sessions: node="
+              + GlobalAddress.toString(node)
+              + ", lock="
               + GlobalAddress.toString(lock)
               + ", waitedNanos="
               + waitNanos);
@@ -249,10 +252,10 @@ final class NodeLocks {
     int number = LockTables.numberOf(lock);
     if (global[place] && local && tables.localOf(lock).mayHandOver(number, handovers)) {
       post(changes);
-      long word = words[place];
-      forget(place);
-      tables.localOf(lock).handOver(number, word);
-      return;
+      if (tables.localOf(lock).handOver(number, words[place])) {
+        forget(place);
+        return;
+      }
     }
     if (global[place]) {
       addUnlock(place, changes);

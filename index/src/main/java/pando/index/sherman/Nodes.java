@@ -75,7 +75,7 @@ final class Nodes {
         if (problem == null) {
           return compare(level, key, buffer);
         }
-        if (validation != Validation.ORIGINAL) {
+        if (provesItself()) {
           throw new CorruptNodeException(address, problem);
         }
       }
@@ -84,28 +84,47 @@ final class Nodes {
     return readLocked(address, level, key, owned, buffer);
   }
 
+  /**
+   * Tells whether a node that looks whole is whole. Versions say nothing of a place that another
+   * compute server writes under its local lock, to which only an old pointer leads.
+   */
+  private boolean provesItself() {
+    return validation != Validation.ORIGINAL
+        && (validation != Validation.VERSIONS || !server.options.partitioned());
+  }
+
   private boolean readOnce(long address, boolean owned, long buffer) {
     if (validation != Validation.VERSIONS) {
       readImage(address, buffer);
       return isWhole(buffer);
     }
-    if (owned) {
-      return readBesideLocal(address, buffer);
-    }
+    return server.options.partitioned()
+        ? readBesideLocal(address, owned, buffer)
+        : readBetweenVersions(address, buffer);
+  }
+
+  private boolean readBetweenVersions(long address, long buffer) {
     addRead(list.clear(), address, buffer, before, after);
     worker.post(list);
     return areVersionsEqual(before, after);
   }
 
-  /** Reads a node that only this compute server writes: its local lock tells whether it did. */
-  private boolean readBesideLocal(long address, long buffer) {
+  /**
+   * Reads a node that this compute server may write under its local lock alone, which tells whether
+   * it did.
+   */
+  private boolean readBesideLocal(long address, boolean owned, long buffer) {
     long lock = server.locks.lockOf(address);
     LocalLocks local = server.locks.localOf(lock);
     long state = local.state(LockTables.numberOf(lock));
     if (state < 0) {
       return false;
     }
-    readImage(address, buffer);
+    if (owned) {
+      readImage(address, buffer);
+    } else if (!readBetweenVersions(address, buffer)) {
+      return false;
+    }
     return local.state(LockTables.numberOf(lock)) == state;
   }
 
@@ -169,16 +188,24 @@ final class Nodes {
   /** Reads a node whose lock is held: nobody writes it. */
   int readHeld(long address, int level, long key, long buffer) {
     readImage(address, buffer);
+    String problem = problemOfHeld(address, buffer);
     // Whoever took a part of a partition for his own may still write it: only then is it torn.
-    for (int attempt = 0; !isWhole(buffer) && attempt < READS_MAX; attempt++) {
+    for (int attempt = 0; problem != null && attempt < READS_MAX; attempt++) {
+      if (provesItself() && isWhole(buffer)) {
+        break;
+      }
       worker.backoff().pause(Math.min(attempt, 12));
       readImage(address, buffer);
+      problem = problemOfHeld(address, buffer);
     }
-    String problem = isWhole(buffer) ? problem(address, buffer) : "parts of several nodes";
     if (problem != null) {
       throw new CorruptNodeException(address, problem);
     }
     return compare(level, key, buffer);
+  }
+
+  private @Nullable String problemOfHeld(long address, long buffer) {
+    return isWhole(buffer) ? problem(address, buffer) : "parts of several nodes";
   }
 
   private void readImage(long address, long buffer) {
@@ -195,13 +222,13 @@ final class Nodes {
     return key > BLinkLayout.high(memory, buffer) ? RIGHT : COVERS;
   }
 
-  /** Compares a checked node with what was looked for. */
+  /** Checks a node that looks whole, and compares it with what was looked for. */
   int check(long address, int level, long key, long buffer) {
     String problem = problem(address, buffer);
-    if (problem != null) {
+    if (problem != null && provesItself()) {
       throw new CorruptNodeException(address, problem);
     }
-    return compare(level, key, buffer);
+    return problem == null ? compare(level, key, buffer) : STALE;
   }
 
   /** Returns what is wrong with a whole node, before anything in it is followed. */

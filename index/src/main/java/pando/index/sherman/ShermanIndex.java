@@ -13,6 +13,7 @@ import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.CacheCounters;
+import pando.index.CorruptNodeException;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
@@ -351,7 +352,7 @@ public final class ShermanIndex implements RangeIndex {
     private final long owner;
 
     Change() {
-      message = layout.offset(BLinkLayout.LEVELS_MAX);
+      message = layout.nodeBytes();
       registered = fabric.register(message + Worker.CALL_BYTES_MAX);
       worker = fabric.worker(registered);
       memory = registered.segment();
@@ -365,34 +366,49 @@ public final class ShermanIndex implements RangeIndex {
       catalogue.lockPartitions(owner);
     }
 
-    /** Collects the nodes of a tree that has no entries. */
+    /** Collects the nodes of a tree that has no entries, level by level. */
     void collectEmpty(long root, List<Long> addresses) {
-      collect(Catalogue.rootAddress(root), Catalogue.rootLevel(root), addresses);
-    }
-
-    private void collect(long address, int level, List<Long> addresses) {
-      long node = layout.offset(level);
-      read(address, node);
-      if (level == 0 && layout.entries(memory, node) > 0) {
-        throw new IllegalStateException(
-            "the index is not empty: leaf=" + GlobalAddress.toString(address));
-      }
-      addresses.add(address);
-      for (int i = 0; level > 0 && i < BLinkLayout.count(memory, node); i++) {
-        collect(BLinkLayout.slot(memory, node, i), level - 1, addresses);
+      long first = Catalogue.rootAddress(root);
+      for (int level = Catalogue.rootLevel(root); level >= 0; level--) {
+        first = collectLevel(first, level, addresses);
       }
     }
 
-    private void read(long address, long node) {
-      worker.read(address + BLinkLayout.IMAGE, node + BLinkLayout.IMAGE, layout.imageBytes());
+    /** Collects a level along its siblings; returns the first node of the level below. */
+    private long collectLevel(long first, int level, List<Long> addresses) {
+      Nodes nodes = nodes();
+      long address = first;
+      long low = Long.MIN_VALUE;
+      long below = GlobalAddress.NULL;
+      while (address != GlobalAddress.NULL) {
+        if (nodes.readHeld(address, level, low, 0) != Nodes.COVERS) {
+          throw new CorruptNodeException(address, "is not the node that covers key=" + low);
+        }
+        if (level == 0 && layout.entries(memory, 0) > 0) {
+          throw new IllegalStateException(
+              "the index is not empty: leaf=" + GlobalAddress.toString(address));
+        }
+        if (level > 0 && address == first) {
+          below = BLinkLayout.slot(memory, 0, 0);
+        }
+        addresses.add(address);
+        low = BLinkLayout.high(memory, 0) + 1;
+        address = BLinkLayout.sibling(memory, 0);
+      }
+      return below;
+    }
+
+    private Nodes nodes() {
+      ShermanServer server = servers.getFirst();
+      NodeLocks none = new NodeLocks(server, validation, 0, worker, message);
+      return new Nodes(server, validation, none, worker, message);
     }
 
     /** Frees a node that nothing points to any more. */
     void free(long address) {
       ShermanServer server = servers.getFirst();
-      NodeLocks locks = new NodeLocks(server, validation, 0, worker, message);
-      Nodes nodes = new Nodes(server, validation, locks, worker, message);
-      read(address, 0);
+      Nodes nodes = nodes();
+      worker.read(address + BLinkLayout.IMAGE, BLinkLayout.IMAGE, layout.imageBytes());
       BLinkLayout.free(memory, 0);
       VerbList list = new VerbList();
       nodes.addNode(list, 0);

@@ -110,19 +110,24 @@ final class ShermanSession implements Session {
         : outcome == ShermanWorker.FOUND;
   }
 
-  /** Locks leaf after leaf until one has an entry: so all are as they are found at one moment. */
+  /**
+   * Locks leaf after leaf until one has an entry: so all are as they are found at one moment. Where
+   * a lock is taken, lets go of all others, waits for that one, and begins anew with it: so nobody
+   * waits for a lock who holds one.
+   */
   private boolean neighbourUnderLocks(long wanted, boolean down) {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      int outcome;
-      try {
-        outcome = walkUnderLocks(wanted, down);
-      } finally {
+    try {
+      for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        int outcome = walkUnderLocks(wanted, down);
+        if (outcome != ShermanWorker.BUSY) {
+          return outcome == ShermanWorker.FOUND;
+        }
         unlockNeighbours();
+        worker(wanted).worker().backoff().pause(Math.min(attempt, PAUSE_MAX));
+        lockBusy();
       }
-      if (outcome != ShermanWorker.BUSY) {
-        return outcome == ShermanWorker.FOUND;
-      }
-      worker(wanted).worker().backoff().pause(Math.min(attempt, PAUSE_MAX));
+    } finally {
+      unlockNeighbours();
     }
     throw new StalledException(
         "leaves between a key and its neighbour stayed locked: key="
@@ -142,6 +147,14 @@ final class ShermanSession implements Session {
         return outcome;
       }
       probe = worker.bound();
+    }
+  }
+
+  private void lockBusy() {
+    for (ShermanWorker worker : workers) {
+      if (worker != null) {
+        worker.lockBusy();
+      }
     }
   }
 

@@ -3,6 +3,7 @@ package pando.index.sherman;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
@@ -59,6 +60,11 @@ final class ShermanWorker implements AutoCloseable {
   private long value;
   private long bound;
 
+  /** The node whose lock was not to be had. */
+  private long busy;
+
+  private boolean busyOwned;
+
   private boolean ended;
 
   /** Whether the change of an entry may have taken effect. */
@@ -85,7 +91,17 @@ final class ShermanWorker implements AutoCloseable {
     long parent = layout.offset(3);
     this.descent = new Descent(server, nodes, locks, catalogue, worker, inner);
     this.splits =
-        new Splits(server, nodes, locks, descent, catalogue, worker, sibling, parent, message);
+        new Splits(
+            server,
+            nodes,
+            locks,
+            descent,
+            catalogue,
+            worker,
+            validation == Validation.VERSIONS,
+            sibling,
+            parent,
+            message);
     this.merges =
         new Merges(
             server, nodes, locks, descent, catalogue, worker, leaf, sibling, parent, message);
@@ -145,9 +161,14 @@ final class ShermanWorker implements AutoCloseable {
     throw stalled(wanted);
   }
 
-  private static StalledException stalled(long wanted) {
+  private StalledException stalled(long wanted) {
     return new StalledException(
-        "no leaf that stays: key=" + wanted + ", restarts=" + Descent.RESTARTS_MAX);
+        "no leaf that stays: key="
+            + wanted
+            + ", last="
+            + GlobalAddress.toString(descent.node)
+            + ", restarts="
+            + Descent.RESTARTS_MAX);
   }
 
   /**
@@ -177,8 +198,9 @@ final class ShermanWorker implements AutoCloseable {
     } else if (found ? operation.changes : operation.adds) {
       int place = found ? index : layout.findFree(memory, leaf);
       if (place < 0) {
-        written = true;
         splits.splitLeaf(leaf, wanted, stored);
+        written = true;
+        splits.announce(0);
       } else {
         long sumBefore = layout.entrySum(memory, leaf, place);
         BLinkLayout.put(memory, leaf, place, wanted, stored);
@@ -247,11 +269,14 @@ final class ShermanWorker implements AutoCloseable {
    * at one moment. Does not wait for a lock, as it may hold others.
    */
   int lockNeighbour(long wanted, boolean down) {
+    busy = GlobalAddress.NULL;
     try {
       descent.findLeaf(wanted);
       while (true) {
         long node = descent.node;
         if (!locks.tryLock(node, descent.owned)) {
+          busy = node;
+          busyOwned = descent.owned;
           return BUSY;
         }
         chain(node);
@@ -265,6 +290,26 @@ final class ShermanWorker implements AutoCloseable {
         }
         descent.right(leaf);
       }
+    } catch (RuntimeException e) {
+      locks.abandon(e);
+      chained = 0;
+      throw e;
+    }
+  }
+
+  /**
+   * Waits for the lock that {@link #lockNeighbour} could not have, if there was one, while nothing
+   * is held, and keeps it for the next attempt.
+   */
+  void lockBusy() {
+    if (busy == GlobalAddress.NULL) {
+      return;
+    }
+    long node = busy;
+    busy = GlobalAddress.NULL;
+    try {
+      locks.lock(node, busyOwned);
+      chain(node);
     } catch (RuntimeException e) {
       locks.abandon(e);
       chained = 0;

@@ -16,6 +16,16 @@ import pando.index.pool.Catalogue;
  * that node alone.
  */
 final class Splits {
+  /*
+   * No pointer leads to a new node, but an old one may lead to its place, from the time when another
+   * node was there. Who follows it must not take a part of the new node and a part of the old one for
+   * a whole. Stamps and checksums tell him. Versions do so only if the new node is written under its
+   * own lock; that is taken without waiting, as the lock of the node that is split is held.
+   */
+
+  /** Places whose locks somebody has, before a split gives up. */
+  private static final int REFUSALS_MAX = 8;
+
   private final ShermanServer server;
   private final BLinkLayout layout;
   private final Nodes nodes;
@@ -27,13 +37,21 @@ final class Splits {
   private final long sibling;
   private final long parent;
   private final long message;
+  private final boolean lockNew;
   private final VerbList list = new VerbList();
+  private final long[] refused = new long[REFUSALS_MAX];
   private final long[] keys;
   private final long[] slots;
+
+  /** The new node that the last split made, and the least key that it covers. */
+  private long newNode;
+
+  private long newLow;
 
   /**
    * Creates what splits.
    *
+   * @param lockNew whether new nodes are written under their locks
    * @param sibling where new nodes start in local memory
    * @param parent where nodes above start in local memory
    * @param message local room for a CALL
@@ -45,6 +63,7 @@ final class Splits {
       Descent descent,
       Catalogue catalogue,
       Worker worker,
+      boolean lockNew,
       long sibling,
       long parent,
       long message) {
@@ -56,6 +75,7 @@ final class Splits {
     this.catalogue = catalogue;
     this.worker = worker;
     this.memory = worker.memory();
+    this.lockNew = lockNew;
     this.sibling = sibling;
     this.parent = parent;
     this.message = message;
@@ -63,7 +83,12 @@ final class Splits {
     this.slots = new long[layout.capacity() + 1];
   }
 
-  /** Splits a full leaf whose lock is held, adds an entry, and lets go of the lock. */
+  /**
+   * Splits a full leaf whose lock is held, adds an entry, and lets go of the lock. To be followed
+   * by {@link #announce}.
+   *
+   * @throws PoolFullException where there is no room for another node; nothing was changed then
+   */
   void splitLeaf(long leaf, long key, long value) {
     int count = layout.copySorted(memory, leaf, Long.MIN_VALUE, Long.MAX_VALUE, keys, slots);
     int at = count;
@@ -77,6 +102,17 @@ final class Splits {
     split(leaf, 0, count + 1);
   }
 
+  /** Makes the new node known to the level above the one that was split. */
+  void announce(int level) {
+    try {
+      insertAbove(level + 1, newLow, newNode);
+    } catch (PoolFullException noRoomAbove) {
+      // The entry is stored and the tree is right: the sibling is reached through the node, which
+      // costs a READ more, as in the moment before.
+      locks.abandon(noRoomAbove);
+    }
+  }
+
   /** Splits a full inner node whose lock is held, adds a child, and lets go of the lock. */
   private void splitInner(long node, int level, int index, long key, long child) {
     int count = BLinkLayout.count(memory, node);
@@ -86,6 +122,7 @@ final class Splits {
       slots[i] = i == index ? child : BLinkLayout.slot(memory, node, from);
     }
     split(node, level, count + 1);
+    announce(level);
   }
 
   /** Divides entries between a node and a new sibling. */
@@ -93,8 +130,8 @@ final class Splits {
     int kept = count / 2;
     long low = keys[kept];
     long address = BLinkLayout.address(memory, node);
-    long siblingAddress = server.allocator.allocate(worker, message, GlobalAddress.server(address));
     long above = BLinkLayout.high(memory, node);
+    long siblingAddress = allocate(address, server.owns(low, above));
     layout.format(
         memory, sibling, siblingAddress, level, low, above, BLinkLayout.sibling(memory, node));
     fill(sibling, kept, count);
@@ -113,12 +150,33 @@ final class Splits {
       }
     }
     locks.writeAndUnlock(address, list);
+    unlockNew(siblingAddress);
+    newNode = siblingAddress;
+    newLow = low;
+  }
+
+  /** Allocates a node, near another if there is room, and takes its lock where that is needed. */
+  private long allocate(long near, boolean owned) {
+    int refusals = 0;
     try {
-      insertAbove(level + 1, low, siblingAddress);
-    } catch (PoolFullException noRoomAbove) {
-      // The entry is stored and the tree is right: the sibling is reached through the node, which
-      // costs a READ more, as in the moment before.
-      locks.abandon(noRoomAbove);
+      while (refusals < REFUSALS_MAX) {
+        long address = server.allocator.allocate(worker, message, GlobalAddress.server(near));
+        if (!lockNew || locks.tryLock(address, owned)) {
+          return address;
+        }
+        refused[refusals++] = address;
+      }
+    } finally {
+      while (refusals > 0) {
+        server.allocator.free(worker, message, refused[--refusals]);
+      }
+    }
+    throw new StalledException("locks of new nodes stayed taken: nodes=" + REFUSALS_MAX);
+  }
+
+  private void unlockNew(long address) {
+    if (lockNew) {
+      locks.unlock(address);
     }
   }
 
@@ -178,13 +236,14 @@ final class Splits {
   private void grow(int level) {
     long root = catalogue.root();
     if (Catalogue.rootLevel(root) < level) {
-      long address = server.allocator.allocate(worker, message, GlobalAddress.server(root));
+      long address = allocate(root, server.owns(Long.MIN_VALUE, Long.MAX_VALUE));
       boolean used = false;
       try {
         layout.format(
             memory, sibling, address, level, Long.MIN_VALUE, Long.MAX_VALUE, GlobalAddress.NULL);
         BLinkLayout.append(memory, sibling, Long.MIN_VALUE, Catalogue.rootAddress(root));
         nodes.write(sibling);
+        unlockNew(address);
         used = catalogue.replaceRoot(root, address, level);
       } finally {
         if (!used) {

@@ -12,6 +12,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.index.CorruptNodeException;
+import pando.index.Entries;
+import pando.index.Pools;
+import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.node.NodeLayout;
 
@@ -39,12 +42,13 @@ class DamagedCopyTest {
   })
   void shouldNameADamagedNodeThatIsCached(int level, String damage, String mergeShare) {
     SplittableRandom random = new SplittableRandom(Seeds.of(701 + level));
-    DexOptions options = Pools.tiny(2).with("cache-bytes", "1MiB").with("merge-share", mergeShare);
+    DexOptions options =
+        Tiny.options(2).with("cache-bytes", "1MiB").with("merge-share", mergeShare);
     NavigableMap<Long, Long> model = Entries.random(random, ENTRIES);
     try (Fabric fabric = Pools.open(2, 8 << 20, 701);
         DexIndex index = DexIndex.create(fabric, options);
         Session session = index.session();
-        Pokes pokes = new Pokes(fabric, options.nodeBytes())) {
+        DexPokes pokes = new DexPokes(fabric, options.nodeBytes())) {
       index.bulkLoad(Entries.of(model), 0.7);
       model.forEach((key, value) -> assertThat(session.get(key)).isTrue());
       long border = index.partitioning().lowOfServer(1);
@@ -83,7 +87,7 @@ class DamagedCopyTest {
     }
   }
 
-  private static byte[] damaged(Pokes pokes, long address, String damage) {
+  private static byte[] damaged(DexPokes pokes, long address, String damage) {
     byte[] node = pokes.peek(address);
     switch (damage) {
       case "byte" -> node[NodeLayout.KEYS + 3] ^= 1;

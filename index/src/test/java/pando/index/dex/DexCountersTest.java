@@ -8,6 +8,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
 import pando.index.CacheCounters;
+import pando.index.Entries;
+import pando.index.Pools;
+import pando.index.Seeds;
 import pando.index.Session;
 
 /** What the cache's counters say of one session's operations. */
@@ -21,7 +24,7 @@ class DexCountersTest {
   @Test
   void shouldCountHitsWhereLeavesAreCached() {
     DexOptions options =
-        Pools.tiny(2)
+        Tiny.options(2)
             .with("cache-bytes", "1MiB")
             .with("admission", "1")
             .with("offloading", "off")
@@ -55,7 +58,7 @@ class DexCountersTest {
 
   @Test
   void shouldCountMissesWhereLeavesAreNot() {
-    DexOptions options = Pools.tiny(2).with("caching", "off").with("offloading", "off");
+    DexOptions options = Tiny.options(2).with("caching", "off").with("offloading", "off");
     try (Fabric fabric = Pools.open(2, 8 << 20, 602);
         DexIndex index = DexIndex.create(fabric, options);
         Session session = index.session()) {
@@ -73,7 +76,7 @@ class DexCountersTest {
 
   @Test
   void shouldLookBesideAnEmptyLeafWithoutWaiting() {
-    DexOptions options = Pools.tiny(4).with("caching", "off").with("offloading", "off");
+    DexOptions options = Tiny.options(4).with("caching", "off").with("offloading", "off");
     try (Fabric fabric = Pools.open(1, 8 << 20, 603);
         DexIndex index = DexIndex.create(fabric, options);
         Session session = index.session()) {

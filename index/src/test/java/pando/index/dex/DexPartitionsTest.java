@@ -10,10 +10,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
+import pando.index.DexConfiguration;
+import pando.index.Entries;
 import pando.index.ModelRun;
 import pando.index.Partitioning;
+import pando.index.Pools;
+import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.Tree;
+import pando.index.TreeCheck;
 
 /** Partitions that change between operations of one thread. */
 @Timeout(120)
@@ -37,7 +42,7 @@ class DexPartitionsTest {
     long start = Seeds.of(seed);
     SplittableRandom random = new SplittableRandom(start);
     String[] parts = setting.split("=", 2);
-    DexOptions options = Pools.tiny(computeServers).with(parts[0], parts[1]);
+    DexOptions options = Tiny.options(computeServers).with(parts[0], parts[1]);
     try (Fabric fabric = Pools.open(memoryServers, 16 << 20, start)) {
       TreeMap<Long, Long> model = new TreeMap<>();
       DexIndex index = DexIndex.create(fabric, options);
@@ -51,9 +56,8 @@ class DexPartitionsTest {
           checkCover(index.partitioning(), change);
         }
       }
-      Tree tree = TreeCheck.walk(fabric, options);
+      Tree tree = TreeCheck.walk(fabric, new DexConfiguration(options), index);
       assertThat(tree.entries()).isEqualTo(model);
-      assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
     }
   }
 
@@ -69,7 +73,7 @@ class DexPartitionsTest {
 
   @Test
   void shouldGrowToTheMostAndShrinkToOneComputeServer() {
-    DexOptions options = Pools.tiny(1);
+    DexOptions options = Tiny.options(1);
     NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(1), 5_000);
     try (Fabric fabric = Pools.open(2, 16 << 20, 1);
         DexIndex index = DexIndex.create(fabric, options);

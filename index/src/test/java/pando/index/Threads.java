@@ -1,4 +1,4 @@
-package pando.index.dex;
+package pando.index;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -13,12 +13,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /** Runs tasks on threads of their own; the first failure, or a hang, ends them all. */
-final class Threads {
+public final class Threads {
   private static final int SECONDS_MAX = Integer.getInteger("pando.test.hang", 100);
 
   private Threads() {}
 
-  static void run(List<Callable<Void>> tasks) throws Exception {
+  /** Runs every task on a thread of its own. */
+  public static void run(List<Callable<Void>> tasks) throws Exception {
     ExecutorService executor =
         Executors.newFixedThreadPool(tasks.size(), Thread.ofPlatform().daemon().factory());
     try {

@@ -1,4 +1,4 @@
-package pando.index.dex;
+package pando.index;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -11,39 +11,43 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
-import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmFabric;
 import pando.fabric.shm.ShmMemoryServer;
-import pando.index.Session;
+import pando.index.dex.DexIndex;
 
 /** A memory server, or two compute servers, in a process of its own, which ends with this one. */
-final class DexProcess implements AutoCloseable {
-  static final String DIRECTORY_PROPERTY = "pando.shm.directory";
+public final class IndexProcess implements AutoCloseable {
+  /** Names the directory of the memory servers' registry. */
+  public static final String DIRECTORY_PROPERTY = "pando.shm.directory";
+
   private static final String READY = "ready";
 
   private final Process process;
   private final BufferedReader output;
 
-  private DexProcess(Process process) {
+  private IndexProcess(Process process) {
     this.process = process;
     this.output = process.inputReader(StandardCharsets.UTF_8);
   }
 
   /** Starts a memory server. */
-  static DexProcess memoryServer(String name, int number) throws IOException {
+  public static IndexProcess memoryServer(String name, int number) throws IOException {
     return start("memory", name, Integer.toString(number));
   }
 
   /** Starts a process that joins the index with two of its compute servers. */
-  static DexProcess computeServers(int first, String... memoryServers) throws IOException {
-    return start("compute", Integer.toString(first), String.join(",", memoryServers));
+  public static IndexProcess computeServers(
+      SystemUnderTest system, int first, String... memoryServers) throws IOException {
+    return start(
+        "compute", system.name(), Integer.toString(first), String.join(",", memoryServers));
   }
 
-  static DexOptions options() {
-    return Pools.tiny(4);
+  /** Returns the system with settings that all processes use. */
+  public static Configuration configuration(SystemUnderTest system) {
+    return system.tiny(4);
   }
 
-  private static DexProcess start(String... arguments) throws IOException {
+  private static IndexProcess start(String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(ProcessHandle.current().info().command().orElseThrow());
     command.add("-ea");
@@ -52,12 +56,12 @@ final class DexProcess implements AutoCloseable {
     command.add("-D" + DIRECTORY_PROPERTY + "=" + System.getProperty(DIRECTORY_PROPERTY));
     command.add("-cp");
     command.add(
-        String.join(":", root(ShmFabric.class), root(DexIndex.class), root(DexProcess.class)));
-    command.add(DexProcess.class.getName());
+        String.join(":", root(ShmFabric.class), root(RangeIndex.class), root(IndexProcess.class)));
+    command.add(IndexProcess.class.getName());
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);
-    DexProcess started =
-        new DexProcess(builder.redirectError(ProcessBuilder.Redirect.INHERIT).start());
+    IndexProcess started =
+        new IndexProcess(builder.redirectError(ProcessBuilder.Redirect.INHERIT).start());
     String line = started.output.readLine();
     if (!READY.equals(line)) {
       throw new IOException("not ready: line=" + line);
@@ -66,14 +70,14 @@ final class DexProcess implements AutoCloseable {
   }
 
   /** Has the process do something; returns what it answers. */
-  String ask(String request) throws IOException {
+  public String ask(String request) throws IOException {
     process.getOutputStream().write((request + "\n").getBytes(StandardCharsets.UTF_8));
     process.getOutputStream().flush();
     return String.valueOf(output.readLine());
   }
 
   /** Ends the process as kill -9 does. */
-  void kill() throws InterruptedException {
+  public void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }
 
@@ -96,18 +100,17 @@ final class DexProcess implements AutoCloseable {
     if (arguments[0].equals("memory")) {
       serveMemory(arguments[1], Integer.parseInt(arguments[2]), input);
     } else {
-      serveKeys(Integer.parseInt(arguments[1]), List.of(arguments[2].split(",")), input);
+      serveKeys(
+          configuration(SystemUnderTest.valueOf(arguments[1])),
+          Integer.parseInt(arguments[2]),
+          List.of(arguments[3].split(",")),
+          input);
     }
   }
 
   private static void serveMemory(String name, int number, BufferedReader input)
       throws IOException {
-    PoolOptions options =
-        PoolOptions.defaults()
-            .withChunkBytes(64 << 10)
-            .withBytesPerServer(8 << 20)
-            .withHandlers(List.of(new DexOffload()));
-    try (ShmMemoryServer server = ShmMemoryServer.start(name, number, options)) {
+    try (ShmMemoryServer server = ShmMemoryServer.start(name, number, Pools.options(8 << 20))) {
       System.out.println(READY);
       String line = input.readLine();
       while (line != null) {
@@ -117,10 +120,11 @@ final class DexProcess implements AutoCloseable {
     }
   }
 
-  private static void serveKeys(int first, List<String> names, BufferedReader input)
+  private static void serveKeys(
+      Configuration configuration, int first, List<String> names, BufferedReader input)
       throws IOException {
     try (Fabric fabric = ShmFabric.attach(names, first);
-        DexIndex index = DexIndex.join(fabric, options(), first, 2);
+        RangeIndex index = configuration.join(fabric, first, 2);
         Session session = index.session()) {
       System.out.println(READY);
       String line = input.readLine();
@@ -131,18 +135,31 @@ final class DexProcess implements AutoCloseable {
     }
   }
 
-  private static String answer(DexIndex index, Session session, String[] words) {
+  private static String answer(RangeIndex index, Session session, String[] words) {
+    long key = Long.parseLong(words[1]);
+    long value = words.length > 2 ? Long.parseLong(words[2]) : 0;
+    return words[0].equals("move")
+        ? move((DexIndex) index, (int) key, value)
+        : answer(session, words[0], key, value);
+  }
+
+  private static String move(DexIndex index, int server, long low) {
     try {
-      long key = Long.parseLong(words[1]);
-      long value = words.length > 2 ? Long.parseLong(words[2]) : 0;
-      return switch (words[0]) {
+      return "moved " + index.moveBoundary(server, low);
+    } catch (IllegalArgumentException e) {
+      return e.getClass().getSimpleName();
+    }
+  }
+
+  /** Does something in this process; returns what it came to. */
+  static String answer(Session session, String what, long key, long value) {
+    try {
+      return switch (what) {
         case "get" -> session.get(key) ? "value " + session.value() : "absent";
         case "put" -> session.put(key, value) ? "replaced" : "stored";
-        case "remove" -> session.remove(key) ? "removed" : "absent";
-        case "move" -> "moved " + index.moveBoundary((int) key, value);
-        default -> "what?";
+        default -> throw new IllegalArgumentException(what);
       };
-    } catch (PandoException | IllegalArgumentException e) {
+    } catch (PandoException e) {
       return e.getClass().getSimpleName();
     }
   }

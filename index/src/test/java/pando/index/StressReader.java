@@ -1,4 +1,4 @@
-package pando.index.dex;
+package pando.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,16 +7,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
-import pando.index.Session;
 
 /** Scans and looks for neighbours, and checks both by the keys that nobody touches. */
 final class StressReader {
-  private final DexIndex index;
+  private final RangeIndex index;
   private final NavigableMap<Long, Long> steady;
   private final StressKeys keys;
   private final SplittableRandom random;
 
-  StressReader(DexIndex index, StressKeys keys, SplittableRandom random) {
+  StressReader(RangeIndex index, StressKeys keys, SplittableRandom random) {
     this.index = index;
     this.steady = keys.steady();
     this.keys = keys;

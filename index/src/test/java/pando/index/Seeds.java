@@ -1,14 +1,14 @@
-package pando.index.dex;
+package pando.index;
 
 /** Where the randomness of a test starts. */
-final class Seeds {
+public final class Seeds {
   private Seeds() {}
 
   /**
    * Returns a seed and prints it; the system property {@code pando.test.seed} puts another in its
    * place.
    */
-  static long of(long seed) {
+  public static long of(long seed) {
     long chosen = Long.getLong("pando.test.seed", seed);
     System.out.println("seed=" + chosen);
     return chosen;

@@ -5,11 +5,12 @@ import java.lang.foreign.ValueLayout;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
+import pando.index.Pokes;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
 
-/** Reads and damages the nodes of an index that nobody has open. */
-final class Pokes implements AutoCloseable {
+/** Reads and damages DEX's nodes. */
+public final class DexPokes implements Pokes {
   private final NodeLayout layout;
   private final RegisteredMemory registered;
   private final Worker worker;
@@ -17,7 +18,8 @@ final class Pokes implements AutoCloseable {
   private final int nodeBytes;
   private final NodeGuard guard;
 
-  Pokes(Fabric fabric, int nodeBytes) {
+  /** Opens a pool. */
+  public DexPokes(Fabric fabric, int nodeBytes) {
     this.layout = new NodeLayout(nodeBytes);
     this.nodeBytes = nodeBytes;
     this.registered = fabric.register(nodeBytes + Worker.CALL_BYTES_MAX);
@@ -26,8 +28,8 @@ final class Pokes implements AutoCloseable {
     this.guard = new NodeGuard(fabric, layout);
   }
 
-  /** Returns the addresses of the nodes on the way to a key, the leaf's first. */
-  long[] path(long key) {
+  @Override
+  public long[] path(long key) {
     long root = new Catalogue(worker, nodeBytes, guard.places(), DexIndex.SYSTEM).root();
     int level = Catalogue.rootLevel(root);
     long[] path = new long[level + 1];
@@ -40,14 +42,14 @@ final class Pokes implements AutoCloseable {
     return path;
   }
 
-  /** Returns the bytes of a node. */
-  byte[] peek(long address) {
+  @Override
+  public byte[] peek(long address) {
     worker.read(address, 0, nodeBytes);
     return memory.asSlice(0, nodeBytes).toArray(ValueLayout.JAVA_BYTE);
   }
 
-  /** Replaces the image of a node. */
-  void poke(long address, byte[] bytes, boolean sealed) {
+  @Override
+  public void poke(long address, byte[] bytes, boolean sealed) {
     MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, nodeBytes);
     if (sealed) {
       layout.seal(memory, 0);
@@ -55,18 +57,25 @@ final class Pokes implements AutoCloseable {
     worker.write(address + NodeLayout.IMAGE, NodeLayout.IMAGE, layout.imageBytes());
   }
 
-  long low(long address) {
+  @Override
+  public long low(long address) {
     peek(address);
     return NodeLayout.low(memory, 0);
   }
 
-  long high(long address) {
+  @Override
+  public long high(long address) {
     peek(address);
     return NodeLayout.high(memory, 0);
   }
 
-  /** Returns where in a node a slot starts. */
-  int slotAt(int index) {
+  @Override
+  public int image() {
+    return NodeLayout.IMAGE;
+  }
+
+  @Override
+  public int slotAt(int index) {
     return NodeLayout.KEYS + (layout.capacity() + index) * Long.BYTES;
   }
 

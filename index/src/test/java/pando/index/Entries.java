@@ -1,4 +1,4 @@
-package pando.index.dex;
+package pando.index;
 
 import java.util.Arrays;
 import java.util.Iterator;
@@ -7,10 +7,9 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import pando.index.EntrySource;
 
 /** Entries of a map, for a bulk load. */
-final class Entries implements EntrySource {
+public final class Entries implements EntrySource {
   private final Iterator<? extends Map.Entry<Long, Long>> entries;
   private Map.@Nullable Entry<Long, Long> current;
 
@@ -18,17 +17,18 @@ final class Entries implements EntrySource {
     this.entries = entries.iterator();
   }
 
-  static Entries of(NavigableMap<Long, Long> map) {
+  /** Returns the entries of a map. */
+  public static Entries of(NavigableMap<Long, Long> map) {
     return new Entries(map.entrySet());
   }
 
   /** Returns entries with these keys, in this order. */
-  static Entries keys(long... keys) {
+  public static Entries keys(long... keys) {
     return new Entries(Arrays.stream(keys).mapToObj(key -> Map.entry(key, key)).toList());
   }
 
   /** Returns so many entries with random keys, the least and the greatest among them. */
-  static NavigableMap<Long, Long> random(SplittableRandom random, int count) {
+  public static NavigableMap<Long, Long> random(SplittableRandom random, int count) {
     TreeMap<Long, Long> map = new TreeMap<>();
     while (map.size() < count) {
       switch (map.size()) {

@@ -1,4 +1,4 @@
-package pando.index.dex;
+package pando.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,12 +6,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
-import pando.index.Session;
 import pando.sim.history.Operation.Kind;
 
 /** One thread of a stress run: records what it does to hot keys, checks at once its own keys. */
 final class StressWorker {
-  private final DexIndex index;
+  private final RangeIndex index;
   private final StressLog log;
   private final StressKeys keys;
   private final int thread;
@@ -21,7 +20,7 @@ final class StressWorker {
   private long written;
 
   StressWorker(
-      DexIndex index, StressLog log, StressKeys keys, int thread, SplittableRandom random) {
+      RangeIndex index, StressLog log, StressKeys keys, int thread, SplittableRandom random) {
     this.index = index;
     this.log = log;
     this.keys = keys;

@@ -1,4 +1,4 @@
-package pando.index.dex;
+package pando.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,17 +6,15 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
-import pando.index.EntryVisitor;
-import pando.index.Session;
 
 /** No operation allocates, whether its nodes are cached or not. */
 @Timeout(120)
-class DexAllocationTest {
+class AllocationTest {
   private static final int ENTRIES = 20_000;
-  private static final int OPERATIONS = 100_000;
-  private static final int ROUNDS = 4;
+  private static final int OPERATIONS = 50_000;
+  private static final int ROUNDS_MAX = 60;
   private static final long NOISE_BYTES_MAX = 4_096;
 
   private long scanned;
@@ -26,16 +24,23 @@ class DexAllocationTest {
     void on(Session session, long key);
   }
 
-  @ParameterizedTest(name = "cache-bytes={0}")
-  @ValueSource(strings = {"64KiB", "8MiB"})
-  void shouldNotAllocate(String cacheBytes) {
+  @ParameterizedTest(name = "{0} cache-bytes={1} {2}")
+  @CsvSource({
+    "DEX,       64KiB, offloading=off",
+    "DEX,       8MiB,  offloading=off",
+    "SHERMAN,   4KiB,  validation=checksum",
+    "SHERMAN,   8MiB,  validation=versions",
+    "FG,        4KiB,  validation=checksum",
+    "P_SHERMAN, 4KiB,  validation=versions",
+    "P_SHERMAN, 8MiB,  validation=checksum",
+  })
+  void shouldNotAllocate(SystemUnderTest system, String cacheBytes, String settings) {
     SplittableRandom random = new SplittableRandom(Seeds.of(501));
-    DexOptions options =
-        DexOptions.defaults().with("offloading", "off").with("cache-bytes", cacheBytes);
+    Configuration configuration = system.defaults().with(settings).with("cache-bytes", cacheBytes);
     NavigableMap<Long, Long> model = Entries.random(random, ENTRIES);
     long[] keys = model.keySet().stream().mapToLong(Long::longValue).toArray();
     try (Fabric fabric = Pools.open(2, 16 << 20, 501);
-        DexIndex index = DexIndex.create(fabric, options);
+        RangeIndex index = configuration.create(fabric);
         Session session = index.session()) {
       index.bulkLoad(Entries.of(model), 0.7);
       measure("get", session, keys, Session::get);
@@ -61,11 +66,11 @@ class DexAllocationTest {
     return true;
   }
 
-  /** The last rounds run compiled code; the least of them has no noise. */
+  /** Goes on until a round has run compiled code alone, without noise. */
   private void measure(String what, Session session, long[] keys, Operation operation) {
     AllocatedBytes allocated = new AllocatedBytes();
     long min = Long.MAX_VALUE;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS_MAX && min >= NOISE_BYTES_MAX; round++) {
       long before = allocated.get();
       for (int i = 0; i < OPERATIONS; i++) {
         operation.on(session, keys[(int) (i * 7919L % keys.length)]);

@@ -1,4 +1,4 @@
-package pando.index.dex;
+package pando.index;
 
 import java.util.NavigableMap;
 import java.util.SplittableRandom;

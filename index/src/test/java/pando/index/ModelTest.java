@@ -1,0 +1,72 @@
+package pando.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import pando.fabric.Fabric;
+
+/** Random operations on one thread, each compared with a {@link TreeMap}. */
+@Timeout(120)
+class ModelTest {
+  private static final int OPERATIONS = 40_000;
+
+  @ParameterizedTest(name = "seed={0} {1} memory={2} compute={3} node-bytes={4} keys={5} {6}")
+  @CsvSource({
+    "1,  DEX,       1,  1,  192,  2000,  offloading=off",
+    "2,  DEX,       1,  1,  128,  500,   offloading=off",
+    "3,  DEX,       2,  2,  192,  2000,  offloading=off",
+    "4,  DEX,       4,  4,  192,  8000,  offloading=on",
+    "5,  DEX,       4,  4,  128,  8000,  contrary=0.5",
+    "6,  DEX,       3,  7,  256,  20000, contrary=0.5",
+    "7,  DEX,       16, 16, 192,  5000,  contrary=0.3",
+    "8,  DEX,       1,  4,  1024, 30000, admission=1",
+    "9,  DEX,       2,  4,  192,  3000,  caching=off",
+    "10, DEX,       4,  3,  192,  100,   subtree-level=0",
+    "11, DEX,       4,  3,  192,  10000, subtree-level=4",
+    "12, DEX,       2,  1,  192,  3000,  contrary=1",
+    "21, SHERMAN,   1,  1,  192,  2000,  validation=checksum",
+    "22, SHERMAN,   2,  2,  128,  500,   validation=versions",
+    "23, SHERMAN,   4,  4,  256,  8000,  handovers=0",
+    "24, SHERMAN,   4,  1,  1024, 30000, combine=off",
+    "25, SHERMAN,   4,  1,  192,  30000, local-locks=off",
+    "26, FG,        1,  1,  192,  2000,  validation=checksum",
+    "27, FG,        3,  2,  256,  8000,  validation=versions",
+    "28, FG,        2,  2,  128,  20000, entry-writes=on",
+    "29, P_SHERMAN, 4,  4,  192,  8000,  validation=checksum",
+    "30, P_SHERMAN, 3,  7,  256,  20000, validation=versions",
+    "31, P_SHERMAN, 1,  2,  192,  100,   entry-writes=off",
+    "32, P_SHERMAN, 2,  16, 128,  5000,  merge-share=0.5",
+  })
+  void shouldBehaveLikeTreeMap(
+      long seed,
+      SystemUnderTest system,
+      int memoryServers,
+      int computeServers,
+      int nodeBytes,
+      int keys,
+      String settings) {
+    long start = Seeds.of(seed);
+    Configuration configuration =
+        system
+            .tiny(computeServers)
+            .with("cache-bytes", String.valueOf(64 * 1024))
+            .with("node-bytes", String.valueOf(nodeBytes))
+            .with("cache-bytes", String.valueOf(64 * nodeBytes))
+            .with(settings);
+    try (Fabric fabric = Pools.open(memoryServers, 8 << 20, start)) {
+      TreeMap<Long, Long> model = new TreeMap<>();
+      RangeIndex index = configuration.create(fabric);
+      try (index;
+          Session session = index.session()) {
+        assertThat(index.name()).isEqualTo(system.systemName());
+        new ModelRun(session, model, new SplittableRandom(start), keys).operations(OPERATIONS);
+      }
+      Tree tree = TreeCheck.walk(fabric, configuration, index);
+      assertThat(tree.entries()).isEqualTo(model);
+    }
+  }
+}

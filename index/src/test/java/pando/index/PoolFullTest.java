@@ -1,0 +1,180 @@
+package pando.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import pando.fabric.Fabric;
+import pando.fabric.PoolFullException;
+
+/** A pool without room: what was stored stays, and deletes make room again. */
+@Timeout(120)
+class PoolFullTest {
+  @ParameterizedTest(name = "{0} {1}")
+  @CsvSource({
+    "DEX,       offloading=off",
+    "DEX,       contrary=0.5",
+    "SHERMAN,   validation=checksum",
+    "SHERMAN,   validation=versions",
+    "FG,        validation=checksum",
+    "P_SHERMAN, validation=checksum",
+  })
+  void shouldKeepEverythingInAFullPool(SystemUnderTest system, String settings) {
+    Configuration configuration = system.tiny(3).with(settings);
+    TreeMap<Long, Long> model = new TreeMap<>();
+    SplittableRandom random = new SplittableRandom(Seeds.of(601));
+    try (Fabric fabric = Pools.open(2, 128 << 10, 1)) {
+      RangeIndex index = configuration.create(fabric);
+      try (index;
+          Session session = index.session()) {
+        for (int round = 0; round < 5; round++) {
+          fill(session, model, random);
+          checkAll(session, model);
+          List<Long> keys = new ArrayList<>(model.keySet());
+          for (int i = 0; i < keys.size(); i++) {
+            if (random.nextInt(10) < 8) {
+              assertThat(session.remove(keys.get(i))).isTrue();
+              model.remove(keys.get(i));
+            }
+          }
+          checkAll(session, model);
+        }
+      }
+      Tree tree = TreeCheck.walk(fabric, configuration, index);
+      assertThat(tree.entries()).isEqualTo(model);
+    }
+  }
+
+  private static void fill(Session session, Map<Long, Long> model, SplittableRandom random) {
+    int stored = 0;
+    int refused = 0;
+    while (refused < 20) {
+      long key = random.nextLong();
+      try {
+        session.put(key, ~key);
+        model.put(key, ~key);
+        stored++;
+      } catch (PoolFullException e) {
+        assertThat(e).hasMessageContaining("capacityBytes=");
+        refused++;
+      }
+    }
+    assertThat(stored).isGreaterThan(500);
+  }
+
+  private static void checkAll(Session session, Map<Long, Long> model) {
+    model.forEach((key, value) -> {
+      assertThat(session.get(key)).isTrue();
+      assertThat(session.value()).isEqualTo(value);
+    });
+    TreeMap<Long, Long> seen = new TreeMap<>();
+    session.scan(
+        Long.MIN_VALUE,
+        Long.MAX_VALUE,
+        (key, value) -> {
+          seen.put(key, value);
+          return true;
+        });
+    assertThat(seen).isEqualTo(model);
+  }
+
+  @ParameterizedTest
+  @EnumSource(SystemUnderTest.class)
+  void shouldBeUsableAfterAnIndexDidNotFit(SystemUnderTest system) {
+    try (Fabric fabric = Pools.open(1, 128 << 10, 1)) {
+      Configuration tooLarge =
+          system
+              .defaults()
+              .with("cache-bytes", "8MiB")
+              .with("node-bytes", "65536")
+              .with("compute-servers", "8");
+      assertThatThrownBy(() -> tooLarge.create(fabric)).isInstanceOf(RuntimeException.class);
+      try (RangeIndex index = system.tiny(1).create(fabric);
+          Session session = index.session()) {
+        assertThat(session.put(1, 1)).isFalse();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(SystemUnderTest.class)
+  void shouldStayEmptyAfterABulkLoadThatDidNotFit(SystemUnderTest system) {
+    try (Fabric fabric = Pools.open(1, 128 << 10, 1);
+        RangeIndex index = system.tiny(2).create(fabric);
+        Session session = index.session()) {
+      long empty = index.poolBytes();
+      long[] many = new SplittableRandom(1).longs(50_000).sorted().distinct().toArray();
+      assertThatThrownBy(() -> index.bulkLoad(Entries.keys(many), 0.7))
+          .isInstanceOf(PoolFullException.class);
+      assertThat(index.poolBytes()).isEqualTo(empty);
+      assertThat(session.ceiling(Long.MIN_VALUE)).isFalse();
+      assertThat(index.bulkLoad(Entries.keys(1, 2, 3), 0.7)).isEqualTo(3);
+      assertThat(session.get(2)).isTrue();
+    }
+  }
+
+  @ParameterizedTest(name = "{0} {1}")
+  @CsvSource({
+    "DEX,       contrary=0.5",
+    "SHERMAN,   validation=checksum",
+    "SHERMAN,   validation=versions",
+    "FG,        validation=checksum",
+    "P_SHERMAN, validation=checksum",
+  })
+  void shouldKeepEverythingInAFullPoolWithSeveralThreads(SystemUnderTest system, String settings)
+      throws Exception {
+    Configuration configuration = system.tiny(3).with(settings);
+    List<TreeMap<Long, Long>> models = new ArrayList<>();
+    SplittableRandom seeds = new SplittableRandom(Seeds.of(700));
+    TreeMap<Long, Long> all = new TreeMap<>();
+    try (Fabric fabric = Pools.open(2, 128 << 10, 1)) {
+      RangeIndex index = configuration.create(fabric);
+      try (index) {
+        List<Callable<Void>> tasks = new ArrayList<>();
+        for (int thread = 0; thread < 4; thread++) {
+          TreeMap<Long, Long> model = new TreeMap<>();
+          models.add(model);
+          SplittableRandom random = seeds.split();
+          tasks.add(() -> fillAndEmpty(index, model, random));
+        }
+        Threads.run(tasks);
+        models.forEach(all::putAll);
+        try (Session session = index.session()) {
+          checkAll(session, all);
+        }
+      }
+      Tree tree = TreeCheck.walk(fabric, configuration, index);
+      assertThat(tree.entries()).isEqualTo(all);
+    }
+  }
+
+  private static Void fillAndEmpty(
+      RangeIndex index, NavigableMap<Long, Long> model, SplittableRandom random) {
+    try (Session session = index.session()) {
+      for (int i = 0; i < 20_000; i++) {
+        long key = random.nextLong();
+        try {
+          session.put(key, ~key);
+          model.put(key, ~key);
+        } catch (PoolFullException e) {
+          while (model.size() > 100) {
+            long first = model.firstKey();
+            assertThat(session.remove(first)).isTrue();
+            model.remove(first);
+          }
+        }
+      }
+      return null;
+    }
+  }
+}

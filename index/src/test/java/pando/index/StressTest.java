@@ -1,0 +1,54 @@
+package pando.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import pando.fabric.Fabric;
+
+/** Real threads on one index. */
+@Timeout(180)
+class StressTest {
+  private static final int OPERATIONS = Integer.getInteger("pando.test.operations", 10_000);
+
+  @ParameterizedTest(name = "seed={0} {1} threads={2} memory={3} compute={4} {5}")
+  @CsvSource({
+    "101, DEX,       4, 1, 1, offloading=off",
+    "102, DEX,       4, 2, 4, offloading=off",
+    "104, DEX,       4, 2, 4, contrary=0.5",
+    "121, SHERMAN,   4, 1, 1, validation=checksum",
+    "122, SHERMAN,   4, 2, 4, validation=checksum",
+    "123, SHERMAN,   6, 2, 2, validation=versions",
+    "124, SHERMAN,   4, 2, 2, combine=off local-locks=off",
+    "125, SHERMAN,   4, 2, 4, cache-bytes=768 merge-share=0.5",
+    "126, FG,        4, 2, 4, validation=checksum",
+    "127, FG,        4, 2, 2, validation=versions",
+    "128, P_SHERMAN, 4, 1, 1, validation=checksum",
+    "129, P_SHERMAN, 4, 2, 4, validation=checksum",
+    "130, P_SHERMAN, 6, 2, 4, validation=versions",
+  })
+  void shouldStayLinearizable(
+      long seed,
+      SystemUnderTest system,
+      int threads,
+      int memoryServers,
+      int computeServers,
+      String settings)
+      throws Exception {
+    long start = Seeds.of(seed);
+    Configuration configuration = system.tiny(computeServers).with(settings);
+    try (Fabric fabric = Pools.open(memoryServers, 8 << 20, start)) {
+      RangeIndex index = configuration.create(fabric);
+      Map<Long, Long> expected;
+      try (index) {
+        StressRun run = new StressRun(index, start, threads, OPERATIONS);
+        run.run();
+        expected = run.expected();
+      }
+      Tree tree = TreeCheck.walk(fabric, configuration, index);
+      assertThat(tree.entries()).isEqualTo(expected);
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package pando.index.sherman;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import pando.fabric.Backoff;
+import pando.fabric.GlobalAddress;
+import pando.index.Seeds;
+import pando.index.Threads;
+
+@Timeout(60)
+class IndexCacheTest {
+  private static final BLinkLayout LAYOUT = new BLinkLayout(192);
+  private static final int FRAMES = 8;
+  private static final long WIDTH = 100;
+
+  private final Backoff backoff = attempt -> Thread.onSpinWait();
+  private final SplittableRandom random = new SplittableRandom(Seeds.of(811));
+  private final IndexCache cache = new IndexCache(LAYOUT, FRAMES);
+  private final IndexCache.Hit hit = new IndexCache.Hit();
+  private final MemorySegment node = Arena.ofAuto().allocate(LAYOUT.nodeBytes());
+
+  @AfterEach
+  void close() {
+    cache.close();
+  }
+
+  /** Admits the copy of a node that covers 100 keys, with children that cover 25 each. */
+  private void admit(int number, int generation) {
+    admit(node, number, generation, random);
+  }
+
+  private void admit(MemorySegment copy, int number, int generation, SplittableRandom draws) {
+    long low = number * WIDTH;
+    LAYOUT.format(copy, 0, GlobalAddress.of(0, 1 << 20), 1, low, low + WIDTH - 1, 0);
+    for (int i = 0; i < 4; i++) {
+      BLinkLayout.append(copy, 0, low + i * WIDTH / 4, child(number, i, generation));
+    }
+    cache.admit(copy, 0, draws, backoff);
+  }
+
+  private static long child(int number, int index, int generation) {
+    return GlobalAddress.of(1, (number * 4L + index) * 1_024 + generation * 8L);
+  }
+
+  @Test
+  void shouldFindChildrenOfCopies() {
+    assertThat(cache.find(0, hit, backoff)).isFalse();
+    admit(3, 0);
+    assertThat(cache.find(299, hit, backoff)).isFalse();
+    assertThat(cache.find(400, hit, backoff)).isFalse();
+    assertThat(cache.find(374, hit, backoff)).isTrue();
+    assertThat(hit.child).isEqualTo(child(3, 2, 0));
+    assertThat(hit.low).isEqualTo(350);
+    assertThat(hit.high).isEqualTo(374);
+    assertThat(cache.find(399, hit, backoff)).isTrue();
+    assertThat(hit.high).isEqualTo(399);
+  }
+
+  @Test
+  void shouldListTheChildrenThatFollow() {
+    long[] children = new long[8];
+    assertThat(cache.childrenAfter(0, 99, children, backoff)).isZero();
+    admit(0, 0);
+    assertThat(cache.childrenAfter(0, 99, children, backoff)).isEqualTo(3);
+    assertThat(children[1]).isEqualTo(child(0, 1, 0));
+    assertThat(children[3]).isEqualTo(child(0, 3, 0));
+    assertThat(cache.childrenAfter(30, 74, children, backoff)).isEqualTo(1);
+    assertThat(cache.childrenAfter(99, 1_000, children, backoff)).isZero();
+    assertThat(cache.childrenAfter(0, 99, new long[2], backoff)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldReplaceAnOldCopy() {
+    admit(1, 0);
+    admit(1, 1);
+    assertThat(cache.find(100, hit, backoff)).isTrue();
+    assertThat(hit.child).isEqualTo(child(1, 0, 1));
+    assertThat(cache.evictions()).isZero();
+  }
+
+  @Test
+  void shouldDropTheCopyThatLedAstrayAndNoNewerOne() {
+    admit(1, 0);
+    IndexCache.Hit old = new IndexCache.Hit();
+    assertThat(cache.find(100, old, backoff)).isTrue();
+    admit(1, 1);
+    cache.drop(old, backoff);
+    assertThat(cache.find(100, hit, backoff)).isTrue();
+    cache.drop(hit, backoff);
+    cache.drop(hit, backoff);
+    assertThat(cache.find(100, hit, backoff)).isFalse();
+    for (int number = 0; number < FRAMES; number++) {
+      admit(number, 2);
+    }
+    assertThat(cache.evictions()).as("a frame dropped twice").isZero();
+    for (int number = 0; number < FRAMES; number++) {
+      assertThat(cache.find(number * WIDTH, hit, backoff)).isTrue();
+    }
+  }
+
+  @Test
+  void shouldMakeRoomByEviction() {
+    for (int number = 0; number < 100; number++) {
+      admit(number, 0);
+      assertThat(cache.find(number * WIDTH, hit, backoff)).isTrue();
+    }
+    assertThat(cache.evictions()).isEqualTo(100 - FRAMES);
+    int found = 0;
+    for (int number = 0; number < 100; number++) {
+      found += cache.find(number * WIDTH, hit, backoff) ? 1 : 0;
+    }
+    assertThat(found).isEqualTo(FRAMES);
+    cache.clear(backoff);
+    for (int number = 0; number < 100; number++) {
+      assertThat(cache.find(number * WIDTH, hit, backoff)).isFalse();
+    }
+  }
+
+  @Test
+  void shouldNeverMixCopiesUnderThreads() throws Exception {
+    AtomicInteger writing = new AtomicInteger(2);
+    List<Callable<Void>> tasks = new ArrayList<>();
+    for (int writer = 0; writer < 2; writer++) {
+      SplittableRandom draws = random.split();
+      tasks.add(() -> {
+        MemorySegment copy = Arena.ofAuto().allocate(LAYOUT.nodeBytes());
+        IndexCache.Hit own = new IndexCache.Hit();
+        for (int i = 0; i < 100_000; i++) {
+          int number = draws.nextInt(2 * FRAMES);
+          if (draws.nextInt(4) > 0) {
+            admit(copy, number, draws.nextInt(100), draws);
+          } else if (cache.find(number * WIDTH, own, backoff)) {
+            cache.drop(own, backoff);
+          }
+        }
+        writing.decrementAndGet();
+        return null;
+      });
+    }
+    for (int reader = 0; reader < 2; reader++) {
+      SplittableRandom draws = random.split();
+      tasks.add(() -> {
+        IndexCache.Hit own = new IndexCache.Hit();
+        while (writing.get() > 0) {
+          long key = draws.nextInt((int) (2 * FRAMES * WIDTH));
+          if (cache.find(key, own, backoff)) {
+            long place = GlobalAddress.offset(own.child) / 1_024;
+            assertThat(place).isEqualTo(key / (WIDTH / 4));
+            assertThat(own.low).isEqualTo(place * (WIDTH / 4));
+            assertThat(own.high).isEqualTo(own.low + WIDTH / 4 - 1);
+          }
+        }
+        return null;
+      });
+    }
+    Threads.run(tasks);
+  }
+}
