@@ -48,7 +48,7 @@ class SimulatedStressTest {
             .withBytesPerServer(8 << 20)
             .withChunkBytes(64 << 10)
             .withFaults(EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE))
-            .withSwitching(0.1)
+            .withYieldShare(0.1)
             .withSeed(start);
     try (Cluster cluster = new Cluster(options)) {
       Fabric fabric = cluster.fabric(0);

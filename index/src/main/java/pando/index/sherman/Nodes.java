@@ -90,7 +90,7 @@ final class Nodes {
    */
   private boolean provesItself() {
     return validation != Validation.ORIGINAL
-        && (validation != Validation.VERSIONS || !server.options.partitioned());
+        && (validation != Validation.VERSIONS || !server.options.isPartitioned());
   }
 
   private boolean readOnce(long address, boolean owned, long buffer) {
@@ -98,7 +98,7 @@ final class Nodes {
       readImage(address, buffer);
       return isWhole(buffer);
     }
-    return server.options.partitioned()
+    return server.options.isPartitioned()
         ? readBesideLocal(address, owned, buffer)
         : readBetweenVersions(address, buffer);
   }
@@ -126,6 +126,14 @@ final class Nodes {
       return false;
     }
     return local.state(LockTables.numberOf(lock)) == state;
+  }
+
+  /**
+   * Tells whether a node that was read is as it was at one moment. Where only lines land as one, an
+   * entry of one line may be older than that of another.
+   */
+  boolean readsSnapshots() {
+    return validation == Validation.VERSIONS || validation == Validation.CHECKSUM;
   }
 
   /** Tells whether READs of several nodes can be validated by what comes with them. */

@@ -235,8 +235,14 @@ final class ShermanWorker implements AutoCloseable {
     }
   }
 
-  /** Looks in one leaf for the entry next to a key, downwards or upwards. */
+  /**
+   * Looks in one leaf for the entry next to a key, downwards or upwards. Goes further at once where
+   * a leaf cannot be read as it is at one moment.
+   */
   int neighbour(long wanted, boolean down) {
+    if (!nodes.readsSnapshots()) {
+      return FURTHER;
+    }
     try {
       readLeaf(wanted);
       return neighbourInLeaf(wanted, down);

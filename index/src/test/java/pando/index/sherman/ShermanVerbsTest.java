@@ -36,7 +36,7 @@ class ShermanVerbsTest {
     "sherman,   validation=checksum,  GET,               1,     0,      0,       1,     0",
     "sherman,   validation=versions,  GET,               3,     0,      0,       1,     0",
     "sherman,   validation=checksum,  PUT,               1,     3,      1,       3,     60",
-    "sherman,   validation=versions,  PUT,               2,     2,      1,       4,     42",
+    "sherman,   validation=versions,  PUT,               2,     2,      1,       3,     42",
     "sherman,   combine=off,          PUT,               1,     3,      1,       5,     60",
     "sherman,   entry-writes=off,     PUT,               1,     2,      1,       3,     1050",
     "sherman,   validation=checksum,  UPDATE_OF_NOTHING, 1,     1,      1,       3,     34",
