@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  *   CLIENT START END get KEY = VALUE|none
  *   CLIENT START END put|put-if-absent|update KEY STORED = VALUE|none
  *   CLIENT START END remove KEY = VALUE|none
- *   CLIENT START unknown put KEY STORED
+ *   CLIENT START unknown put|put-if-absent|update KEY STORED
+ *   CLIENT START unknown remove KEY
  *   CLIENT START END scan FROM TO = KEY:VALUE ...
  * </pre>
  *
