@@ -122,7 +122,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     check(plan, options);
     Setup setup =
         new Setup(
-            indexOption.name(),
+            options.system(),
             fabric.toString(),
             options.computeServers(),
             memoryServers(),

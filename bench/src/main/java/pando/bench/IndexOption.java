@@ -14,11 +14,6 @@ final class IndexOption {
       description = "The index: dex (default), sherman, p-sherman or fg.")
   private Choices.Index index;
 
-  /** Returns the name of the index. */
-  String name() {
-    return index.toString();
-  }
-
   /** Returns the settings of the index on so many records, checked. */
   IndexOptions options(ServerOptions servers, SettingOptions settings, long records) {
     return settings.index(

@@ -452,16 +452,6 @@ final class BLinkLayout {
     setCount(memory, node, count - 1);
   }
 
-  /** Moves children from {@code kept} on to the end of another inner node. */
-  static void moveChildren(MemorySegment memory, long node, int kept, long target) {
-    int count = count(memory, node);
-    for (int i = kept; i < count; i++) {
-      append(memory, target, key(memory, node, i), slot(memory, node, i));
-      clear(memory, node, i);
-    }
-    setCount(memory, node, kept);
-  }
-
   /** Empties a node of its entries. */
   void clearEntries(MemorySegment memory, long node) {
     for (int i = 0; i < capacity; i++) {

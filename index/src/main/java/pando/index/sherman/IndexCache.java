@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
+import pando.fabric.StalledException;
 import pando.fabric.memory.NativeMemory;
 
 /**
@@ -16,8 +17,11 @@ import pando.fabric.memory.NativeMemory;
  * meanwhile. Whoever changes something takes about a microsecond and issues no verb.
  */
 final class IndexCache implements AutoCloseable {
+  /** Looks before it counts as a stall: a change takes a microsecond. */
+  private static final int ATTEMPTS_MAX = 1_000_000;
+
   private final BLinkLayout layout;
-  private final NativeMemory registered;
+  private final NativeMemory copies;
   private final MemorySegment memory;
   private final FenceIndex fences;
   private final long[] lows;
@@ -33,13 +37,13 @@ final class IndexCache implements AutoCloseable {
   /** Advances with every admission. */
   private volatile long clock;
 
-  private long evictions;
+  private volatile long evictions;
 
   /** Makes an empty cache of so many copies. */
   IndexCache(BLinkLayout layout, int frames) {
     this.layout = layout;
-    this.registered = NativeMemory.allocate((long) frames * layout.nodeBytes());
-    this.memory = registered.segment();
+    this.copies = NativeMemory.allocate((long) frames * layout.nodeBytes());
+    this.memory = copies.segment();
     this.fences = new FenceIndex(frames);
     this.lows = new long[frames];
     this.used = new boolean[frames];
@@ -68,7 +72,7 @@ final class IndexCache implements AutoCloseable {
    * @return whether there is a copy that knows
    */
   boolean find(long key, Hit hit, Backoff backoff) {
-    for (int attempt = 0; ; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       long before = version.get();
       if ((before & 1) == 0) {
         boolean found = look(key, hit);
@@ -78,6 +82,7 @@ final class IndexCache implements AutoCloseable {
       }
       backoff.pause(attempt);
     }
+    throw stalled();
   }
 
   private boolean isUnchanged(long before) {
@@ -118,7 +123,7 @@ final class IndexCache implements AutoCloseable {
    * @return their number
    */
   int childrenAfter(long key, long to, long[] children, Backoff backoff) {
-    for (int attempt = 0; ; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       long before = version.get();
       if ((before & 1) == 0) {
         int copied = lookAfter(key, to, children);
@@ -128,6 +133,7 @@ final class IndexCache implements AutoCloseable {
       }
       backoff.pause(attempt);
     }
+    throw stalled();
   }
 
   private int lookAfter(long key, long to, long[] children) {
@@ -170,6 +176,7 @@ final class IndexCache implements AutoCloseable {
     }
   }
 
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Written by one at a time.
   private int takeFrame(RandomGenerator random) {
     if (frees > 0) {
       return free[--frees];
@@ -212,23 +219,34 @@ final class IndexCache implements AutoCloseable {
     }
   }
 
+  /** Returns how many copies were taken in. */
+  long admissions() {
+    return clock;
+  }
+
   /** Returns how many copies had to go for others. */
   long evictions() {
     return evictions;
   }
 
   private long lock(Backoff backoff) {
-    for (int attempt = 0; ; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       long before = version.get();
       if ((before & 1) == 0 && version.compareAndSet(before, before + 1)) {
         return before;
       }
       backoff.pause(attempt);
     }
+    throw stalled();
+  }
+
+  private StalledException stalled() {
+    return new StalledException(
+        "an index cache stayed in motion: frames=" + lows.length + ", attempts=" + ATTEMPTS_MAX);
   }
 
   @Override
   public void close() {
-    registered.close();
+    copies.close();
   }
 }

@@ -1,26 +1,20 @@
 package pando.index.sherman;
 
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
-import pando.fabric.GlobalAddress;
-import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
-import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.CacheCounters;
-import pando.index.CorruptNodeException;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.load.BulkLoad;
 import pando.index.pool.Catalogue;
-import pando.index.pool.NodePlaces;
 
 /**
  * A B-link tree as Sherman, FG+ or P-Sherman: any number of compute servers in this process, joined
@@ -36,7 +30,7 @@ public final class ShermanIndex implements RangeIndex {
   private final BLinkLayout layout;
   private final List<ShermanServer> servers = new ArrayList<>();
   private final List<ShermanWorker> workers = new ArrayList<>();
-  private final Counts gone = new Counts();
+  private final Totals gone = new Totals();
   private volatile Partitioning partitioning;
   private volatile boolean closed;
   private int turn;
@@ -117,17 +111,18 @@ public final class ShermanIndex implements RangeIndex {
    */
   public static ShermanIndex create(Fabric fabric, ShermanOptions options, int first, int count) {
     ShermanIndex index = new ShermanIndex(fabric, options, first, count);
-    try (Change change = index.new Change()) {
-      if (!change.catalogue.claim(options.nodeBytes())) {
+    try (Topology topology = index.topology()) {
+      topology.lock();
+      if (!topology.catalogue().claim(options.nodeBytes())) {
         throw new IllegalStateException(
             "the pool holds an index already: join it, or use another pool");
       }
       try {
-        index.start(change.worker, first, count);
-        index.buildEmpty(change.catalogue);
+        index.start(topology.worker(), first, count);
+        index.buildEmpty(topology.catalogue());
       } catch (RuntimeException e) {
-        index.closeServers(change);
-        change.catalogue.unclaim(options.nodeBytes());
+        index.abandon(topology, e);
+        topology.catalogue().unclaim(options.nodeBytes());
         throw e;
       }
     }
@@ -144,8 +139,9 @@ public final class ShermanIndex implements RangeIndex {
       } catch (RuntimeException e) {
         loader.abandon();
         throw e;
+      } finally {
+        gone.add(loader.verbs());
       }
-      gone.add(loader.verbs());
     }
     catalogue.writePartitioning(partitioning);
   }
@@ -161,8 +157,9 @@ public final class ShermanIndex implements RangeIndex {
    */
   public static ShermanIndex join(Fabric fabric, ShermanOptions options, int first, int count) {
     ShermanIndex index = new ShermanIndex(fabric, options, first, count);
-    try (Change change = index.new Change()) {
-      int nodeBytes = change.catalogue.nodeBytes();
+    try (Topology topology = index.topology()) {
+      topology.lock();
+      int nodeBytes = topology.catalogue().nodeBytes();
       if (nodeBytes != options.nodeBytes()) {
         throw new IllegalStateException(
             "the pool holds no "
@@ -174,10 +171,29 @@ public final class ShermanIndex implements RangeIndex {
                 + ", found="
                 + nodeBytes);
       }
-      index.partitioning = change.catalogue.readPartitioning();
-      index.start(change.worker, first, count);
+      try {
+        index.partitioning = topology.catalogue().readPartitioning();
+        index.start(topology.worker(), first, count);
+      } catch (RuntimeException e) {
+        index.abandon(topology, e);
+        throw e;
+      }
     }
     return index;
+  }
+
+  /** Lets go of what was begun, after a failure; another failure joins the first. */
+  private void abandon(Topology topology, RuntimeException failure) {
+    try {
+      end();
+      letGo(topology);
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  private Topology topology() {
+    return new Topology(fabric, options, validation, gone);
   }
 
   private void start(Worker worker, int first, int count) {
@@ -260,20 +276,21 @@ public final class ShermanIndex implements RangeIndex {
       throw new IllegalArgumentException("fill must be above 0 and at most 1: fill=" + fill);
     }
     checkOpen();
-    try (Change change = new Change()) {
-      long before = change.catalogue.root();
-      List<Long> emptied = new ArrayList<>();
-      change.collectEmpty(before, emptied);
+    try (Topology topology = topology()) {
+      topology.lock();
+      ShermanServer builder = servers.getFirst();
+      long before = topology.catalogue().root();
+      List<Long> emptied = topology.nodesOfEmptyTree(before, builder);
       BulkLoad.Built built = build(entries, fill);
-      change.catalogue.swapRoot(before, built.root());
-      change.catalogue.writePartitioning(built.partitioning());
+      topology.catalogue().swapRoot(before, built.root());
+      topology.catalogue().writePartitioning(built.partitioning());
       partitioning = built.partitioning();
       for (ShermanServer server : servers) {
         server.own(partitioning);
-        server.setRoot(0, change.worker.backoff());
-        server.lower.clear(change.worker.backoff());
+        server.setRoot(0, topology.worker().backoff());
+        server.lower.clear(topology.worker().backoff());
       }
-      emptied.forEach(change::free);
+      topology.free(emptied, builder);
       return built.entries();
     }
   }
@@ -281,32 +298,36 @@ public final class ShermanIndex implements RangeIndex {
   private BulkLoad.Built build(EntrySource entries, double fill) {
     try (ShermanLoader loader = new ShermanLoader(servers.getFirst(), fabric, validation, fill)) {
       try {
-        BulkLoad.Built built = BulkLoad.run(loader, entries, partitioning);
-        gone.add(loader.verbs());
-        return built;
+        return BulkLoad.run(loader, entries, partitioning);
       } catch (RuntimeException e) {
         loader.abandon();
         throw e;
+      } finally {
+        gone.add(loader.verbs());
       }
     }
   }
 
   @Override
   public VerbCounters verbs() {
-    return counts().verbs;
+    return totals().verbs();
   }
 
   @Override
   public CacheCounters cache() {
-    return counts().cacheCounters();
+    return totals().cacheCounters();
   }
 
-  private synchronized Counts counts() {
-    Counts counts = new Counts();
-    counts.add(gone);
-    workers.forEach(counts::add);
-    servers.forEach(server -> counts.evictions += server.lower.evictions());
-    return counts;
+  private synchronized Totals totals() {
+    Totals totals = new Totals();
+    totals.add(gone);
+    workers.forEach(totals::add);
+    for (ShermanServer server : servers) {
+      totals.add(server.lower);
+      totals.add(server.upper);
+      totals.add(server.top);
+    }
+    return totals;
   }
 
   @Override
@@ -316,22 +337,34 @@ public final class ShermanIndex implements RangeIndex {
   }
 
   @Override
-  public synchronized void close() {
-    if (closed) {
+  public void close() {
+    if (!end()) {
       return;
     }
-    try (Change change = new Change()) {
-      closeServers(change);
+    try (Topology topology = topology()) {
+      topology.lock();
+      letGo(topology);
+    } finally {
+      servers.forEach(ShermanServer::close);
     }
   }
 
-  private synchronized void closeServers(Change change) {
+  /** Ends all workers, and turns new ones away; {@code false} where that was done before. */
+  private synchronized boolean end() {
+    if (closed) {
+      return false;
+    }
     closed = true;
     List.copyOf(workers).forEach(this::retire);
+    return true;
+  }
+
+  /** Gives back what compute servers have allocated and do not use, and ends them. */
+  private void letGo(Topology topology) {
     RuntimeException failure = null;
     for (ShermanServer server : servers) {
       try {
-        server.allocator.trim(change.worker, change.message);
+        topology.trim(server);
       } catch (RuntimeException e) {
         failure = e;
       }
@@ -339,128 +372,6 @@ public final class ShermanIndex implements RangeIndex {
     }
     if (failure != null) {
       throw failure;
-    }
-  }
-
-  /** A change of the index as a whole, by one caller at a time in any process. */
-  private final class Change implements AutoCloseable {
-    private final RegisteredMemory registered;
-    private final Worker worker;
-    private final MemorySegment memory;
-    private final long message;
-    private final Catalogue catalogue;
-    private final long owner;
-
-    Change() {
-      message = layout.nodeBytes();
-      registered = fabric.register(message + Worker.CALL_BYTES_MAX);
-      worker = fabric.worker(registered);
-      memory = registered.segment();
-      catalogue =
-          new Catalogue(
-              worker,
-              message,
-              new NodePlaces(fabric, layout.nodeBytes()),
-              ShermanServer.system(options, validation));
-      owner = worker.random().nextLong() | 1;
-      catalogue.lockPartitions(owner);
-    }
-
-    /** Collects the nodes of a tree that has no entries, level by level. */
-    void collectEmpty(long root, List<Long> addresses) {
-      long first = Catalogue.rootAddress(root);
-      for (int level = Catalogue.rootLevel(root); level >= 0; level--) {
-        first = collectLevel(first, level, addresses);
-      }
-    }
-
-    /** Collects a level along its siblings; returns the first node of the level below. */
-    private long collectLevel(long first, int level, List<Long> addresses) {
-      Nodes nodes = nodes();
-      long address = first;
-      long low = Long.MIN_VALUE;
-      long below = GlobalAddress.NULL;
-      while (address != GlobalAddress.NULL) {
-        if (nodes.readHeld(address, level, low, 0) != Nodes.COVERS) {
-          throw new CorruptNodeException(address, "is not the node that covers key=" + low);
-        }
-        if (level == 0 && layout.entries(memory, 0) > 0) {
-          throw new IllegalStateException(
-              "the index is not empty: leaf=" + GlobalAddress.toString(address));
-        }
-        if (level > 0 && address == first) {
-          below = BLinkLayout.slot(memory, 0, 0);
-        }
-        addresses.add(address);
-        low = BLinkLayout.high(memory, 0) + 1;
-        address = BLinkLayout.sibling(memory, 0);
-      }
-      return below;
-    }
-
-    private Nodes nodes() {
-      ShermanServer server = servers.getFirst();
-      NodeLocks none = new NodeLocks(server, validation, 0, worker, message);
-      return new Nodes(server, validation, none, worker, message);
-    }
-
-    /** Frees a node that nothing points to any more. */
-    void free(long address) {
-      ShermanServer server = servers.getFirst();
-      Nodes nodes = nodes();
-      worker.read(address + BLinkLayout.IMAGE, BLinkLayout.IMAGE, layout.imageBytes());
-      BLinkLayout.free(memory, 0);
-      VerbList list = new VerbList();
-      nodes.addNode(list, 0);
-      worker.post(list);
-      server.allocator.free(worker, message, address);
-    }
-
-    @Override
-    public void close() {
-      try {
-        catalogue.unlockPartitions(owner);
-      } finally {
-        gone.add(worker.counters());
-        worker.close();
-        registered.close();
-      }
-    }
-  }
-
-  /** Sums of what workers have counted. */
-  private static final class Counts {
-    private final VerbCounters verbs = new VerbCounters();
-    private long leafHits;
-    private long leafMisses;
-    private long innerReads;
-    private long restarts;
-    private long evictions;
-
-    void add(VerbCounters other) {
-      verbs.add(other);
-    }
-
-    void add(ShermanWorker worker) {
-      Descent descent = worker.descent();
-      verbs.add(worker.worker().counters());
-      leafHits += descent.leafHits;
-      leafMisses += descent.leafMisses;
-      innerReads += descent.innerReads;
-      restarts += descent.restarts;
-    }
-
-    void add(Counts other) {
-      verbs.add(other.verbs);
-      leafHits += other.leafHits;
-      leafMisses += other.leafMisses;
-      innerReads += other.innerReads;
-      restarts += other.restarts;
-    }
-
-    CacheCounters cacheCounters() {
-      return new CacheCounters(
-          leafHits, leafMisses, innerReads, innerReads, 0, 0, evictions, 0, 0, 0, restarts);
     }
   }
 }

@@ -149,7 +149,7 @@ public final class ShermanOptions implements IndexOptions {
     return SHERMAN.settings.documentation();
   }
 
-  /** Returns the system's name: {@code sherman}, {@code p-sherman} or {@code fg}. */
+  /** Returns {@code sherman}, {@code p-sherman} or {@code fg}, whichever is nearest. */
   @Override
   public String system() {
     return isPartitioned() ? "p-sherman" : onChipLocks() ? "sherman" : "fg";

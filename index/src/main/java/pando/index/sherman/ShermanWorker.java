@@ -113,10 +113,6 @@ final class ShermanWorker implements AutoCloseable {
     return worker;
   }
 
-  ShermanServer server() {
-    return server;
-  }
-
   Descent descent() {
     return descent;
   }
@@ -137,24 +133,25 @@ final class ShermanWorker implements AutoCloseable {
   }
 
   boolean get(long wanted) {
+    int index;
     try {
-      readLeaf(wanted);
+      index = readLeaf(wanted);
     } catch (RuntimeException e) {
       locks.abandon(e);
       throw e;
     }
-    int index = layout.find(memory, leaf, wanted);
     value = index < 0 ? 0 : BLinkLayout.slot(memory, leaf, index);
     return index >= 0;
   }
 
-  private void readLeaf(long wanted) {
+  /** Reads the leaf of a key; returns the index of its entry, -1 where there is none. */
+  private int readLeaf(long wanted) {
     for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
       descent.findLeaf(wanted);
       if (descent.readCovering(wanted, leaf, attempt)) {
         int index = layout.find(memory, leaf, wanted);
         if (index < 0 || nodes.isEntryWhole(leaf, index)) {
-          return;
+          return index;
         }
       }
     }
