@@ -99,7 +99,7 @@ public enum Figure {
   }
 
   private static List<FigureLine> shermanSkewed(long records, long seed) {
-    Lab lab = new Lab(8, 22, records, SHERMAN_FILL, seed);
+    Lab lab = new Lab(8, 22, records, SHERMAN_FILL, seed, true);
     double[] papers = {0.34, 0.34 * 3.37, 0.34 * 3.37 * 3.06, 0.34 * 3.37 * 3.06 * 2.22, 8.0};
     List<FigureLine> lines = new ArrayList<>();
     List<Load> loads =
@@ -159,7 +159,7 @@ public enum Figure {
   }
 
   private static List<FigureLine> shermanUniform(long records, long seed) {
-    Lab lab = new Lab(8, 22, records, SHERMAN_FILL, seed);
+    Lab lab = new Lab(8, 22, records, SHERMAN_FILL, seed, true);
     List<Load> loads =
         List.of(
             new Load(Workload.WRITE_INTENSIVE, Distribution.UNIFORM, SHORT),
@@ -187,7 +187,7 @@ public enum Figure {
   // DEX beside Sherman.
 
   private static List<FigureLine> dexOverSherman(long records, long seed) {
-    Lab lab = new Lab(4, 36, records, DEX_FILL, seed);
+    Lab lab = new Lab(4, 36, records, DEX_FILL, seed, false);
     List<Workload> workloads =
         List.of(
             Workload.READ_ONLY,
@@ -226,7 +226,7 @@ public enum Figure {
   }
 
   private static List<FigureLine> verbs(long records, long seed) {
-    Lab lab = new Lab(4, 36, records, DEX_FILL, seed);
+    Lab lab = new Lab(4, 36, records, DEX_FILL, seed, false);
     List<Load> loads =
         List.of(
             new Load(Workload.READ_ONLY, Distribution.ZIPFIAN_DEX, SHORT),

@@ -10,6 +10,7 @@ import pando.bench.simulate.SimResult;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
+import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
 
 /** A testbed of a paper: a cluster, its clients, its records. Runs systems on it. */
@@ -22,19 +23,22 @@ final class Lab {
   private final long records;
   private final double fill;
   private final long seed;
+  private final boolean fitted;
 
   /**
    * Describes a testbed.
    *
    * @param servers compute servers, and as many memory servers, two by two on a card
    * @param threads of each compute server
+   * @param fitted whether an operation takes as long as on the testbed of the system's own paper
    */
-  Lab(int servers, int threads, long records, double fill, long seed) {
+  Lab(int servers, int threads, long records, double fill, long seed, boolean fitted) {
     this.servers = servers;
     this.threads = threads;
     this.records = records;
     this.fill = fill;
     this.seed = seed;
+    this.fitted = fitted;
   }
 
   /**
@@ -68,7 +72,7 @@ final class Lab {
     ClusterOptions cluster =
         ClusterOptions.defaults()
             .withServers(servers, servers)
-            .withModel(IndexPlan.modelOf(options))
+            .withModel(fitted ? IndexPlan.modelOf(options) : ClusterModel.defaults())
             .withSeed(seed);
     SimPlan sim =
         new SimPlan(

@@ -70,7 +70,7 @@ public final class BulkLoad {
     long root = builder.finish();
     long[] lows = new long[before.servers()];
     for (int range = 0; range < lows.length; range++) {
-      lows[range] = builder.fence((double) range / lows.length);
+      lows[range] = builder.fence(range, lows.length);
     }
     return new Built(root, before.withLows(lows), loaded);
   }

@@ -33,8 +33,11 @@ public final class Fences {
     fences[count++] = low;
   }
 
-  /** Returns a fence below which about a share of all leaves lies. */
-  public long at(double share) {
-    return fences[Math.clamp((long) (share * count), 0, count - 1)];
+  /**
+   * Returns the fence below which about {@code part} of {@code parts} of all leaves lie. Different
+   * for different parts where there are as many leaves.
+   */
+  public long at(int part, int parts) {
+    return fences[(int) ((long) part * count / parts)];
   }
 }

@@ -17,6 +17,6 @@ public interface TreeBuilder {
   /** Writes what is still open; returns the root pointer. */
   long finish();
 
-  /** Returns a fence of leaves below which about a share of all leaves lies. */
-  long fence(double share);
+  /** Returns the fence below which about {@code part} of {@code parts} of all leaves lie. */
+  long fence(int part, int parts);
 }

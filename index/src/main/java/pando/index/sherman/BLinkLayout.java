@@ -59,7 +59,9 @@ final class BLinkLayout {
   private static final int LOW = 24;
   private static final int HIGH = 32;
   private static final int SIBLING = 40;
-  private static final int DESCRIPTOR = 48;
+
+  /** Of the descriptor; the checksum follows. */
+  static final int DESCRIPTOR = 48;
 
   /** Of the checksum. */
   static final int CHECKSUM = 56;
@@ -359,7 +361,10 @@ final class BLinkLayout {
     return entries;
   }
 
-  /** Copies the entries of a leaf within a range of keys, ascending; returns their number. */
+  /**
+   * Copies the entries of a leaf within a range of keys, ascending; returns their number. Where a
+   * key is there twice, as in a leaf whose lines are of different moments, one of them counts.
+   */
   int copySorted(MemorySegment memory, long leaf, long from, long to, long[] keys, long[] values) {
     int copied = 0;
     for (int i = 0; i < capacity; i++) {
@@ -367,15 +372,18 @@ final class BLinkLayout {
       if (key < from || key > to || !isPresent(memory, leaf, i)) {
         continue;
       }
-      long value = slot(memory, leaf, i);
-      int at = copied++;
+      int at = copied;
       while (at > 0 && keys[at - 1] > key) {
-        keys[at] = keys[at - 1];
-        values[at] = values[at - 1];
         at--;
       }
+      if (at > 0 && keys[at - 1] == key) {
+        continue;
+      }
+      System.arraycopy(keys, at, keys, at + 1, copied - at);
+      System.arraycopy(values, at, values, at + 1, copied - at);
       keys[at] = key;
-      values[at] = value;
+      values[at] = slot(memory, leaf, i);
+      copied++;
     }
     return copied;
   }

@@ -233,6 +233,8 @@ final class IndexCache implements AutoCloseable {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       long before = version.get();
       if ((before & 1) == 0 && version.compareAndSet(before, before + 1)) {
+        // What is written next must not be seen before the version is.
+        VarHandle.storeStoreFence();
         return before;
       }
       backoff.pause(attempt);

@@ -1,7 +1,9 @@
 package pando.index.sherman;
 
 import java.lang.foreign.MemorySegment;
-import pando.fabric.VerbList;
+import pando.fabric.GlobalAddress;
+import pando.fabric.PandoException;
+import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.pool.Catalogue;
 
@@ -24,6 +26,9 @@ final class Merges {
   /** One in so many deletes below the threshold tries, so that none tries in vain each time. */
   private static final int STEP = 4;
 
+  private static final int WRITES_MAX = 100;
+  private static final int PAUSE_MAX = 40;
+
   private final ShermanServer server;
   private final BLinkLayout layout;
   private final Nodes nodes;
@@ -38,7 +43,6 @@ final class Merges {
   private final long message;
   private final int mergeBelow;
   private final int mergedMax;
-  private final VerbList list = new VerbList();
   private final long[] keys;
   private final long[] slots;
 
@@ -138,15 +142,38 @@ final class Merges {
       return false;
     }
     join(level);
-    nodes.write(left);
     BLinkLayout.delete(memory, parent, index + 1);
-    nodes.write(parent);
     BLinkLayout.free(memory, right);
-    nodes.addNode(list.clear(), right);
-    locks.writeAndUnlock(rightAddress, list);
+    writeSurely(left);
+    writeSurely(parent);
+    writeSurely(right);
+    locks.unlock(rightAddress);
     locks.unlock(leftAddress);
     server.allocator.free(worker, message, rightAddress);
     return true;
+  }
+
+  /**
+   * Writes a node, again and again where that fails. A merge that stops half-way would leave two
+   * nodes with the same keys; where it has to, the locks stay held, so that nobody uses them.
+   */
+  private void writeSurely(long node) {
+    PandoException failure = null;
+    for (int attempt = 0; attempt < WRITES_MAX; attempt++) {
+      try {
+        nodes.write(node);
+        return;
+      } catch (PandoException e) {
+        failure = e;
+        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      }
+    }
+    locks.keep();
+    throw new StalledException(
+        "a merge stopped half-way, and keeps its nodes locked: node="
+            + GlobalAddress.toString(BLinkLayout.address(memory, node))
+            + ", because="
+            + failure);
   }
 
   private int size(long node, int level) {
@@ -172,7 +199,8 @@ final class Merges {
 
   /** Makes the only child of a locked node the root, if the node is the root; frees the node. */
   private boolean lowerRoot(long node, int level) {
-    if (level < 2) {
+    // Whoever has split it may be about to make its sibling known above.
+    if (level < 2 || BLinkLayout.sibling(memory, parent) != GlobalAddress.NULL) {
       return false;
     }
     long root = catalogue.root();
@@ -181,8 +209,8 @@ final class Merges {
       return false;
     }
     BLinkLayout.free(memory, parent);
-    nodes.addNode(list.clear(), parent);
-    locks.writeAndUnlock(node, list);
+    writeSurely(parent);
+    locks.unlock(node);
     server.setRoot(0, worker.backoff());
     server.allocator.free(worker, message, node);
     return true;

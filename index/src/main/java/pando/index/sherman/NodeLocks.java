@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import pando.fabric.GlobalAddress;
+import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
@@ -38,6 +39,7 @@ final class NodeLocks {
   static final int SCRATCH_BYTES = 2 * Long.BYTES;
 
   private static final int EAGER = 10_000;
+  private static final int TAKES_MAX = 100;
 
   private static final long NOWHERE = -1;
 
@@ -302,12 +304,45 @@ final class NodeLocks {
       times[place] = 1;
       try {
         if (global[place]) {
-          takeBack(held[place]);
+          takeBackSurely(held[place]);
         }
       } catch (RuntimeException e) {
         failure.addSuppressed(e);
       }
       release(place);
+    }
+  }
+
+  /** Forgets what is held and leaves it locked, as nobody may use it any more. */
+  void keep() {
+    count = 0;
+  }
+
+  /** Tells whether a lock that is held is held in the pool, too, after a failure. */
+  boolean isStillOurs(long node) {
+    int place = placeOf(tables.lockOf(node));
+    if (place < 0 || !global[place]) {
+      return place >= 0;
+    }
+    worker.read(tables.wordOf(held[place]), found, Long.BYTES);
+    long sessions = local ? (1L << LockTables.SESSION_BITS) - 1 : 0;
+    long holder = (memory.get(LONG, found) >>> tables.shiftOf(held[place])) & LockTables.LOCK_MASK;
+    return ((holder ^ owner) & ~sessions) == 0;
+  }
+
+  /** Frees a global lock if it is still ours, again and again where that fails. */
+  private void takeBackSurely(long lock) {
+    long start = worker.nanoTime();
+    for (int attempt = 0; ; attempt++) {
+      try {
+        takeBack(lock);
+        return;
+      } catch (PandoException e) {
+        if (attempt > TAKES_MAX || worker.nanoTime() - start > waitNanos) {
+          throw e;
+        }
+        worker.backoff().pause(Math.min(attempt, 40));
+      }
     }
   }
 

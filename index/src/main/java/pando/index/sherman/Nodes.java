@@ -28,8 +28,11 @@ final class Nodes {
   /** READs of a torn node: a tenth of a second, where a WRITE takes a microsecond. */
   private static final int READS_MAX = 200;
 
-  /** The same with versions: a hot node is locked most of the time, and torn as long. */
-  private static final int READS_BEFORE_LOCK = 2;
+  /**
+   * With versions: a node counts as torn while it is locked, and a hot one is locked most of the
+   * time. Fewer would make lockers of all readers as soon as one writer comes.
+   */
+  private static final int READS_BEFORE_LOCK = 32;
 
   private static final int PAUSES = 12;
 
@@ -309,6 +312,37 @@ final class Nodes {
     }
     long address = BLinkLayout.address(memory, buffer);
     writes.write(address + BLinkLayout.IMAGE, buffer + BLinkLayout.IMAGE, layout.imageBytes());
+  }
+
+  /**
+   * Adds the WRITE of a new node that nobody may take for one yet: with its freed bit. An old
+   * pointer may lead to its place, and it would be found whole there before it is linked.
+   */
+  void addHidden(VerbList writes, long buffer) {
+    memory.set(LONG, before, BLinkLayout.descriptor(memory, buffer));
+    memory.set(LONG, after, layout.computeChecksum(memory, buffer));
+    BLinkLayout.free(memory, buffer);
+    addNode(writes, buffer);
+  }
+
+  /** Adds the WRITE that makes the node that was hidden last one of the tree. */
+  void addReveal(VerbList writes, long address) {
+    writes.write(address + BLinkLayout.DESCRIPTOR, before, 2 * Long.BYTES);
+  }
+
+  /**
+   * Writes a leaf's checksum anew where an entry was written and its checksum was not. The caller
+   * holds the leaf's lock.
+   */
+  void mendChecksum(long address, long buffer) {
+    if (validation != Validation.CHECKSUM) {
+      return;
+    }
+    readImage(address, buffer);
+    if (!isWhole(buffer)) {
+      BLinkLayout.setChecksum(memory, buffer, layout.computeChecksum(memory, buffer));
+      worker.write(address + BLinkLayout.CHECKSUM, buffer + BLinkLayout.CHECKSUM, Long.BYTES);
+    }
   }
 
   /** Writes a node at once. */

@@ -86,8 +86,8 @@ final class ShermanLoader implements TreeBuilder, AutoCloseable {
   }
 
   @Override
-  public long fence(double share) {
-    return fences.at(share);
+  public long fence(int part, int parts) {
+    return fences.at(part, parts);
   }
 
   /** Gives every node back. */

@@ -67,8 +67,8 @@ final class ShermanWorker implements AutoCloseable {
 
   private boolean ended;
 
-  /** Whether the change of an entry may have taken effect. */
-  private boolean written;
+  /** The leaf of which an entry may have been written, {@code NULL} where none was. */
+  private long writing;
 
   ShermanWorker(ShermanServer server, Fabric fabric, Validation validation) {
     this.server = server;
@@ -174,12 +174,17 @@ final class ShermanWorker implements AutoCloseable {
    * @return whether the key was there before
    */
   boolean write(Operation operation, long wanted, long stored) {
-    written = false;
+    writing = GlobalAddress.NULL;
+    splits.reset();
     try {
       return writeLocked(operation, wanted, stored);
     } catch (RuntimeException e) {
+      boolean mayHaveWritten = writing != GlobalAddress.NULL || splits.hasBegun();
+      mend(e);
       locks.abandon(e);
-      throw written ? new UnknownOutcomeException("the entry was changed: key=" + wanted, e) : e;
+      throw mayHaveWritten
+          ? new UnknownOutcomeException("the entry may have been changed: key=" + wanted, e)
+          : e;
     }
   }
 
@@ -196,18 +201,29 @@ final class ShermanWorker implements AutoCloseable {
       int place = found ? index : layout.findFree(memory, leaf);
       if (place < 0) {
         splits.splitLeaf(leaf, wanted, stored);
-        written = true;
         splits.announce(0);
       } else {
         long sumBefore = layout.entrySum(memory, leaf, place);
         BLinkLayout.put(memory, leaf, place, wanted, stored);
         nodes.addEntry(list, leaf, place, sumBefore);
+        writing = node;
         locks.writeAndUnlock(node, list);
       }
     } else {
       locks.unlock(node);
     }
     return found;
+  }
+
+  /** Completes, after a failure, what was written of an entry, while its leaf is still locked. */
+  private void mend(RuntimeException failure) {
+    try {
+      if (writing != GlobalAddress.NULL && locks.isStillOurs(writing)) {
+        nodes.mendChecksum(writing, leaf);
+      }
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    }
   }
 
   private void lockLeaf(long wanted) {
@@ -225,8 +241,8 @@ final class ShermanWorker implements AutoCloseable {
     BLinkLayout.clear(memory, leaf, index);
     nodes.addEntry(list, leaf, index, sumBefore);
     int left = layout.entries(memory, leaf);
+    writing = node;
     locks.writeAndUnlock(node, list);
-    written = true;
     if (merges.isDue(left)) {
       merges.merge(wanted, 0);
     }

@@ -18,9 +18,11 @@ import pando.index.pool.Catalogue;
 final class Splits {
   /*
    * No pointer leads to a new node, but an old one may lead to its place, from the time when another
-   * node was there. Who follows it must not take a part of the new node and a part of the old one for
-   * a whole. Stamps and checksums tell him. Versions do so only if the new node is written under its
-   * own lock; that is taken without waiting, as the lock of the node that is split is held.
+   * node was there. Who follows it must not find the new node before it is linked: it is written with
+   * its freed bit, then the node that is split, then the bit is cleared. Nor must he take a part of
+   * the new node and a part of the old one for a whole: stamps and checksums tell him; versions do
+   * so only if the new node is written under its own lock, which is taken without waiting, as the
+   * lock of the node that is split is held.
    */
 
   /** Places whose locks somebody has, before a split gives up. */
@@ -39,6 +41,7 @@ final class Splits {
   private final long message;
   private final boolean lockNew;
   private final VerbList list = new VerbList();
+  private boolean begun;
   private final long[] refused = new long[REFUSALS_MAX];
   private final long[] keys;
   private final long[] slots;
@@ -125,6 +128,16 @@ final class Splits {
     announce(level);
   }
 
+  /** Forgets about earlier splits. */
+  void reset() {
+    begun = false;
+  }
+
+  /** Tells whether something that a split writes may be in the tree. */
+  boolean hasBegun() {
+    return begun;
+  }
+
   /** Divides entries between a node and a new sibling. */
   private void split(long node, int level, int count) {
     int kept = count / 2;
@@ -139,15 +152,29 @@ final class Splits {
     BLinkLayout.setHigh(memory, node, low - 1);
     BLinkLayout.setSibling(memory, node, siblingAddress);
     fill(node, 0, kept);
-    boolean written = false;
+    boolean together = GlobalAddress.server(siblingAddress) == GlobalAddress.server(address);
+    begun = together;
     try {
-      writeSibling(GlobalAddress.server(siblingAddress) == GlobalAddress.server(address));
-      nodes.addNode(list, node);
-      written = true;
+      nodes.addHidden(list.clear(), sibling);
+      if (!together) {
+        worker.post(list);
+        list.clear();
+        begun = true;
+      }
     } finally {
-      if (!written) {
+      if (!begun) {
         server.allocator.free(worker, message, siblingAddress);
       }
+    }
+    nodes.addNode(list, node);
+    if (!together) {
+      worker.post(list);
+      list.clear();
+    }
+    nodes.addReveal(list, siblingAddress);
+    if (!together) {
+      worker.post(list);
+      list.clear();
     }
     locks.writeAndUnlock(address, list);
     unlockNew(siblingAddress);
@@ -177,16 +204,6 @@ final class Splits {
   private void unlockNew(long address) {
     if (lockNew) {
       locks.unlock(address);
-    }
-  }
-
-  /** Writes the sibling in the node's own list where both are on one memory server, else now. */
-  private void writeSibling(boolean together) {
-    list.clear();
-    if (together) {
-      nodes.addNode(list, sibling);
-    } else {
-      nodes.write(sibling);
     }
   }
 
@@ -232,19 +249,25 @@ final class Splits {
     return true;
   }
 
-  /** Puts a root above the present one, with that as its only child. */
+  /** Puts a root above the present one, with that as its only child, if the tree is too low. */
   private void grow(int level) {
     long root = catalogue.root();
-    if (Catalogue.rootLevel(root) < level) {
+    int above = Catalogue.rootLevel(root) + 1;
+    if (above <= level) {
       long address = allocate(root, server.owns(Long.MIN_VALUE, Long.MAX_VALUE));
       boolean used = false;
       try {
         layout.format(
-            memory, sibling, address, level, Long.MIN_VALUE, Long.MAX_VALUE, GlobalAddress.NULL);
+            memory, sibling, address, above, Long.MIN_VALUE, Long.MAX_VALUE, GlobalAddress.NULL);
         BLinkLayout.append(memory, sibling, Long.MIN_VALUE, Catalogue.rootAddress(root));
-        nodes.write(sibling);
+        nodes.addHidden(list.clear(), sibling);
+        worker.post(list);
+        used = catalogue.replaceRoot(root, address, above);
+        if (used) {
+          nodes.addReveal(list.clear(), address);
+          worker.post(list);
+        }
         unlockNew(address);
-        used = catalogue.replaceRoot(root, address, level);
       } finally {
         if (!used) {
           server.allocator.free(worker, message, address);
