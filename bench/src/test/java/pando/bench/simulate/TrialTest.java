@@ -7,7 +7,10 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import pando.index.IndexOptions;
+import pando.index.sherman.ShermanOptions;
 import pando.sim.fault.Fault;
 
 /** Small clusters under faults. Replay a seed with {@code pando simulate --seeds 1 --seed}. */
@@ -26,6 +29,24 @@ class TrialTest {
     assertThat(summary.lowest().seed()).isEqualTo(1);
     assertThat(summary.changes()).isGreaterThan(1_000);
     assertThat(summary.faults().keySet()).isEqualTo(HARMLESS);
+    assertThat(summary.faults().values()).allMatch(times -> times > 0);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "sherman,   lines",
+    "sherman,   versions",
+    "sherman,   checksum",
+    "p-sherman, lines",
+    "fg,        lines",
+  })
+  void shouldKeepThePromisesOfEachSystem(String system, String validation) {
+    IndexOptions index = ShermanOptions.of(system).with("validation", validation);
+    TrialSeries.Summary summary =
+        TrialSeries.run(TrialPlan.of(index, HARMLESS), 1, 12, seeds -> {});
+    TrialResult failed = summary.failed();
+    assertThat(failed == null ? "" : failed.seed() + ": " + failed.violations().getFirst())
+        .isEmpty();
     assertThat(summary.faults().values()).allMatch(times -> times > 0);
   }
 

@@ -319,6 +319,11 @@ final class Nodes {
    * pointer may lead to its place, and it would be found whole there before it is linked.
    */
   void addHidden(VerbList writes, long buffer) {
+    if (validation == Validation.ORIGINAL) {
+      // As published.
+      addNode(writes, buffer);
+      return;
+    }
     memory.set(LONG, before, BLinkLayout.descriptor(memory, buffer));
     memory.set(LONG, after, layout.computeChecksum(memory, buffer));
     BLinkLayout.free(memory, buffer);
@@ -327,7 +332,9 @@ final class Nodes {
 
   /** Adds the WRITE that makes the node that was hidden last one of the tree. */
   void addReveal(VerbList writes, long address) {
-    writes.write(address + BLinkLayout.DESCRIPTOR, before, 2 * Long.BYTES);
+    if (validation != Validation.ORIGINAL) {
+      writes.write(address + BLinkLayout.DESCRIPTOR, before, 2 * Long.BYTES);
+    }
   }
 
   /**
