@@ -31,7 +31,7 @@ class AllocationTest {
     "SHERMAN,   4KiB,  validation=checksum",
     "SHERMAN,   8MiB,  validation=versions",
     "FG,        4KiB,  validation=checksum",
-    "P_SHERMAN, 4KiB,  validation=versions",
+    "P_SHERMAN, 4KiB,  validation=checksum",
     "P_SHERMAN, 8MiB,  validation=checksum",
   })
   void shouldNotAllocate(SystemUnderTest system, String cacheBytes, String settings) {

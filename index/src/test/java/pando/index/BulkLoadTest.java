@@ -40,7 +40,7 @@ class BulkLoadTest {
     "236, FG,        20000, 0.7,  4,  4,  validation=checksum",
     "237, P_SHERMAN, 0,     1,    2,  5,  validation=checksum",
     "238, P_SHERMAN, 1,     0.7,  3,  16, validation=checksum",
-    "239, P_SHERMAN, 200,   0.5,  4,  16, validation=versions",
+    "239, P_SHERMAN, 200,   0.5,  4,  16, validation=checksum",
     "240, P_SHERMAN, 5000,  1,    16, 16, validation=checksum",
     "241, P_SHERMAN, 20000, 0.7,  3,  7,  validation=checksum",
   })

@@ -37,7 +37,7 @@ class ModelTest {
     "27, FG,        3,  2,  256,  8000,  validation=versions",
     "28, FG,        2,  2,  128,  20000, entry-writes=on",
     "29, P_SHERMAN, 4,  4,  192,  8000,  validation=checksum",
-    "30, P_SHERMAN, 3,  7,  256,  20000, validation=versions",
+    "30, P_SHERMAN, 3,  7,  256,  20000, validation=checksum",
     "31, P_SHERMAN, 1,  2,  192,  100,   entry-writes=off",
     "32, P_SHERMAN, 2,  16, 128,  5000,  merge-share=0.5",
   })

@@ -27,7 +27,7 @@ class StressTest {
     "127, FG,        4, 2, 2, validation=versions",
     "128, P_SHERMAN, 4, 1, 1, validation=checksum",
     "129, P_SHERMAN, 4, 2, 4, validation=checksum",
-    "130, P_SHERMAN, 6, 2, 4, validation=versions",
+    "130, P_SHERMAN, 6, 2, 4, validation=checksum",
   })
   void shouldStayLinearizable(
       long seed,

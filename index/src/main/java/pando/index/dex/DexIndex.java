@@ -17,6 +17,7 @@ import pando.index.Session;
 import pando.index.dex.Repartitioning.Quiesced;
 import pando.index.load.BulkLoad;
 import pando.index.node.NodeLayout;
+import pando.index.pool.Arguments;
 
 /**
  * A DEX index: any number of compute servers in this process, joined by a fabric to memory servers
@@ -66,7 +67,7 @@ public final class DexIndex implements RangeIndex {
    * @throws IllegalStateException where the pool holds an index already
    */
   public static DexIndex create(Fabric fabric, DexOptions options, int first, int count) {
-    checkServers(options, first, count);
+    Arguments.checkServers(options, first, count);
     Partitioning partitioning = Partitioning.equalWidth(options.computeServers());
     DexIndex index = new DexIndex(fabric, options, partitioning);
     try (Topology topology = index.topology()) {
@@ -105,7 +106,7 @@ public final class DexIndex implements RangeIndex {
    * @throws IllegalArgumentException where one of the compute servers has no keys
    */
   public static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
-    checkServers(options, first, count);
+    Arguments.checkServers(options, first, count);
     DexIndex index =
         new DexIndex(fabric, options, Partitioning.equalWidth(options.computeServers()));
     try (Topology topology = index.topology()) {
@@ -130,18 +131,6 @@ public final class DexIndex implements RangeIndex {
       }
     }
     return index;
-  }
-
-  private static void checkServers(DexOptions options, int first, int count) {
-    if (first < 0 || count < 1 || first > options.computeServers() - count) {
-      throw new IllegalArgumentException(
-          "no such compute servers: first="
-              + first
-              + ", count="
-              + count
-              + ", compute-servers="
-              + options.computeServers());
-    }
   }
 
   @Override
@@ -175,9 +164,7 @@ public final class DexIndex implements RangeIndex {
   @Override
   public long bulkLoad(EntrySource entries, double fill) {
     Objects.requireNonNull(entries, "entries");
-    if (!(fill > 0 && fill <= 1)) {
-      throw new IllegalArgumentException("fill must be above 0 and at most 1: fill=" + fill);
-    }
+    Arguments.checkFill(fill);
     checkOpen();
     try (Topology topology = topology()) {
       topology.lock();

@@ -6,6 +6,7 @@ import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
 import pando.index.Partitioning;
 import pando.index.Session;
+import pando.index.pool.Arguments;
 
 /** Sends each operation of one thread to the compute server that owns the key. */
 final class DexSession implements Session {
@@ -152,12 +153,7 @@ final class DexSession implements Session {
   @Override
   public long scan(long from, long to, long limit, EntryVisitor visitor) {
     Objects.requireNonNull(visitor, "visitor");
-    if (from > to) {
-      throw new IllegalArgumentException("range is reversed: from=" + from + ", to=" + to);
-    }
-    if (limit < 0) {
-      throw new IllegalArgumentException("limit is negative: limit=" + limit);
-    }
+    Arguments.checkScan(from, to, limit);
     long visited = 0;
     long next = from;
     while (visited < limit) {

@@ -14,6 +14,7 @@ import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.load.BulkLoad;
+import pando.index.pool.Arguments;
 import pando.index.pool.Catalogue;
 
 /**
@@ -36,7 +37,7 @@ public final class ShermanIndex implements RangeIndex {
   private int turn;
 
   private ShermanIndex(Fabric fabric, ShermanOptions options, int first, int count) {
-    checkServers(options, first, count);
+    Arguments.checkServers(options, first, count);
     this.fabric = fabric;
     this.options = options;
     this.layout = new BLinkLayout(options.nodeBytes());
@@ -52,6 +53,13 @@ public final class ShermanIndex implements RangeIndex {
     if (asked == Validation.LINES && !landsByLine) {
       throw new IllegalArgumentException(
           "validation=lines needs a fabric that lands 64 bytes as one: fabric="
+              + fabric.name()
+              + ", atomicityBytes="
+              + capabilities.atomicityBytes());
+    }
+    if (asked == Validation.VERSIONS && options.isPartitioned() && !landsByLine) {
+      throw new IllegalArgumentException(
+          "with partitions, validation=versions needs a fabric that lands 64 bytes as one: fabric="
               + fabric.name()
               + ", atomicityBytes="
               + capabilities.atomicityBytes());
@@ -76,18 +84,6 @@ public final class ShermanIndex implements RangeIndex {
       return asked;
     }
     return landsByLine ? Validation.LINES : Validation.CHECKSUM;
-  }
-
-  private static void checkServers(ShermanOptions options, int first, int count) {
-    if (first < 0 || count < 1 || first > options.computeServers() - count) {
-      throw new IllegalArgumentException(
-          "no such compute servers: first="
-              + first
-              + ", count="
-              + count
-              + ", compute-servers="
-              + options.computeServers());
-    }
   }
 
   /**
@@ -272,9 +268,7 @@ public final class ShermanIndex implements RangeIndex {
   @Override
   public long bulkLoad(EntrySource entries, double fill) {
     Objects.requireNonNull(entries, "entries");
-    if (!(fill > 0 && fill <= 1)) {
-      throw new IllegalArgumentException("fill must be above 0 and at most 1: fill=" + fill);
-    }
+    Arguments.checkFill(fill);
     checkOpen();
     try (Topology topology = topology()) {
       topology.lock();

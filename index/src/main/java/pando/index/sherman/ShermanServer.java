@@ -107,6 +107,13 @@ final class ShermanServer implements AutoCloseable {
     return options.isPartitioned() && from >= low && to <= high;
   }
 
+  /**
+   * Tells whether a node that covers these keys may be written under another's local lock alone.
+   */
+  boolean isForeign(long from, long to) {
+    return options.isPartitioned() && (to < low || from > high);
+  }
+
   /** Gives a new session a number. */
   synchronized int openSession() {
     int session = sessions.nextClearBit(0);

@@ -7,6 +7,7 @@ import pando.index.EntryVisitor;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.Session;
+import pando.index.pool.Arguments;
 
 /**
  * Sends each operation of one thread to a compute server: its own, or the one that owns the key.
@@ -169,12 +170,7 @@ final class ShermanSession implements Session {
   @Override
   public long scan(long from, long to, long limit, EntryVisitor visitor) {
     Objects.requireNonNull(visitor, "visitor");
-    if (from > to) {
-      throw new IllegalArgumentException("range is reversed: from=" + from + ", to=" + to);
-    }
-    if (limit < 0) {
-      throw new IllegalArgumentException("limit is negative: limit=" + limit);
-    }
+    Arguments.checkScan(from, to, limit);
     long visited = 0;
     long next = from;
     while (visited < limit) {

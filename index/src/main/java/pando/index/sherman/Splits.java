@@ -235,6 +235,11 @@ final class Splits {
     if (!descent.lockCovering(level, low, parent, attempt)) {
       return false;
     }
+    if (server.isForeign(BLinkLayout.low(memory, parent), BLinkLayout.high(memory, parent))) {
+      // It has become another compute server's own. The new node is reached through its left one.
+      locks.unlock(descent.node);
+      return true;
+    }
     int index = layout.childOf(memory, parent, low);
     if (BLinkLayout.key(memory, parent, index) == low) {
       throw new CorruptNodeException(descent.node, "knows of a node that is new: low=" + low);

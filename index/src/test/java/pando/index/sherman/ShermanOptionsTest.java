@@ -90,6 +90,16 @@ class ShermanOptionsTest {
     }
   }
 
+  @Test
+  void shouldRefuseVersionsWithPartitionsWhereAHeaderMayTear() {
+    ShermanOptions options = ShermanOptions.partitionedSherman().with("validation", "versions");
+    try (Fabric fabric = Pools.open(1, 8 << 20, 1)) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> ShermanIndex.create(fabric, options))
+          .withMessageContaining("atomicityBytes=8");
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"auto", "lines", "versions", "checksum", "original"})
   void shouldTakeEveryValidationInTheSimulator(String validation) {
