@@ -48,7 +48,11 @@ public final class Settings {
 
   /** Returns a value: a number, or the place of a word among a setting's choices. */
   public double number(Setting setting) {
-    return values.getOrDefault(setting, Double.NaN);
+    Double value = values.get(setting);
+    if (value == null) {
+      throw new IllegalArgumentException("no such setting here: name=" + setting.name());
+    }
+    return value;
   }
 
   /** Tells whether a flag is on. */

@@ -118,7 +118,7 @@ final class Merges {
     long low = BLinkLayout.key(memory, parent, index);
     long high = BLinkLayout.highOfChild(memory, parent, index + 1);
     boolean owned = server.owns(low, high);
-    if (server.options.isPartitioned() && !owned) {
+    if (server.partitioned && !owned) {
       return false;
     }
     long leftAddress = BLinkLayout.slot(memory, parent, index);

@@ -93,7 +93,7 @@ final class Nodes {
    */
   private boolean provesItself() {
     return validation != Validation.ORIGINAL
-        && (validation != Validation.VERSIONS || !server.options.isPartitioned());
+        && (validation != Validation.VERSIONS || !server.partitioned);
   }
 
   private boolean readOnce(long address, boolean owned, long buffer) {
@@ -101,7 +101,7 @@ final class Nodes {
       readImage(address, buffer);
       return isWhole(buffer);
     }
-    return server.options.isPartitioned()
+    return server.partitioned
         ? readBesideLocal(address, owned, buffer)
         : readBetweenVersions(address, buffer);
   }
@@ -141,7 +141,7 @@ final class Nodes {
 
   /** Tells whether READs of several nodes can be validated by what comes with them. */
   boolean canReadTogether() {
-    return validation != Validation.VERSIONS || !server.options.isPartitioned();
+    return validation != Validation.VERSIONS || !server.partitioned;
   }
 
   /** Adds the READs of a node to a list; {@link #isWhole(long, long, long)} checks them. */

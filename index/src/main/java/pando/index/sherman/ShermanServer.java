@@ -23,6 +23,10 @@ final class ShermanServer implements AutoCloseable {
   final int system;
 
   final ShermanOptions options;
+
+  /** Whether each key belongs to one compute server. */
+  final boolean partitioned;
+
   final BLinkLayout layout;
   final NodePlaces places;
   final NodeAllocator allocator;
@@ -53,6 +57,7 @@ final class ShermanServer implements AutoCloseable {
     this.number = number;
     this.system = system(options, validation);
     this.options = options;
+    this.partitioned = options.isPartitioned();
     this.layout = layout;
     this.places = new NodePlaces(fabric, layout.nodeBytes());
     this.allocator = new NodeAllocator(fabric.memoryServers(), layout.nodeBytes());
@@ -104,14 +109,14 @@ final class ShermanServer implements AutoCloseable {
    * partition.
    */
   boolean owns(long from, long to) {
-    return options.isPartitioned() && from >= low && to <= high;
+    return partitioned && from >= low && to <= high;
   }
 
   /**
    * Tells whether a node that covers these keys may be written under another's local lock alone.
    */
   boolean isForeign(long from, long to) {
-    return options.isPartitioned() && (to < low || from > high);
+    return partitioned && (to < low || from > high);
   }
 
   /** Gives a new session a number. */
