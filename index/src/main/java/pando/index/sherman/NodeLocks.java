@@ -40,6 +40,8 @@ final class NodeLocks {
 
   private static final int EAGER = 10_000;
   private static final int TAKES_MAX = 100;
+  private static final int PAUSE_MAX = 40;
+  private static final int SPIN_PAUSE_MAX = 20;
 
   private static final long NOWHERE = -1;
 
@@ -159,7 +161,7 @@ final class NodeLocks {
       // Once is enough: whoever has to wait would fetch in vain.
       fetchTo = NOWHERE;
       // Spins, as the paper does: each attempt is a round trip.
-      worker.backoff().pause(Math.min(attempt >> 8, 20));
+      worker.backoff().pause(Math.min(attempt >> 8, SPIN_PAUSE_MAX));
       if (attempt > EAGER && worker.nanoTime() - start > waitNanos) {
         release(place);
         throw stayedLocked(node, other, start);
@@ -341,7 +343,7 @@ final class NodeLocks {
         if (attempt > TAKES_MAX || worker.nanoTime() - start > waitNanos) {
           throw e;
         }
-        worker.backoff().pause(Math.min(attempt, 40));
+        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
       }
     }
   }

@@ -34,7 +34,7 @@ final class Nodes {
    */
   private static final int READS_BEFORE_LOCK = 32;
 
-  private static final int PAUSES = 12;
+  private static final int PAUSE_MAX = 12;
 
   private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -82,7 +82,7 @@ final class Nodes {
           throw new CorruptNodeException(address, problem);
         }
       }
-      worker.backoff().pause(Math.min(attempt, PAUSES));
+      worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
     }
     return readLocked(address, level, key, owned, buffer);
   }
@@ -205,7 +205,7 @@ final class Nodes {
       if (provesItself() && isWhole(buffer)) {
         break;
       }
-      worker.backoff().pause(Math.min(attempt, 12));
+      worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
       readImage(address, buffer);
       problem = problemOfHeld(address, buffer);
     }

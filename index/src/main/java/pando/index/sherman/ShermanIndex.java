@@ -360,7 +360,11 @@ public final class ShermanIndex implements RangeIndex {
       try {
         topology.trim(server);
       } catch (RuntimeException e) {
-        failure = e;
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
       }
       server.close();
     }
