@@ -92,7 +92,7 @@ final class Choices {
   /** Reads an index. */
   static final class IndexConverter extends NameConverter<Index> {
     IndexConverter() {
-      super(Index.class);
+      super(Index.values());
     }
   }
 
@@ -116,35 +116,35 @@ final class Choices {
   /** Reads a fabric. */
   static final class FabricConverter extends NameConverter<FabricKind> {
     FabricConverter() {
-      super(FabricKind.class);
+      super(FabricKind.values());
     }
   }
 
   /** Reads a peer. */
   static final class PeerConverter extends NameConverter<Peer> {
     PeerConverter() {
-      super(Peer.class);
+      super(Peer.values());
     }
   }
 
   /** Reads a distribution. */
   static final class DistributionConverter extends NameConverter<Distribution> {
     DistributionConverter() {
-      super(Distribution.class);
+      super(Distribution.values());
     }
   }
 
   /** Reads a figure. */
   static final class FigureConverter extends NameConverter<Figure> {
     FigureConverter() {
-      super(Figure.class);
+      super(Figure.all(), Figure::name);
     }
   }
 
   /** Reads a fault. */
   static final class FaultConverter extends NameConverter<Fault> {
     FaultConverter() {
-      super(Fault.class);
+      super(Fault.values());
     }
   }
 
@@ -157,7 +157,7 @@ final class Choices {
       if (text.equals(ALL)) {
         return new Workloads(Workload.ALL);
       }
-      NameConverter<Workload> names = new NameConverter<>(Workload.class);
+      NameConverter<Workload> names = new NameConverter<>(Workload.values());
       return new Workloads(Arrays.stream(text.split(",", -1)).map(names::convert).toList());
     }
   }

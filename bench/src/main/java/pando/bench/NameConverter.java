@@ -1,30 +1,38 @@
 package pando.bench;
 
-import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Reads constants of an enum by the names that they print as.
+ * Reads one of several things by its name.
  *
- * @param <E> the enum
+ * @param <T> the things
  */
-class NameConverter<E extends Enum<E>> implements ITypeConverter<E> {
-  private final E[] constants;
+class NameConverter<T> implements ITypeConverter<T> {
+  private final List<T> things;
+  private final Function<T, String> name;
 
-  NameConverter(Class<E> type) {
-    constants = type.getEnumConstants();
+  /** Reads by the names that things print as. */
+  NameConverter(T[] things) {
+    this(List.of(things), String::valueOf);
+  }
+
+  NameConverter(List<T> things, Function<T, String> name) {
+    this.things = things;
+    this.name = name;
   }
 
   @Override
-  public E convert(String text) {
-    for (E constant : constants) {
-      if (constant.toString().equals(text)) {
-        return constant;
+  public T convert(String text) {
+    for (T thing : things) {
+      if (name.apply(thing).equals(text)) {
+        return thing;
       }
     }
-    String known = Arrays.stream(constants).map(Enum::toString).collect(Collectors.joining(", "));
+    String known = things.stream().map(name).collect(Collectors.joining(", "));
     throw new TypeConversionException("'" + text + "' is not one of " + known);
   }
 }

@@ -1,78 +1,76 @@
 package pando.bench.figure;
 
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 import pando.bench.simulate.IndexPlan;
 import pando.bench.simulate.IndexRun;
 import pando.bench.simulate.LoadedTree;
 import pando.bench.simulate.SimPlan;
 import pando.bench.simulate.SimResult;
-import pando.bench.workload.Distribution;
-import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
+import pando.index.dex.DexOptions;
 import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
 
-/** A testbed of a paper: a cluster, its clients, its records. Runs systems on it. */
-final class Lab {
+/**
+ * A testbed of a paper: a cluster, its clients, its records. Runs indexes on it.
+ *
+ * @param threads of each compute server
+ * @param fill share of each node that the load fills
+ * @param model of the cluster, which may depend on the index
+ */
+record Lab(
+    int computeServers,
+    int memoryServers,
+    int threads,
+    double fill,
+    Function<IndexOptions, ClusterModel> model,
+    long records,
+    long seed) {
   private static final double THETA = 0.99;
+
+  /** Share of the records that each compute server caches. */
+  private static final double CACHE = 0.08;
+
+  /** Operations that fill a cache of inner nodes. */
+  private static final long INNER_WARMUP = 2_000_000;
+
+  /** A scan touches several leaves, and takes as much longer. */
   private static final int SCAN_LEAVES = 4;
 
-  private final int servers;
-  private final int threads;
-  private final long records;
-  private final double fill;
-  private final long seed;
-  private final boolean fitted;
-
-  /**
-   * Describes a testbed.
-   *
-   * @param servers compute servers, and as many memory servers, two by two on a card
-   * @param threads of each compute server
-   * @param fitted whether an operation takes as long as on the testbed of the system's own paper
-   */
-  Lab(int servers, int threads, long records, double fill, long seed, boolean fitted) {
-    this.servers = servers;
-    this.threads = threads;
-    this.records = records;
-    this.fill = fill;
-    this.seed = seed;
-    this.fitted = fitted;
+  /** Returns that of Sherman's paper, where an operation takes as long as it did there. */
+  static Lab ofSherman(long records, long seed) {
+    return new Lab(8, 8, 22, 0.8, IndexPlan::modelOf, records, seed);
   }
 
-  /**
-   * What is run on a system.
-   *
-   * @param coroutines of each thread
-   * @param nanos virtual time that is measured
-   */
-  record Load(Workload workload, Distribution distribution, int coroutines, long nanos) {
-    Load(Workload workload, Distribution distribution, long nanos) {
-      this(workload, distribution, 1, nanos);
-    }
+  /** Returns that of DEX's paper, where an operation takes as long in every index. */
+  static Lab ofDex(long records, long seed) {
+    return new Lab(4, 4, 36, 0.7, index -> ClusterModel.defaults(), records, seed);
   }
 
-  /** Returns what a compute server caches if it caches a share of the records. */
-  long cacheBytes(double share) {
-    return Math.round(share * records * 2 * Long.BYTES);
-  }
-
-  /** Runs loads on one system, on a tree that is built once. */
-  List<SimResult> run(IndexOptions options, long warmup, List<Load> loads) {
-    List<IndexPlan> plans = loads.stream().map(load -> plan(options, warmup, load)).toList();
-    List<SimResult> results = new ArrayList<>();
+  /** Runs loads on one index, each on the same tree. */
+  Results run(IndexOptions index, List<Load> loads) {
+    IndexOptions options =
+        index
+            .withComputeServers(computeServers)
+            .withCacheBytes(Math.round(CACHE * records * 2 * Long.BYTES));
+    List<IndexPlan> plans = loads.stream().map(load -> plan(options, load)).toList();
+    Map<Load, SimResult> results = new LinkedHashMap<>();
     try (LoadedTree tree = LoadedTree.of(plans)) {
-      plans.forEach(plan -> results.add(IndexRun.run(plan, tree)));
+      for (int i = 0; i < plans.size(); i++) {
+        results.put(loads.get(i), IndexRun.run(plans.get(i), tree));
+      }
     }
-    return results;
+    return new Results(results);
   }
 
-  private IndexPlan plan(IndexOptions options, long warmup, Load load) {
+  private IndexPlan plan(IndexOptions index, Load load) {
     ClusterOptions cluster =
         ClusterOptions.defaults()
-            .withServers(servers, servers)
-            .withModel(fitted ? IndexPlan.modelOf(options) : ClusterModel.defaults())
+            .withServers(computeServers, memoryServers)
+            .withModel(model.apply(index))
             .withSeed(seed);
     SimPlan sim =
         new SimPlan(
@@ -83,9 +81,12 @@ final class Lab {
             load.workload().distribution(load.distribution()),
             THETA,
             load.nanos());
-    // A scan touches several leaves, and takes as much longer.
-    long operations = load.workload().scans() ? warmup / SCAN_LEAVES : warmup;
-    return new IndexPlan(
-        sim, options.withComputeServers(servers), load.workload(), fill, operations);
+    return new IndexPlan(sim, index, load.workload(), fill, warmup(index, load));
+  }
+
+  /** Returns how many operations fill the caches: DEX's hold leaves, which come in slowly. */
+  private long warmup(IndexOptions index, Load load) {
+    long operations = index instanceof DexOptions ? records / 2 : INNER_WARMUP;
+    return load.workload().scans() ? operations / SCAN_LEAVES : operations;
   }
 }

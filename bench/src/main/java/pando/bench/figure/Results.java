@@ -1,0 +1,50 @@
+package pando.bench.figure;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import pando.bench.run.Measurement;
+import pando.bench.simulate.SimResult;
+
+/** What one index came to in a lab. */
+final class Results {
+  private final Map<Load, SimResult> results;
+
+  Results(Map<Load, SimResult> results) {
+    this.results = results;
+  }
+
+  /** Returns millions of operations per second. */
+  double megaOps(Load load) {
+    return measurement(load).throughput / 1e6;
+  }
+
+  /** Returns how many times another's throughput this one's is. */
+  double over(Results other, Load load) {
+    return measurement(load).throughput / other.measurement(load).throughput;
+  }
+
+  double p99Millis(Load load) {
+    return measurement(load).latencyNanos(99) / 1e6;
+  }
+
+  double p99RoundTrips(Load load) {
+    return of(load).roundTrips().getValueAtPercentile(99);
+  }
+
+  /** Returns the percentage of operations that took so many round trips or fewer. */
+  double percentWithin(long roundTrips, Load load) {
+    return of(load).roundTrips().getPercentileAtOrBelowValue(roundTrips);
+  }
+
+  Measurement measurement(Load load) {
+    return of(load).measurement();
+  }
+
+  private SimResult of(Load load) {
+    @Nullable SimResult result = results.get(load);
+    if (result == null) {
+      throw new IllegalArgumentException("this was not run: " + load);
+    }
+    return result;
+  }
+}
