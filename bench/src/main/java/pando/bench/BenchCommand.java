@@ -36,7 +36,8 @@ import picocli.CommandLine.Spec;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "bench",
-    description = "Runs the workloads of the DEX paper, and checks every value that is read.",
+    description =
+        "Runs the workloads of the DEX paper, or YCSB's, and checks every value that is read.",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     footer = {
@@ -62,17 +63,14 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       converter = Choices.WorkloadsConverter.class,
       description = {
         "all (default), or some, with commas between:",
-        "read-only, read-intensive (5 %% updates), write-intensive (50 %% updates),"
-            + " insert-intensive (50 %% inserts), scan-intensive (95 %% scans of 100, 5 %%"
-            + " inserts), insert-only, and read-intensive-2 (5 %% inserts), which is not part of"
-            + " all."
+        Choices.WorkloadsConverter.NAMES
       })
   private Choices.Workloads workloads;
 
   @Mixin private LoadOptions loadOptions;
   @Mixin private DrawOptions drawOptions;
   @Mixin private PlanOptions planOptions;
-  @Mixin private IndexOption indexOption;
+  @Mixin private ChosenIndex chosenIndex;
   @Mixin private ServerOptions serverOptions;
   @Mixin private SettingOptions settingOptions;
 
@@ -118,7 +116,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   @Override
   public Integer call() throws IOException {
     Plan plan = planOptions.plan(loadOptions, drawOptions);
-    IndexOptions options = indexOption.options(serverOptions, settingOptions, plan.records());
+    IndexOptions options = chosenIndex.options(serverOptions, settingOptions, plan.records());
     check(plan, options);
     Setup setup =
         new Setup(

@@ -150,6 +150,15 @@ final class Choices {
 
   /** Reads workloads with commas between, or {@code all}. */
   static final class WorkloadsConverter implements ITypeConverter<Workloads> {
+    /** What there is to read, for a command's help. */
+    static final String NAMES =
+        "read-only, read-intensive (5 %% updates), write-intensive (50 %% updates),"
+            + " insert-intensive (50 %% inserts), scan-intensive (95 %% scans of 100, 5 %%"
+            + " inserts) and insert-only are all; others are read-intensive-2 (5 %% inserts),"
+            + " write-only (updates), ycsb-d (5 %% inserts, lookups of the latest), ycsb-e (95 %%"
+            + " scans of 1 to 100, 5 %% inserts) and ycsb-f (50 %% lookups followed by an update)."
+            + " YCSB's A, B and C are write-intensive, read-intensive and read-only.";
+
     private static final String ALL = "all";
 
     @Override

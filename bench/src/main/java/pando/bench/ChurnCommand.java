@@ -39,7 +39,7 @@ final class ChurnCommand implements Callable<Integer> {
       description = "Records to insert and remove (default: ${DEFAULT-VALUE}).")
   private long churned;
 
-  @Mixin private IndexOption indexOption;
+  @Mixin private ChosenIndex chosenIndex;
   @Mixin private ServerOptions serverOptions;
   @Mixin private SettingOptions settingOptions;
 
@@ -64,7 +64,7 @@ final class ChurnCommand implements Callable<Integer> {
     long records = loadOptions.records();
     try (IndexSubject subject =
         IndexSubject.openLocal(
-            indexOption.options(serverOptions, settingOptions, records),
+            chosenIndex.options(serverOptions, settingOptions, records),
             serverOptions.memoryServers(MEMORY_SERVERS),
             PoolSize.bytes(records, churned, loadOptions.fill()),
             loadOptions.seed())) {

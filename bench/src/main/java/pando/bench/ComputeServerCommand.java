@@ -19,7 +19,7 @@ final class ComputeServerCommand implements Callable<Integer> {
   @Mixin private LoadOptions loadOptions;
   @Mixin private DrawOptions drawOptions;
   @Mixin private PlanOptions planOptions;
-  @Mixin private IndexOption indexOption;
+  @Mixin private ChosenIndex chosenIndex;
   @Mixin private ServerOptions serverOptions;
   @Mixin private SettingOptions settingOptions;
 
@@ -46,7 +46,7 @@ final class ComputeServerCommand implements Callable<Integer> {
     try (ComputeService service =
         new ComputeService(
             plan,
-            indexOption.options(serverOptions, settingOptions, plan.records()),
+            chosenIndex.options(serverOptions, settingOptions, plan.records()),
             memoryServers,
             process,
             processes,

@@ -28,7 +28,8 @@ final class DrawOptions {
         "zipfian: every rank a record of its own.",
         "zipfian-dex: as DEX and YCSB scramble ranks, by a hash with collisions, which never asks"
             + " for 36.8 %% of the records.",
-        "uniform: each as likely."
+        "uniform: each as likely.",
+        "latest: Zipfian by age, the newest first; ycsb-d has it always."
       })
   private List<Distribution> distributions;
 

@@ -94,7 +94,7 @@ final class SettingOptions {
   /**
    * Returns the settings of an index, checked.
    *
-   * @param defaults of the system
+   * @param defaults of the index
    * @param some those of the settings that are the index's
    */
   IndexOptions index(

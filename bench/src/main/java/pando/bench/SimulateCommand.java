@@ -47,14 +47,17 @@ final class SimulateCommand implements Callable<Integer> {
         "dex, sherman, p-sherman, fg: an index.",
         "lock: locks alone, taken by CAS and released by WRITE."
       })
-  private Choices.Simulated index;
+  private Choices.Simulated simulated;
 
   @Option(
       names = "--workload",
       paramLabel = "NAME",
       defaultValue = "read-only",
       converter = Choices.WorkloadsConverter.class,
-      description = "all, or some, with commas between (default: ${DEFAULT-VALUE}).")
+      description = {
+        "all, or some, with commas between (default: ${DEFAULT-VALUE}):",
+        Choices.WorkloadsConverter.NAMES
+      })
   private Choices.Workloads workloads;
 
   @Mixin private DrawOptions drawOptions;
@@ -68,14 +71,14 @@ final class SimulateCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     jsonOption.check();
-    Choices.Index system = index.index();
+    Choices.Index index = simulated.index();
     if (trialOptions.areAskedFor()) {
-      Ranges.check(spec, "--index", system != null, "lock", "trials run an index");
+      Ranges.check(spec, "--index", index != null, "lock", "trials run an index");
     }
-    if (system == null) {
+    if (index == null) {
       return runLocks();
     }
-    return trialOptions.areAskedFor() ? runTrials(system) : runWorkloads(system);
+    return trialOptions.areAskedFor() ? runTrials(index) : runWorkloads(index);
   }
 
   private int runLocks() throws IOException {
@@ -87,11 +90,11 @@ final class SimulateCommand implements Callable<Integer> {
     return CommandLine.ExitCode.OK;
   }
 
-  private int runWorkloads(Choices.Index system) throws IOException {
+  private int runWorkloads(Choices.Index index) throws IOException {
     SimulationMode.WORKLOADS.check(spec);
     SimulationOutput output = new SimulationOutput(jsonOption.file());
     new SimulatedWorkloads(
-            system,
+            index,
             workloads.list(),
             drawOptions,
             loadOptions,
@@ -103,14 +106,14 @@ final class SimulateCommand implements Callable<Integer> {
     return CommandLine.ExitCode.OK;
   }
 
-  private int runTrials(Choices.Index system) throws IOException {
+  private int runTrials(Choices.Index index) throws IOException {
     SimulationMode.TRIALS.check(spec);
     Path history = trialOptions.history();
-    return new SimulatedTrials(spec, trialPlan(system), loadOptions.seed(), trialOptions.seeds())
+    return new SimulatedTrials(spec, trialPlan(index), loadOptions.seed(), trialOptions.seeds())
         .run(history, jsonOption.file());
   }
 
-  private TrialPlan trialPlan(Choices.Index system) {
+  private TrialPlan trialPlan(Choices.Index index) {
     SimulationMode mode = SimulationMode.TRIALS;
     int computeServers = serverOptions.computeServers(mode.computeServers());
     int clients = Ranges.single(spec, "--threads", simulationOptions.threads(mode));
@@ -119,7 +122,7 @@ final class SimulateCommand implements Callable<Integer> {
     Ranges.check(spec, "--threads", areFew, clients, limit);
     try {
       return new TrialPlan(
-          system.defaults(),
+          index.defaults(),
           computeServers,
           serverOptions.memoryServers(mode.memoryServers()),
           clients,

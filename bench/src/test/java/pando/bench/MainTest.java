@@ -252,14 +252,14 @@ final class MainTest {
         execute(
             "bench",
             "--fabric=shm",
-            "--workload=write-intensive,scan-intensive",
+            "--workload=write-intensive,ycsb-d,ycsb-e",
             "--records=20K",
             "--operations=10K",
             "--warmup=1K",
             "--cache=128KiB",
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
-    assertThat(objects(json)).hasSize(2);
+    assertThat(objects(json)).hasSize(3);
   }
 
   @Test
@@ -326,6 +326,27 @@ final class MainTest {
     assertThat(objects)
         .extracting(run -> run.get("distribution") + " " + run.get("cacheBytesPerServer"))
         .startsWith("uniform 131072", "uniform 240000", "zipfian 131072");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"dex", "sherman"})
+  void shouldSimulateTheWorkloadsOfYcsb(String index) throws IOException {
+    Path json = directory.resolve("ycsb.json");
+    int status =
+        execute(
+            "simulate",
+            "--index=" + index,
+            "--workload=write-intensive,read-intensive,read-only,ycsb-d,ycsb-e,ycsb-f",
+            "--records=20K",
+            "--cache=128KiB",
+            "--warmup=20K",
+            "--threads=4",
+            "--duration=500us",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(objects(json))
+        .extracting(run -> run.get("workload") + " " + run.get("distribution"))
+        .endsWith("ycsb-d latest", "ycsb-e zipfian", "ycsb-f zipfian");
   }
 
   @Test

@@ -1,7 +1,6 @@
 package pando.bench.figure;
 
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import pando.bench.run.Measurement;
 import pando.bench.simulate.SimResult;
 
@@ -41,7 +40,7 @@ final class Results {
   }
 
   private SimResult of(Load load) {
-    @Nullable SimResult result = results.get(load);
+    SimResult result = results.get(load);
     if (result == null) {
       throw new IllegalArgumentException("this was not run: " + load);
     }

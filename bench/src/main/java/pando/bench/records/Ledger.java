@@ -6,10 +6,11 @@ import java.lang.invoke.VarHandle;
 /**
  * Knows which value a reader may find in each record, exactly, while other threads update it.
  *
- * <p>One {@code int} per record: twice the sequence of its latest finished update, plus 1 while the
- * next is under way. Updates of one record therefore exclude each other. A read that began when the
- * word was {@code before} and ended when it was {@code after} must have found a sequence from
- * {@link #finished finished(before)} to {@link #begun begun(after)}.
+ * <p>One {@code int} per record that can be updated, which are the first so many: twice the
+ * sequence of its latest finished update, plus 1 while the next is under way. Updates of one record
+ * therefore exclude each other. A read that began when the word was {@code before} and ended when
+ * it was {@code after} must have found a sequence from {@link #finished finished(before)} to {@link
+ * #begun begun(after)}.
  *
  * <p>Thread-safe.
  */
@@ -40,9 +41,9 @@ public final class Ledger {
     return used;
   }
 
-  /** Returns the present word of a record. */
+  /** Returns the present word of a record; 0 for one that cannot be updated. */
   public int word(long record) {
-    return (int) WORD.getAcquire(words, (int) record);
+    return record < words.length ? (int) WORD.getAcquire(words, (int) record) : 0;
   }
 
   /** Returns the sequence of the last update that had ended. */

@@ -28,7 +28,7 @@ final class Checker {
     return inserted;
   }
 
-  /** Checks a lookup of a loaded record, whose ledger word was read before and after. */
+  /** Checks a lookup of a record that is there, whose ledger word was read before and after. */
   void lookup(long key, boolean found, long value, int before, int after) {
     if (!found) {
       throw wrong("a record is missing", "key=" + key);
@@ -59,9 +59,9 @@ final class Checker {
     inserted++;
   }
 
-  /** Checks a scan from the key of a loaded record. */
-  void scan(long from, ScanLog log, int scan) {
-    scans.begin(from);
+  /** Checks a scan of so many records from the key of one that is there. */
+  void scan(long from, int length, ScanLog log, int scan) {
+    scans.begin(from, length);
     for (int i = log.begin(scan); i < log.end(scan); i++) {
       scans.entry(log.key(i));
       entry(log.key(i), log.value(i));

@@ -110,9 +110,13 @@ final class Client {
     switch (batch.operation(index)) {
       case LOOKUP -> lookup(record, key);
       case UPDATE -> update(record, key);
+      case MODIFY -> {
+        lookup(record, key);
+        update(record, key);
+      }
       case INSERT -> checker.insert(key, access.insert(key, Records.value(key, 0)));
       case SCAN -> {
-        access.scan(key, scanEnd, Workload.SCAN_RECORDS, scans);
+        access.scan(key, scanEnd, batch.length(index), scans);
         scans.endScan();
       }
     }
@@ -137,7 +141,7 @@ final class Client {
   private void checkScans() {
     for (int i = 0, scan = 0; i < batch.size(); i++) {
       if (batch.operation(i) == Operation.SCAN) {
-        checker.scan(batch.key(i), scans, scan++);
+        checker.scan(batch.key(i), batch.length(i), scans, scan++);
       }
     }
     scans.clear();

@@ -1,7 +1,5 @@
 package pando.bench.run;
 
-import pando.bench.workload.Workload;
-
 /**
  * Checks that a scan begins with its record, which is there, that its keys ascend, and that it is
  * as long as it should be. Used for one scan after the other. Not thread-safe.
@@ -11,6 +9,7 @@ public final class ScanCheck {
   private final long seed;
   private long from;
   private long last;
+  private int length;
   private int entries;
 
   /**
@@ -25,9 +24,10 @@ public final class ScanCheck {
     this.seed = seed;
   }
 
-  /** Begins a scan from the key of a record. */
-  public void begin(long key) {
+  /** Begins a scan of so many records from the key of the first. */
+  public void begin(long key, int records) {
     from = key;
+    length = records;
     entries = 0;
   }
 
@@ -56,8 +56,8 @@ public final class ScanCheck {
     if (entries == 0) {
       throw notItsRecord("none");
     }
-    boolean isShort = entries < Workload.SCAN_RECORDS && last < lastKey;
-    if (isShort || entries > Workload.SCAN_RECORDS) {
+    boolean isShort = entries < length && last < lastKey;
+    if (isShort || entries > length) {
       throw wrong("a scan has a wrong length", "entries=" + entries + ", last=" + last);
     }
   }

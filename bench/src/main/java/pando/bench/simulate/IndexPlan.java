@@ -19,7 +19,7 @@ public record IndexPlan(
   /** What the papers' testbeds fit for a search in Sherman's index cache and leaf. */
   private static final double SHERMAN_OPERATION_NANOS = 2_500;
 
-  /** Returns the model in which an operation takes a compute server as long as one of a system. */
+  /** Returns the model in which an operation takes a compute server as long as with an index. */
   public static ClusterModel modelOf(IndexOptions index) {
     ClusterModel model = ClusterModel.defaults();
     return index instanceof DexOptions

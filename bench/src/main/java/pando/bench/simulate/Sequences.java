@@ -82,7 +82,7 @@ final class Sequences {
 
   /** Returns the oldest update of a record that a read which begins now may find. */
   int least(long record) {
-    return least[(int) record];
+    return record < least.length ? least[(int) record] : 0;
   }
 
   /**

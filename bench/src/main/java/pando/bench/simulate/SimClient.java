@@ -4,8 +4,8 @@ import pando.bench.records.Records;
 import pando.bench.run.ScanCheck;
 import pando.bench.run.WrongResultException;
 import pando.bench.workload.Batch;
+import pando.bench.workload.Operation;
 import pando.bench.workload.OperationStream;
-import pando.bench.workload.Workload;
 import pando.index.Session;
 import pando.sim.Cluster;
 
@@ -71,14 +71,22 @@ final class SimClient {
         }
         long start = cluster.nanos();
         long trips = cluster.roundTrips();
-        cluster.chargeOperation();
-        // The search comes first: no lock is held for its time.
-        cluster.settle();
+        search(batch.operation(i));
         operate(i);
         cluster.settle();
         meter.record(start, cluster.roundTrips() - trips);
       }
     }
+  }
+
+  /** Uses the core for an operation's search. That comes first: no lock is held for its time. */
+  private void search(Operation operation) {
+    cluster.chargeOperation();
+    if (operation == Operation.MODIFY) {
+      // Its update searches again.
+      cluster.chargeOperation();
+    }
+    cluster.settle();
   }
 
   private void operate(int index) {
@@ -87,8 +95,12 @@ final class SimClient {
     switch (batch.operation(index)) {
       case LOOKUP -> lookup(record, key);
       case UPDATE -> update(record, key);
+      case MODIFY -> {
+        lookup(record, key);
+        update(record, key);
+      }
       case INSERT -> insert(key);
-      case SCAN -> scan(key);
+      case SCAN -> scan(key, batch.length(index));
     }
   }
 
@@ -121,9 +133,9 @@ final class SimClient {
     }
   }
 
-  private void scan(long from) {
-    scans.begin(from);
-    session.scan(from, scanEnd, Workload.SCAN_RECORDS, this::visit);
+  private void scan(long from, int length) {
+    scans.begin(from, length);
+    session.scan(from, scanEnd, length, this::visit);
     scans.end();
   }
 

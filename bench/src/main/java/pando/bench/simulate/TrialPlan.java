@@ -13,7 +13,7 @@ import pando.sim.fault.Fault;
 /**
  * A small cluster on which everything happens at once, for checks and not for speed.
  *
- * @param index the system, with settings that its nodes' and caches' sizes are changed of
+ * @param index its settings, of which the sizes of nodes and caches are changed
  * @param computeServers of the cluster
  * @param memoryServers of the cluster
  * @param clients of each compute server
@@ -51,7 +51,7 @@ public record TrialPlan(
     return of(DexOptions.defaults(), faults);
   }
 
-  /** A system on three compute and three memory servers, two clients each. */
+  /** An index on three compute and three memory servers, two clients each. */
   public static TrialPlan of(IndexOptions index, Set<Fault> faults) {
     return new TrialPlan(index, 3, 3, 2, 2_000, faults, ClusterModel.defaults(), Map.of());
   }

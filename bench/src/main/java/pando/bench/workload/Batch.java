@@ -11,6 +11,7 @@ public final class Batch {
   private final Operation[] operations = new Operation[CAPACITY];
   private final long[] records = new long[CAPACITY];
   private final long[] keys = new long[CAPACITY];
+  private final int[] lengths = new int[CAPACITY];
   private int size;
 
   /** Creates an empty batch. */
@@ -36,14 +37,20 @@ public final class Batch {
     return keys[index];
   }
 
+  /** Returns the number of records that an operation reads if it is a scan. */
+  public int length(int index) {
+    return lengths[index];
+  }
+
   void clear() {
     size = 0;
   }
 
-  void add(Operation operation, long record, long key) {
+  void add(Operation operation, long record, long key, int length) {
     operations[size] = operation;
     records[size] = record;
     keys[size] = key;
+    lengths[size] = length;
     size++;
   }
 }

@@ -37,6 +37,14 @@ public enum Distribution {
     public Draw over(long records, double theta) {
       return random -> random.nextLong(records);
     }
+  },
+
+  /** Zipfian by age, the newest record first, as YCSB's workload D has it. */
+  LATEST {
+    @Override
+    public Draw over(long records, double theta) {
+      return new Latest(records, theta);
+    }
   };
 
   /** Draws records. Thread-safe. */
@@ -44,6 +52,9 @@ public enum Distribution {
   public interface Draw {
     /** Returns a record's number. */
     long next(SplittableRandom random);
+
+    /** Told of each record that has been inserted. */
+    default void onInserted(long record) {}
   }
 
   /**

@@ -2,12 +2,14 @@ package pando.bench.workload;
 
 /** What a workload is made of. */
 public enum Operation {
-  /** Gets the value of a loaded record. */
+  /** Gets the value of a record that is there. */
   LOOKUP,
   /** Replaces the value of a loaded record. */
   UPDATE,
+  /** Gets the value of a loaded record, and then replaces it. */
+  MODIFY,
   /** Stores a record that is not there. */
   INSERT,
-  /** Reads {@link Workload#SCAN_RECORDS} records in ascending order from a loaded one. */
+  /** Reads records in ascending order from one that is there. */
   SCAN
 }

@@ -7,7 +7,8 @@ import pando.bench.records.Records;
 
 /**
  * One client's operations, one batch after the other: the same for the same seed and client,
- * whatever they run against. Not thread-safe.
+ * whatever they run against; but for {@link Distribution#LATEST}, which hangs on what all clients
+ * have inserted. Not thread-safe.
  */
 public final class OperationStream {
   private final Workload workload;
@@ -43,8 +44,13 @@ public final class OperationStream {
             Mix.mix(Mix.mix(records.seed()) + workload.name().hashCode()) + client);
   }
 
-  /** Fills a batch with the next operations. */
+  /**
+   * Fills a batch with the next operations.
+   *
+   * @param batch empty, or filled by this stream, and all that it holds has been done
+   */
   public void fill(Batch batch, int size) {
+    tellInserted(batch);
     batch.clear();
     for (int i = 0; i < size; i++) {
       Operation operation = workload.draw(random);
@@ -54,7 +60,16 @@ public final class OperationStream {
         record = operation == Operation.INSERT ? inserts.next(client) : distribution.next(random);
         key = records.key(record);
       } while (!owned.test(key));
-      batch.add(operation, record, key);
+      int length = operation == Operation.SCAN ? workload.scanLength(random) : 0;
+      batch.add(operation, record, key, length);
+    }
+  }
+
+  private void tellInserted(Batch done) {
+    for (int i = 0; i < done.size(); i++) {
+      if (done.operation(i) == Operation.INSERT) {
+        distribution.onInserted(done.record(i));
+      }
     }
   }
 }

@@ -4,7 +4,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
 
-/** The mixes of operations in Table 1 and Table 3 of the DEX paper. */
+/**
+ * The mixes of operations in Table 1 and Table 3 of the DEX paper, and those of YCSB's core
+ * workloads that are not among them: YCSB's A is {@link #WRITE_INTENSIVE}, B {@link
+ * #READ_INTENSIVE} and C {@link #READ_ONLY}.
+ */
 public enum Workload {
   /** Lookups alone. */
   READ_ONLY(100, 0, 0, 0),
@@ -21,10 +25,26 @@ public enum Workload {
   /** A few inserts, Table 3. */
   READ_INTENSIVE_2(95, 0, 5, 0),
   /** Updates alone, as in Sherman's Table 3. */
-  WRITE_ONLY(0, 100, 0, 0);
+  WRITE_ONLY(0, 100, 0, 0),
+  /** A few inserts, and lookups of what is new. */
+  YCSB_D(95, 0, 5, 0) {
+    @Override
+    public Distribution distribution(Distribution asked) {
+      return Distribution.LATEST;
+    }
+  },
+  /** Scans of every length, and a few inserts. */
+  YCSB_E(0, 0, 5, 95) {
+    @Override
+    int scanLength(SplittableRandom random) {
+      return 1 + random.nextInt(SCAN_LENGTH_MAX);
+    }
+  },
+  /** Half lookups that are followed by an update of the same record. */
+  YCSB_F(50, 0, 0, 0, 50);
 
-  /** Records that a scan reads. */
-  public static final int SCAN_RECORDS = 100;
+  /** Records that a scan reads at the most. */
+  public static final int SCAN_LENGTH_MAX = 100;
 
   /** What {@code all} stands for, in the order of the paper. */
   public static final List<Workload> ALL =
@@ -40,15 +60,21 @@ public enum Workload {
   private final int updates;
   private final int inserts;
   private final int scans;
+  private final int modifies;
 
   Workload(int lookups, int updates, int inserts, int scans) {
-    if (lookups + updates + inserts + scans != 100) {
+    this(lookups, updates, inserts, scans, 0);
+  }
+
+  Workload(int lookups, int updates, int inserts, int scans, int modifies) {
+    if (lookups + updates + inserts + scans + modifies != 100) {
       throw new AssertionError("shares must sum to 100");
     }
     this.lookups = lookups;
     this.updates = updates;
     this.inserts = inserts;
     this.scans = scans;
+    this.modifies = modifies;
   }
 
   /** Tells whether the workload leaves more records behind than it found. */
@@ -58,7 +84,7 @@ public enum Workload {
 
   /** Tells whether the workload changes nothing. */
   public boolean isReadOnly() {
-    return updates == 0 && inserts == 0;
+    return updates == 0 && modifies == 0 && inserts == 0;
   }
 
   /** Tells whether the workload scans. */
@@ -71,7 +97,10 @@ public enum Workload {
     return inserts / 100.0;
   }
 
-  /** Returns the distribution that a run has of the one asked for: new keys are always uniform. */
+  /**
+   * Returns the distribution that a run has of the one asked for: new keys are always uniform, and
+   * YCSB's D has one of its own.
+   */
   public Distribution distribution(Distribution asked) {
     return inserts == 100 ? Distribution.UNIFORM : asked;
   }
@@ -85,7 +114,15 @@ public enum Workload {
     if (percent < lookups + updates) {
       return Operation.UPDATE;
     }
-    return percent < lookups + updates + inserts ? Operation.INSERT : Operation.SCAN;
+    if (percent < lookups + updates + inserts) {
+      return Operation.INSERT;
+    }
+    return percent < lookups + updates + inserts + scans ? Operation.SCAN : Operation.MODIFY;
+  }
+
+  /** Draws how many records a scan reads. */
+  int scanLength(SplittableRandom random) {
+    return SCAN_LENGTH_MAX;
   }
 
   /** Returns the name on the command line, such as {@code read-only}. */

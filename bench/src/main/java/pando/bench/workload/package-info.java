@@ -1,5 +1,5 @@
 /**
- * What a benchmark asks for: mixes of operations as DEX's Tables 1 and 3 have them, and
+ * What a benchmark asks for: mixes of operations as the papers and YCSB have them, and
  * distributions of the records they fall on.
  */
 package pando.bench.workload;

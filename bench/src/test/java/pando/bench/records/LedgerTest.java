@@ -30,6 +30,12 @@ final class LedgerTest {
   }
 
   @Test
+  void shouldHaveNoUpdatesOfRecordsThatItDoesNotKnow() {
+    assertThat(ledger.word(2)).isZero();
+    assertThat(ledger.word(1L << 40)).isZero();
+  }
+
+  @Test
   void shouldKeepUpdatesOfOneRecordApart() throws InterruptedException {
     long[] unprotected = new long[1];
     List<Thread> threads = new ArrayList<>();

@@ -35,7 +35,9 @@ final class LocalTestbedTest {
         case INSERT_ONLY -> assertThat(measured.verified).isZero();
         case INSERT_INTENSIVE -> assertThat(measured.verified).isBetween(14_000L, 16_000L);
         case SCAN_INTENSIVE -> assertThat(measured.verified).isGreaterThan(30_000 * 80);
-        case READ_INTENSIVE_2 -> assertThat(measured.verified).isBetween(28_000L, 29_000L);
+        case YCSB_E -> assertThat(measured.verified).isGreaterThan(30_000 * 40);
+        case YCSB_F -> assertThat(measured.verified).isBetween(44_000L, 46_000L);
+        case READ_INTENSIVE_2, YCSB_D -> assertThat(measured.verified).isBetween(28_000L, 29_000L);
         default -> assertThat(measured.verified).isEqualTo(30_000);
       }
     }

@@ -54,6 +54,29 @@ final class DistributionTest {
     }
   }
 
+  @Test
+  void shouldDrawTheNewestMostIfLatest() {
+    int[] loaded = draw(Distribution.LATEST, 0.99);
+    assertThat(loaded[RECORDS - 1]).isGreaterThan(loaded[RECORDS - 2]);
+    assertThat(loaded[RECORDS - 2]).isGreaterThan(loaded[RECORDS - 10]);
+    assertThat(loaded[RECORDS - 1] / (double) DRAWS).isCloseTo(1 / 12.8, within(0.005));
+
+    Distribution.Draw draw = Distribution.LATEST.over(RECORDS, 0.99);
+    // More than a first array holds.
+    long inserts = 100_000;
+    for (long record = 0; record < inserts; record++) {
+      draw.onInserted(RECORDS + 2 * record);
+    }
+    SplittableRandom random = new SplittableRandom(5);
+    int newest = 0;
+    for (int i = 0; i < DRAWS; i++) {
+      long record = draw.next(random);
+      assertThat(record < RECORDS || record % 2 == 0).isTrue();
+      newest += record == RECORDS + 2 * (inserts - 1) ? 1 : 0;
+    }
+    assertThat(newest / (double) DRAWS).isCloseTo(1 / 12.8, within(0.005));
+  }
+
   private static int[] draw(Distribution distribution, double theta) {
     Distribution.Draw draw = distribution.over(RECORDS, theta);
     SplittableRandom random = new SplittableRandom(5);

@@ -38,6 +38,9 @@ final class OperationStreamTest {
           case INSERT_ONLY -> Map.of(Operation.INSERT, 100);
           case READ_INTENSIVE_2 -> Map.of(Operation.LOOKUP, 95, Operation.INSERT, 5);
           case WRITE_ONLY -> Map.of(Operation.UPDATE, 100);
+          case YCSB_D -> Map.of(Operation.LOOKUP, 95, Operation.INSERT, 5);
+          case YCSB_E -> Map.of(Operation.SCAN, 95, Operation.INSERT, 5);
+          case YCSB_F -> Map.of(Operation.LOOKUP, 50, Operation.MODIFY, 50);
         };
     assertThat(counts.keySet()).isEqualTo(expected.keySet());
     counts.forEach((operation, count) ->
@@ -83,20 +86,81 @@ final class OperationStreamTest {
     }
   }
 
-  private record Drawn(Operation operation, long record, long key) {}
+  @Test
+  void shouldScanAsManyRecordsAsTheWorkloadSays() {
+    int[] counts = new int[Workload.SCAN_LENGTH_MAX + 1];
+    for (Drawn drawn : draw(Workload.YCSB_E, new Inserts(LOADED, 1, 0, 1), 0, key -> true)) {
+      counts[drawn.length]++;
+    }
+    // Some 970 scans of each length; 6 standard deviations.
+    for (int length = 1; length <= Workload.SCAN_LENGTH_MAX; length++) {
+      assertThat(counts[length]).as("length=" + length).isBetween(780, 1_160);
+    }
+    for (Drawn drawn :
+        draw(Workload.SCAN_INTENSIVE, new Inserts(LOADED, 1, 0, 1), 0, key -> true)) {
+      assertThat(drawn.length).isEqualTo(drawn.operation == Operation.SCAN ? 100 : 0);
+    }
+  }
+
+  @Test
+  void shouldLookUpTheLatestOfWhatWasInsertedBefore() {
+    Distribution distribution = Workload.YCSB_D.distribution(Distribution.UNIFORM);
+    Distribution.Draw draw = distribution.over(LOADED, 0.99);
+    Inserts inserts = new Inserts(LOADED, 2, 0, 2);
+    OperationStream other = stream(Workload.YCSB_D, draw, inserts, 1, key -> true);
+    OperationStream stream = stream(Workload.YCSB_D, draw, inserts, 0, key -> true);
+    Batch others = new Batch();
+    Batch batch = new Batch();
+    Set<Long> there = new HashSet<>();
+    long inserted = 0;
+    for (int i = 0; i < BATCHES; i++) {
+      other.fill(others, Batch.CAPACITY);
+      addInserts(others, there);
+      // What the other has drawn last is not there yet.
+      other.fill(others, 0);
+      stream.fill(batch, Batch.CAPACITY);
+      for (int j = 0; j < batch.size(); j++) {
+        boolean isNew = batch.record(j) >= LOADED;
+        if (batch.operation(j) == Operation.LOOKUP && isNew) {
+          assertThat(there).contains(batch.record(j));
+          inserted++;
+        }
+      }
+      addInserts(batch, there);
+    }
+    assertThat(inserted).isGreaterThan(BATCHES * Batch.CAPACITY * 8 / 10);
+  }
+
+  private static void addInserts(Batch batch, Set<Long> records) {
+    for (int i = 0; i < batch.size(); i++) {
+      if (batch.operation(i) == Operation.INSERT) {
+        records.add(batch.record(i));
+      }
+    }
+  }
+
+  private record Drawn(Operation operation, long record, long key, int length) {}
 
   private List<Drawn> draw(Workload workload, Inserts inserts, int client, LongPredicate owned) {
     OperationStream stream =
-        new OperationStream(
-            workload, Distribution.ZIPFIAN.over(LOADED, 0.99), records, inserts, owned, client);
+        stream(workload, Distribution.ZIPFIAN.over(LOADED, 0.99), inserts, client, owned);
     List<Drawn> drawn = new ArrayList<>();
     Batch batch = new Batch();
     for (int i = 0; i < BATCHES; i++) {
       stream.fill(batch, Batch.CAPACITY);
       for (int j = 0; j < batch.size(); j++) {
-        drawn.add(new Drawn(batch.operation(j), batch.record(j), batch.key(j)));
+        drawn.add(new Drawn(batch.operation(j), batch.record(j), batch.key(j), batch.length(j)));
       }
     }
     return drawn;
+  }
+
+  private OperationStream stream(
+      Workload workload,
+      Distribution.Draw distribution,
+      Inserts inserts,
+      int client,
+      LongPredicate owned) {
+    return new OperationStream(workload, distribution, records, inserts, owned, client);
   }
 }

@@ -3,9 +3,9 @@ package pando.bench;
 import pando.index.IndexOptions;
 import picocli.CommandLine.Option;
 
-/** The option that says which index to open. */
+/** The option that says which index is opened. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class IndexOption {
+final class ChosenIndex {
   @Option(
       names = "--index",
       paramLabel = "NAME",

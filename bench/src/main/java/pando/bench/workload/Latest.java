@@ -1,0 +1,42 @@
+package pando.bench.workload;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/**
+ * Draws records by their age: the newest is rank 1. The loaded records are as old as their numbers
+ * are small, and all inserted ones are younger, in the order in which their inserts ended. There
+ * are as many ranks as loaded records, so that the very oldest fall out of reach.
+ */
+final class Latest implements Distribution.Draw {
+  private static final int ROOM = 1 << 16;
+
+  private final long loaded;
+  private final Zipf ages;
+
+  /** The inserted records, of which the first {@link #size} stay as they are. */
+  private volatile long[] inserted = new long[ROOM];
+
+  private volatile int size;
+
+  Latest(long loaded, double theta) {
+    this.loaded = loaded;
+    ages = new Zipf(loaded, theta);
+  }
+
+  @Override
+  public long next(SplittableRandom random) {
+    // The size comes first: an array that is read after it holds as many.
+    long place = loaded + size - ages.next(random);
+    return place < loaded ? place : inserted[(int) (place - loaded)];
+  }
+
+  @Override
+  public synchronized void onInserted(long record) {
+    if (size == inserted.length) {
+      inserted = Arrays.copyOf(inserted, 2 * size);
+    }
+    inserted[size] = record;
+    size++;
+  }
+}
