@@ -27,7 +27,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -235,19 +234,14 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     long bytes = poolBytes(plan, inserts);
     int memoryServers = memoryServers();
     if (fabric == Choices.FabricKind.LOCAL) {
-      return LocalTestbed.load(openLocal(options, memoryServers, bytes, plan.seed()), plan);
+      // The fabric may lack what the index needs.
+      return LocalTestbed.load(
+          Ranges.accepted(
+              spec, () -> IndexSubject.openLocal(options, memoryServers, bytes, plan.seed())),
+          plan);
     }
     long bytesPerServer = PoolSize.bytesPerServer(bytes, memoryServers, options.computeServers());
     return ShmTestbed.load(memoryServers, bytesPerServer, computeProcesses, childArguments());
-  }
-
-  private IndexSubject openLocal(IndexOptions options, int memoryServers, long bytes, long seed) {
-    try {
-      return IndexSubject.openLocal(options, memoryServers, bytes, seed);
-    } catch (IllegalArgumentException e) {
-      // The fabric lacks what the index needs.
-      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-    }
   }
 
   private static long poolBytes(Plan plan, long inserts) {
@@ -257,15 +251,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   /** Returns the options that were given and that compute processes take, too. */
   private List<String> childArguments() {
     CommandSpec child = CommandSpec.forAnnotatedObject(new ComputeServerCommand());
-    List<String> arguments = new ArrayList<>();
-    for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
-      if (child.findOption(option.longestName()) != null) {
-        option
-            .originalStringValues()
-            .forEach(value -> arguments.add(option.longestName() + "=" + value));
-      }
-    }
-    return arguments;
+    return GivenOptions.arguments(spec, name -> child.findOption(name) != null);
   }
 
   private void report(Plan plan) {

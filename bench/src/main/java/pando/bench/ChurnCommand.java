@@ -62,14 +62,18 @@ final class ChurnCommand implements Callable<Integer> {
 
   private Churn.Space run() {
     long records = loadOptions.records();
-    try (IndexSubject subject =
-        IndexSubject.openLocal(
-            chosenIndex.options(serverOptions, settingOptions, records),
-            serverOptions.memoryServers(MEMORY_SERVERS),
-            PoolSize.bytes(records, churned, loadOptions.fill()),
-            loadOptions.seed())) {
+    try (IndexSubject subject = Ranges.accepted(spec, this::open)) {
       Records supply = new Records(loadOptions.seed());
       return new Churn(subject.index(), supply, records, churned).run(loadOptions.fill());
     }
+  }
+
+  private IndexSubject open() {
+    long records = loadOptions.records();
+    return IndexSubject.openLocal(
+        chosenIndex.options(serverOptions, settingOptions, records),
+        serverOptions.memoryServers(MEMORY_SERVERS),
+        PoolSize.bytes(records, churned, loadOptions.fill()),
+        loadOptions.seed());
   }
 }

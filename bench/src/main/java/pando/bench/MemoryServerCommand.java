@@ -13,7 +13,6 @@ import pando.fabric.shm.ShmMemoryServer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Runs a memory server until it is interrupted. */
@@ -71,7 +70,7 @@ final class MemoryServerCommand implements Callable<Integer> {
     if (parent != null) {
       JavaProcess.endWith(parent);
     }
-    try (ShmMemoryServer server = start()) {
+    try (ShmMemoryServer server = Ranges.accepted(spec, this::start)) {
       Runtime.getRuntime().addShutdownHook(new Thread(server::close, "memory-server-close"));
       PrintWriter out = spec.commandLine().getOut();
       out.printf(
@@ -84,16 +83,12 @@ final class MemoryServerCommand implements Callable<Integer> {
   }
 
   private ShmMemoryServer start() {
-    try {
-      PoolOptions options =
-          PoolOptions.defaults()
-              .withBytesPerServer(size)
-              .withProcessorThreads(processors)
-              .withHandlers(IndexSubject.handlers());
-      return ShmMemoryServer.start(name, number(), options);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-    }
+    PoolOptions options =
+        PoolOptions.defaults()
+            .withBytesPerServer(size)
+            .withProcessorThreads(processors)
+            .withHandlers(IndexSubject.handlers());
+    return ShmMemoryServer.start(name, number(), options);
   }
 
   private int number() {

@@ -3,6 +3,7 @@ package pando.bench;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -22,6 +23,15 @@ final class Ranges {
     if (!isLegal) {
       throw new ParameterException(
           spec.commandLine(), option + " is out of range: value=" + value + ", " + legal);
+    }
+  }
+
+  /** Returns what is made of options; where its maker refuses them, so does the command. */
+  static <T> T accepted(CommandSpec spec, Supplier<T> maker) {
+    try {
+      return maker.get();
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }
   }
 

@@ -9,7 +9,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Runs an index, or locks alone, on a cluster in virtual time. */
@@ -75,24 +74,27 @@ final class SimulateCommand implements Callable<Integer> {
     if (trialOptions.areAskedFor()) {
       Ranges.check(spec, "--index", index != null, "lock", "trials run an index");
     }
-    if (index == null) {
-      return runLocks();
+    if (index != null && trialOptions.areAskedFor()) {
+      return runTrials(index);
     }
-    return trialOptions.areAskedFor() ? runTrials(index) : runWorkloads(index);
-  }
-
-  private int runLocks() throws IOException {
-    SimulationMode.LOCKS.check(spec);
     SimulationOutput output = new SimulationOutput(jsonOption.file());
-    new SimulatedLocks(drawOptions, loadOptions, serverOptions, simulationOptions, settingOptions)
-        .run(output);
+    if (index == null) {
+      runLocks(output);
+    } else {
+      runWorkloads(index, output);
+    }
     output.print(spec.commandLine().getOut());
     return CommandLine.ExitCode.OK;
   }
 
-  private int runWorkloads(Choices.Index index) throws IOException {
+  private void runLocks(SimulationOutput output) throws IOException {
+    SimulationMode.LOCKS.check(spec);
+    new SimulatedLocks(drawOptions, loadOptions, serverOptions, simulationOptions, settingOptions)
+        .run(output);
+  }
+
+  private void runWorkloads(Choices.Index index, SimulationOutput output) throws IOException {
     SimulationMode.WORKLOADS.check(spec);
-    SimulationOutput output = new SimulationOutput(jsonOption.file());
     new SimulatedWorkloads(
             index,
             workloads.list(),
@@ -102,8 +104,6 @@ final class SimulateCommand implements Callable<Integer> {
             simulationOptions,
             settingOptions)
         .run(output);
-    output.print(spec.commandLine().getOut());
-    return CommandLine.ExitCode.OK;
   }
 
   private int runTrials(Choices.Index index) throws IOException {
@@ -120,18 +120,17 @@ final class SimulateCommand implements Callable<Integer> {
     boolean areFew = clients * computeServers <= TRIAL_CLIENTS_MAX;
     String limit = "clients of all compute servers at most=" + TRIAL_CLIENTS_MAX;
     Ranges.check(spec, "--threads", areFew, clients, limit);
-    try {
-      return new TrialPlan(
-          index.defaults(),
-          computeServers,
-          serverOptions.memoryServers(mode.memoryServers()),
-          clients,
-          trialOptions.operations(),
-          simulationOptions.faults(),
-          settingOptions.model(),
-          settingOptions.withoutModel());
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-    }
+    return Ranges.accepted(
+        spec,
+        () ->
+            new TrialPlan(
+                index.defaults(),
+                computeServers,
+                serverOptions.memoryServers(mode.memoryServers()),
+                clients,
+                trialOptions.operations(),
+                simulationOptions.faults(),
+                settingOptions.model(),
+                settingOptions.withoutModel()));
   }
 }

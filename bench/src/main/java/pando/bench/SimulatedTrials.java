@@ -5,6 +5,8 @@ import java.io.PrintWriter;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import pando.bench.console.Numbers;
@@ -16,7 +18,6 @@ import pando.bench.simulate.TrialSeries;
 import pando.sim.history.HistoryText;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 
 /** Runs trials, and tells what they came to. */
 final class SimulatedTrials {
@@ -95,15 +96,9 @@ final class SimulatedTrials {
 
   /** Returns the command that replays a seed: the options that were given, with that seed alone. */
   private String replay(long seed) {
-    StringBuilder command = new StringBuilder("./pando simulate");
-    for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
-      if (!NOT_REPLAYED.contains(option.longestName())) {
-        option
-            .originalStringValues()
-            .forEach(value ->
-                command.append(' ').append(option.longestName()).append('=').append(value));
-      }
-    }
-    return command + " --seeds=1 --seed=" + seed;
+    List<String> command = new ArrayList<>(List.of("./pando", "simulate"));
+    command.addAll(GivenOptions.arguments(spec, name -> !NOT_REPLAYED.contains(name)));
+    command.addAll(List.of("--seeds=1", "--seed=" + seed));
+    return String.join(" ", command);
   }
 }

@@ -134,6 +134,7 @@ final class MainTest {
         "pando bench --fabric shm --compute-processes 3   | --compute-processes is out of range",
         "pando bench --json no/such/directory/out.json    | --json is not a file",
         "pando churn --churn 0                            | --churn is out of range",
+        "pando churn --index sherman --set validation=original | runs in the simulator alone",
         "pando simulate --faults gremlins                 | 'gremlins' is not one of torn",
         "pando simulate --threads 0                       | --threads is out of range",
         "pando simulate --compute-servers 65              | --compute-servers is out of range",
