@@ -9,19 +9,23 @@ import java.util.SplittableRandom;
  * are as many ranks as loaded records, so that the very oldest fall out of reach.
  */
 final class Latest implements Distribution.Draw {
-  private static final int ROOM = 1 << 16;
+  /** Inserts that there is room for from the start, so that seldom a client has to make some. */
+  private static final int ROOM_MIN = 1 << 10;
+
+  private static final int ROOM_MAX = 1 << 22;
 
   private final long loaded;
   private final Zipf ages;
 
   /** The inserted records, of which the first {@link #size} stay as they are. */
-  private volatile long[] inserted = new long[ROOM];
+  private volatile long[] inserted;
 
   private volatile int size;
 
   Latest(long loaded, double theta) {
     this.loaded = loaded;
     ages = new Zipf(loaded, theta);
+    inserted = new long[Math.clamp(loaded / 8, ROOM_MIN, ROOM_MAX)];
   }
 
   @Override
