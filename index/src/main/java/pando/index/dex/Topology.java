@@ -3,16 +3,17 @@ package pando.index.dex;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
-import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
 import pando.index.load.BulkLoad;
+import pando.index.load.TreeBuilder;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
@@ -37,7 +38,6 @@ final class Topology implements AutoCloseable {
   private final MemorySegment memory;
   private final Catalogue catalogue;
   private final NodeGuard guard;
-  private final VerbCounters verbs = new VerbCounters();
   private long lockOwner;
 
   Topology(Fabric fabric, DexOptions options, NodeLayout layout, Members members) {
@@ -72,42 +72,26 @@ final class Topology implements AutoCloseable {
     lockOwner = owner;
   }
 
-  /**
-   * Builds a tree without entries whose leaves start where partitions do; returns the root pointer.
-   */
+  /** Builds a tree without entries whose leaves start where partitions do; returns its root. */
   long buildEmpty(ComputeServer server, Partitioning partitioning) {
-    try (BulkLoader loader = loader(server, 1)) {
-      try {
-        for (int range = 0; range < partitioning.servers(); range++) {
-          loader.startLeaf(partitioning.lowOfRange(range));
-        }
-        long root = loader.finish();
-        verbs.add(loader.worker().counters());
-        return root;
-      } catch (RuntimeException e) {
-        loader.abandon();
-        throw e;
-      }
-    }
+    return build(server, 1, builder -> BulkLoad.empty(builder, partitioning));
   }
 
   /** Builds a tree from entries, and partitions of about equal numbers of leaves. */
   BulkLoad.Built build(
       ComputeServer server, EntrySource entries, double fill, Partitioning before) {
-    try (BulkLoader loader = loader(server, fill)) {
-      try {
-        BulkLoad.Built built = BulkLoad.run(loader, entries, before);
-        verbs.add(loader.worker().counters());
-        return built;
-      } catch (RuntimeException e) {
-        loader.abandon();
-        throw e;
-      }
-    }
+    return build(server, fill, builder -> BulkLoad.run(builder, entries, before));
   }
 
-  private BulkLoader loader(ComputeServer server, double fill) {
-    return new BulkLoader(fabric, layout, server.allocator, options.subtreeLevel(), fill);
+  private <T> T build(ComputeServer server, double fill, Function<TreeBuilder, T> load) {
+    try (TreeBuilder builder =
+        new DexBuilder(fabric, layout, server.allocator, options.subtreeLevel(), fill)) {
+      try {
+        return load.apply(builder);
+      } finally {
+        members.add(builder.verbs());
+      }
+    }
   }
 
   /**
@@ -232,8 +216,7 @@ final class Topology implements AutoCloseable {
         catalogue.unlockPartitions(lockOwner);
       }
     } finally {
-      verbs.add(worker.counters());
-      members.add(verbs);
+      members.add(worker.counters());
       worker.close();
       registered.close();
     }

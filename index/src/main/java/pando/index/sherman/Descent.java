@@ -166,7 +166,7 @@ final class Descent {
     int outcome = Nodes.RIGHT;
     for (int hops = 0; outcome == Nodes.RIGHT && hops < HOPS_MAX; hops++) {
       innerReads++;
-      outcome = nodes.read(node, level, key, owned, buffer);
+      outcome = nodes.read(locks, node, level, key, owned, buffer);
       if (outcome == Nodes.RIGHT) {
         right(buffer);
       }
@@ -182,7 +182,7 @@ final class Descent {
    */
   boolean lockCovering(int wanted, long key, long target, int attempt) {
     for (int hops = 0; hops < HOPS_MAX; hops++) {
-      int outcome = nodes.lockAndRead(node, wanted, key, owned, target);
+      int outcome = nodes.lockAndRead(locks, node, wanted, key, owned, target);
       if (outcome == Nodes.COVERS) {
         return true;
       }
@@ -204,7 +204,7 @@ final class Descent {
    */
   boolean readCovering(long key, long target, int attempt) {
     for (int hops = 0; hops < HOPS_MAX; hops++) {
-      int outcome = nodes.read(node, 0, key, owned, target);
+      int outcome = nodes.read(locks, node, 0, key, owned, target);
       if (outcome == Nodes.COVERS) {
         return true;
       }

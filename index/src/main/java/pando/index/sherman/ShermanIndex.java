@@ -3,6 +3,7 @@ package pando.index.sherman;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
@@ -14,6 +15,7 @@ import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.load.BulkLoad;
+import pando.index.load.TreeBuilder;
 import pando.index.pool.Arguments;
 import pando.index.pool.Catalogue;
 
@@ -126,19 +128,7 @@ public final class ShermanIndex implements RangeIndex {
   }
 
   private void buildEmpty(Catalogue catalogue) {
-    try (ShermanLoader loader = new ShermanLoader(servers.getFirst(), fabric, validation, 1)) {
-      try {
-        for (int range = 0; range < partitioning.servers(); range++) {
-          loader.startLeaf(partitioning.lowOfRange(range));
-        }
-        catalogue.setFirstRoot(loader.finish());
-      } catch (RuntimeException e) {
-        loader.abandon();
-        throw e;
-      } finally {
-        gone.add(loader.verbs());
-      }
-    }
+    catalogue.setFirstRoot(build(1, builder -> BulkLoad.empty(builder, partitioning)));
     catalogue.writePartitioning(partitioning);
   }
 
@@ -275,7 +265,7 @@ public final class ShermanIndex implements RangeIndex {
       ShermanServer builder = servers.getFirst();
       long before = topology.catalogue().root();
       List<Long> emptied = topology.nodesOfEmptyTree(before, builder);
-      BulkLoad.Built built = build(entries, fill);
+      BulkLoad.Built built = build(fill, loading -> BulkLoad.run(loading, entries, partitioning));
       topology.catalogue().swapRoot(before, built.root());
       topology.catalogue().writePartitioning(built.partitioning());
       partitioning = built.partitioning();
@@ -289,15 +279,13 @@ public final class ShermanIndex implements RangeIndex {
     }
   }
 
-  private BulkLoad.Built build(EntrySource entries, double fill) {
-    try (ShermanLoader loader = new ShermanLoader(servers.getFirst(), fabric, validation, fill)) {
+  private <T> T build(double fill, Function<TreeBuilder, T> load) {
+    ShermanServer server = servers.getFirst();
+    try (TreeBuilder builder = new ShermanBuilder(server, fabric, validation, fill)) {
       try {
-        return BulkLoad.run(loader, entries, partitioning);
-      } catch (RuntimeException e) {
-        loader.abandon();
-        throw e;
+        return load.apply(builder);
       } finally {
-        gone.add(loader.verbs());
+        gone.add(builder.verbs());
       }
     }
   }

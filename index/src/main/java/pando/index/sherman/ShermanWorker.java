@@ -84,7 +84,7 @@ final class ShermanWorker implements AutoCloseable {
     this.scanned = layout.offset(BUFFERS);
     this.scannedWords = words;
     this.locks = new NodeLocks(server, validation, session, worker, scratch);
-    this.nodes = new Nodes(server, validation, locks, worker, scratch + NodeLocks.SCRATCH_BYTES);
+    this.nodes = new Nodes(server, validation, worker, scratch + NodeLocks.SCRATCH_BYTES);
     Catalogue catalogue = new Catalogue(worker, message, server.places, server.system);
     long sibling = layout.offset(1);
     long inner = layout.offset(2);

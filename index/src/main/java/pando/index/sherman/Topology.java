@@ -115,8 +115,7 @@ final class Topology implements AutoCloseable {
   }
 
   private Nodes nodes(ShermanServer server) {
-    NodeLocks none = new NodeLocks(server, validation, 0, worker, message);
-    return new Nodes(server, validation, none, worker, message);
+    return new Nodes(server, validation, worker, message);
   }
 
   @Override
