@@ -11,6 +11,7 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.EntryVisitor;
 import pando.index.pool.Catalogue;
+import pando.index.session.Operation;
 
 /** One session's operations through one compute server. */
 final class ShermanWorker implements AutoCloseable {
@@ -197,7 +198,7 @@ final class ShermanWorker implements AutoCloseable {
     list.clear();
     if (found && operation == Operation.REMOVE) {
       remove(node, wanted, index);
-    } else if (found ? operation.changes : operation.adds) {
+    } else if (operation.stores(found)) {
       int place = found ? index : layout.findFree(memory, leaf);
       if (place < 0) {
         splits.splitLeaf(leaf, wanted, stored);
