@@ -7,8 +7,6 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
-import pando.fabric.RegisteredMemory;
-import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
@@ -17,12 +15,11 @@ import pando.index.load.TreeBuilder;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
+import pando.index.pool.NodePlaces;
+import pando.index.pool.PoolChange;
 
-/**
- * A change of the tree or its partitions as a whole: made by one caller at a time, in any process,
- * under the lock of the partition table.
- */
-final class Topology implements AutoCloseable {
+/** A change of DEX's tree or its partitions as a whole. */
+final class Topology extends PoolChange {
   private static final int READS_MAX = 20;
   private static final int WALKS_MAX = 1_000;
 
@@ -33,43 +30,22 @@ final class Topology implements AutoCloseable {
   private final DexOptions options;
   private final NodeLayout layout;
   private final Members members;
-  private final RegisteredMemory registered;
-  private final Worker worker;
   private final MemorySegment memory;
-  private final Catalogue catalogue;
   private final NodeGuard guard;
-  private long lockOwner;
 
   Topology(Fabric fabric, DexOptions options, NodeLayout layout, Members members) {
-    this.members = members;
+    super(
+        fabric,
+        layout.offset(NodeLayout.LEVELS_MAX),
+        new NodePlaces(fabric, layout.nodeBytes()),
+        DexIndex.SYSTEM,
+        members::add);
     this.fabric = fabric;
     this.options = options;
     this.layout = layout;
-    long nodes = layout.offset(NodeLayout.LEVELS_MAX);
-    this.registered = fabric.register(nodes + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
-    this.memory = registered.segment();
+    this.members = members;
+    this.memory = worker().memory();
     this.guard = new NodeGuard(fabric, layout);
-    this.catalogue = new Catalogue(worker, nodes, guard.places(), DexIndex.SYSTEM);
-  }
-
-  Catalogue catalogue() {
-    return catalogue;
-  }
-
-  Worker worker() {
-    return worker;
-  }
-
-  /** Returns the local offset of room for the message of a CALL. */
-  long message() {
-    return layout.offset(NodeLayout.LEVELS_MAX);
-  }
-
-  void lock() {
-    long owner = worker.random().nextLong() | 1;
-    catalogue.lockPartitions(owner);
-    lockOwner = owner;
   }
 
   /** Builds a tree without entries whose leaves start where partitions do; returns its root. */
@@ -142,13 +118,13 @@ final class Topology implements AutoCloseable {
         if (attempt == WALKS_MAX) {
           throw e;
         }
-        worker.backoff().pause(attempt);
+        worker().backoff().pause(attempt);
       }
     }
   }
 
   private long leafFence(long key) {
-    long root = catalogue.root();
+    long root = catalogue().root();
     long address = Catalogue.rootAddress(root);
     long low = Long.MIN_VALUE;
     long high = Long.MAX_VALUE;
@@ -170,7 +146,7 @@ final class Topology implements AutoCloseable {
   }
 
   private long middle(long from, long to) {
-    long root = catalogue.root();
+    long root = catalogue().root();
     long address = Catalogue.rootAddress(root);
     long low = Long.MIN_VALUE;
     long high = Long.MAX_VALUE;
@@ -196,7 +172,7 @@ final class Topology implements AutoCloseable {
     long node = layout.offset(level);
     String problem = null;
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
-      layout.readImage(worker, address, node);
+      layout.readImage(worker(), address, node);
       problem = guard.check(memory, node, address, level);
       if (problem == null) {
         problem = NodeCheck.fences(memory, node, low, high);
@@ -204,21 +180,8 @@ final class Topology implements AutoCloseable {
       if (problem == null) {
         return node;
       }
-      worker.backoff().pause(attempt);
+      worker().backoff().pause(attempt);
     }
     throw new CorruptNodeException(address, String.valueOf(problem));
-  }
-
-  @Override
-  public void close() {
-    try {
-      if (lockOwner != 0) {
-        catalogue.unlockPartitions(lockOwner);
-      }
-    } finally {
-      members.add(worker.counters());
-      worker.close();
-      registered.close();
-    }
   }
 }

@@ -8,6 +8,7 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.pool.Catalogue;
 
 /**
  * Builds a tree from the leaves upwards, out of entries in ascending order. Nodes are filled to a
@@ -23,9 +24,6 @@ public abstract class TreeBuilder implements AutoCloseable {
    * room in the open node above it.
    */
 
-  /** Levels that a tree can have. */
-  private static final int LEVELS_MAX = 32;
-
   private final NodeAllocator allocator;
   private final int nodeBytes;
   private final int perLeaf;
@@ -33,9 +31,9 @@ public abstract class TreeBuilder implements AutoCloseable {
   private final RegisteredMemory registered;
   private final Worker worker;
 
-  private final long[] first = new long[LEVELS_MAX];
-  private final long[] next = new long[LEVELS_MAX];
-  private final int[] counts = new int[LEVELS_MAX];
+  private final long[] first = new long[Catalogue.LEVELS_MAX];
+  private final long[] next = new long[Catalogue.LEVELS_MAX];
+  private final int[] counts = new int[Catalogue.LEVELS_MAX];
   private int levels;
 
   private long[] addresses = new long[1024];
@@ -56,7 +54,7 @@ public abstract class TreeBuilder implements AutoCloseable {
     this.nodeBytes = nodeBytes;
     this.perLeaf = Math.max(1, (int) Math.round(capacity * fill));
     this.perInner = Math.max(2, (int) Math.round(capacity * fill));
-    this.registered = fabric.register(buffer(LEVELS_MAX) + Worker.CALL_BYTES_MAX);
+    this.registered = fabric.register(buffer(Catalogue.LEVELS_MAX) + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
   }
 
@@ -206,6 +204,6 @@ public abstract class TreeBuilder implements AutoCloseable {
 
   /** Returns where local memory has room for the message of a CALL. */
   protected final long message() {
-    return buffer(LEVELS_MAX);
+    return buffer(Catalogue.LEVELS_MAX);
   }
 }

@@ -17,7 +17,6 @@ import pando.index.Session;
 import pando.index.load.BulkLoad;
 import pando.index.load.TreeBuilder;
 import pando.index.pool.Arguments;
-import pando.index.pool.Catalogue;
 
 /**
  * A B-link tree as Sherman, FG+ or P-Sherman: any number of compute servers in this process, joined
@@ -111,13 +110,12 @@ public final class ShermanIndex implements RangeIndex {
     ShermanIndex index = new ShermanIndex(fabric, options, first, count);
     try (Topology topology = index.topology()) {
       topology.lock();
-      if (!topology.catalogue().claim(options.nodeBytes())) {
-        throw new IllegalStateException(
-            "the pool holds an index already: join it, or use another pool");
-      }
+      topology.catalogue().claim(options.nodeBytes());
       try {
         index.start(topology.worker(), first, count);
-        index.buildEmpty(topology.catalogue());
+        Partitioning partitioning = index.partitioning;
+        long root = index.build(1, builder -> BulkLoad.empty(builder, partitioning));
+        topology.catalogue().begin(root, partitioning);
       } catch (RuntimeException e) {
         index.abandon(topology, e);
         topology.catalogue().unclaim(options.nodeBytes());
@@ -125,11 +123,6 @@ public final class ShermanIndex implements RangeIndex {
       }
     }
     return index;
-  }
-
-  private void buildEmpty(Catalogue catalogue) {
-    catalogue.setFirstRoot(build(1, builder -> BulkLoad.empty(builder, partitioning)));
-    catalogue.writePartitioning(partitioning);
   }
 
   /**
@@ -145,18 +138,8 @@ public final class ShermanIndex implements RangeIndex {
     ShermanIndex index = new ShermanIndex(fabric, options, first, count);
     try (Topology topology = index.topology()) {
       topology.lock();
-      int nodeBytes = topology.catalogue().nodeBytes();
-      if (nodeBytes != options.nodeBytes()) {
-        throw new IllegalStateException(
-            "the pool holds no "
-                + index.name()
-                + " of this node size and validation: nodeBytes="
-                + options.nodeBytes()
-                + ", validation="
-                + index.validation
-                + ", found="
-                + nodeBytes);
-      }
+      String kind = index.name() + " with validation=" + index.validation;
+      topology.catalogue().checkClaimed(options.nodeBytes(), kind);
       try {
         index.partitioning = topology.catalogue().readPartitioning();
         index.start(topology.worker(), first, count);
@@ -266,8 +249,7 @@ public final class ShermanIndex implements RangeIndex {
       long before = topology.catalogue().root();
       List<Long> emptied = topology.nodesOfEmptyTree(before, builder);
       BulkLoad.Built built = build(fill, loading -> BulkLoad.run(loading, entries, partitioning));
-      topology.catalogue().swapRoot(before, built.root());
-      topology.catalogue().writePartitioning(built.partitioning());
+      topology.catalogue().swap(before, built.root(), built.partitioning());
       partitioning = built.partitioning();
       for (ShermanServer server : servers) {
         server.own(partitioning);
