@@ -67,12 +67,27 @@ public abstract class RoutedSession<W> implements Session {
     }
   }
 
-  /** Does something with every worker that is open. */
+  /**
+   * Does something with every worker that is open. Where that fails with one, the others have their
+   * turn all the same, and the first failure is thrown.
+   */
   protected final void forEach(Consumer<W> action) {
+    RuntimeException failure = null;
     for (W worker : workers) {
-      if (worker != null) {
-        action.accept(worker);
+      try {
+        if (worker != null) {
+          action.accept(worker);
+        }
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
       }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 

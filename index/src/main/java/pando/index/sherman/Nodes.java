@@ -22,6 +22,9 @@ final class Nodes {
   /** It is not the node that was looked for, any more. */
   static final int STALE = 2;
 
+  /** Somebody has its lock, and whoever holds another must not wait for it. */
+  static final int LOCKED = 3;
+
   /** Local bytes that are needed: for a lock's word before and after. */
   static final int SCRATCH_BYTES = 2 * Long.BYTES;
 
@@ -65,7 +68,7 @@ final class Nodes {
    * @param locks to take it with
    * @param owned whether no other compute server writes the node
    * @param buffer where the node is to start in local memory
-   * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
+   * @return {@link #COVERS}, {@link #RIGHT}, {@link #STALE} or {@link #LOCKED}
    * @throws CorruptNodeException where it is no node
    */
   int read(NodeLocks locks, long address, int level, long key, boolean owned, long buffer) {
@@ -82,6 +85,14 @@ final class Nodes {
         }
       }
       worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+    }
+    if (locks.areHeld()) {
+      if (!locks.tryLock(address, owned)) {
+        return LOCKED;
+      }
+      int outcome = readHeld(address, level, key, buffer);
+      locks.unlock(address);
+      return outcome;
     }
     int outcome = lockAndRead(locks, address, level, key, owned, buffer);
     locks.unlock(address);

@@ -7,6 +7,7 @@ import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.session.Operation;
 import pando.index.session.RoutedSession;
+import pando.index.sherman.Neighbours.Outcome;
 
 /**
  * Sends each operation of one thread to a compute server: its own, or the one that owns the key.
@@ -48,14 +49,14 @@ final class ShermanSession extends RoutedSession<ShermanWorker> {
 
   @Override
   protected boolean neighbour(long wanted, boolean down) {
-    ShermanWorker worker = worker(wanted);
-    int outcome = worker.neighbour(wanted, down);
-    if (outcome == ShermanWorker.FOUND) {
-      setEntry(worker.key(), worker.value());
+    Neighbours neighbours = worker(wanted).neighbours();
+    Outcome outcome = neighbours.look(wanted, down);
+    if (outcome == Outcome.FOUND) {
+      setEntry(neighbours.key(), neighbours.value());
     }
-    return outcome == ShermanWorker.FURTHER
+    return outcome == Outcome.FURTHER
         ? neighbourUnderLocks(wanted, down)
-        : outcome == ShermanWorker.FOUND;
+        : outcome == Outcome.FOUND;
   }
 
   /**
@@ -66,13 +67,13 @@ final class ShermanSession extends RoutedSession<ShermanWorker> {
   private boolean neighbourUnderLocks(long wanted, boolean down) {
     try {
       for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        int outcome = walkUnderLocks(wanted, down);
-        if (outcome != ShermanWorker.BUSY) {
-          return outcome == ShermanWorker.FOUND;
+        Outcome outcome = walkUnderLocks(wanted, down);
+        if (outcome != Outcome.BUSY) {
+          return outcome == Outcome.FOUND;
         }
         unlockNeighbours();
         worker(wanted).worker().backoff().pause(Math.min(attempt, PAUSE_MAX));
-        lockBusy();
+        forEach(worker -> worker.neighbours().awaitBusy());
       }
     } finally {
       unlockNeighbours();
@@ -84,25 +85,21 @@ final class ShermanSession extends RoutedSession<ShermanWorker> {
             + ATTEMPTS_MAX);
   }
 
-  private int walkUnderLocks(long wanted, boolean down) {
+  private Outcome walkUnderLocks(long wanted, boolean down) {
     long probe = wanted;
     while (true) {
-      ShermanWorker worker = worker(probe);
-      int outcome = worker.lockNeighbour(probe, down);
-      if (outcome != ShermanWorker.FURTHER) {
-        setEntry(worker.key(), worker.value());
+      Neighbours neighbours = worker(probe).neighbours();
+      Outcome outcome = neighbours.lookAndLock(probe, down);
+      if (outcome != Outcome.FURTHER) {
+        setEntry(neighbours.key(), neighbours.value());
         return outcome;
       }
-      probe = worker.bound();
+      probe = neighbours.bound();
     }
   }
 
-  private void lockBusy() {
-    forEach(ShermanWorker::lockBusy);
-  }
-
   private void unlockNeighbours() {
-    forEach(ShermanWorker::unlockNeighbours);
+    forEach(worker -> worker.neighbours().unlock());
   }
 
   @Override
@@ -112,8 +109,8 @@ final class ShermanSession extends RoutedSession<ShermanWorker> {
     while (visited < limit) {
       long end = Math.min(to, highOfServer(next));
       ShermanWorker worker = worker(next);
-      visited += worker.scan(next, end, limit - visited, visitor);
-      if (end == to || worker.scanWasEnded()) {
+      visited += worker.scans().scan(next, end, limit - visited, visitor);
+      if (end == to || worker.scans().wasEnded()) {
         return visited;
       }
       next = end + 1;

@@ -39,6 +39,11 @@ public enum Validation {
     return number;
   }
 
+  /** Tells whether the word of a node's lock counts the node's changes. */
+  boolean countsInLocks() {
+    return this == VERSIONS;
+  }
+
   static List<String> names() {
     return Arrays.stream(values()).map(Validation::toString).toList();
   }
