@@ -113,7 +113,14 @@ public final class Catalogue {
     return root;
   }
 
-  /** Puts another root in place; {@code false} where the root is not the one expected. */
+  /**
+   * Puts another root in place.
+   *
+   * @param expected root pointer
+   * @param address of the new root
+   * @param level of the new root, at least 1
+   * @return whether the root was the one expected
+   */
   public boolean replaceRoot(long expected, long address, int level) {
     return worker.cas(ROOT, expected, address | level) == expected;
   }
@@ -143,7 +150,12 @@ public final class Catalogue {
     return (int) (root & LEVEL_MASK);
   }
 
-  /** Takes the lock of the partition table. */
+  /**
+   * Takes the lock of the partition table.
+   *
+   * @param owner stands for who takes it, not 0
+   * @throws StalledException where it stays locked
+   */
   public void lockPartitions(long owner) {
     Backoff backoff = worker.backoff();
     long found = 0;
@@ -161,7 +173,12 @@ public final class Catalogue {
             + ATTEMPTS_MAX);
   }
 
-  /** Lets go of the lock of the partition table. */
+  /**
+   * Lets go of the lock of the partition table.
+   *
+   * @param owner as it was taken
+   * @throws StalledException where somebody else has it
+   */
   public void unlockPartitions(long owner) {
     long found = worker.cas(LOCK, owner, 0);
     if (found != owner) {
@@ -173,7 +190,7 @@ public final class Catalogue {
     }
   }
 
-  /** Stores the partition table. */
+  /** Stores the partition table. The caller holds its lock. */
   public void writePartitioning(Partitioning partitioning) {
     int ranges = partitioning.servers();
     set(0, partitioning.epoch());
@@ -186,7 +203,12 @@ public final class Catalogue {
     worker.write(PARTITIONS, buffer, (HEADER_WORDS + 2 * ranges) * Long.BYTES);
   }
 
-  /** Returns the partition table. */
+  /**
+   * Returns the partition table.
+   *
+   * @throws StalledException where it never matches its checksum
+   * @throws CorruptNodeException where it does, and is none
+   */
   public Partitioning readPartitioning() {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       worker.read(PARTITIONS, buffer, TABLE_BYTES);
@@ -211,22 +233,12 @@ public final class Catalogue {
     for (int range = 0; range < ranges; range++) {
       lows[range] = get(HEADER_WORDS + 2 * range);
       owners[range] = (int) get(HEADER_WORDS + 2 * range + 1);
-      boolean legal =
-          owners[range] >= 0
-              && owners[range] < IndexOptions.COMPUTE_SERVERS_MAX
-              && (range == 0 ? lows[0] == Long.MIN_VALUE : lows[range - 1] < lows[range]);
-      if (!legal) {
-        throw new CorruptNodeException(
-            PARTITIONS,
-            "no partition table: range="
-                + range
-                + ", low="
-                + lows[range]
-                + ", owner="
-                + owners[range]);
-      }
     }
-    return new Partitioning(get(0), lows, owners);
+    try {
+      return new Partitioning(get(0), lows, owners);
+    } catch (IllegalArgumentException e) {
+      throw new CorruptNodeException(PARTITIONS, "no partition table: " + e.getMessage());
+    }
   }
 
   private long checksum(int ranges) {

@@ -49,27 +49,6 @@ public final class ShermanIndex implements RangeIndex {
   /** Returns how torn nodes are told, after checking that the fabric has what is needed. */
   static Validation resolve(Fabric fabric, ShermanOptions options) {
     Capabilities capabilities = fabric.capabilities();
-    boolean landsByLine = capabilities.atomicityBytes() >= BLinkLayout.LINE_BYTES;
-    Validation asked = options.validation();
-    if (asked == Validation.LINES && !landsByLine) {
-      throw new IllegalArgumentException(
-          "validation=lines needs a fabric that lands 64 bytes as one: fabric="
-              + fabric.name()
-              + ", atomicityBytes="
-              + capabilities.atomicityBytes());
-    }
-    if (asked == Validation.VERSIONS && options.isPartitioned() && !landsByLine) {
-      throw new IllegalArgumentException(
-          "with partitions, validation=versions needs a fabric that lands 64 bytes as one: fabric="
-              + fabric.name()
-              + ", atomicityBytes="
-              + capabilities.atomicityBytes());
-    }
-    if (asked == Validation.ORIGINAL && !fabric.name().equals("sim")) {
-      throw new IllegalArgumentException(
-          "validation=original loses keys, and runs in the simulator alone: fabric="
-              + fabric.name());
-    }
     if (!capabilities.maskedAtomics()) {
       throw new IllegalArgumentException(
           "locks need masked atomics: fabric=" + fabric.name() + ", maskedAtomics=false");
@@ -81,10 +60,7 @@ public final class ShermanIndex implements RangeIndex {
               + ", onChipBytes="
               + capabilities.onChipBytes());
     }
-    if (asked != Validation.AUTO) {
-      return asked;
-    }
-    return landsByLine ? Validation.LINES : Validation.CHECKSUM;
+    return options.validation().on(fabric, options.isPartitioned());
   }
 
   /**
