@@ -86,15 +86,14 @@ final class Nodes {
       }
       worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
     }
-    if (locks.areHeld()) {
-      if (!locks.tryLock(address, owned)) {
-        return LOCKED;
-      }
-      int outcome = readHeld(address, level, key, buffer);
-      locks.unlock(address);
-      return outcome;
+    boolean mayWait = !locks.areHeld();
+    if (!mayWait && !locks.tryLock(address, owned)) {
+      return LOCKED;
     }
-    int outcome = lockAndRead(locks, address, level, key, owned, buffer);
+    int outcome =
+        mayWait
+            ? lockAndRead(locks, address, level, key, owned, buffer)
+            : readHeld(address, level, key, buffer);
     locks.unlock(address);
     return outcome;
   }

@@ -10,7 +10,8 @@ import pando.index.settings.SystemOptions;
 
 /**
  * The settings of the B-link tree of Sherman's paper: {@link #sherman()}, {@link #fg()} and {@link
- * #partitionedSherman()} are the systems, and each technique can be switched by itself. Immutable.
+ * #partitionedSherman()} are the systems; a technique that is switched off or on is an ablation of
+ * one of them, and leaves its name. Immutable.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class ShermanOptions extends SystemOptions<ShermanOptions> {
