@@ -10,13 +10,16 @@ package pando.fabric;
  * @param cas16 whether 16-byte masked CAS exists
  * @param onChipBytes size of each memory server's on-chip region, 0 where there is none
  * @param domain who else may act atomically on a word that verbs act on
+ * @param simulated whether the pool is a model's and holds nothing that anybody needs: an index
+ *     that is known to lose keys may open there, to show how
  */
 public record Capabilities(
     int atomicityBytes,
     boolean maskedAtomics,
     boolean cas16,
     int onChipBytes,
-    AtomicityDomain domain) {
+    AtomicityDomain domain,
+    boolean simulated) {
 
   /** Whose atomic operations on one word exclude each other. */
   public enum AtomicityDomain {

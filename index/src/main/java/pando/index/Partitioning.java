@@ -17,16 +17,38 @@ public final class Partitioning {
    *
    * @param epoch counts the changes since the index was made
    * @param lows least key of each range, ascending from the least of all
-   * @param owners compute server of each range
+   * @param owners compute server of each range, another for each
+   * @throws IllegalArgumentException where that is no table
    */
   public Partitioning(long epoch, long[] lows, int[] owners) {
     this.epoch = epoch;
-    this.lows = lows;
-    this.owners = owners;
+    this.lows = lows.clone();
+    this.owners = owners.clone();
+    if (!isTable()) {
+      throw new IllegalArgumentException(
+          "no partitions: lows=" + Arrays.toString(lows) + ", owners=" + Arrays.toString(owners));
+    }
+  }
+
+  private boolean isTable() {
+    boolean legal = lows.length > 0 && lows.length == owners.length && lows[0] == Long.MIN_VALUE;
+    long seen = 0;
+    for (int range = 0; legal && range < lows.length; range++) {
+      int owner = owners[range];
+      legal =
+          owner >= 0
+              && owner < IndexOptions.COMPUTE_SERVERS_MAX
+              && (seen & 1L << owner) == 0
+              && (range == 0 || lows[range - 1] < lows[range]);
+      seen |= 1L << owner;
+    }
+    return legal;
   }
 
   /**
    * Divides the key space into ranges of equal width, for compute servers 0 to {@code servers} - 1.
+   *
+   * @param servers 1 to {@link IndexOptions#COMPUTE_SERVERS_MAX}
    */
   public static Partitioning equalWidth(int servers) {
     long[] lows = new long[servers];
@@ -48,24 +70,34 @@ public final class Partitioning {
     return lows.length;
   }
 
-  /** Returns the compute server that owns a key. */
+  /** Returns the number of the compute server that owns a key. */
   public int ownerOfKey(long key) {
     return owners[rangeOfKey(key)];
   }
 
   /**
-   * Returns the compute server of a range; ranges are numbered from 0 in the order of their keys.
+   * Returns the number of the compute server that owns a range.
+   *
+   * @param range 0 to {@link #servers()} - 1, in the order of keys
    */
   public int ownerOfRange(int range) {
     return owners[range];
   }
 
-  /** Returns the least key of a compute server. */
+  /**
+   * Returns the least key of a compute server.
+   *
+   * @throws IllegalArgumentException where it owns no range
+   */
   public long lowOfServer(int server) {
     return lows[rangeOfServer(server)];
   }
 
-  /** Returns the greatest key of a compute server. */
+  /**
+   * Returns the greatest key of a compute server.
+   *
+   * @throws IllegalArgumentException where it owns no range
+   */
   public long highOfServer(int server) {
     return highOfRange(rangeOfServer(server));
   }
@@ -90,7 +122,11 @@ public final class Partitioning {
     return range + 1 < lows.length ? lows[range + 1] - 1 : Long.MAX_VALUE;
   }
 
-  /** Returns the range of a compute server. */
+  /**
+   * Returns the range of a compute server.
+   *
+   * @throws IllegalArgumentException where it owns none
+   */
   public int rangeOfServer(int server) {
     for (int range = 0; range < owners.length; range++) {
       if (owners[range] == server) {
@@ -106,12 +142,12 @@ public final class Partitioning {
     return lows.clone();
   }
 
-  /** Gives every range another low bound. */
+  /** Gives every range another low bound; the owners stay. */
   public Partitioning withLows(long[] moved) {
     return new Partitioning(epoch + 1, moved, owners);
   }
 
-  /** Moves the low bound of a range. */
+  /** Moves the low bound of a range, not of the first, between those of its neighbours. */
   public Partitioning withLowOfRange(int range, long low) {
     long[] moved = lows.clone();
     moved[range] = low;
@@ -129,7 +165,10 @@ public final class Partitioning {
     return new Partitioning(epoch + 1, moreLows, moreOwners);
   }
 
-  /** Gives the keys of a range to its left neighbour, or those of the first to its right one. */
+  /**
+   * Gives the keys of a range, not of the only one, to its left neighbour, or those of the first to
+   * its right one.
+   */
   public Partitioning withoutRange(int range) {
     long[] fewerLows = new long[lows.length - 1];
     int[] fewerOwners = new int[lows.length - 1];

@@ -1,14 +1,24 @@
 package pando.index;
 
 import pando.fabric.Fabric;
+import pando.index.dex.DexOptions;
+import pando.index.dex.DexPokes;
+import pando.index.sherman.ShermanOptions;
+import pando.index.sherman.ShermanPokes;
 
-/** A system with its settings, so that a test can use any. Immutable. */
-public interface Configuration {
+/**
+ * A system with its settings, as a test uses it. Immutable.
+ *
+ * @param options of any system
+ */
+public record Configuration(IndexOptions options) {
   /** Returns this with one setting changed. */
-  Configuration with(String name, String value);
+  public Configuration with(String name, String value) {
+    return new Configuration(options.with(name, value));
+  }
 
   /** Returns this with settings changed, each {@code name=value}, with spaces between. */
-  default Configuration with(String settings) {
+  public Configuration with(String settings) {
     Configuration changed = this;
     for (String setting : settings.split(" ", -1)) {
       String[] parts = setting.split("=", 2);
@@ -17,26 +27,37 @@ public interface Configuration {
     return changed;
   }
 
-  /** Returns the number of compute servers. */
-  int computeServers();
-
   /** Returns the size of a node. */
-  int nodeBytes();
+  public int nodeBytes() {
+    return options.nodeBytes();
+  }
 
   /** Makes an empty index with all its compute servers. */
-  default RangeIndex create(Fabric fabric) {
-    return create(fabric, 0, computeServers());
+  public RangeIndex create(Fabric fabric) {
+    return options.create(fabric, 0, options.computeServers());
   }
 
   /** Makes an empty index with some of its compute servers. */
-  RangeIndex create(Fabric fabric, int first, int count);
+  public RangeIndex create(Fabric fabric, int first, int count) {
+    return options.create(fabric, first, count);
+  }
 
   /** Joins an index with some of its compute servers. */
-  RangeIndex join(Fabric fabric, int first, int count);
+  public RangeIndex join(Fabric fabric, int first, int count) {
+    return options.join(fabric, first, count);
+  }
 
   /** Walks the tree in the pool, of an index that nobody changes. */
-  Tree walk(Fabric fabric);
+  public Tree walk(Fabric fabric) {
+    return options.walk(fabric);
+  }
 
   /** Opens the pool to damage of nodes. */
-  Pokes pokes(Fabric fabric);
+  public Pokes pokes(Fabric fabric) {
+    return switch (options) {
+      case DexOptions dex -> new DexPokes(fabric, dex.nodeBytes());
+      case ShermanOptions sherman -> new ShermanPokes(fabric, sherman);
+      default -> throw new IllegalArgumentException("no such system: " + options);
+    };
+  }
 }

@@ -26,9 +26,7 @@ public enum SystemUnderTest {
 
   /** Returns the system as it is without settings. */
   public Configuration defaults() {
-    return this == DEX
-        ? new DexConfiguration(DexOptions.defaults())
-        : new ShermanConfiguration(ShermanOptions.of(systemName));
+    return new Configuration(this == DEX ? DexOptions.defaults() : ShermanOptions.of(systemName));
   }
 
   /** Returns the system with settings under which splits, merges and evictions never end. */

@@ -53,7 +53,8 @@ public final class MappedFabric implements Fabric {
         true,
         Atomic16.isAvailable(),
         ServerLayout.ON_CHIP_BYTES,
-        AtomicityDomain.PROCESSOR);
+        AtomicityDomain.PROCESSOR,
+        false);
   }
 
   @Override

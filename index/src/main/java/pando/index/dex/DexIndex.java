@@ -72,10 +72,7 @@ public final class DexIndex implements RangeIndex {
     DexIndex index = new DexIndex(fabric, options, partitioning);
     try (Topology topology = index.topology()) {
       topology.lock();
-      if (!topology.catalogue().claim(options.nodeBytes())) {
-        throw new IllegalStateException(
-            "the pool holds an index already: join it, or use another pool");
-      }
+      topology.catalogue().claim(options.nodeBytes());
       try {
         index.start(topology, first, count, partitioning);
       } catch (RuntimeException e) {
@@ -91,8 +88,7 @@ public final class DexIndex implements RangeIndex {
   private void start(Topology topology, int first, int count, Partitioning partitioning) {
     ComputeServer builder = addLocal(first);
     long root = topology.buildEmpty(builder, partitioning);
-    topology.catalogue().setFirstRoot(root);
-    topology.catalogue().writePartitioning(partitioning);
+    topology.catalogue().begin(root, partitioning);
     startLocal(topology, first, count);
   }
 
@@ -111,14 +107,7 @@ public final class DexIndex implements RangeIndex {
         new DexIndex(fabric, options, Partitioning.equalWidth(options.computeServers()));
     try (Topology topology = index.topology()) {
       topology.lock();
-      int nodeBytes = topology.catalogue().nodeBytes();
-      if (nodeBytes != options.nodeBytes()) {
-        throw new IllegalStateException(
-            "the pool holds no index of this node size: nodeBytes="
-                + options.nodeBytes()
-                + ", found="
-                + nodeBytes);
-      }
+      topology.catalogue().checkClaimed(options.nodeBytes(), index.name());
       index.partitioning = topology.catalogue().readPartitioning();
       for (int number = first; number < first + count; number++) {
         index.partitioning.rangeOfServer(number);
@@ -181,8 +170,7 @@ public final class DexIndex implements RangeIndex {
     long before = topology.catalogue().root();
     List<Long> emptied = topology.nodesOfEmptyTree(before);
     BulkLoad.Built built = topology.build(builder, entries, fill, partitioning);
-    topology.catalogue().swapRoot(before, built.root());
-    topology.catalogue().writePartitioning(built.partitioning());
+    topology.catalogue().swap(before, built.root(), built.partitioning());
     partitioning = built.partitioning();
     for (long address : emptied) {
       builder.allocator.free(topology.worker(), topology.message(), address);

@@ -9,6 +9,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.server.CallHandler;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
+import pando.index.session.Operation;
 
 /**
  * The memory server's side of offloading: finishes a get, put, update or remove in a subtree that

@@ -2,27 +2,23 @@ package pando.index.dex;
 
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
-import pando.index.IndexOptions;
 import pando.index.Tree;
 import pando.index.node.NodeLayout;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
+import pando.index.settings.SystemOptions;
 
 /**
  * The settings of a DEX index, with the paper's constants as defaults where it gives them.
  * Immutable; {@link #documentation()} lists every setting by the name that {@link #with(String,
  * String)} takes.
  */
-public final class DexOptions implements IndexOptions {
+@SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
+public final class DexOptions extends SystemOptions<DexOptions> {
   /** Frames that a cache must have, or a path of the tree might not fit. */
   public static final int FRAMES_MIN = 64;
 
-  private static final double CACHE_BYTES_MAX = 0x1p40;
-
-  private static final Setting NODE_BYTES =
-      Setting.size("node-bytes", "1024", 0x1p31, "size of a node");
   private static final Setting SUBTREE_LEVEL =
       Setting.integer(
           "subtree-level",
@@ -30,12 +26,6 @@ public final class DexOptions implements IndexOptions {
           0,
           NodeLayout.LEVELS_MAX - 1,
           "level M up to which a subtree stays together");
-  private static final Setting COMPUTE_SERVERS =
-      Setting.integer(
-          "compute-servers", "4", 1, COMPUTE_SERVERS_MAX, "logical partitions to start with");
-  private static final Setting CACHE_BYTES =
-      Setting.size(
-          "cache-bytes", "256MiB", CACHE_BYTES_MAX, "node images each compute server caches");
   private static final Setting COOLING_SHARE =
       Setting.number("cooling-share", "0.1", 0.001, 0.5, "share of frames that cool");
   private static final Setting SAMPLES =
@@ -62,12 +52,9 @@ public final class DexOptions implements IndexOptions {
 
   private static final DexOptions DEFAULTS =
       new DexOptions(
-          Settings.of(
+          defaults(
               List.of(
-                  NODE_BYTES,
                   SUBTREE_LEVEL,
-                  COMPUTE_SERVERS,
-                  CACHE_BYTES,
                   COOLING_SHARE,
                   SAMPLES,
                   ADMISSION,
@@ -81,12 +68,10 @@ public final class DexOptions implements IndexOptions {
                   MERGED_SHARE,
                   SESSIONS_MAX)));
 
-  private final Settings settings;
-
   private DexOptions(Settings settings) {
-    this.settings = settings;
+    super("dex", settings);
     NodeLayout layout = new NodeLayout(nodeBytes());
-    CACHE_BYTES.checkAtLeast((double) cacheBytes(), (double) FRAMES_MIN * layout.nodeBytes());
+    checkCacheBytes(layout.offset(FRAMES_MIN));
     if (mergeShare() >= mergedShare()) {
       throw new IllegalArgumentException(
           "merge-share must be below merged-share: merge-share="
@@ -101,37 +86,14 @@ public final class DexOptions implements IndexOptions {
     return DEFAULTS;
   }
 
-  /**
-   * Returns these options with one setting changed.
-   *
-   * @param name as in {@link #documentation()}
-   * @param value a number, a share from 0 to 1, a size such as {@code 25600KiB}, or {@code on} and
-   *     {@code off}
-   * @throws IllegalArgumentException where there is no such setting, or the value is not for it
-   */
   @Override
-  public DexOptions with(String name, String value) {
-    return new DexOptions(settings.with(name, value));
-  }
-
-  @Override
-  public DexOptions withComputeServers(int servers) {
-    return with("compute-servers", Integer.toString(servers));
-  }
-
-  @Override
-  public DexOptions withCacheBytes(long bytes) {
-    return with("cache-bytes", Long.toString(bytes));
+  protected DexOptions withSettings(Settings changed) {
+    return new DexOptions(changed);
   }
 
   /** Returns what each setting means, by name, with its default. */
   public static Map<String, String> documentation() {
-    return DEFAULTS.settings.documentation();
-  }
-
-  @Override
-  public String system() {
-    return "dex";
+    return DEFAULTS.settings().documentation();
   }
 
   @Override
@@ -139,93 +101,72 @@ public final class DexOptions implements IndexOptions {
     return true;
   }
 
-  /** Returns the size of a node, a multiple of 64. */
-  @Override
-  public int nodeBytes() {
-    return (int) settings.number(NODE_BYTES);
-  }
-
   /**
    * Returns M of DEX section 3: a subtree rooted at or below this level stays on one memory server,
    * and only misses at or below it are offloaded.
    */
   public int subtreeLevel() {
-    return (int) settings.number(SUBTREE_LEVEL);
-  }
-
-  /** Returns the logical partitions to start with, 1 to {@link #COMPUTE_SERVERS_MAX}. */
-  @Override
-  public int computeServers() {
-    return (int) settings.number(COMPUTE_SERVERS);
-  }
-
-  /**
-   * Returns the bytes of node images that each compute server caches; about 25 bytes of bookkeeping
-   * for each, and 8 KB for each session, come on top.
-   */
-  @Override
-  public long cacheBytes() {
-    return (long) settings.number(CACHE_BYTES);
+    return (int) settings().number(SUBTREE_LEVEL);
   }
 
   /** Returns the share of the frames that the cooling map holds. */
   public double coolingShare() {
-    return settings.number(COOLING_SHARE);
+    return settings().number(COOLING_SHARE);
   }
 
   /** Returns how many nodes are cooled at a time. */
   public int samples() {
-    return (int) settings.number(SAMPLES);
+    return (int) settings().number(SAMPLES);
   }
 
   /** Returns P_A of DEX section 5.4: the chance of a leaf that was missed to be admitted. */
   public double admission() {
-    return settings.number(ADMISSION);
+    return settings().number(ADMISSION);
   }
 
   /** Tells whether leaves are cached at all. */
   public boolean caching() {
-    return settings.isOn(CACHING);
+    return settings().isOn(CACHING);
   }
 
   /** Tells whether operations may be offloaded. */
   public boolean offloading() {
-    return settings.isOn(OFFLOADING);
+    return settings().isOn(OFFLOADING);
   }
 
   /** Returns the number of latencies in each moving average. */
   public int offloadWindow() {
-    return (int) settings.number(OFFLOAD_WINDOW);
+    return (int) settings().number(OFFLOAD_WINDOW);
   }
 
   /** Returns the chance to take the action that looks slower, so that its average stays true. */
   public double contrary() {
-    return settings.number(CONTRARY);
+    return settings().number(CONTRARY);
   }
 
   /** Returns the time to search a cached node, in the estimate of a path of READs. */
   public int searchNanos() {
-    return (int) settings.number(SEARCH_NANOS);
+    return (int) settings().number(SEARCH_NANOS);
   }
 
   /** Returns the factor for what the cache costs besides, in the same estimate. */
   public double pathCost() {
-    return settings.number(PATH_COST);
+    return settings().number(PATH_COST);
   }
 
   /** Returns the share of its capacity below which a node looks for a neighbour to merge with. */
   public double mergeShare() {
-    return settings.number(MERGE_SHARE);
+    return settings().number(MERGE_SHARE);
   }
 
   /** Returns the share that two or three neighbours may hold after becoming one fewer. */
   public double mergedShare() {
-    return settings.number(MERGED_SHARE);
+    return settings().number(MERGED_SHARE);
   }
 
   /** Returns how many sessions can be open at a time. */
   public int sessionsMax() {
-    return (int) settings.number(SESSIONS_MAX);
+    return (int) settings().number(SESSIONS_MAX);
   }
 
   @Override
@@ -241,20 +182,5 @@ public final class DexOptions implements IndexOptions {
   @Override
   public Tree walk(Fabric fabric) {
     return TreeWalk.of(fabric, this);
-  }
-
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return other instanceof DexOptions options && settings.equals(options.settings);
-  }
-
-  @Override
-  public int hashCode() {
-    return settings.hashCode();
-  }
-
-  @Override
-  public String toString() {
-    return "DexOptions" + settings;
   }
 }

@@ -1,107 +1,50 @@
 package pando.index.dex;
 
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
 import pando.index.Partitioning;
-import pando.index.Session;
-import pando.index.pool.Arguments;
+import pando.index.session.Operation;
+import pando.index.session.RoutedSession;
 
 /** Sends each operation of one thread to the compute server that owns the key. */
-final class DexSession implements Session {
+final class DexSession extends RoutedSession<PartitionWorker> {
   private static final int ATTEMPTS_MAX = 1_000;
 
   private final DexIndex index;
-  private final @Nullable PartitionWorker[] workers =
-      new @Nullable PartitionWorker[DexOptions.COMPUTE_SERVERS_MAX];
   private final long[] scanKeys;
   private final long[] scanValues;
-  private boolean closed;
-  private long key;
-  private long value;
 
   DexSession(DexIndex index, int leafCapacity) {
+    super(new @Nullable PartitionWorker[DexOptions.COMPUTE_SERVERS_MAX]);
     this.index = index;
     this.scanKeys = new long[leafCapacity];
     this.scanValues = new long[leafCapacity];
   }
 
   @Override
-  public long key() {
-    return key;
-  }
-
-  @Override
-  public long value() {
-    return value;
-  }
-
-  @Override
-  public boolean get(long wanted) {
+  protected boolean operate(Operation operation, long wanted, long stored) {
     PartitionWorker worker = enter(wanted);
     try {
-      return result(wanted, worker, worker.get(wanted));
+      boolean found =
+          switch (operation) {
+            case GET -> worker.get(wanted);
+            case PUT, PUT_IF_ABSENT, UPDATE -> worker.store(operation, wanted, stored);
+            case REMOVE -> worker.remove(wanted);
+          };
+      setEntry(wanted, worker.value());
+      return found;
     } finally {
       worker.exit();
     }
-  }
-
-  @Override
-  public boolean put(long wanted, long stored) {
-    return store(Operation.PUT, wanted, stored);
-  }
-
-  @Override
-  public boolean putIfAbsent(long wanted, long stored) {
-    return !store(Operation.PUT_IF_ABSENT, wanted, stored);
-  }
-
-  @Override
-  public boolean update(long wanted, long stored) {
-    return store(Operation.UPDATE, wanted, stored);
-  }
-
-  private boolean store(Operation operation, long wanted, long stored) {
-    PartitionWorker worker = enter(wanted);
-    try {
-      return result(wanted, worker, worker.store(operation, wanted, stored));
-    } finally {
-      worker.exit();
-    }
-  }
-
-  @Override
-  public boolean remove(long wanted) {
-    PartitionWorker worker = enter(wanted);
-    try {
-      return result(wanted, worker, worker.remove(wanted));
-    } finally {
-      worker.exit();
-    }
-  }
-
-  private boolean result(long wanted, PartitionWorker worker, boolean found) {
-    key = wanted;
-    value = worker.value();
-    return found;
-  }
-
-  @Override
-  public boolean floor(long wanted) {
-    return edge(wanted, true);
-  }
-
-  @Override
-  public boolean ceiling(long wanted) {
-    return edge(wanted, false);
   }
 
   /**
    * Asks one partition after the other. Those that had nothing are looked at once more when another
    * had something: if their leaves are unchanged, the answer holds for that moment.
    */
-  private boolean edge(long wanted, boolean down) {
+  @Override
+  protected boolean neighbour(long wanted, boolean down) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       Partitioning partitioning = index.partitioning();
       long probe = wanted;
@@ -112,8 +55,7 @@ final class DexSession implements Session {
         try {
           found = down ? worker.floor(probe) : worker.ceiling(probe);
           bound = down ? worker.server().low() : worker.server().high();
-          key = worker.key();
-          value = worker.value();
+          setEntry(worker.key(), worker.value());
         } finally {
           worker.exit();
         }
@@ -142,7 +84,7 @@ final class DexSession implements Session {
     int step = down ? -1 : 1;
     int end = partitioning.rangeOfKey(last);
     for (int range = partitioning.rangeOfKey(wanted); range != end; range += step) {
-      PartitionWorker worker = workers[partitioning.ownerOfRange(range)];
+      PartitionWorker worker = opened(partitioning.ownerOfRange(range));
       if (worker == null || !worker.isTrailCurrent()) {
         return false;
       }
@@ -151,9 +93,7 @@ final class DexSession implements Session {
   }
 
   @Override
-  public long scan(long from, long to, long limit, EntryVisitor visitor) {
-    Objects.requireNonNull(visitor, "visitor");
-    Arguments.checkScan(from, to, limit);
+  protected long visit(long from, long to, long limit, EntryVisitor visitor) {
     long visited = 0;
     long next = from;
     while (visited < limit) {
@@ -186,7 +126,7 @@ final class DexSession implements Session {
     for (int attempt = 0; ; attempt++) {
       Partitioning partitioning = index.partitioning();
       int owner = partitioning.ownerOfKey(wanted);
-      PartitionWorker worker = workers[owner];
+      PartitionWorker worker = opened(owner);
       if (worker == null || worker.server().isRetired()) {
         worker = open(owner);
       }
@@ -206,31 +146,15 @@ final class DexSession implements Session {
   }
 
   private @Nullable PartitionWorker open(int owner) {
-    if (closed) {
-      throw new IllegalStateException("the session is closed");
-    }
-    PartitionWorker stale = workers[owner];
-    if (stale != null) {
-      workers[owner] = null;
-      index.retire(stale);
-    }
-    PartitionWorker worker = index.worker(owner);
-    workers[owner] = worker;
-    return worker;
+    checkOpen();
+    // First the one that is stale: sessions are counted.
+    replace(owner, null);
+    replace(owner, index.worker(owner));
+    return opened(owner);
   }
 
   @Override
-  public void close() {
-    if (closed) {
-      return;
-    }
-    closed = true;
-    for (int i = 0; i < workers.length; i++) {
-      PartitionWorker worker = workers[i];
-      if (worker != null) {
-        workers[i] = null;
-        index.retire(worker);
-      }
-    }
+  protected void retire(PartitionWorker worker) {
+    index.retire(worker);
   }
 }

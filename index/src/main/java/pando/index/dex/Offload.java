@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import pando.fabric.GlobalAddress;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
+import pando.index.session.Operation;
 
 /**
  * The compute side of offloading: asks the memory server that holds a subtree to finish one

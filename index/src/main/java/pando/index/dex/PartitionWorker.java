@@ -5,6 +5,7 @@ import pando.fabric.PandoException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.node.NodeLayout;
+import pando.index.session.Operation;
 
 /**
  * One worker's operations on the keys of one compute server. The caller is inside the server's

@@ -3,25 +3,23 @@ package pando.index.dex;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
-import pando.fabric.RegisteredMemory;
-import pando.fabric.VerbCounters;
-import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
 import pando.index.load.BulkLoad;
+import pando.index.load.TreeBuilder;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
+import pando.index.pool.NodePlaces;
+import pando.index.pool.PoolChange;
 
-/**
- * A change of the tree or its partitions as a whole: made by one caller at a time, in any process,
- * under the lock of the partition table.
- */
-final class Topology implements AutoCloseable {
+/** A change of DEX's tree or its partitions as a whole. */
+final class Topology extends PoolChange {
   private static final int READS_MAX = 20;
   private static final int WALKS_MAX = 1_000;
 
@@ -32,82 +30,44 @@ final class Topology implements AutoCloseable {
   private final DexOptions options;
   private final NodeLayout layout;
   private final Members members;
-  private final RegisteredMemory registered;
-  private final Worker worker;
   private final MemorySegment memory;
-  private final Catalogue catalogue;
   private final NodeGuard guard;
-  private final VerbCounters verbs = new VerbCounters();
-  private long lockOwner;
 
   Topology(Fabric fabric, DexOptions options, NodeLayout layout, Members members) {
-    this.members = members;
+    super(
+        fabric,
+        layout.offset(NodeLayout.LEVELS_MAX),
+        new NodePlaces(fabric, layout.nodeBytes()),
+        DexIndex.SYSTEM,
+        members::add);
     this.fabric = fabric;
     this.options = options;
     this.layout = layout;
-    long nodes = layout.offset(NodeLayout.LEVELS_MAX);
-    this.registered = fabric.register(nodes + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
-    this.memory = registered.segment();
+    this.members = members;
+    this.memory = worker().memory();
     this.guard = new NodeGuard(fabric, layout);
-    this.catalogue = new Catalogue(worker, nodes, guard.places(), DexIndex.SYSTEM);
   }
 
-  Catalogue catalogue() {
-    return catalogue;
-  }
-
-  Worker worker() {
-    return worker;
-  }
-
-  /** Returns the local offset of room for the message of a CALL. */
-  long message() {
-    return layout.offset(NodeLayout.LEVELS_MAX);
-  }
-
-  void lock() {
-    long owner = worker.random().nextLong() | 1;
-    catalogue.lockPartitions(owner);
-    lockOwner = owner;
-  }
-
-  /**
-   * Builds a tree without entries whose leaves start where partitions do; returns the root pointer.
-   */
+  /** Builds a tree without entries whose leaves start where partitions do; returns its root. */
   long buildEmpty(ComputeServer server, Partitioning partitioning) {
-    try (BulkLoader loader = loader(server, 1)) {
-      try {
-        for (int range = 0; range < partitioning.servers(); range++) {
-          loader.startLeaf(partitioning.lowOfRange(range));
-        }
-        long root = loader.finish();
-        verbs.add(loader.worker().counters());
-        return root;
-      } catch (RuntimeException e) {
-        loader.abandon();
-        throw e;
-      }
-    }
+    return build(server, 1, builder -> BulkLoad.empty(builder, partitioning));
   }
 
   /** Builds a tree from entries, and partitions of about equal numbers of leaves. */
   BulkLoad.Built build(
       ComputeServer server, EntrySource entries, double fill, Partitioning before) {
-    try (BulkLoader loader = loader(server, fill)) {
-      try {
-        BulkLoad.Built built = BulkLoad.run(loader, entries, before);
-        verbs.add(loader.worker().counters());
-        return built;
-      } catch (RuntimeException e) {
-        loader.abandon();
-        throw e;
-      }
-    }
+    return build(server, fill, builder -> BulkLoad.run(builder, entries, before));
   }
 
-  private BulkLoader loader(ComputeServer server, double fill) {
-    return new BulkLoader(fabric, layout, server.allocator, options.subtreeLevel(), fill);
+  private <T> T build(ComputeServer server, double fill, Function<TreeBuilder, T> load) {
+    try (TreeBuilder builder =
+        new DexBuilder(fabric, layout, server.allocator, options.subtreeLevel(), fill)) {
+      try {
+        return load.apply(builder);
+      } finally {
+        members.add(builder.verbs());
+      }
+    }
   }
 
   /**
@@ -158,13 +118,13 @@ final class Topology implements AutoCloseable {
         if (attempt == WALKS_MAX) {
           throw e;
         }
-        worker.backoff().pause(attempt);
+        worker().backoff().pause(attempt);
       }
     }
   }
 
   private long leafFence(long key) {
-    long root = catalogue.root();
+    long root = catalogue().root();
     long address = Catalogue.rootAddress(root);
     long low = Long.MIN_VALUE;
     long high = Long.MAX_VALUE;
@@ -186,7 +146,7 @@ final class Topology implements AutoCloseable {
   }
 
   private long middle(long from, long to) {
-    long root = catalogue.root();
+    long root = catalogue().root();
     long address = Catalogue.rootAddress(root);
     long low = Long.MIN_VALUE;
     long high = Long.MAX_VALUE;
@@ -212,7 +172,7 @@ final class Topology implements AutoCloseable {
     long node = layout.offset(level);
     String problem = null;
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
-      layout.readImage(worker, address, node);
+      layout.readImage(worker(), address, node);
       problem = guard.check(memory, node, address, level);
       if (problem == null) {
         problem = NodeCheck.fences(memory, node, low, high);
@@ -220,22 +180,8 @@ final class Topology implements AutoCloseable {
       if (problem == null) {
         return node;
       }
-      worker.backoff().pause(attempt);
+      worker().backoff().pause(attempt);
     }
     throw new CorruptNodeException(address, String.valueOf(problem));
-  }
-
-  @Override
-  public void close() {
-    try {
-      if (lockOwner != 0) {
-        catalogue.unlockPartitions(lockOwner);
-      }
-    } finally {
-      verbs.add(worker.counters());
-      members.add(verbs);
-      worker.close();
-      registered.close();
-    }
   }
 }

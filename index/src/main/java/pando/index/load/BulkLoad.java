@@ -1,5 +1,6 @@
 package pando.index.load;
 
+import java.util.NoSuchElementException;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
 
@@ -27,13 +28,23 @@ public final class BulkLoad {
   public record Built(long root, Partitioning partitioning, long entries) {}
 
   /**
-   * Builds a tree.
+   * Builds a tree. After a failure, every node is given back.
    *
    * @param before the compute servers that are to have partitions
    * @throws IllegalArgumentException where a key is not above the one before it
    */
   public static Built run(TreeBuilder builder, EntrySource entries, Partitioning before) {
-    return new BulkLoad(builder, entries, before).run();
+    try {
+      return new BulkLoad(builder, entries, before).run();
+    } catch (RuntimeException e) {
+      builder.abandon();
+      throw e;
+    }
+  }
+
+  /** Builds a tree without entries whose leaves start where partitions do; returns its root. */
+  public static long empty(TreeBuilder builder, Partitioning partitioning) {
+    return run(builder, new NoEntries(), partitioning).root();
   }
 
   private Built run() {
@@ -87,5 +98,22 @@ public final class BulkLoad {
     lastKey = key;
     loaded++;
     return true;
+  }
+
+  private static final class NoEntries implements EntrySource {
+    @Override
+    public boolean next() {
+      return false;
+    }
+
+    @Override
+    public long key() {
+      throw new NoSuchElementException();
+    }
+
+    @Override
+    public long value() {
+      throw new NoSuchElementException();
+    }
   }
 }

@@ -1,22 +1,209 @@
 package pando.index.load;
 
-/** Builds a tree from the leaves upwards, out of entries in ascending order. */
-public interface TreeBuilder {
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.VerbCounters;
+import pando.fabric.Worker;
+import pando.fabric.pool.NodeAllocator;
+import pando.index.pool.Catalogue;
+
+/**
+ * Builds a tree from the leaves upwards, out of entries in ascending order. Nodes are filled to a
+ * share of their capacity and written once; the root is an inner node even where one leaf would do.
+ *
+ * <p>A system says where its nodes go, and how one is written: the methods that are left to it.
+ */
+public abstract class TreeBuilder implements AutoCloseable {
+  /*
+   * Each level has one open node, in a buffer of its own. A new leaf starts a new node on every level
+   * whose parent is full, up to the first that has room. All are allocated together, so that a node
+   * that is closed can be told its sibling, and are opened from the highest down, so that each finds
+   * room in the open node above it.
+   */
+
+  private final NodeAllocator allocator;
+  private final int nodeBytes;
+  private final int perLeaf;
+  private final int perInner;
+  private final RegisteredMemory registered;
+  private final Worker worker;
+
+  private final long[] first = new long[Catalogue.LEVELS_MAX];
+  private final long[] next = new long[Catalogue.LEVELS_MAX];
+  private final int[] counts = new int[Catalogue.LEVELS_MAX];
+  private int levels;
+
+  private long[] addresses = new long[1024];
+  private int nodes;
+
+  private final Fences fences = new Fences();
+
+  /**
+   * Begins a tree.
+   *
+   * @param allocator of nodes of {@code nodeBytes}
+   * @param capacity entries or children of a full node
+   * @param fill share of the capacity to use
+   */
+  protected TreeBuilder(
+      Fabric fabric, NodeAllocator allocator, int nodeBytes, int capacity, double fill) {
+    this.allocator = allocator;
+    this.nodeBytes = nodeBytes;
+    this.perLeaf = Math.max(1, (int) Math.round(capacity * fill));
+    this.perInner = Math.max(2, (int) Math.round(capacity * fill));
+    this.registered = fabric.register(buffer(Catalogue.LEVELS_MAX) + Worker.CALL_BYTES_MAX);
+    this.worker = fabric.worker(registered);
+  }
+
+  /**
+   * Allocates a node for each level from {@code lowest} to {@code highest}, by {@link
+   * #allocate(int, int)}, in any order.
+   */
+  protected abstract void place(int lowest, int highest);
+
+  /** Makes an empty node that covers the keys from {@code low} on. */
+  protected abstract void format(long node, long address, int level, long low);
+
+  /** Adds an entry or a child above all that are in a node. */
+  protected abstract void append(long node, long key, long slot);
+
+  /**
+   * Writes a node to the pool.
+   *
+   * @param high the greatest key that it covers
+   * @param sibling the node after it, {@code NULL} where there is none
+   */
+  protected abstract void write(long node, long high, long sibling);
+
+  /** Allocates the next node of a level on a memory server. */
+  protected final void allocate(int level, int memoryServer) {
+    long address = allocator.allocate(worker, message(), memoryServer);
+    if (nodes == addresses.length) {
+      addresses = Arrays.copyOf(addresses, 2 * nodes);
+    }
+    addresses[nodes++] = address;
+    next[level] = address;
+  }
+
+  /** Returns the worker that writes. */
+  protected final Worker worker() {
+    return worker;
+  }
+
+  /** Returns the local memory that nodes are built in. */
+  protected final MemorySegment memory() {
+    return registered.segment();
+  }
+
   /** Returns the entries that go into a leaf. */
-  int perLeaf();
+  final int perLeaf() {
+    return perLeaf;
+  }
 
   /** Adds an entry above all before it. */
-  void add(long key, long value);
+  final void add(long key, long value) {
+    if (levels == 0 || counts[0] == perLeaf) {
+      startLeaf(key);
+    }
+    insert(0, key, value);
+  }
 
   /**
    * Starts a leaf that covers the keys from {@code low} on, or from the least key if it is the
    * first.
    */
-  void startLeaf(long low);
+  final void startLeaf(long low) {
+    if (levels == 0) {
+      fences.add(Long.MIN_VALUE);
+      grow();
+      return;
+    }
+    fences.add(low);
+    int highest = 0;
+    while (highest + 1 < levels && counts[highest + 1] == perInner) {
+      highest++;
+    }
+    boolean grows = highest + 1 == levels;
+    place(0, grows ? levels : highest);
+    if (grows) {
+      openTop();
+    }
+    for (int level = highest; level >= 0; level--) {
+      write(buffer(level), low - 1, next[level]);
+      open(level, low);
+      insert(level + 1, low, next[level]);
+    }
+  }
 
   /** Writes what is still open; returns the root pointer. */
-  long finish();
+  final long finish() {
+    while (levels < 2) {
+      grow();
+    }
+    for (int level = 0; level < levels; level++) {
+      write(buffer(level), Long.MAX_VALUE, GlobalAddress.NULL);
+    }
+    return first[levels - 1] | (levels - 1);
+  }
 
   /** Returns the fence below which about {@code part} of {@code parts} of all leaves lie. */
-  long fence(int part, int parts);
+  final long fence(int part, int parts) {
+    return fences.at(part, parts);
+  }
+
+  /** Gives every node back. */
+  final void abandon() {
+    for (int i = 0; i < nodes; i++) {
+      allocator.free(worker, message(), addresses[i]);
+    }
+    nodes = 0;
+  }
+
+  /** Returns the verbs issued so far. */
+  public final VerbCounters verbs() {
+    return worker.counters();
+  }
+
+  @Override
+  public final void close() {
+    worker.close();
+    registered.close();
+  }
+
+  /** Adds a level on top. */
+  private void grow() {
+    place(levels, levels);
+    openTop();
+  }
+
+  private void openTop() {
+    int level = levels++;
+    first[level] = next[level];
+    open(level, Long.MIN_VALUE);
+    if (level > 0) {
+      insert(level, Long.MIN_VALUE, first[level - 1]);
+    }
+  }
+
+  private void open(int level, long low) {
+    format(buffer(level), next[level], level, low);
+    counts[level] = 0;
+  }
+
+  private void insert(int level, long key, long slot) {
+    append(buffer(level), key, slot);
+    counts[level]++;
+  }
+
+  private long buffer(int level) {
+    return (long) level * nodeBytes;
+  }
+
+  /** Returns where local memory has room for the message of a CALL. */
+  protected final long message() {
+    return buffer(Catalogue.LEVELS_MAX);
+  }
 }

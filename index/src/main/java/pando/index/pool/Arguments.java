@@ -25,14 +25,4 @@ public final class Arguments {
       throw new IllegalArgumentException("fill must be above 0 and at most 1: fill=" + fill);
     }
   }
-
-  /** Checks the range and the limit of a scan. */
-  public static void checkScan(long from, long to, long limit) {
-    if (from > to) {
-      throw new IllegalArgumentException("range is reversed: from=" + from + ", to=" + to);
-    }
-    if (limit < 0) {
-      throw new IllegalArgumentException("limit is negative: limit=" + limit);
-    }
-  }
 }

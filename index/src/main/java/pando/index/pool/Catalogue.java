@@ -10,6 +10,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
+import pando.index.IndexOptions;
 import pando.index.Partitioning;
 
 /**
@@ -31,14 +32,12 @@ public final class Catalogue {
   private static final long PARTITIONS = GlobalAddress.of(0, 256);
 
   /** Levels that a tree can have. */
-  private static final int LEVELS_MAX = 32;
-
-  /** Compute servers that a partition table has room for. */
-  private static final int COMPUTE_SERVERS_MAX = 64;
+  public static final int LEVELS_MAX = 32;
 
   private static final long LEVEL_MASK = 63;
   private static final int HEADER_WORDS = 3;
-  private static final int TABLE_BYTES = (HEADER_WORDS + 2 * COMPUTE_SERVERS_MAX) * Long.BYTES;
+  private static final int TABLE_BYTES =
+      (HEADER_WORDS + 2 * IndexOptions.COMPUTE_SERVERS_MAX) * Long.BYTES;
   private static final int ATTEMPTS_MAX = 10_000;
   private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -63,15 +62,41 @@ public final class Catalogue {
     this.buffer = buffer;
   }
 
-  /** Marks the pool as holding an index; {@code false} where it holds one already. */
-  public boolean claim(int nodeBytes) {
-    return worker.cas(FORMAT, 0, format | nodeBytes) == 0;
+  /**
+   * Marks the pool as holding an index.
+   *
+   * @throws IllegalStateException where it holds one already, of whatever system
+   */
+  public void claim(int nodeBytes) {
+    if (worker.cas(FORMAT, 0, format | nodeBytes) != 0) {
+      throw new IllegalStateException(
+          "the pool holds an index already: join it, or use another pool");
+    }
   }
 
-  /** Returns the node size of the index in the pool, 0 where there is none of this system. */
-  public int nodeBytes() {
-    long found = readWord(FORMAT);
-    return (found & ~0xFFFF_FFFFL) == format ? (int) found : 0;
+  /** Marks the pool as holding no index, after making one has failed. */
+  public void unclaim(int nodeBytes) {
+    worker.cas(FORMAT, format | nodeBytes, 0);
+  }
+
+  /**
+   * Checks that the pool holds an index that can be joined.
+   *
+   * @param kind what the system's number stands for, for the message
+   * @throws IllegalStateException where it holds none of this system and node size
+   */
+  public void checkClaimed(int nodeBytes, String kind) {
+    long word = readWord(FORMAT);
+    int found = (word & ~0xFFFF_FFFFL) == format ? (int) word : 0;
+    if (found != nodeBytes) {
+      throw new IllegalStateException(
+          "the pool holds no such index: kind="
+              + kind
+              + ", nodeBytes="
+              + nodeBytes
+              + ", found="
+              + found);
+    }
   }
 
   /**
@@ -88,27 +113,31 @@ public final class Catalogue {
     return root;
   }
 
-  /** Marks the pool as holding no index, after making one has failed. */
-  public void unclaim(int nodeBytes) {
-    worker.cas(FORMAT, format | nodeBytes, 0);
-  }
-
-  /** Puts another root in place; {@code false} where the root is not the one expected. */
+  /**
+   * Puts another root in place.
+   *
+   * @param expected root pointer
+   * @param address of the new root
+   * @param level of the new root, at least 1
+   * @return whether the root was the one expected
+   */
   public boolean replaceRoot(long expected, long address, int level) {
     return worker.cas(ROOT, expected, address | level) == expected;
   }
 
-  /** Puts the root of another tree in place of one that nobody may change meanwhile. */
-  public void swapRoot(long expected, long root) {
-    if (!replaceRoot(expected, rootAddress(root), rootLevel(root))) {
+  /** Puts a tree that was loaded in place of one that nobody may change meanwhile. */
+  public void swap(long before, long root, Partitioning partitioning) {
+    if (!replaceRoot(before, rootAddress(root), rootLevel(root))) {
       throw new CorruptNodeException(ROOT, "the root pointer changed under the partitions' lock");
     }
+    writePartitioning(partitioning);
   }
 
-  /** Sets the root of an index that has none. */
-  public void setFirstRoot(long root) {
+  /** Stores the root and the partition table of an index that has none. */
+  public void begin(long root, Partitioning partitioning) {
     long before = readWord(ROOT);
     worker.cas(ROOT, before, root);
+    writePartitioning(partitioning);
   }
 
   /** Returns the address in a root pointer. */
@@ -121,7 +150,12 @@ public final class Catalogue {
     return (int) (root & LEVEL_MASK);
   }
 
-  /** Takes the lock of the partition table. */
+  /**
+   * Takes the lock of the partition table.
+   *
+   * @param owner stands for who takes it, not 0
+   * @throws StalledException where it stays locked
+   */
   public void lockPartitions(long owner) {
     Backoff backoff = worker.backoff();
     long found = 0;
@@ -139,7 +173,12 @@ public final class Catalogue {
             + ATTEMPTS_MAX);
   }
 
-  /** Lets go of the lock of the partition table. */
+  /**
+   * Lets go of the lock of the partition table.
+   *
+   * @param owner as it was taken
+   * @throws StalledException where somebody else has it
+   */
   public void unlockPartitions(long owner) {
     long found = worker.cas(LOCK, owner, 0);
     if (found != owner) {
@@ -151,7 +190,7 @@ public final class Catalogue {
     }
   }
 
-  /** Stores the partition table. */
+  /** Stores the partition table. The caller holds its lock. */
   public void writePartitioning(Partitioning partitioning) {
     int ranges = partitioning.servers();
     set(0, partitioning.epoch());
@@ -164,12 +203,19 @@ public final class Catalogue {
     worker.write(PARTITIONS, buffer, (HEADER_WORDS + 2 * ranges) * Long.BYTES);
   }
 
-  /** Returns the partition table. */
+  /**
+   * Returns the partition table.
+   *
+   * @throws StalledException where it never matches its checksum
+   * @throws CorruptNodeException where it does, and is none
+   */
   public Partitioning readPartitioning() {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       worker.read(PARTITIONS, buffer, TABLE_BYTES);
       long ranges = get(1);
-      if (ranges >= 1 && ranges <= COMPUTE_SERVERS_MAX && get(2) == checksum((int) ranges)) {
+      if (ranges >= 1
+          && ranges <= IndexOptions.COMPUTE_SERVERS_MAX
+          && get(2) == checksum((int) ranges)) {
         return decode((int) ranges);
       }
       worker.backoff().pause(attempt);
@@ -187,22 +233,12 @@ public final class Catalogue {
     for (int range = 0; range < ranges; range++) {
       lows[range] = get(HEADER_WORDS + 2 * range);
       owners[range] = (int) get(HEADER_WORDS + 2 * range + 1);
-      boolean legal =
-          owners[range] >= 0
-              && owners[range] < COMPUTE_SERVERS_MAX
-              && (range == 0 ? lows[0] == Long.MIN_VALUE : lows[range - 1] < lows[range]);
-      if (!legal) {
-        throw new CorruptNodeException(
-            PARTITIONS,
-            "no partition table: range="
-                + range
-                + ", low="
-                + lows[range]
-                + ", owner="
-                + owners[range]);
-      }
     }
-    return new Partitioning(get(0), lows, owners);
+    try {
+      return new Partitioning(get(0), lows, owners);
+    } catch (IllegalArgumentException e) {
+      throw new CorruptNodeException(PARTITIONS, "no partition table: " + e.getMessage());
+    }
   }
 
   private long checksum(int ranges) {

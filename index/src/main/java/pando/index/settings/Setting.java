@@ -96,7 +96,7 @@ public final class Setting {
       };
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException(
-          "option " + name + " takes " + expected() + ": value=" + value, e);
+          "setting " + name + " takes " + expected() + ": value=" + value, e);
     }
   }
 
@@ -140,7 +140,7 @@ public final class Setting {
   public void checkAtLeast(double value, double least) {
     if (!(value >= least && value <= max)) {
       throw new IllegalArgumentException(
-          "option "
+          "setting "
               + name
               + " is out of range: value="
               + plain(value)

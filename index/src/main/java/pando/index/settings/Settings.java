@@ -43,7 +43,7 @@ public final class Settings {
       }
       known.add(setting.name());
     }
-    throw new IllegalArgumentException("unknown option: name=" + name + ", known=" + known);
+    throw new IllegalArgumentException("no such setting: name=" + name + ", known=" + known);
   }
 
   /** Returns a value: a number, or the place of a word among a setting's choices. */

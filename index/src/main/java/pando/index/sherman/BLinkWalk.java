@@ -42,8 +42,7 @@ public final class BLinkWalk {
     this.locks = server.locks;
     this.worker = worker;
     this.memory = worker.memory();
-    NodeLocks none = new NodeLocks(server, validation, 0, worker, scratch);
-    this.nodes = new Nodes(server, validation, none, worker, scratch);
+    this.nodes = new Nodes(server, validation, worker, scratch);
   }
 
   /**

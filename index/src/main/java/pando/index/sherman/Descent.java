@@ -51,37 +51,32 @@ final class Descent {
   long innerReads;
   long restarts;
 
-  /**
-   * Creates a descent.
-   *
-   * @param buffer where nodes on the way start in local memory
-   */
-  Descent(
-      ShermanServer server,
-      Nodes nodes,
-      NodeLocks locks,
-      Catalogue catalogue,
-      Worker worker,
-      long buffer) {
-    this.server = server;
-    this.nodes = nodes;
-    this.locks = locks;
-    this.catalogue = catalogue;
-    this.worker = worker;
-    this.memory = worker.memory();
+  Descent(ShermanContext context) {
+    this.server = context.server;
+    this.nodes = context.nodes;
+    this.locks = context.locks;
+    this.catalogue = context.catalogue;
+    this.worker = context.worker;
+    this.memory = context.memory;
     this.backoff = worker.backoff();
-    this.buffer = buffer;
+    this.buffer = context.inner;
   }
 
-  /** Finds the leaf of a key. */
-  void findLeaf(long key) {
+  /**
+   * Finds the leaf of a key.
+   *
+   * @return {@code false} where another node is in the way, whose lock somebody has: for a session
+   *     that holds locks, and must not wait
+   */
+  boolean findLeaf(long key) {
     if (server.lower.find(key, hit, backoff)) {
       leafHits++;
       follow(server.lower, 0);
-      return;
+      return true;
     }
     leafMisses++;
     find(key, 0);
+    return level == 0;
   }
 
   /**
@@ -95,7 +90,8 @@ final class Descent {
       if (level < wanted) {
         return false;
       }
-      if (descend(key, wanted)) {
+      int outcome = descend(key, wanted);
+      if (outcome != Nodes.STALE) {
         return true;
       }
       astray(attempt);
@@ -142,12 +138,12 @@ final class Descent {
     owned = server.owns(low, high);
   }
 
-  /** Reads its way down; {@code false} where it went astray. */
-  private boolean descend(long key, int wanted) {
+  /** Reads its way down, until it goes astray or may not wait. */
+  private int descend(long key, int wanted) {
     while (level > wanted) {
       int outcome = readRight(key);
       if (outcome != Nodes.COVERS) {
-        return false;
+        return outcome;
       }
       admit();
       guide = null;
@@ -158,20 +154,20 @@ final class Descent {
           BLinkLayout.key(memory, buffer, index),
           BLinkLayout.highOfChild(memory, buffer, index));
     }
-    return true;
+    return Nodes.COVERS;
   }
 
   /** Reads the node, or the sibling that covers the key by now. */
   private int readRight(long key) {
-    int outcome = Nodes.RIGHT;
-    for (int hops = 0; outcome == Nodes.RIGHT && hops < HOPS_MAX; hops++) {
+    for (int hops = 0; hops < HOPS_MAX; hops++) {
       innerReads++;
-      outcome = nodes.read(node, level, key, owned, buffer);
-      if (outcome == Nodes.RIGHT) {
-        right(buffer);
+      int outcome = nodes.read(locks, node, level, key, owned, buffer);
+      if (outcome != Nodes.RIGHT) {
+        return outcome;
       }
+      right(buffer);
     }
-    return outcome;
+    return Nodes.STALE;
   }
 
   /**
@@ -182,7 +178,7 @@ final class Descent {
    */
   boolean lockCovering(int wanted, long key, long target, int attempt) {
     for (int hops = 0; hops < HOPS_MAX; hops++) {
-      int outcome = nodes.lockAndRead(node, wanted, key, owned, target);
+      int outcome = nodes.lockAndRead(locks, node, wanted, key, owned, target);
       if (outcome == Nodes.COVERS) {
         return true;
       }
@@ -204,7 +200,7 @@ final class Descent {
    */
   boolean readCovering(long key, long target, int attempt) {
     for (int hops = 0; hops < HOPS_MAX; hops++) {
-      int outcome = nodes.read(node, 0, key, owned, target);
+      int outcome = nodes.read(locks, node, 0, key, owned, target);
       if (outcome == Nodes.COVERS) {
         return true;
       }

@@ -38,7 +38,7 @@ final class LockTables {
 
   LockTables(Fabric fabric, ShermanOptions options, Validation validation) {
     onChip = options.onChipLocks();
-    versions = validation == Validation.VERSIONS;
+    versions = validation.countsInLocks();
     int words = fabric.capabilities().onChipBytes() / Long.BYTES;
     locks = versions ? words : words * LOCKS_TO_A_WORD;
     for (int i = 0; options.localLocks() && i < fabric.memoryServers(); i++) {

@@ -46,37 +46,19 @@ final class Merges {
   private final long[] keys;
   private final long[] slots;
 
-  /**
-   * Creates what merges.
-   *
-   * @param left where left neighbours start in local memory
-   * @param right where right neighbours start in local memory
-   * @param parent where nodes above start in local memory
-   * @param message local room for a CALL
-   */
-  Merges(
-      ShermanServer server,
-      Nodes nodes,
-      NodeLocks locks,
-      Descent descent,
-      Catalogue catalogue,
-      Worker worker,
-      long left,
-      long right,
-      long parent,
-      long message) {
-    this.server = server;
-    this.layout = server.layout;
-    this.nodes = nodes;
-    this.locks = locks;
+  Merges(ShermanContext context, Descent descent) {
+    this.server = context.server;
+    this.layout = context.layout;
+    this.nodes = context.nodes;
+    this.locks = context.locks;
     this.descent = descent;
-    this.catalogue = catalogue;
-    this.worker = worker;
-    this.memory = worker.memory();
-    this.left = left;
-    this.right = right;
-    this.parent = parent;
-    this.message = message;
+    this.catalogue = context.catalogue;
+    this.worker = context.worker;
+    this.memory = context.memory;
+    this.left = context.leaf;
+    this.right = context.sibling;
+    this.parent = context.parent;
+    this.message = context.message;
     this.mergeBelow = (int) Math.ceil(layout.capacity() * server.options.mergeShare());
     this.mergedMax = (int) (layout.capacity() * server.options.mergedShare());
     this.keys = new long[layout.capacity()];

@@ -78,7 +78,7 @@ final class NodeLocks {
     this.unlocked = scratch;
     this.found = scratch + Long.BYTES;
     this.local = server.options.localLocks();
-    this.versions = validation == Validation.VERSIONS;
+    this.versions = validation.countsInLocks();
     this.combine = server.options.combine();
     this.handovers = server.options.handovers();
     this.waitNanos = server.options.lockWaitNanos();
@@ -313,6 +313,11 @@ final class NodeLocks {
       }
       release(place);
     }
+  }
+
+  /** Tells whether any lock is held. */
+  boolean areHeld() {
+    return count > 0;
   }
 
   /** Forgets what is held and leaves it locked, as nobody may use it any more. */

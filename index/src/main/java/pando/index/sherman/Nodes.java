@@ -22,6 +22,9 @@ final class Nodes {
   /** It is not the node that was looked for, any more. */
   static final int STALE = 2;
 
+  /** Somebody has its lock, and whoever holds another must not wait for it. */
+  static final int LOCKED = 3;
+
   /** Local bytes that are needed: for a lock's word before and after. */
   static final int SCRATCH_BYTES = 2 * Long.BYTES;
 
@@ -42,19 +45,17 @@ final class Nodes {
   private final BLinkLayout layout;
   private final Validation validation;
   private final boolean entryWrites;
-  private final NodeLocks locks;
   private final Worker worker;
   private final MemorySegment memory;
   private final long before;
   private final long after;
   private final VerbList list = new VerbList();
 
-  Nodes(ShermanServer server, Validation validation, NodeLocks locks, Worker worker, long scratch) {
+  Nodes(ShermanServer server, Validation validation, Worker worker, long scratch) {
     this.server = server;
     this.layout = server.layout;
     this.validation = validation;
     this.entryWrites = server.options.entryWrites();
-    this.locks = locks;
     this.worker = worker;
     this.memory = worker.memory();
     this.before = scratch;
@@ -62,14 +63,15 @@ final class Nodes {
   }
 
   /**
-   * Reads a node without a lock.
+   * Reads a node without a lock, or with it where the node changes all the time.
    *
+   * @param locks to take it with
    * @param owned whether no other compute server writes the node
    * @param buffer where the node is to start in local memory
-   * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
+   * @return {@link #COVERS}, {@link #RIGHT}, {@link #STALE} or {@link #LOCKED}
    * @throws CorruptNodeException where it is no node
    */
-  int read(long address, int level, long key, boolean owned, long buffer) {
+  int read(NodeLocks locks, long address, int level, long key, boolean owned, long buffer) {
     String problem = null;
     int most = validation == Validation.VERSIONS ? READS_BEFORE_LOCK : READS_MAX;
     for (int attempt = 0; attempt < most; attempt++) {
@@ -84,7 +86,16 @@ final class Nodes {
       }
       worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
     }
-    return readLocked(address, level, key, owned, buffer);
+    boolean mayWait = !locks.areHeld();
+    if (!mayWait && !locks.tryLock(address, owned)) {
+      return LOCKED;
+    }
+    int outcome =
+        mayWait
+            ? lockAndRead(locks, address, level, key, owned, buffer)
+            : readHeld(address, level, key, buffer);
+    locks.unlock(address);
+    return outcome;
   }
 
   /**
@@ -178,19 +189,12 @@ final class Nodes {
     };
   }
 
-  /** Reads a node that changes all the time, as one of those who change it. */
-  private int readLocked(long address, int level, long key, boolean owned, long buffer) {
-    int outcome = lockAndRead(address, level, key, owned, buffer);
-    locks.unlock(address);
-    return outcome;
-  }
-
   /**
    * Takes a node's lock and reads the node.
    *
    * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
    */
-  int lockAndRead(long address, int level, long key, boolean owned, long buffer) {
+  int lockAndRead(NodeLocks locks, long address, int level, long key, boolean owned, long buffer) {
     return locks.lockAndFetch(address, owned, buffer)
         ? check(address, level, key, buffer)
         : readHeld(address, level, key, buffer);

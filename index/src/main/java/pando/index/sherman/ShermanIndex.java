@@ -3,6 +3,7 @@ package pando.index.sherman;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
@@ -14,8 +15,8 @@ import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.load.BulkLoad;
+import pando.index.load.TreeBuilder;
 import pando.index.pool.Arguments;
-import pando.index.pool.Catalogue;
 
 /**
  * A B-link tree as Sherman, FG+ or P-Sherman: any number of compute servers in this process, joined
@@ -48,27 +49,6 @@ public final class ShermanIndex implements RangeIndex {
   /** Returns how torn nodes are told, after checking that the fabric has what is needed. */
   static Validation resolve(Fabric fabric, ShermanOptions options) {
     Capabilities capabilities = fabric.capabilities();
-    boolean landsByLine = capabilities.atomicityBytes() >= BLinkLayout.LINE_BYTES;
-    Validation asked = options.validation();
-    if (asked == Validation.LINES && !landsByLine) {
-      throw new IllegalArgumentException(
-          "validation=lines needs a fabric that lands 64 bytes as one: fabric="
-              + fabric.name()
-              + ", atomicityBytes="
-              + capabilities.atomicityBytes());
-    }
-    if (asked == Validation.VERSIONS && options.isPartitioned() && !landsByLine) {
-      throw new IllegalArgumentException(
-          "with partitions, validation=versions needs a fabric that lands 64 bytes as one: fabric="
-              + fabric.name()
-              + ", atomicityBytes="
-              + capabilities.atomicityBytes());
-    }
-    if (asked == Validation.ORIGINAL && !fabric.name().equals("sim")) {
-      throw new IllegalArgumentException(
-          "validation=original loses keys, and runs in the simulator alone: fabric="
-              + fabric.name());
-    }
     if (!capabilities.maskedAtomics()) {
       throw new IllegalArgumentException(
           "locks need masked atomics: fabric=" + fabric.name() + ", maskedAtomics=false");
@@ -80,10 +60,7 @@ public final class ShermanIndex implements RangeIndex {
               + ", onChipBytes="
               + capabilities.onChipBytes());
     }
-    if (asked != Validation.AUTO) {
-      return asked;
-    }
-    return landsByLine ? Validation.LINES : Validation.CHECKSUM;
+    return options.validation().on(fabric, options.isPartitioned());
   }
 
   /**
@@ -109,13 +86,12 @@ public final class ShermanIndex implements RangeIndex {
     ShermanIndex index = new ShermanIndex(fabric, options, first, count);
     try (Topology topology = index.topology()) {
       topology.lock();
-      if (!topology.catalogue().claim(options.nodeBytes())) {
-        throw new IllegalStateException(
-            "the pool holds an index already: join it, or use another pool");
-      }
+      topology.catalogue().claim(options.nodeBytes());
       try {
         index.start(topology.worker(), first, count);
-        index.buildEmpty(topology.catalogue());
+        Partitioning partitioning = index.partitioning;
+        long root = index.build(1, builder -> BulkLoad.empty(builder, partitioning));
+        topology.catalogue().begin(root, partitioning);
       } catch (RuntimeException e) {
         index.abandon(topology, e);
         topology.catalogue().unclaim(options.nodeBytes());
@@ -123,23 +99,6 @@ public final class ShermanIndex implements RangeIndex {
       }
     }
     return index;
-  }
-
-  private void buildEmpty(Catalogue catalogue) {
-    try (ShermanLoader loader = new ShermanLoader(servers.getFirst(), fabric, validation, 1)) {
-      try {
-        for (int range = 0; range < partitioning.servers(); range++) {
-          loader.startLeaf(partitioning.lowOfRange(range));
-        }
-        catalogue.setFirstRoot(loader.finish());
-      } catch (RuntimeException e) {
-        loader.abandon();
-        throw e;
-      } finally {
-        gone.add(loader.verbs());
-      }
-    }
-    catalogue.writePartitioning(partitioning);
   }
 
   /**
@@ -155,18 +114,8 @@ public final class ShermanIndex implements RangeIndex {
     ShermanIndex index = new ShermanIndex(fabric, options, first, count);
     try (Topology topology = index.topology()) {
       topology.lock();
-      int nodeBytes = topology.catalogue().nodeBytes();
-      if (nodeBytes != options.nodeBytes()) {
-        throw new IllegalStateException(
-            "the pool holds no "
-                + index.name()
-                + " of this node size and validation: nodeBytes="
-                + options.nodeBytes()
-                + ", validation="
-                + index.validation
-                + ", found="
-                + nodeBytes);
-      }
+      String kind = index.name() + " with validation=" + index.validation;
+      topology.catalogue().checkClaimed(options.nodeBytes(), kind);
       try {
         index.partitioning = topology.catalogue().readPartitioning();
         index.start(topology.worker(), first, count);
@@ -275,9 +224,8 @@ public final class ShermanIndex implements RangeIndex {
       ShermanServer builder = servers.getFirst();
       long before = topology.catalogue().root();
       List<Long> emptied = topology.nodesOfEmptyTree(before, builder);
-      BulkLoad.Built built = build(entries, fill);
-      topology.catalogue().swapRoot(before, built.root());
-      topology.catalogue().writePartitioning(built.partitioning());
+      BulkLoad.Built built = build(fill, loading -> BulkLoad.run(loading, entries, partitioning));
+      topology.catalogue().swap(before, built.root(), built.partitioning());
       partitioning = built.partitioning();
       for (ShermanServer server : servers) {
         server.own(partitioning);
@@ -289,15 +237,13 @@ public final class ShermanIndex implements RangeIndex {
     }
   }
 
-  private BulkLoad.Built build(EntrySource entries, double fill) {
-    try (ShermanLoader loader = new ShermanLoader(servers.getFirst(), fabric, validation, fill)) {
+  private <T> T build(double fill, Function<TreeBuilder, T> load) {
+    ShermanServer server = servers.getFirst();
+    try (TreeBuilder builder = new ShermanBuilder(server, fabric, validation, fill)) {
       try {
-        return BulkLoad.run(loader, entries, partitioning);
-      } catch (RuntimeException e) {
-        loader.abandon();
-        throw e;
+        return load.apply(builder);
       } finally {
-        gone.add(loader.verbs());
+        gone.add(builder.verbs());
       }
     }
   }

@@ -2,31 +2,25 @@ package pando.index.sherman;
 
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
-import pando.index.IndexOptions;
 import pando.index.Tree;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
+import pando.index.settings.SystemOptions;
 
 /**
  * The settings of the B-link tree of Sherman's paper: {@link #sherman()}, {@link #fg()} and {@link
- * #partitionedSherman()} are the systems, and each technique can be switched by itself. Immutable.
+ * #partitionedSherman()} are the systems; a technique that is switched off or on is an ablation of
+ * one of them, and leaves its name. Immutable.
  */
-public final class ShermanOptions implements IndexOptions {
+@SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
+public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   /** Sessions that a compute server can have, as many as a lock can name. */
   public static final int SESSIONS_MAX = 511;
 
   /** Nodes that a cache must hold. */
   static final int FRAMES_MIN = 4;
 
-  private static final Setting NODE_BYTES =
-      Setting.size("node-bytes", "1024", 0x1p31, "size of a node");
-  private static final Setting COMPUTE_SERVERS =
-      Setting.integer("compute-servers", "4", 1, COMPUTE_SERVERS_MAX, "compute servers");
-  private static final Setting CACHE_BYTES =
-      Setting.size(
-          "cache-bytes", "256MiB", 0x1p40, "nodes of level 1 that each compute server caches");
   private static final Setting VALIDATION =
       Setting.choice(
           "validation",
@@ -54,11 +48,9 @@ public final class ShermanOptions implements IndexOptions {
 
   private static final ShermanOptions SHERMAN =
       new ShermanOptions(
-          Settings.of(
+          "sherman",
+          defaults(
               List.of(
-                  NODE_BYTES,
-                  COMPUTE_SERVERS,
-                  CACHE_BYTES,
                   VALIDATION,
                   ON_CHIP_LOCKS,
                   LOCAL_LOCKS,
@@ -70,12 +62,10 @@ public final class ShermanOptions implements IndexOptions {
                   MERGED_SHARE,
                   LOCK_WAIT_MILLIS)));
 
-  private final Settings settings;
-
-  private ShermanOptions(Settings settings) {
-    this.settings = settings;
+  private ShermanOptions(String system, Settings settings) {
+    super(system, settings);
     BLinkLayout layout = new BLinkLayout(nodeBytes());
-    CACHE_BYTES.checkAtLeast((double) cacheBytes(), (double) FRAMES_MIN * layout.nodeBytes());
+    checkCacheBytes(layout.offset(FRAMES_MIN));
     if (localLocks() && !onChipLocks()) {
       throw new IllegalArgumentException(
           "local locks stand in front of on-chip locks: local-locks=on, on-chip-locks=off");
@@ -96,16 +86,19 @@ public final class ShermanOptions implements IndexOptions {
    * whole nodes written back, each verb by itself.
    */
   public static ShermanOptions fg() {
-    return SHERMAN
-        .with("local-locks", "off")
-        .with("on-chip-locks", "off")
-        .with("combine", "off")
-        .with("entry-writes", "off");
+    Settings settings =
+        SHERMAN
+            .settings()
+            .with("local-locks", "off")
+            .with("on-chip-locks", "off")
+            .with("combine", "off")
+            .with("entry-writes", "off");
+    return new ShermanOptions("fg", settings);
   }
 
   /** Returns P-Sherman (DEX section 8): Sherman under logical partitioning. */
   public static ShermanOptions partitionedSherman() {
-    return SHERMAN.with("partitioned", "on");
+    return new ShermanOptions("p-sherman", SHERMAN.settings().with("partitioned", "on"));
   }
 
   /**
@@ -122,106 +115,65 @@ public final class ShermanOptions implements IndexOptions {
     };
   }
 
-  /**
-   * Returns these options with one setting changed.
-   *
-   * @param name as in {@link #documentation()}
-   * @param value a number, a share from 0 to 1, a size such as {@code 64KiB}, or a word
-   * @throws IllegalArgumentException where there is no such setting, or the value is not for it
-   */
   @Override
-  public ShermanOptions with(String name, String value) {
-    return new ShermanOptions(settings.with(name, value));
-  }
-
-  @Override
-  public ShermanOptions withComputeServers(int servers) {
-    return with("compute-servers", Integer.toString(servers));
-  }
-
-  @Override
-  public ShermanOptions withCacheBytes(long bytes) {
-    return with("cache-bytes", Long.toString(bytes));
+  protected ShermanOptions withSettings(Settings changed) {
+    return new ShermanOptions(system(), changed);
   }
 
   /** Returns what each setting means, by name, with Sherman's default. */
   public static Map<String, String> documentation() {
-    return SHERMAN.settings.documentation();
-  }
-
-  /** Returns {@code sherman}, {@code p-sherman} or {@code fg}, whichever is nearest. */
-  @Override
-  public String system() {
-    return isPartitioned() ? "p-sherman" : onChipLocks() ? "sherman" : "fg";
-  }
-
-  /** Returns the size of a node, a multiple of 64. */
-  @Override
-  public int nodeBytes() {
-    return (int) settings.number(NODE_BYTES);
-  }
-
-  /** Returns the number of compute servers, 1 to {@link #COMPUTE_SERVERS_MAX}. */
-  @Override
-  public int computeServers() {
-    return (int) settings.number(COMPUTE_SERVERS);
-  }
-
-  /** Returns the bytes of level-1 nodes that each compute server caches. */
-  @Override
-  public long cacheBytes() {
-    return (long) settings.number(CACHE_BYTES);
+    return SHERMAN.settings().documentation();
   }
 
   /** Returns how a reader tells a torn node. */
   public Validation validation() {
-    return Validation.of(Validation.names().get((int) settings.number(VALIDATION)));
+    return Validation.of(Validation.names().get((int) settings().number(VALIDATION)));
   }
 
   /** Tells whether locks are in the memory servers' on-chip regions. */
   public boolean onChipLocks() {
-    return settings.isOn(ON_CHIP_LOCKS);
+    return settings().isOn(ON_CHIP_LOCKS);
   }
 
   /** Tells whether a compute server's threads queue locally for a lock. */
   public boolean localLocks() {
-    return settings.isOn(LOCAL_LOCKS);
+    return settings().isOn(LOCAL_LOCKS);
   }
 
   /** Returns how often in a row a lock is handed over. */
   public int handovers() {
-    return (int) settings.number(HANDOVERS);
+    return (int) settings().number(HANDOVERS);
   }
 
   /** Tells whether dependent WRITEs are posted together. */
   public boolean combine() {
-    return settings.isOn(COMBINE);
+    return settings().isOn(COMBINE);
   }
 
   /** Tells whether single entries are written back. */
   public boolean entryWrites() {
-    return settings.isOn(ENTRY_WRITES);
+    return settings().isOn(ENTRY_WRITES);
   }
 
   /** Tells whether each key belongs to one compute server. */
   @Override
   public boolean isPartitioned() {
-    return settings.isOn(PARTITIONED);
+    return settings().isOn(PARTITIONED);
   }
 
   /** Returns the share of its capacity below which a node looks for a neighbour to merge with. */
   public double mergeShare() {
-    return settings.number(MERGE_SHARE);
+    return settings().number(MERGE_SHARE);
   }
 
   /** Returns the share that two neighbours may hold after becoming one. */
   public double mergedShare() {
-    return settings.number(MERGED_SHARE);
+    return settings().number(MERGED_SHARE);
   }
 
   /** Returns how long to wait for a lock that somebody holds, in nanoseconds. */
   public long lockWaitNanos() {
-    return ((long) settings.number(LOCK_WAIT_MILLIS)) * 1_000_000;
+    return ((long) settings().number(LOCK_WAIT_MILLIS)) * 1_000_000;
   }
 
   @Override
@@ -237,20 +189,5 @@ public final class ShermanOptions implements IndexOptions {
   @Override
   public Tree walk(Fabric fabric) {
     return BLinkWalk.of(fabric, this);
-  }
-
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return other instanceof ShermanOptions options && settings.equals(options.settings);
-  }
-
-  @Override
-  public int hashCode() {
-    return settings.hashCode();
-  }
-
-  @Override
-  public String toString() {
-    return "ShermanOptions" + settings;
   }
 }

@@ -1,31 +1,27 @@
 package pando.index.sherman;
 
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
-import pando.index.Session;
-import pando.index.pool.Arguments;
+import pando.index.session.Operation;
+import pando.index.session.RoutedSession;
+import pando.index.sherman.Neighbours.Outcome;
 
 /**
  * Sends each operation of one thread to a compute server: its own, or the one that owns the key.
  */
-final class ShermanSession implements Session {
+final class ShermanSession extends RoutedSession<ShermanWorker> {
   private static final int NO_HOME = -1;
   private static final int ATTEMPTS_MAX = 1_000;
   private static final int PAUSE_MAX = 40;
 
   private final ShermanIndex index;
   private final int home;
-  private final @Nullable ShermanWorker[] workers =
-      new @Nullable ShermanWorker[ShermanOptions.COMPUTE_SERVERS_MAX];
-  private boolean closed;
-  private long key;
-  private long value;
 
   private ShermanSession(ShermanIndex index, int home) {
+    super(new @Nullable ShermanWorker[ShermanOptions.COMPUTE_SERVERS_MAX]);
     this.index = index;
     this.home = home;
   }
@@ -43,72 +39,24 @@ final class ShermanSession implements Session {
   }
 
   @Override
-  public long key() {
-    return key;
-  }
-
-  @Override
-  public long value() {
-    return value;
-  }
-
-  @Override
-  public boolean get(long wanted) {
+  protected boolean operate(Operation operation, long wanted, long stored) {
     ShermanWorker worker = worker(wanted);
-    return result(wanted, worker, worker.get(wanted));
-  }
-
-  @Override
-  public boolean put(long wanted, long stored) {
-    return write(Operation.PUT, wanted, stored);
-  }
-
-  @Override
-  public boolean putIfAbsent(long wanted, long stored) {
-    return !write(Operation.PUT_IF_ABSENT, wanted, stored);
-  }
-
-  @Override
-  public boolean update(long wanted, long stored) {
-    return write(Operation.UPDATE, wanted, stored);
-  }
-
-  @Override
-  public boolean remove(long wanted) {
-    return write(Operation.REMOVE, wanted, 0);
-  }
-
-  private boolean write(Operation operation, long wanted, long stored) {
-    ShermanWorker worker = worker(wanted);
-    return result(wanted, worker, worker.write(operation, wanted, stored));
-  }
-
-  private boolean result(long wanted, ShermanWorker worker, boolean found) {
-    key = wanted;
-    value = worker.value();
+    boolean found =
+        operation == Operation.GET ? worker.get(wanted) : worker.write(operation, wanted, stored);
+    setEntry(wanted, worker.value());
     return found;
   }
 
   @Override
-  public boolean floor(long wanted) {
-    return neighbour(wanted, true);
-  }
-
-  @Override
-  public boolean ceiling(long wanted) {
-    return neighbour(wanted, false);
-  }
-
-  private boolean neighbour(long wanted, boolean down) {
-    ShermanWorker worker = worker(wanted);
-    int outcome = worker.neighbour(wanted, down);
-    if (outcome == ShermanWorker.FOUND) {
-      key = worker.key();
-      value = worker.value();
+  protected boolean neighbour(long wanted, boolean down) {
+    Neighbours neighbours = worker(wanted).neighbours();
+    Outcome outcome = neighbours.look(wanted, down);
+    if (outcome == Outcome.FOUND) {
+      setEntry(neighbours.key(), neighbours.value());
     }
-    return outcome == ShermanWorker.FURTHER
+    return outcome == Outcome.FURTHER
         ? neighbourUnderLocks(wanted, down)
-        : outcome == ShermanWorker.FOUND;
+        : outcome == Outcome.FOUND;
   }
 
   /**
@@ -119,13 +67,13 @@ final class ShermanSession implements Session {
   private boolean neighbourUnderLocks(long wanted, boolean down) {
     try {
       for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        int outcome = walkUnderLocks(wanted, down);
-        if (outcome != ShermanWorker.BUSY) {
-          return outcome == ShermanWorker.FOUND;
+        Outcome outcome = walkUnderLocks(wanted, down);
+        if (outcome != Outcome.BUSY) {
+          return outcome == Outcome.FOUND;
         }
         unlockNeighbours();
         worker(wanted).worker().backoff().pause(Math.min(attempt, PAUSE_MAX));
-        lockBusy();
+        forEach(worker -> worker.neighbours().awaitBusy());
       }
     } finally {
       unlockNeighbours();
@@ -137,47 +85,32 @@ final class ShermanSession implements Session {
             + ATTEMPTS_MAX);
   }
 
-  private int walkUnderLocks(long wanted, boolean down) {
+  private Outcome walkUnderLocks(long wanted, boolean down) {
     long probe = wanted;
     while (true) {
-      ShermanWorker worker = worker(probe);
-      int outcome = worker.lockNeighbour(probe, down);
-      if (outcome != ShermanWorker.FURTHER) {
-        key = worker.key();
-        value = worker.value();
+      Neighbours neighbours = worker(probe).neighbours();
+      Outcome outcome = neighbours.lookAndLock(probe, down);
+      if (outcome != Outcome.FURTHER) {
+        setEntry(neighbours.key(), neighbours.value());
         return outcome;
       }
-      probe = worker.bound();
-    }
-  }
-
-  private void lockBusy() {
-    for (ShermanWorker worker : workers) {
-      if (worker != null) {
-        worker.lockBusy();
-      }
+      probe = neighbours.bound();
     }
   }
 
   private void unlockNeighbours() {
-    for (ShermanWorker worker : workers) {
-      if (worker != null) {
-        worker.unlockNeighbours();
-      }
-    }
+    forEach(worker -> worker.neighbours().unlock());
   }
 
   @Override
-  public long scan(long from, long to, long limit, EntryVisitor visitor) {
-    Objects.requireNonNull(visitor, "visitor");
-    Arguments.checkScan(from, to, limit);
+  protected long visit(long from, long to, long limit, EntryVisitor visitor) {
     long visited = 0;
     long next = from;
     while (visited < limit) {
       long end = Math.min(to, highOfServer(next));
       ShermanWorker worker = worker(next);
-      visited += worker.scan(next, end, limit - visited, visitor);
-      if (end == to || worker.scanWasEnded()) {
+      visited += worker.scans().scan(next, end, limit - visited, visitor);
+      if (end == to || worker.scans().wasEnded()) {
         return visited;
       }
       next = end + 1;
@@ -194,31 +127,22 @@ final class ShermanSession implements Session {
 
   private ShermanWorker worker(long wanted) {
     int server = home != NO_HOME ? home : index.partitioning().ownerOfKey(wanted);
-    ShermanWorker worker = workers[server];
+    ShermanWorker worker = opened(server);
     return worker != null ? worker : open(server, wanted);
   }
 
   private ShermanWorker open(int server, long wanted) {
-    if (closed) {
-      throw new IllegalStateException("the session is closed");
-    }
+    checkOpen();
     ShermanWorker worker = index.worker(server);
     if (worker == null) {
       throw new NotServedHereException(wanted, server);
     }
-    workers[server] = worker;
+    replace(server, worker);
     return worker;
   }
 
   @Override
-  public void close() {
-    closed = true;
-    for (int i = 0; i < workers.length; i++) {
-      ShermanWorker worker = workers[i];
-      if (worker != null) {
-        workers[i] = null;
-        index.retire(worker);
-      }
-    }
+  protected void retire(ShermanWorker worker) {
+    index.retire(worker);
   }
 }

@@ -39,7 +39,10 @@ final class Splits {
   private final long sibling;
   private final long parent;
   private final long message;
+
+  /** Whether new nodes are written under their locks. */
   private final boolean lockNew;
+
   private final VerbList list = new VerbList();
   private boolean begun;
   private final long[] refused = new long[REFUSALS_MAX];
@@ -51,37 +54,19 @@ final class Splits {
 
   private long newLow;
 
-  /**
-   * Creates what splits.
-   *
-   * @param lockNew whether new nodes are written under their locks
-   * @param sibling where new nodes start in local memory
-   * @param parent where nodes above start in local memory
-   * @param message local room for a CALL
-   */
-  Splits(
-      ShermanServer server,
-      Nodes nodes,
-      NodeLocks locks,
-      Descent descent,
-      Catalogue catalogue,
-      Worker worker,
-      boolean lockNew,
-      long sibling,
-      long parent,
-      long message) {
-    this.server = server;
-    this.layout = server.layout;
-    this.nodes = nodes;
-    this.locks = locks;
+  Splits(ShermanContext context, Descent descent) {
+    this.server = context.server;
+    this.layout = context.layout;
+    this.nodes = context.nodes;
+    this.locks = context.locks;
     this.descent = descent;
-    this.catalogue = catalogue;
-    this.worker = worker;
-    this.memory = worker.memory();
-    this.lockNew = lockNew;
-    this.sibling = sibling;
-    this.parent = parent;
-    this.message = message;
+    this.catalogue = context.catalogue;
+    this.worker = context.worker;
+    this.memory = context.memory;
+    this.lockNew = context.validation.countsInLocks();
+    this.sibling = context.sibling;
+    this.parent = context.parent;
+    this.message = context.message;
     this.keys = new long[layout.capacity() + 1];
     this.slots = new long[layout.capacity() + 1];
   }

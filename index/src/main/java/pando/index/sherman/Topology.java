@@ -5,28 +5,18 @@ import java.util.ArrayList;
 import java.util.List;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
-import pando.fabric.RegisteredMemory;
-import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
+import pando.index.pool.PoolChange;
 
-/**
- * A change of the index as a whole: made by one caller at a time, in any process, under the lock of
- * the partition table.
- */
-final class Topology implements AutoCloseable {
+/** A change of a B-link tree as a whole. */
+final class Topology extends PoolChange {
   private static final long NODE = 0;
 
   private final BLinkLayout layout;
   private final Validation validation;
-  private final Totals totals;
-  private final RegisteredMemory registered;
-  private final Worker worker;
   private final MemorySegment memory;
-  private final long message;
-  private final Catalogue catalogue;
-  private long lockOwner;
 
   /**
    * Prepares a change.
@@ -34,30 +24,15 @@ final class Topology implements AutoCloseable {
    * @param totals takes the verbs at the end
    */
   Topology(Fabric fabric, ShermanOptions options, Validation validation, Totals totals) {
+    super(
+        fabric,
+        options.nodeBytes(),
+        new NodePlaces(fabric, options.nodeBytes()),
+        ShermanServer.system(options, validation),
+        totals::add);
     this.layout = new BLinkLayout(options.nodeBytes());
     this.validation = validation;
-    this.totals = totals;
-    this.message = layout.nodeBytes();
-    this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
-    this.memory = registered.segment();
-    NodePlaces places = new NodePlaces(fabric, layout.nodeBytes());
-    int system = ShermanServer.system(options, validation);
-    this.catalogue = new Catalogue(worker, message, places, system);
-  }
-
-  Catalogue catalogue() {
-    return catalogue;
-  }
-
-  Worker worker() {
-    return worker;
-  }
-
-  void lock() {
-    long owner = worker.random().nextLong() | 1;
-    catalogue.lockPartitions(owner);
-    lockOwner = owner;
+    this.memory = worker().memory();
   }
 
   /**
@@ -102,33 +77,19 @@ final class Topology implements AutoCloseable {
   void free(List<Long> addresses, ShermanServer server) {
     Nodes nodes = nodes(server);
     for (long address : addresses) {
-      worker.read(address + BLinkLayout.IMAGE, BLinkLayout.IMAGE, layout.imageBytes());
+      worker().read(address + BLinkLayout.IMAGE, BLinkLayout.IMAGE, layout.imageBytes());
       BLinkLayout.free(memory, NODE);
       nodes.write(NODE);
-      server.allocator.free(worker, message, address);
+      server.allocator.free(worker(), message(), address);
     }
   }
 
   /** Gives back what a compute server has allocated and does not use. */
   void trim(ShermanServer server) {
-    server.allocator.trim(worker, message);
+    server.allocator.trim(worker(), message());
   }
 
   private Nodes nodes(ShermanServer server) {
-    NodeLocks none = new NodeLocks(server, validation, 0, worker, message);
-    return new Nodes(server, validation, none, worker, message);
-  }
-
-  @Override
-  public void close() {
-    try {
-      if (lockOwner != 0) {
-        catalogue.unlockPartitions(lockOwner);
-      }
-    } finally {
-      totals.add(worker.counters());
-      worker.close();
-      registered.close();
-    }
+    return new Nodes(server, validation, worker(), message());
   }
 }

@@ -3,6 +3,8 @@ package pando.index.sherman;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import pando.fabric.Capabilities;
+import pando.fabric.Fabric;
 
 /** How a reader, who takes no lock, tells whether the node that a READ brought is whole. */
 public enum Validation {
@@ -37,6 +39,40 @@ public enum Validation {
   /** Returns a number that stays the same. */
   int number() {
     return number;
+  }
+
+  /**
+   * Returns this, or what {@link #AUTO} stands for on a fabric.
+   *
+   * @throws IllegalArgumentException where the fabric lacks what it needs
+   */
+  Validation on(Fabric fabric, boolean partitioned) {
+    Capabilities capabilities = fabric.capabilities();
+    boolean landsByLine = capabilities.atomicityBytes() >= BLinkLayout.LINE_BYTES;
+    if (this == AUTO) {
+      return landsByLine ? LINES : CHECKSUM;
+    }
+    if (!landsByLine && (this == LINES || (this == VERSIONS && partitioned))) {
+      throw new IllegalArgumentException(
+          "validation="
+              + this
+              + (partitioned ? " with partitions" : "")
+              + " needs a fabric that lands 64 bytes as one: fabric="
+              + fabric.name()
+              + ", atomicityBytes="
+              + capabilities.atomicityBytes());
+    }
+    if (this == ORIGINAL && !capabilities.simulated()) {
+      throw new IllegalArgumentException(
+          "validation=original loses keys, and runs in the simulator alone: fabric="
+              + fabric.name());
+    }
+    return this;
+  }
+
+  /** Tells whether the word of a node's lock counts the node's changes. */
+  boolean countsInLocks() {
+    return this == VERSIONS;
   }
 
   static List<String> names() {

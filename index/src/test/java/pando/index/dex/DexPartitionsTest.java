@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
-import pando.index.DexConfiguration;
+import pando.index.Configuration;
 import pando.index.Entries;
 import pando.index.ModelRun;
 import pando.index.Partitioning;
@@ -56,7 +56,7 @@ class DexPartitionsTest {
           checkCover(index.partitioning(), change);
         }
       }
-      Tree tree = TreeCheck.walk(fabric, new DexConfiguration(options), index);
+      Tree tree = TreeCheck.walk(fabric, new Configuration(options), index);
       assertThat(tree.entries()).isEqualTo(model);
     }
   }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import pando.fabric.Fabric;
 import pando.fabric.shm.ShmFabric;
-import pando.index.DexConfiguration;
+import pando.index.Configuration;
 import pando.index.Entries;
 import pando.index.IndexProcess;
 import pando.index.NotServedHereException;
@@ -63,7 +63,7 @@ class DexProcessTest {
           here.forEach((key, value) -> check(session, key, value));
         }
       }
-      Tree tree = TreeCheck.walk(fabric, new DexConfiguration(Tiny.options(4)));
+      Tree tree = TreeCheck.walk(fabric, new Configuration(Tiny.options(4)));
       assertThat(tree.entries()).isEqualTo(model);
     }
   }

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
-import pando.index.DexConfiguration;
+import pando.index.Configuration;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.StressRun;
@@ -47,7 +47,7 @@ class DexStressTest {
         System.out.println("changes=" + repartitioner.changes());
         expected = run.expected();
       }
-      Tree tree = TreeCheck.walk(fabric, new DexConfiguration(options), index);
+      Tree tree = TreeCheck.walk(fabric, new Configuration(options), index);
       assertThat(tree.entries()).isEqualTo(expected);
     }
   }

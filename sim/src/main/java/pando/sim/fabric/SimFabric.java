@@ -50,7 +50,8 @@ public final class SimFabric implements Fabric {
         true,
         real.cas16(),
         real.onChipBytes(),
-        Capabilities.AtomicityDomain.VERBS);
+        Capabilities.AtomicityDomain.VERBS,
+        true);
   }
 
   @Override

@@ -1,7 +1,7 @@
-package pando.index.dex;
+package pando.index.session;
 
 /** An operation on one key, which a compute server or a memory server carries out. */
-enum Operation {
+public enum Operation {
   GET(1),
   PUT(2),
   PUT_IF_ABSENT(3),
@@ -11,14 +11,14 @@ enum Operation {
   private static final Operation[] ALL = values();
 
   /** What stands for it in a message. */
-  final long code;
+  public final long code;
 
   Operation(long code) {
     this.code = code;
   }
 
   /** Returns the operation that a message names. */
-  static Operation of(long code) {
+  public static Operation of(long code) {
     for (Operation operation : ALL) {
       if (operation.code == code) {
         return operation;
@@ -28,7 +28,7 @@ enum Operation {
   }
 
   /** Tells whether the operation stores its value, depending on whether the key is there. */
-  boolean stores(boolean found) {
+  public boolean stores(boolean found) {
     return switch (this) {
       case PUT -> true;
       case PUT_IF_ABSENT -> !found;

@@ -1,0 +1,59 @@
+package pando.index.dex;
+
+import pando.fabric.Fabric;
+import pando.fabric.pool.NodeAllocator;
+import pando.index.load.TreeBuilder;
+import pando.index.node.NodeLayout;
+
+/**
+ * Builds a DEX tree. A subtree rooted at level M, and all nodes below, are placed on one memory
+ * server, the next one on the next (DEX section 3). As the root is an inner node, no leaf is ever
+ * shared.
+ */
+final class DexBuilder extends TreeBuilder {
+  private final NodeLayout layout;
+  private final int memoryServers;
+  private final int subtreeLevel;
+  private long subtrees;
+  private long turn;
+
+  DexBuilder(
+      Fabric fabric, NodeLayout layout, NodeAllocator allocator, int subtreeLevel, double fill) {
+    super(fabric, allocator, layout.nodeBytes(), layout.capacity(), fill);
+    this.layout = layout;
+    this.memoryServers = fabric.memoryServers();
+    this.subtreeLevel = subtreeLevel;
+  }
+
+  /** From the highest down, as the root of a subtree tells where the nodes below go. */
+  @Override
+  protected void place(int lowest, int highest) {
+    for (int level = highest; level >= lowest; level--) {
+      allocate(level, (int) (numberOf(level) % memoryServers));
+    }
+  }
+
+  private long numberOf(int level) {
+    if (level > subtreeLevel) {
+      return turn++;
+    }
+    return level == subtreeLevel ? subtrees++ : Math.max(subtrees - 1, 0);
+  }
+
+  @Override
+  protected void format(long node, long address, int level, long low) {
+    NodeLayout.format(memory(), node, address, level, low, low);
+  }
+
+  @Override
+  protected void append(long node, long key, long slot) {
+    layout.append(memory(), node, key, slot);
+  }
+
+  @Override
+  protected void write(long node, long high, long sibling) {
+    NodeLayout.setHigh(memory(), node, high);
+    layout.seal(memory(), node);
+    layout.writeImage(worker(), node);
+  }
+}

@@ -1,0 +1,71 @@
+package pando.index.pool;
+
+import java.util.function.Consumer;
+import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.VerbCounters;
+import pando.fabric.Worker;
+
+/**
+ * A change of an index as a whole: made by one caller at a time, in any process, under the lock of
+ * the partition table. Systems add what they change.
+ */
+public class PoolChange implements AutoCloseable {
+  private final Consumer<VerbCounters> count;
+  private final long message;
+  private final RegisteredMemory registered;
+  private final Worker worker;
+  private final Catalogue catalogue;
+  private long lockOwner;
+
+  /**
+   * Prepares a change.
+   *
+   * @param localBytes local memory for nodes, from 0 on
+   * @param system number of the system whose index it is
+   * @param count takes the verbs at the end
+   */
+  protected PoolChange(
+      Fabric fabric, long localBytes, NodePlaces places, int system, Consumer<VerbCounters> count) {
+    this.count = count;
+    this.message = localBytes;
+    this.registered = fabric.register(localBytes + Worker.CALL_BYTES_MAX);
+    this.worker = fabric.worker(registered);
+    this.catalogue = new Catalogue(worker, message, places, system);
+  }
+
+  /** Takes the lock, until the change is closed. */
+  public final void lock() {
+    long owner = worker.random().nextLong() | 1;
+    catalogue.lockPartitions(owner);
+    lockOwner = owner;
+  }
+
+  /** Returns the index's well-known words. */
+  public final Catalogue catalogue() {
+    return catalogue;
+  }
+
+  /** Returns the worker that makes the change. */
+  public final Worker worker() {
+    return worker;
+  }
+
+  /** Returns where local memory has room for the message of a CALL. */
+  public final long message() {
+    return message;
+  }
+
+  @Override
+  public final void close() {
+    try {
+      if (lockOwner != 0) {
+        catalogue.unlockPartitions(lockOwner);
+      }
+    } finally {
+      count.accept(worker.counters());
+      worker.close();
+      registered.close();
+    }
+  }
+}

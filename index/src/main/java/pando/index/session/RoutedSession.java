@@ -1,0 +1,165 @@
+package pando.index.session;
+
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import pando.index.EntryVisitor;
+import pando.index.Session;
+
+/**
+ * Sends each operation of one thread to a worker of a compute server. A worker is opened when it is
+ * first needed.
+ *
+ * @param <W> carries out operations at one compute server
+ */
+public abstract class RoutedSession<W> implements Session {
+  private final @Nullable W[] workers;
+  private boolean closed;
+  private long key;
+  private long value;
+
+  /**
+   * Creates a session without workers.
+   *
+   * @param workers room for one of each compute server
+   */
+  protected RoutedSession(@Nullable W[] workers) {
+    this.workers = workers;
+  }
+
+  /**
+   * Carries out an operation on one key, and takes note of the {@linkplain #setEntry entry}.
+   *
+   * @return whether the key was there before
+   */
+  protected abstract boolean operate(Operation operation, long wanted, long stored);
+
+  /**
+   * Finds the entry next to a key, or of the key itself, and takes note of it.
+   *
+   * @param down whether to look for the greatest at or below, else for the least at or above
+   */
+  protected abstract boolean neighbour(long wanted, boolean down);
+
+  /** Visits entries as {@link #scan}, whose arguments have been checked. */
+  protected abstract long visit(long from, long to, long limit, EntryVisitor visitor);
+
+  /** Ends a worker of this session. Does nothing for one that has ended. */
+  protected abstract void retire(W worker);
+
+  /** Takes note of the entry that an operation found. */
+  protected final void setEntry(long foundKey, long foundValue) {
+    key = foundKey;
+    value = foundValue;
+  }
+
+  /** Returns the worker of a compute server, {@code null} where none was opened. */
+  protected final @Nullable W opened(int server) {
+    return workers[server];
+  }
+
+  /** Takes a worker, or {@code null}, for a compute server's, and ends the one before. */
+  protected final void replace(int server, @Nullable W worker) {
+    W before = workers[server];
+    workers[server] = worker;
+    if (before != null) {
+      retire(before);
+    }
+  }
+
+  /**
+   * Does something with every worker that is open. Where that fails with one, the others have their
+   * turn all the same, and the first failure is thrown.
+   */
+  protected final void forEach(Consumer<W> action) {
+    RuntimeException failure = null;
+    for (W worker : workers) {
+      try {
+        if (worker != null) {
+          action.accept(worker);
+        }
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  /** Checks that workers may be opened. */
+  protected final void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("the session is closed");
+    }
+  }
+
+  @Override
+  public final long key() {
+    return key;
+  }
+
+  @Override
+  public final long value() {
+    return value;
+  }
+
+  @Override
+  public final boolean get(long wanted) {
+    return operate(Operation.GET, wanted, 0);
+  }
+
+  @Override
+  public final boolean put(long wanted, long stored) {
+    return operate(Operation.PUT, wanted, stored);
+  }
+
+  @Override
+  public final boolean putIfAbsent(long wanted, long stored) {
+    return !operate(Operation.PUT_IF_ABSENT, wanted, stored);
+  }
+
+  @Override
+  public final boolean update(long wanted, long stored) {
+    return operate(Operation.UPDATE, wanted, stored);
+  }
+
+  @Override
+  public final boolean remove(long wanted) {
+    return operate(Operation.REMOVE, wanted, 0);
+  }
+
+  @Override
+  public final boolean floor(long wanted) {
+    return neighbour(wanted, true);
+  }
+
+  @Override
+  public final boolean ceiling(long wanted) {
+    return neighbour(wanted, false);
+  }
+
+  @Override
+  public final long scan(long from, long to, long limit, EntryVisitor visitor) {
+    Objects.requireNonNull(visitor, "visitor");
+    if (from > to) {
+      throw new IllegalArgumentException("range is reversed: from=" + from + ", to=" + to);
+    }
+    if (limit < 0) {
+      throw new IllegalArgumentException("limit is negative: limit=" + limit);
+    }
+    return visit(from, to, limit, visitor);
+  }
+
+  @Override
+  public final void close() {
+    closed = true;
+    for (int server = 0; server < workers.length; server++) {
+      replace(server, null);
+    }
+  }
+}

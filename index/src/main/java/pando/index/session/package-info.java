@@ -1,0 +1,2 @@
+/** What the sessions of every system share. */
+package pando.index.session;

@@ -1,0 +1,44 @@
+package pando.index.sherman;
+
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.index.load.TreeBuilder;
+
+/** Builds a B-link tree, whose nodes are dealt to the memory servers in turn. */
+final class ShermanBuilder extends TreeBuilder {
+  private final BLinkLayout layout;
+  private final Nodes nodes;
+  private final int memoryServers;
+  private long turn;
+
+  ShermanBuilder(ShermanServer server, Fabric fabric, Validation validation, double fill) {
+    super(fabric, server.allocator, server.layout.nodeBytes(), server.layout.capacity(), fill);
+    this.layout = server.layout;
+    this.nodes = new Nodes(server, validation, worker(), message());
+    this.memoryServers = fabric.memoryServers();
+  }
+
+  @Override
+  protected void place(int lowest, int highest) {
+    for (int level = lowest; level <= highest; level++) {
+      allocate(level, (int) (turn++ % memoryServers));
+    }
+  }
+
+  @Override
+  protected void format(long node, long address, int level, long low) {
+    layout.format(memory(), node, address, level, low, low, GlobalAddress.NULL);
+  }
+
+  @Override
+  protected void append(long node, long key, long slot) {
+    BLinkLayout.append(memory(), node, key, slot);
+  }
+
+  @Override
+  protected void write(long node, long high, long sibling) {
+    BLinkLayout.setHigh(memory(), node, high);
+    BLinkLayout.setSibling(memory(), node, sibling);
+    nodes.write(node);
+  }
+}
