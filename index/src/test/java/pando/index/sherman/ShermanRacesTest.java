@@ -1,0 +1,98 @@
+package pando.index.sherman;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import pando.fabric.Fabric;
+import pando.fabric.VerbList;
+import pando.fabric.VerbList.Kind;
+import pando.index.Entries;
+import pando.index.Pools;
+import pando.index.Session;
+import pando.index.Tree;
+
+/** What other sessions find and do in the middle of one session's operation. */
+@Timeout(60)
+class ShermanRacesTest {
+  private static final long STEP = 10;
+
+  private static ShermanOptions options(int nodeBytes, String validation) {
+    return ShermanOptions.sherman()
+        .withComputeServers(2)
+        .with("node-bytes", Integer.toString(nodeBytes))
+        .with("validation", validation)
+        .with("cache-bytes", "64KiB")
+        .with("lock-wait-millis", "20");
+  }
+
+  /** Returns so many entries, whose keys have gaps between them. */
+  private static NavigableMap<Long, Long> entries(int count) {
+    NavigableMap<Long, Long> entries = new TreeMap<>();
+    LongStream.rangeClosed(1, count).forEach(i -> entries.put(i * STEP, i));
+    return entries;
+  }
+
+  private static void checkTree(
+      Fabric fabric, ShermanOptions options, NavigableMap<Long, Long> expected) {
+    Tree tree = BLinkWalk.of(fabric, options);
+    assertThat(tree.problems()).isEmpty();
+    assertThat(tree.strays()).isZero();
+    assertThat(tree.entries()).isEqualTo(expected);
+  }
+
+  /** Tells whether verbs write a leaf that is split: its new sibling, it, and who may see which. */
+  private static boolean split(VerbList verbs) {
+    return verbs.size() == 4;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"lines", "checksum"})
+  void shouldFindNothingInANewNodeBeforeItIsLinked(String validation) {
+    ShermanOptions options = options(192, validation);
+    NavigableMap<Long, Long> model = entries(12);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 851));
+        ShermanPokes pokes = new ShermanPokes(fabric, options);
+        ShermanIndex index = ShermanIndex.create(fabric, options);
+        Session session = index.session();
+        Session old = index.session();
+        Session other = index.session()) {
+      index.bulkLoad(Entries.of(model), 0.5);
+      long added = 6 * STEP + 1;
+      long reused = pokes.path(added)[0];
+      assertThat(pokes.low(reused)).isEqualTo(4 * STEP);
+      // The session whose pointers are old has not yet seen how the leaf merges with the one before.
+      assertThat(old.get(added)).isFalse();
+      for (long key = STEP; key <= 3 * STEP; key += STEP) {
+        assertThat(session.remove(key)).isTrue();
+        model.remove(key);
+      }
+      assertThat(pokes.path(added)[0]).isNotEqualTo(reused);
+      for (long key = 1; key <= 3; key++) {
+        session.put(key, key);
+        model.put(key, key);
+      }
+      fabric.hookNext(
+          ShermanRacesTest::split,
+          split -> {
+            split.post(0, 1);
+            boolean found = old.get(added);
+            assertThat(other.get(added)).as("found once, so found again").isEqualTo(found);
+            split.post(1, 4);
+          });
+      session.put(added, -1);
+      model.put(added, -1L);
+      assertThat(fabric.unhook()).isOne();
+      assertThat(pokes.path(added)[0]).as("the place of the new node").isEqualTo(reused);
+      assertThat(old.get(added)).isTrue();
+      checkTree(fabric, options, model);
+    }
+  }
+
+}
