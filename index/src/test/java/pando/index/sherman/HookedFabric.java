@@ -10,8 +10,10 @@ import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
+import pando.fabric.VerbList.Kind;
 import pando.fabric.Worker;
 
 /**
@@ -26,6 +28,7 @@ final class HookedFabric implements Fabric {
   private final Fabric fabric;
   private Predicate<VerbList> awaited = verbs -> false;
   private Hook hook = Posting::post;
+  private int hooks;
   private int times;
   private int strikes;
 
@@ -53,7 +56,31 @@ final class HookedFabric implements Fabric {
     awaited = verbs;
     hook = instead;
     times = most;
+    hooks++;
     strikes = 0;
+  }
+
+  /**
+   * Lets so many WRITEs take effect, by whichever worker, and reports a failure then: those that
+   * are behind them in their list are lost. Once.
+   */
+  void breakAfter(int writes) {
+    int[] left = {writes};
+    hookNext(
+        verbs -> {
+          boolean breaks = isWrite(verbs) && left[0] <= verbs.size();
+          left[0] -= isWrite(verbs) && !breaks ? verbs.size() : 0;
+          return breaks;
+        },
+        posting -> {
+          posting.post(0, left[0]);
+          throw new UnknownOutcomeException(
+              "broken by a test: done=" + left[0] + ", verbs=" + posting.verbs.size());
+        });
+  }
+
+  private static boolean isWrite(VerbList verbs) {
+    return verbs.size() > 0 && verbs.kind(0) == Kind.WRITE;
   }
 
   /** Lets all verbs be as they are. Returns how often the hook took their place. */
@@ -68,12 +95,15 @@ final class HookedFabric implements Fabric {
       return posting.result;
     }
     int left = times - 1;
+    int number = hooks;
     times = 0;
     strikes++;
     try {
       hook.happen(posting);
     } finally {
-      times = left;
+      if (hooks == number) {
+        times = left;
+      }
     }
     return posting.result;
   }
@@ -100,17 +130,22 @@ final class HookedFabric implements Fabric {
       result = whole.getAsLong();
     }
 
-    /** Lets some of a list of READs and WRITEs take effect. */
+    /** Lets some of a list of READs and WRITEs take effect, one after the other. */
     void post(int from, int to) {
-      VerbList part = new VerbList();
       for (int i = from; i < to; i++) {
-        switch (verbs.kind(i)) {
-          case READ -> part.read(verbs.remote(i), verbs.local(i), verbs.length(i));
-          case WRITE -> part.write(verbs.remote(i), verbs.local(i), verbs.length(i));
-          default -> throw new AssertionError(verbs.kind(i));
-        }
+        post(i, 0, verbs.length(i));
       }
-      worker.post(part);
+    }
+
+    /** Lets a part of a READ or WRITE take effect. */
+    void post(int index, int offset, int bytes) {
+      long remote = verbs.remote(index) + offset;
+      long local = verbs.local(index) + offset;
+      switch (verbs.kind(index)) {
+        case READ -> worker.read(remote, local, bytes);
+        case WRITE -> worker.write(remote, local, bytes);
+        default -> throw new AssertionError(verbs.kind(index));
+      }
     }
   }
 

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.index.Entries;
@@ -95,4 +95,70 @@ class ShermanRacesTest {
     }
   }
 
+  /** What another compute server does while the root is split and has no sibling above. */
+  enum Meanwhile {
+    NOTHING,
+    GROWTH,
+    SHRINKING
+  }
+
+  @ParameterizedTest(name = "{0} before {1}")
+  @CsvSource({
+    "NOTHING,   READ",
+    "GROWTH,    READ",
+    "SHRINKING, READ",
+    "GROWTH,    CAS",
+    "SHRINKING, CAS",
+  })
+  void shouldKeepOneTreeWhereTheRootGrowsAndShrinksAtOnce(Meanwhile meanwhile, Kind before) {
+    ShermanOptions options = options(128, "lines").with("merged-share", "1");
+    int count = 27;
+    NavigableMap<Long, Long> model = entries(count);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 8 << 20, 852));
+        ShermanPokes pokes = new ShermanPokes(fabric, options);
+        ShermanIndex index = ShermanIndex.create(fabric, options);
+        Session session = index.session();
+        Session other = index.session()) {
+      index.bulkLoad(Entries.of(model), 1);
+      long root = pokes.path(0)[2];
+      assertThat(pokes.path(0)).as("a root of full nodes").hasSize(3);
+      assertThat(session.get(STEP) && other.get(STEP)).isTrue();
+      fabric.hookNext(
+          verbs ->
+              verbs.size() == 1
+                  && verbs.kind(0) == before
+                  && verbs.remote(0) == GlobalAddress.of(0, 128),
+          growth -> {
+            assertThat(pokes.high(root)).as("the root is split").isLessThan(Long.MAX_VALUE);
+            act(meanwhile, other, model, pokes.high(root));
+            growth.post();
+          });
+      long added = count * STEP + 1;
+      assertThat(session.put(added, -1)).isFalse();
+      model.put(added, -1L);
+      assertThat(fabric.unhook()).isOne();
+      checkTree(fabric, options, model);
+      model.forEach((key, value) -> assertThat(session.get(key) && other.get(key)).isTrue());
+    }
+  }
+
+  private static void act(
+      Meanwhile meanwhile, Session session, NavigableMap<Long, Long> model, long high) {
+    switch (meanwhile) {
+      case NOTHING -> {}
+      case GROWTH -> {
+        for (long key = model.lastKey() + STEP; model.size() < 50; key += STEP) {
+          session.put(key, key);
+          model.put(key, key);
+        }
+      }
+      case SHRINKING -> {
+        // All but the last, without which the last of the leaves would be empty.
+        NavigableMap<Long, Long> below = model.headMap(high, true);
+        while (below.size() > 1) {
+          assertThat(session.remove(below.pollFirstEntry().getKey())).isTrue();
+        }
+      }
+    }
+  }
 }
