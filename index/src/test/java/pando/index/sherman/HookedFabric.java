@@ -4,13 +4,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
-import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
@@ -61,10 +61,10 @@ final class HookedFabric implements Fabric {
   }
 
   /**
-   * Lets so many WRITEs take effect, by whichever worker, and reports a failure then: those that
-   * are behind them in their list are lost. Once.
+   * Lets so many WRITEs take effect, by whichever worker, and throws then, once: what is behind
+   * them in their list is lost.
    */
-  void breakAfter(int writes) {
+  void breakAfter(int writes, Supplier<? extends RuntimeException> failure) {
     int[] left = {writes};
     hookNext(
         verbs -> {
@@ -74,8 +74,7 @@ final class HookedFabric implements Fabric {
         },
         posting -> {
           posting.post(0, left[0]);
-          throw new UnknownOutcomeException(
-              "broken by a test: done=" + left[0] + ", verbs=" + posting.verbs.size());
+          throw failure.get();
         });
   }
 
