@@ -19,6 +19,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.index.Entries;
+import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;

@@ -14,6 +14,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.index.Entries;
+import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;

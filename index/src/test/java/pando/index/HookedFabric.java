@@ -1,4 +1,4 @@
-package pando.index.sherman;
+package pando.index;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -22,7 +22,7 @@ import pando.fabric.Worker;
  * What the hook itself does is not hooked. For one thread, to which all parts of a READ or WRITE
  * land as one.
  */
-final class HookedFabric implements Fabric {
+public final class HookedFabric implements Fabric {
   private static final int LINE_BYTES = 64;
 
   private final Fabric fabric;
@@ -32,23 +32,25 @@ final class HookedFabric implements Fabric {
   private int times;
   private int strikes;
 
-  HookedFabric(Fabric fabric) {
+  /** Hooks nothing yet. */
+  public HookedFabric(Fabric fabric) {
     this.fabric = fabric;
   }
 
   /** What happens in place of verbs. */
   @FunctionalInterface
-  interface Hook {
+  public interface Hook {
+    /** Happens. */
     void happen(Posting posting);
   }
 
   /** Takes the place of the next verbs of a kind, once. */
-  void hookNext(Predicate<VerbList> verbs, Hook instead) {
+  public void hookNext(Predicate<VerbList> verbs, Hook instead) {
     hookTimes(1, verbs, instead);
   }
 
   /** Takes the place of the next verbs of a kind, again and again. */
-  void hookEach(Predicate<VerbList> verbs, Hook instead) {
+  public void hookEach(Predicate<VerbList> verbs, Hook instead) {
     hookTimes(Integer.MAX_VALUE, verbs, instead);
   }
 
@@ -64,7 +66,7 @@ final class HookedFabric implements Fabric {
    * Lets so many WRITEs take effect, by whichever worker, and throws then, once: what is behind
    * them in their list is lost.
    */
-  void breakAfter(int writes, Supplier<? extends RuntimeException> failure) {
+  public void breakAfter(int writes, Supplier<? extends RuntimeException> failure) {
     int[] left = {writes};
     hookNext(
         verbs -> {
@@ -83,7 +85,7 @@ final class HookedFabric implements Fabric {
   }
 
   /** Lets all verbs be as they are. Returns how often the hook took their place. */
-  int unhook() {
+  public int unhook() {
     times = 0;
     return strikes;
   }
@@ -108,7 +110,7 @@ final class HookedFabric implements Fabric {
   }
 
   /** Verbs that a worker is about to post; none for a CALL. */
-  static final class Posting {
+  public static final class Posting {
     private final Worker worker;
     private final VerbList verbs;
     private final LongSupplier whole;
@@ -120,24 +122,25 @@ final class HookedFabric implements Fabric {
       this.whole = whole;
     }
 
-    VerbList verbs() {
+    /** Returns them. */
+    public VerbList verbs() {
       return verbs;
     }
 
     /** Lets the verbs take effect. */
-    void post() {
+    public void post() {
       result = whole.getAsLong();
     }
 
     /** Lets some of a list of READs and WRITEs take effect, one after the other. */
-    void post(int from, int to) {
+    public void post(int from, int to) {
       for (int i = from; i < to; i++) {
         post(i, 0, verbs.length(i));
       }
     }
 
     /** Lets a part of a READ or WRITE take effect. */
-    void post(int index, int offset, int bytes) {
+    public void post(int index, int offset, int bytes) {
       long remote = verbs.remote(index) + offset;
       long local = verbs.local(index) + offset;
       switch (verbs.kind(index)) {
