@@ -20,6 +20,9 @@ public final class ShermanOptions implements IndexOptions {
   /** Nodes that a cache must hold. */
   static final int FRAMES_MIN = 4;
 
+  /** Nodes that a cache can hold: what finds them is in arrays of several times as many places. */
+  static final int FRAMES_MAX = 1 << 28;
+
   private static final Setting NODE_BYTES =
       Setting.size("node-bytes", "1024", 0x1p31, "size of a node");
   private static final Setting COMPUTE_SERVERS =
@@ -76,6 +79,17 @@ public final class ShermanOptions implements IndexOptions {
     this.settings = settings;
     BLinkLayout layout = new BLinkLayout(nodeBytes());
     CACHE_BYTES.checkAtLeast((double) cacheBytes(), (double) FRAMES_MIN * layout.nodeBytes());
+    if (cacheBytes() / layout.nodeBytes() > FRAMES_MAX) {
+      throw new IllegalArgumentException(
+          "more nodes than a cache can hold: cache-bytes="
+              + cacheBytes()
+              + ", node-bytes="
+              + layout.nodeBytes()
+              + ", nodes="
+              + cacheBytes() / layout.nodeBytes()
+              + ", greatest="
+              + FRAMES_MAX);
+    }
     if (localLocks() && !onChipLocks()) {
       throw new IllegalArgumentException(
           "local locks stand in front of on-chip locks: local-locks=on, on-chip-locks=off");

@@ -2,9 +2,14 @@ package pando.index.sherman;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -160,6 +165,108 @@ class ShermanRacesTest {
           assertThat(session.remove(below.pollFirstEntry().getKey())).isTrue();
         }
       }
+    }
+  }
+
+  /** What happens to leaves between the READs of a scan. */
+  enum Move {
+    SPLIT_OF_FIRST,
+    SPLIT_OF_SECOND,
+    MERGE_OF_FIRST,
+    MERGE_OF_SECOND;
+
+    /** Changes entries; those with keys that are no multiples of {@link #STEP} are new. */
+    void run(Session session) {
+      long first = this == SPLIT_OF_FIRST || this == MERGE_OF_FIRST ? 1 : 4;
+      switch (this) {
+        case SPLIT_OF_FIRST, SPLIT_OF_SECOND -> {
+          for (long i = 1; i <= 4; i++) {
+            session.put(first * STEP + i, i);
+          }
+        }
+        case MERGE_OF_FIRST, MERGE_OF_SECOND -> {
+          for (long i = first; i < first + 3; i++) {
+            session.remove(i * STEP);
+          }
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest(name = "{0} read={1}")
+  @CsvSource({
+    "SPLIT_OF_FIRST,  0", "SPLIT_OF_FIRST,  1",
+    "SPLIT_OF_SECOND, 0", "SPLIT_OF_SECOND, 1",
+    "MERGE_OF_FIRST,  0", "MERGE_OF_FIRST,  1",
+    "MERGE_OF_SECOND, 0", "MERGE_OF_SECOND, 1",
+  })
+  void shouldScanEveryKeyOnceWhereLeavesMoveBetweenItsReads(Move move, int readBefore) {
+    ShermanOptions options = options(192, "lines");
+    NavigableMap<Long, Long> model = entries(24);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 853));
+        ShermanIndex index = ShermanIndex.create(fabric, options);
+        Session session = index.session();
+        Session other = index.session()) {
+      index.bulkLoad(Entries.of(model), 0.5);
+      assertThat(scan(session)).isEqualTo(model.keySet());
+      fabric.hookNext(
+          verbs -> verbs.size() > 1 && verbs.kind(0) == Kind.READ,
+          reads -> {
+            // READs that are posted together take effect in any order.
+            reads.post(readBefore, readBefore + 1);
+            move.run(other);
+            reads.post(0, readBefore);
+            reads.post(readBefore + 1, reads.verbs().size());
+          });
+      Set<Long> seen = scan(session);
+      assertThat(fabric.unhook()).isOne();
+      Set<Long> after = scan(other);
+      assertThat(scan(session)).isEqualTo(after);
+      assertThat(after).isNotEqualTo(model.keySet());
+      Set<Long> throughout = new TreeSet<>(model.keySet());
+      throughout.retainAll(after);
+      assertThat(seen).containsAll(throughout);
+      after.addAll(model.keySet());
+      assertThat(after).containsAll(seen);
+    }
+  }
+
+  /** Returns the keys of all entries, having checked that they ascend. */
+  private static Set<Long> scan(Session session) {
+    List<Long> keys = new ArrayList<>();
+    session.scan(Long.MIN_VALUE, Long.MAX_VALUE, (key, value) -> keys.add(key));
+    Set<Long> sorted = new TreeSet<>(keys);
+    assertThat(keys).as("in order, and each once").containsExactlyElementsOf(sorted);
+    return sorted;
+  }
+
+  @Test
+  void shouldScanAKeyOnceThatMovesToALineThatIsReadLater() {
+    ShermanOptions options = options(192, "lines").withComputeServers(1);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 854));
+        ShermanIndex index = ShermanIndex.create(fabric, options);
+        Session session = index.session();
+        Session other = index.session()) {
+      for (long key = 1; key <= 4; key++) {
+        session.put(key, key);
+      }
+      assertThat(scan(session)).containsExactly(1L, 2L, 3L, 4L);
+      int line = BLinkLayout.LINE_BYTES;
+      fabric.hookNext(
+          verbs ->
+              verbs.size() == 1
+                  && verbs.kind(0) == Kind.READ
+                  && verbs.length(0) == 3 * line - BLinkLayout.IMAGE,
+          read -> {
+            // The last line first, which has the fourth entry; the first line has room by then.
+            read.post(0, 2 * line - BLinkLayout.IMAGE, line);
+            other.remove(2);
+            other.remove(4);
+            other.put(4, 5);
+            read.post(0, 0, 2 * line - BLinkLayout.IMAGE);
+          });
+      assertThat(scan(session)).containsExactly(1L, 3L, 4L);
+      assertThat(fabric.unhook()).isOne();
     }
   }
 }
