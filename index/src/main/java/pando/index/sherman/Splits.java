@@ -152,7 +152,9 @@ final class Splits {
     return begun;
   }
 
-  /** Writes, after a failure, what a split has not, while the node that is split is still locked. */
+  /**
+   * Writes, after a failure, what a split has not, while the node that is split is still locked.
+   */
   void complete() {
     if (unfinished == NOTHING) {
       return;

@@ -73,7 +73,8 @@ class ShermanRacesTest {
       long added = 6 * STEP + 1;
       long reused = pokes.path(added)[0];
       assertThat(pokes.low(reused)).isEqualTo(4 * STEP);
-      // The session whose pointers are old has not yet seen how the leaf merges with the one before.
+      // The session whose pointers are old has not yet seen how the leaf merges with the one
+      // before.
       assertThat(old.get(added)).isFalse();
       for (long key = STEP; key <= 3 * STEP; key += STEP) {
         assertThat(session.remove(key)).isTrue();
