@@ -3,6 +3,7 @@ package pando.index.cache;
 import java.lang.foreign.MemorySegment;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.node.NodeLayout;
 
 /**
@@ -147,8 +148,8 @@ final class Cooler {
   /**
    * Writes a node without swizzled children back if it is dirty. The caller holds its lock.
    *
-   * @return whether the node is clean; a node whose memory server is lost stays dirty and keeps its
-   *     frame, and whoever asks for it hears of the loss
+   * @return whether the node is clean; a node that may not be in the pool, as its memory server is
+   *     lost or has not answered, stays dirty and keeps its frame
    */
   private boolean writeBack(CacheContext context, long node) {
     if (!Frames.isDirty(memory, node) || PlantedBug.LOST_WRITE_BACK) {
@@ -159,6 +160,8 @@ final class Cooler {
       layout.writeImage(context.worker, node);
     } catch (MemoryServerLostException e) {
       context.lost = e;
+      return false;
+    } catch (UnknownOutcomeException e) {
       return false;
     }
     Frames.setDirty(memory, node, false);

@@ -7,8 +7,10 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
 import pando.index.node.NodeLayout;
 
@@ -391,9 +393,10 @@ public final class NodeCache implements AutoCloseable {
    * Writes back every dirty node that can be. Nobody else may use the cache meanwhile.
    *
    * @throws MemoryServerLostException where some could not, after all others were
+   * @throws UnknownOutcomeException where nobody knows whether some were, after all others were
    */
   public void flush(CacheContext context) {
-    @Nullable MemoryServerLostException lost = null;
+    @Nullable PandoException failure = null;
     for (int frame = 1; frame < free.end(); frame++) {
       long node = layout.offset(frame);
       if (Frames.state(memory, node) != Frames.HOT || !Frames.isDirty(memory, node)) {
@@ -404,15 +407,15 @@ public final class NodeCache implements AutoCloseable {
       layout.seal(memory, copy);
       try {
         layout.writeImage(context.worker, copy);
-      } catch (MemoryServerLostException e) {
-        lost = e;
+      } catch (MemoryServerLostException | UnknownOutcomeException e) {
+        failure = e;
         continue;
       }
       Frames.setDirty(memory, node, false);
       context.writeBacks++;
     }
-    if (lost != null) {
-      throw lost;
+    if (failure != null) {
+      throw failure;
     }
   }
 

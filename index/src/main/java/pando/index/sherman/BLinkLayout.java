@@ -58,7 +58,9 @@ final class BLinkLayout {
   private static final int ADDRESS = 16;
   private static final int LOW = 24;
   private static final int HIGH = 32;
-  private static final int SIBLING = 40;
+
+  /** Of the sibling's address. */
+  static final int SIBLING = 40;
 
   /** Of the descriptor; the checksum follows. */
   static final int DESCRIPTOR = 48;

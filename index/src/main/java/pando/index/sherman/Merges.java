@@ -1,6 +1,7 @@
 package pando.index.sherman;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
@@ -150,12 +151,31 @@ final class Merges {
         worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
       }
     }
+    throw stoppedHalfWay(node, failure);
+  }
+
+  private StalledException stoppedHalfWay(long node, @Nullable PandoException failure) {
     locks.keep();
-    throw new StalledException(
+    return new StalledException(
         "a merge stopped half-way, and keeps its nodes locked: node="
             + GlobalAddress.toString(BLinkLayout.address(memory, node))
             + ", because="
             + failure);
+  }
+
+  /** Replaces the root, again and again where that fails: nobody may use what is no longer one. */
+  private boolean replaceRootSurely(long root, long child, int level) {
+    PandoException failure = null;
+    for (int attempt = 0; attempt < WRITES_MAX; attempt++) {
+      try {
+        // Nobody else replaces a root that is locked and has no sibling: then it was us.
+        return catalogue.replaceRoot(root, child, level) || attempt > 0;
+      } catch (PandoException e) {
+        failure = e;
+        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      }
+    }
+    throw stoppedHalfWay(parent, failure);
   }
 
   private int size(long node, int level) {
@@ -187,7 +207,7 @@ final class Merges {
     }
     long root = catalogue.root();
     long child = BLinkLayout.slot(memory, parent, 0);
-    if (Catalogue.rootAddress(root) != node || !catalogue.replaceRoot(root, child, level - 1)) {
+    if (Catalogue.rootAddress(root) != node || !replaceRootSurely(root, child, level - 1)) {
       return false;
     }
     BLinkLayout.free(memory, parent);

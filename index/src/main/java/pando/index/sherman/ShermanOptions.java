@@ -21,6 +21,9 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   /** Nodes that a cache must hold. */
   static final int FRAMES_MIN = 4;
 
+  /** Nodes that a cache can hold: what finds them is in arrays of several times as many places. */
+  static final int FRAMES_MAX = 1 << 28;
+
   private static final Setting VALIDATION =
       Setting.choice(
           "validation",
@@ -66,6 +69,17 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     super(system, settings);
     BLinkLayout layout = new BLinkLayout(nodeBytes());
     checkCacheBytes(layout.offset(FRAMES_MIN));
+    if (cacheBytes() / layout.nodeBytes() > FRAMES_MAX) {
+      throw new IllegalArgumentException(
+          "more nodes than a cache can hold: cache-bytes="
+              + cacheBytes()
+              + ", node-bytes="
+              + layout.nodeBytes()
+              + ", nodes="
+              + cacheBytes() / layout.nodeBytes()
+              + ", greatest="
+              + FRAMES_MAX);
+    }
     if (localLocks() && !onChipLocks()) {
       throw new IllegalArgumentException(
           "local locks stand in front of on-chip locks: local-locks=on, on-chip-locks=off");

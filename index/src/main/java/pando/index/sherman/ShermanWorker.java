@@ -141,12 +141,13 @@ final class ShermanWorker implements AutoCloseable {
     locks.writeAndUnlock(node, list);
   }
 
-  /** Completes, after a failure, what was written of an entry, while its leaf is still locked. */
+  /** Completes, after a failure, what was written, while its leaf is still locked. */
   private void mend(RuntimeException failure) {
     try {
       if (writing != GlobalAddress.NULL && locks.isStillOurs(writing)) {
         nodes.mendChecksum(writing, leaf);
       }
+      splits.complete();
     } catch (RuntimeException e) {
       failure.addSuppressed(e);
     }

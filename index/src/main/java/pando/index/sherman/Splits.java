@@ -2,10 +2,12 @@ package pando.index.sherman;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
+import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.pool.Catalogue;
 
@@ -23,10 +25,17 @@ final class Splits {
    * the new node and a part of the old one for a whole: stamps and checksums tell him; versions do
    * so only if the new node is written under its own lock, which is taken without waiting, as the
    * lock of the node that is split is held.
+   *
+   * Where a verb fails in between, what the new node was to hold would stay hidden. So the split is
+   * completed before its locks are let go.
    */
 
   /** Places whose locks somebody has, before a split gives up. */
   private static final int REFUSALS_MAX = 8;
+
+  private static final int ATTEMPTS_MAX = 100;
+  private static final int PAUSE_MAX = 40;
+  private static final long NOTHING = -1;
 
   private final ShermanServer server;
   private final BLinkLayout layout;
@@ -45,6 +54,10 @@ final class Splits {
 
   private final VerbList list = new VerbList();
   private boolean begun;
+
+  /** Where in local memory the node starts whose split is under way. */
+  private long unfinished = NOTHING;
+
   private final long[] refused = new long[REFUSALS_MAX];
   private final long[] keys;
   private final long[] slots;
@@ -116,11 +129,55 @@ final class Splits {
   /** Forgets about earlier splits. */
   void reset() {
     begun = false;
+    unfinished = NOTHING;
   }
 
   /** Tells whether something that a split writes may be in the tree. */
   boolean hasBegun() {
     return begun;
+  }
+
+  /**
+   * Writes, after a failure, what a split has not, while the node that is split is still locked.
+   */
+  void complete() {
+    if (unfinished == NOTHING) {
+      return;
+    }
+    long address = BLinkLayout.address(memory, unfinished);
+    PandoException failure = null;
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      try {
+        if (locks.isStillOurs(address) && !isRevealed(address)) {
+          nodes.write(sibling);
+          nodes.write(unfinished);
+          nodes.addReveal(list.clear(), BLinkLayout.address(memory, sibling));
+          worker.post(list);
+        }
+        return;
+      } catch (PandoException e) {
+        failure = e;
+        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      }
+    }
+    locks.keep();
+    throw new StalledException(
+        "a split stopped half-way, and keeps its nodes locked: node="
+            + GlobalAddress.toString(address)
+            + ", because="
+            + failure);
+  }
+
+  /** Tells whether the new node can be reached: then others may have changed it. */
+  private boolean isRevealed(long address) {
+    long siblingAddress = BLinkLayout.address(memory, sibling);
+    return readWord(address + BLinkLayout.SIBLING) == siblingAddress
+        && !BLinkLayout.isFreed(readWord(siblingAddress + BLinkLayout.DESCRIPTOR));
+  }
+
+  private long readWord(long address) {
+    worker.read(address, message, Long.BYTES);
+    return Words.get(memory, message);
   }
 
   /** Divides entries between a node and a new sibling. */
@@ -139,12 +196,14 @@ final class Splits {
     fill(node, 0, kept);
     boolean together = GlobalAddress.server(siblingAddress) == GlobalAddress.server(address);
     begun = together;
+    unfinished = together ? node : NOTHING;
     try {
       nodes.addHidden(list.clear(), sibling);
       if (!together) {
         worker.post(list);
         list.clear();
         begun = true;
+        unfinished = node;
       }
     } finally {
       if (!begun) {
@@ -162,6 +221,7 @@ final class Splits {
       list.clear();
     }
     locks.writeAndUnlock(address, list);
+    unfinished = NOTHING;
     unlockNew(siblingAddress);
     newNode = siblingAddress;
     newLow = low;
@@ -252,11 +312,9 @@ final class Splits {
         BLinkLayout.append(memory, sibling, Long.MIN_VALUE, Catalogue.rootAddress(root));
         nodes.addHidden(list.clear(), sibling);
         worker.post(list);
-        used = catalogue.replaceRoot(root, address, above);
-        if (used) {
-          nodes.addReveal(list.clear(), address);
-          worker.post(list);
-        }
+        // Unless it turns out not to be.
+        used = true;
+        used = isRootNow(root, address, above);
         unlockNew(address);
       } finally {
         if (!used) {
@@ -265,5 +323,31 @@ final class Splits {
       }
     }
     server.setRoot(catalogue.root(), worker.backoff());
+  }
+
+  /**
+   * Makes a hidden node the root, and reveals it. Asks again where a verb fails, as without its
+   * root the tree is lost: while it is hidden, nobody else can replace it.
+   *
+   * @return whether it is the root; else there is another one already
+   */
+  private boolean isRootNow(long before, long address, int level) {
+    for (int attempt = 0; ; attempt++) {
+      try {
+        boolean isRoot =
+            (attempt > 0 && Catalogue.rootAddress(catalogue.root()) == address)
+                || catalogue.replaceRoot(before, address, level);
+        if (isRoot) {
+          nodes.addReveal(list.clear(), address);
+          worker.post(list);
+        }
+        return isRoot;
+      } catch (PandoException e) {
+        if (attempt >= ATTEMPTS_MAX) {
+          throw e;
+        }
+        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      }
+    }
   }
 }

@@ -37,6 +37,8 @@ class ShermanOptionsTest {
     "node-bytes,       4294968320",
     "cache-bytes,      4095",
     "cache-bytes,      lots",
+    "cache-bytes,      9223372036854775807",
+    "cache-bytes,      1025GiB",
     "compute-servers,  0",
     "compute-servers,  65",
     "validation,       none",
@@ -55,6 +57,25 @@ class ShermanOptionsTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> ShermanOptions.sherman().with(name, value))
         .withMessageMatching(".*(" + name + "|nodeBytes).*");
+  }
+
+  @Test
+  void shouldRefuseMoreNodesThanACacheCanHold() {
+    ShermanOptions options = ShermanOptions.sherman();
+    long most = (long) ShermanOptions.FRAMES_MAX * options.nodeBytes();
+    assertThat(options.withCacheBytes(most).cacheBytes()).isEqualTo(most);
+    assertThat(options.with("node-bytes", "4096").with("cache-bytes", "1TiB").cacheBytes())
+        .isEqualTo(1L << 40);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> options.with("cache-bytes", "1TiB"))
+        .withMessageContainingAll(
+            "cache-bytes=1099511627776",
+            "node-bytes=1024",
+            "nodes=1073741824",
+            "greatest=268435456");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> options.withCacheBytes(most).with("node-bytes", "512"))
+        .withMessageContainingAll("cache-bytes=274877906944", "node-bytes=512");
   }
 
   @Test

@@ -1,0 +1,311 @@
+package pando.index;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import pando.fabric.Backoff;
+import pando.fabric.Capabilities;
+import pando.fabric.Fabric;
+import pando.fabric.PoolUsage;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.VerbCounters;
+import pando.fabric.VerbList;
+import pando.fabric.VerbList.Kind;
+import pando.fabric.Worker;
+
+/**
+ * A fabric in which a test takes the place of chosen verbs: it lets them take effect in whole, in
+ * part or not at all, lets them fail, and has other sessions act before, between and after them.
+ * What the hook itself does is not hooked. For one thread, to which all parts of a READ or WRITE
+ * land as one.
+ */
+public final class HookedFabric implements Fabric {
+  private static final int LINE_BYTES = 64;
+
+  private final Fabric fabric;
+  private Predicate<VerbList> awaited = verbs -> false;
+  private Hook hook = Posting::post;
+  private int hooks;
+  private int times;
+  private int strikes;
+
+  /** Hooks nothing yet. */
+  public HookedFabric(Fabric fabric) {
+    this.fabric = fabric;
+  }
+
+  /** What happens in place of verbs. */
+  @FunctionalInterface
+  public interface Hook {
+    /** Happens. */
+    void happen(Posting posting);
+  }
+
+  /** Takes the place of the next verbs of a kind, once. */
+  public void hookNext(Predicate<VerbList> verbs, Hook instead) {
+    hookTimes(1, verbs, instead);
+  }
+
+  /** Takes the place of the next verbs of a kind, again and again. */
+  public void hookEach(Predicate<VerbList> verbs, Hook instead) {
+    hookTimes(Integer.MAX_VALUE, verbs, instead);
+  }
+
+  private void hookTimes(int most, Predicate<VerbList> verbs, Hook instead) {
+    awaited = verbs;
+    hook = instead;
+    times = most;
+    hooks++;
+    strikes = 0;
+  }
+
+  /**
+   * Lets so many WRITEs take effect, by whichever worker, and throws then, once: what is behind
+   * them in their list is lost.
+   */
+  public void breakAfter(int writes, Supplier<? extends RuntimeException> failure) {
+    int[] left = {writes};
+    hookNext(
+        verbs -> {
+          boolean breaks = isWrite(verbs) && left[0] <= verbs.size();
+          left[0] -= isWrite(verbs) && !breaks ? verbs.size() : 0;
+          return breaks;
+        },
+        posting -> {
+          posting.post(0, left[0]);
+          throw failure.get();
+        });
+  }
+
+  private static boolean isWrite(VerbList verbs) {
+    return verbs.size() > 0 && verbs.kind(0) == Kind.WRITE;
+  }
+
+  /** Lets all verbs be as they are. Returns how often the hook took their place. */
+  public int unhook() {
+    times = 0;
+    return strikes;
+  }
+
+  private long issue(Posting posting) {
+    if (times == 0 || !awaited.test(posting.verbs)) {
+      posting.post();
+      return posting.result;
+    }
+    int left = times - 1;
+    int number = hooks;
+    times = 0;
+    strikes++;
+    try {
+      hook.happen(posting);
+    } finally {
+      if (hooks == number) {
+        times = left;
+      }
+    }
+    return posting.result;
+  }
+
+  /** Verbs that a worker is about to post; none for a CALL. */
+  public static final class Posting {
+    private final Worker worker;
+    private final VerbList verbs;
+    private final LongSupplier whole;
+    private long result;
+
+    private Posting(Worker worker, VerbList verbs, LongSupplier whole) {
+      this.worker = worker;
+      this.verbs = verbs;
+      this.whole = whole;
+    }
+
+    /** Returns them. */
+    public VerbList verbs() {
+      return verbs;
+    }
+
+    /** Lets the verbs take effect. */
+    public void post() {
+      result = whole.getAsLong();
+    }
+
+    /** Lets some of a list of READs and WRITEs take effect, one after the other. */
+    public void post(int from, int to) {
+      for (int i = from; i < to; i++) {
+        post(i, 0, verbs.length(i));
+      }
+    }
+
+    /** Lets a part of a READ or WRITE take effect. */
+    public void post(int index, int offset, int bytes) {
+      long remote = verbs.remote(index) + offset;
+      long local = verbs.local(index) + offset;
+      switch (verbs.kind(index)) {
+        case READ -> worker.read(remote, local, bytes);
+        case WRITE -> worker.write(remote, local, bytes);
+        default -> throw new AssertionError(verbs.kind(index));
+      }
+    }
+  }
+
+  @Override
+  public String name() {
+    return fabric.name();
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    Capabilities real = fabric.capabilities();
+    return new Capabilities(
+        LINE_BYTES,
+        real.maskedAtomics(),
+        real.cas16(),
+        real.onChipBytes(),
+        real.domain(),
+        real.simulated());
+  }
+
+  @Override
+  public int memoryServers() {
+    return fabric.memoryServers();
+  }
+
+  @Override
+  public long dramBytes(int server) {
+    return fabric.dramBytes(server);
+  }
+
+  @Override
+  public RegisteredMemory register(long bytes) {
+    return fabric.register(bytes);
+  }
+
+  @Override
+  public Worker worker(RegisteredMemory memory) {
+    return new HookedWorker(fabric.worker(memory));
+  }
+
+  @Override
+  public List<PoolUsage> usage() {
+    return fabric.usage();
+  }
+
+  @Override
+  public void close() {
+    fabric.close();
+  }
+
+  private final class HookedWorker implements Worker {
+    private final Worker worker;
+
+    HookedWorker(Worker worker) {
+      this.worker = worker;
+    }
+
+    private long issue(VerbList verbs, LongSupplier whole) {
+      return HookedFabric.this.issue(new Posting(worker, verbs, whole));
+    }
+
+    private void issue(VerbList verbs, Runnable whole) {
+      issue(
+          verbs,
+          () -> {
+            whole.run();
+            return 0;
+          });
+    }
+
+    @Override
+    public MemorySegment memory() {
+      return worker.memory();
+    }
+
+    @Override
+    public void read(long remote, long local, int bytes) {
+      issue(new VerbList().read(remote, local, bytes), () -> worker.read(remote, local, bytes));
+    }
+
+    @Override
+    public void write(long remote, long local, int bytes) {
+      issue(new VerbList().write(remote, local, bytes), () -> worker.write(remote, local, bytes));
+    }
+
+    @Override
+    public long cas(long remote, long expected, long desired) {
+      return issue(
+          new VerbList().cas(remote, expected, desired, 0),
+          () -> worker.cas(remote, expected, desired));
+    }
+
+    @Override
+    public long faa(long remote, long addend) {
+      return issue(new VerbList().faa(remote, addend, 0), () -> worker.faa(remote, addend));
+    }
+
+    @Override
+    public long maskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
+      return issue(
+          new VerbList().maskedCas(remote, compare, compareMask, swap, swapMask, 0),
+          () -> worker.maskedCas(remote, compare, compareMask, swap, swapMask));
+    }
+
+    @Override
+    public long maskedFaa(long remote, long addend, long boundaries) {
+      return issue(
+          new VerbList().maskedFaa(remote, addend, boundaries, 0),
+          () -> worker.maskedFaa(remote, addend, boundaries));
+    }
+
+    @Override
+    public boolean maskedCas16(long remote, long operands) {
+      return issue(
+              new VerbList().maskedCas16(remote, operands),
+              () -> worker.maskedCas16(remote, operands) ? 1 : 0)
+          != 0;
+    }
+
+    @Override
+    public void post(VerbList list) {
+      issue(list, () -> worker.post(list));
+    }
+
+    @Override
+    public void scatter(VerbList list) {
+      issue(list, () -> worker.scatter(list));
+    }
+
+    @Override
+    public int call(int server, int function, long message, int requestBytes) {
+      return (int)
+          issue(new VerbList(), () -> worker.call(server, function, message, requestBytes));
+    }
+
+    @Override
+    public VerbCounters counters() {
+      return worker.counters();
+    }
+
+    @Override
+    public Backoff backoff() {
+      return worker.backoff();
+    }
+
+    @Override
+    public long nanoTime() {
+      return worker.nanoTime();
+    }
+
+    @Override
+    public RandomGenerator random() {
+      return worker.random();
+    }
+
+    @Override
+    public void close() {
+      worker.close();
+    }
+  }
+}
