@@ -3,6 +3,7 @@ package pando.index.pool;
 import java.util.function.Consumer;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 
@@ -37,7 +38,13 @@ public class PoolChange implements AutoCloseable {
   /** Takes the lock, until the change is closed. */
   public final void lock() {
     long owner = worker.random().nextLong() | 1;
-    catalogue.lockPartitions(owner);
+    try {
+      catalogue.lockPartitions(owner);
+    } catch (UnknownOutcomeException e) {
+      // It may be ours: then it is let go at the end.
+      lockOwner = owner;
+      throw e;
+    }
     lockOwner = owner;
   }
 

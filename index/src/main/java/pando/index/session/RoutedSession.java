@@ -1,5 +1,6 @@
 package pando.index.session;
 
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -158,8 +159,10 @@ public abstract class RoutedSession<W> implements Session {
   @Override
   public final void close() {
     closed = true;
-    for (int server = 0; server < workers.length; server++) {
-      replace(server, null);
+    try {
+      forEach(this::retire);
+    } finally {
+      Arrays.fill(workers, null);
     }
   }
 }

@@ -32,6 +32,9 @@ final class Descent {
   private final long buffer;
   private final IndexCache.Hit hit = new IndexCache.Hit();
 
+  /** Whether to wait for the lock of a node that changes all the time. */
+  private boolean mayWait = true;
+
   /** The cache whose copy led here last, if one did. */
   private @Nullable IndexCache guide;
 
@@ -62,20 +65,29 @@ final class Descent {
     this.buffer = context.inner;
   }
 
-  /**
-   * Finds the leaf of a key.
-   *
-   * @return {@code false} where another node is in the way, whose lock somebody has: for a session
-   *     that holds locks, and must not wait
-   */
-  boolean findLeaf(long key) {
+  /** Finds the leaf of a key. */
+  void findLeaf(long key) {
     if (server.lower.find(key, hit, backoff)) {
       leafHits++;
       follow(server.lower, 0);
-      return true;
+      return;
     }
     leafMisses++;
     find(key, 0);
+  }
+
+  /**
+   * Finds the leaf of a key without waiting for a lock: for a session that holds others.
+   *
+   * @return {@code false} where another node is in the way, whose lock somebody has
+   */
+  boolean findLeafAtOnce(long key) {
+    mayWait = false;
+    try {
+      findLeaf(key);
+    } finally {
+      mayWait = true;
+    }
     return level == 0;
   }
 
@@ -161,7 +173,7 @@ final class Descent {
   private int readRight(long key) {
     for (int hops = 0; hops < HOPS_MAX; hops++) {
       innerReads++;
-      int outcome = nodes.read(locks, node, level, key, owned, buffer);
+      int outcome = nodes.read(locks, mayWait, node, level, key, owned, buffer);
       if (outcome != Nodes.RIGHT) {
         return outcome;
       }
@@ -200,7 +212,7 @@ final class Descent {
    */
   boolean readCovering(long key, long target, int attempt) {
     for (int hops = 0; hops < HOPS_MAX; hops++) {
-      int outcome = nodes.read(locks, node, 0, key, owned, target);
+      int outcome = nodes.read(locks, mayWait, node, 0, key, owned, target);
       if (outcome == Nodes.COVERS) {
         return true;
       }

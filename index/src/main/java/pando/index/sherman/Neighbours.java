@@ -38,6 +38,8 @@ final class Neighbours {
   /** The node whose lock was not to be had, {@code NULL} where none was in the way. */
   private long busy;
 
+  private boolean busyIsLeaf;
+
   private boolean busyOwned;
 
   private long key;
@@ -108,8 +110,8 @@ final class Neighbours {
   Outcome lookAndLock(long wanted, boolean down) {
     busy = GlobalAddress.NULL;
     try {
-      if (!descent.findLeaf(wanted)) {
-        return busy();
+      if (!descent.findLeafAtOnce(wanted)) {
+        return busy(false);
       }
       while (locks.tryLock(descent.node, descent.owned)) {
         chain(descent.node);
@@ -123,21 +125,23 @@ final class Neighbours {
         }
         descent.right(leaf);
       }
-      return busy();
+      return busy(true);
     } catch (RuntimeException e) {
       throw abandoned(e);
     }
   }
 
-  private Outcome busy() {
+  private Outcome busy(boolean isLeaf) {
     busy = descent.node;
+    busyIsLeaf = isLeaf;
     busyOwned = descent.owned;
     return Outcome.BUSY;
   }
 
   /**
    * Waits for the lock that {@link #lookAndLock} could not have, if there was one, while nothing is
-   * held, and keeps it for the next attempt.
+   * held. Keeps that of a leaf for the next attempt; one further up may be in the session's own way
+   * at another compute server.
    */
   void awaitBusy() {
     if (busy == GlobalAddress.NULL) {
@@ -147,7 +151,11 @@ final class Neighbours {
     busy = GlobalAddress.NULL;
     try {
       locks.lock(node, busyOwned);
-      chain(node);
+      if (busyIsLeaf) {
+        chain(node);
+      } else {
+        locks.unlock(node);
+      }
     } catch (RuntimeException e) {
       throw abandoned(e);
     }

@@ -315,11 +315,6 @@ final class NodeLocks {
     }
   }
 
-  /** Tells whether any lock is held. */
-  boolean areHeld() {
-    return count > 0;
-  }
-
   /** Forgets what is held and leaves it locked, as nobody may use it any more. */
   void keep() {
     count = 0;

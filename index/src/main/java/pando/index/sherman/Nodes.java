@@ -66,12 +66,20 @@ final class Nodes {
    * Reads a node without a lock, or with it where the node changes all the time.
    *
    * @param locks to take it with
+   * @param mayWait whether to wait for the lock: not where the session holds any, wherever
    * @param owned whether no other compute server writes the node
    * @param buffer where the node is to start in local memory
    * @return {@link #COVERS}, {@link #RIGHT}, {@link #STALE} or {@link #LOCKED}
    * @throws CorruptNodeException where it is no node
    */
-  int read(NodeLocks locks, long address, int level, long key, boolean owned, long buffer) {
+  int read(
+      NodeLocks locks,
+      boolean mayWait,
+      long address,
+      int level,
+      long key,
+      boolean owned,
+      long buffer) {
     String problem = null;
     int most = validation == Validation.VERSIONS ? READS_BEFORE_LOCK : READS_MAX;
     for (int attempt = 0; attempt < most; attempt++) {
@@ -86,7 +94,6 @@ final class Nodes {
       }
       worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
     }
-    boolean mayWait = !locks.areHeld();
     if (!mayWait && !locks.tryLock(address, owned)) {
       return LOCKED;
     }

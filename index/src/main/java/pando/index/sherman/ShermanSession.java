@@ -20,6 +20,9 @@ final class ShermanSession extends RoutedSession<ShermanWorker> {
   private final ShermanIndex index;
   private final int home;
 
+  /** The key from which on the last walk under locks looked last. */
+  private long reached;
+
   private ShermanSession(ShermanIndex index, int home) {
     super(new @Nullable ShermanWorker[ShermanOptions.COMPUTE_SERVERS_MAX]);
     this.index = index;
@@ -73,7 +76,7 @@ final class ShermanSession extends RoutedSession<ShermanWorker> {
         }
         unlockNeighbours();
         worker(wanted).worker().backoff().pause(Math.min(attempt, PAUSE_MAX));
-        forEach(worker -> worker.neighbours().awaitBusy());
+        worker(reached).neighbours().awaitBusy();
       }
     } finally {
       unlockNeighbours();
@@ -86,15 +89,15 @@ final class ShermanSession extends RoutedSession<ShermanWorker> {
   }
 
   private Outcome walkUnderLocks(long wanted, boolean down) {
-    long probe = wanted;
+    reached = wanted;
     while (true) {
-      Neighbours neighbours = worker(probe).neighbours();
-      Outcome outcome = neighbours.lookAndLock(probe, down);
+      Neighbours neighbours = worker(reached).neighbours();
+      Outcome outcome = neighbours.lookAndLock(reached, down);
       if (outcome != Outcome.FURTHER) {
         setEntry(neighbours.key(), neighbours.value());
         return outcome;
       }
-      probe = neighbours.bound();
+      reached = neighbours.bound();
     }
   }
 

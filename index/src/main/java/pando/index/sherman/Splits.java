@@ -195,7 +195,8 @@ final class Splits {
     BLinkLayout.setSibling(memory, node, siblingAddress);
     fill(node, 0, kept);
     boolean together = GlobalAddress.server(siblingAddress) == GlobalAddress.server(address);
-    begun = together;
+    // An entry may be written already, by the split below.
+    begun |= together;
     unfinished = together ? node : NOTHING;
     try {
       nodes.addHidden(list.clear(), sibling);
@@ -206,7 +207,7 @@ final class Splits {
         unfinished = node;
       }
     } finally {
-      if (!begun) {
+      if (unfinished == NOTHING) {
         server.allocator.free(worker, message, siblingAddress);
       }
     }

@@ -5,22 +5,28 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.util.NavigableMap;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
+import pando.fabric.Worker;
+import pando.fabric.pool.NodeAllocator;
 import pando.index.Entries;
 import pando.index.HookedFabric;
 import pando.index.Pools;
+import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.Tree;
 
@@ -352,6 +358,74 @@ class ShermanFailuresTest {
       Tree tree = sound(fabric, options);
       assertThat(tree.entries()).isEmpty();
       assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"sherman, lines", "sherman, checksum", "sherman, versions", "p-sherman, lines"})
+  void shouldTellOfAnOutcomeWhereNewNodesGoToAnotherMemoryServer(String system, String validation) {
+    ShermanOptions options = options(system, validation);
+    SplittableRandom random = new SplittableRandom(Seeds.of(867));
+    NavigableMap<Long, Long> model = new TreeMap<>();
+    int failures = 0;
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 1 << 20, 867))) {
+      fillAllButAChunk(fabric);
+      try (ShermanIndex index = ShermanIndex.create(fabric, options);
+          Session session = index.session();
+          Session other = index.session()) {
+        while (model.size() < 3_000) {
+          long key = random.nextLong();
+          fabric.breakAfter(random.nextInt(12), ShermanFailuresTest::lost);
+          Throwable failure = catchThrowable(() -> session.put(key, -key));
+          failures += fabric.unhook();
+          if (failure != null && !(failure instanceof UnknownOutcomeException)) {
+            assertThat(get(other, key)).as("%s: key %d", failure, key).isNull();
+          }
+          session.put(key, -key);
+          model.put(key, -key);
+        }
+      }
+      assertThat(failures).isGreaterThan(500);
+      assertThat(sound(fabric, options).entries()).isEqualTo(model);
+    }
+  }
+
+  /** Leaves room at one of two memory servers for so few nodes that splits go on to the other. */
+  private static void fillAllButAChunk(HookedFabric fabric) {
+    int chunk = 64 << 10;
+    NodeAllocator filler = new NodeAllocator(2, chunk);
+    try (RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(memory)) {
+      long last = filler.allocate(worker, 0, 0);
+      for (long node = last; GlobalAddress.server(node) == 0; ) {
+        last = node;
+        node = filler.allocate(worker, 0, 0);
+      }
+      filler.free(worker, 0, last);
+      filler.trim(worker, 0);
+    }
+  }
+
+  @Test
+  void shouldLetGoOfTheLockOfAChangeWhoseTakingIsNotAnswered() {
+    ShermanOptions options = options("sherman", "lines");
+    NavigableMap<Long, Long> model = entries(12);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 868));
+        ShermanIndex index = ShermanIndex.create(fabric, options)) {
+      fabric.hookNext(
+          verbs ->
+              verbs.size() == 1
+                  && verbs.kind(0) == Kind.CAS
+                  && verbs.remote(0) == GlobalAddress.of(0, 192),
+          taking -> {
+            taking.post();
+            throw new UnknownOutcomeException("not answered, by a test");
+          });
+      assertThatThrownBy(() -> index.bulkLoad(Entries.of(model), 0.5))
+          .isInstanceOf(UnknownOutcomeException.class);
+      assertThat(fabric.unhook()).isOne();
+      index.bulkLoad(Entries.of(model), 0.5);
+      assertThat(sound(fabric, options).entries()).isEqualTo(model);
     }
   }
 }

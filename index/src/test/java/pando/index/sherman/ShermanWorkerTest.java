@@ -14,9 +14,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
+import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.Entries;
+import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -134,6 +136,94 @@ class ShermanWorkerTest {
       assertThat(neighbours.key()).isEqualTo(model.higherKey(last));
       neighbours.unlock();
       assertThat(BLinkWalk.of(fabric, options).problems()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldNotWaitAtOneComputeServerWhileItHoldsLocksAtAnother() {
+    ShermanOptions options =
+        tiny(ShermanOptions.partitionedSherman())
+            .withComputeServers(3)
+            .with("validation", "versions");
+    try (Fabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 864));
+        ShermanPokes pokes = new ShermanPokes(fabric, options);
+        ShermanIndex index = ShermanIndex.create(fabric, options)) {
+      long root = pokes.path(0)[1];
+      Neighbours left = neighbours(index, 0);
+      Neighbours middle = neighbours(index, 1);
+      Neighbours right = neighbours(index, 2);
+      assertThat(left.lookAndLock(Long.MIN_VALUE, false)).isEqualTo(Outcome.FURTHER);
+      pokes.setLock(root, HOLDER);
+      assertThat(middle.lookAndLock(left.bound(), false)).isEqualTo(Outcome.BUSY);
+      left.unlock();
+      pokes.setLock(root, 0);
+      middle.awaitBusy();
+      assertThat(left.lookAndLock(Long.MIN_VALUE, false)).isEqualTo(Outcome.FURTHER);
+      assertThat(middle.lookAndLock(left.bound(), false)).isEqualTo(Outcome.FURTHER);
+      assertThat(right.lookAndLock(middle.bound(), false)).isEqualTo(Outcome.NONE);
+    }
+  }
+
+  /** A session that begins anew may need what it waited for at another compute server. */
+  @Test
+  void shouldNotBeInItsOwnWayAtAnotherComputeServer() {
+    ShermanOptions options =
+        tiny(ShermanOptions.partitionedSherman())
+            .withComputeServers(2)
+            .with("validation", "versions");
+    try (Fabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 865));
+        ShermanPokes pokes = new ShermanPokes(fabric, options);
+        ShermanIndex index = ShermanIndex.create(fabric, options)) {
+      long root = pokes.path(0)[1];
+      Neighbours left = neighbours(index, 0);
+      Neighbours right = neighbours(index, 1);
+      pokes.setLock(root, HOLDER);
+      assertThat(right.lookAndLock(0, false)).isEqualTo(Outcome.BUSY);
+      pokes.setLock(root, 0);
+      right.awaitBusy();
+      assertThat(left.lookAndLock(Long.MIN_VALUE, false)).isEqualTo(Outcome.FURTHER);
+      assertThat(right.lookAndLock(left.bound(), false)).isEqualTo(Outcome.NONE);
+    }
+  }
+
+  private static Neighbours neighbours(ShermanIndex index, int server) {
+    return Objects.requireNonNull(index.worker(server)).neighbours();
+  }
+
+  @Test
+  void shouldForgetWhomItWaitedForWhereSomethingFailed() {
+    ShermanOptions options = tiny(ShermanOptions.partitionedSherman()).withComputeServers(2);
+    try (Fabric real = Pools.open(1, 8 << 20, 867)) {
+      Fabric fabric = failing(real, this::isFirstUnlock);
+      try (ShermanIndex index = ShermanIndex.create(fabric, options);
+          Session session = index.session()) {
+        assertThat(neighbours(index, 1).lookAndLock(0, false)).isEqualTo(Outcome.NONE);
+        failing = true;
+        assertThatThrownBy(() -> session.ceiling(-9)).hasMessageContaining("fails: post");
+        assertThat(neighbours(index, 0).lookAndLock(-9, false)).isEqualTo(Outcome.FURTHER);
+        assertThatThrownBy(() -> session.ceiling(-9))
+            .isInstanceOf(StalledException.class)
+            .hasNoSuppressedExceptions();
+      }
+    }
+  }
+
+  @Test
+  void shouldEndEveryWorkerWhereOneCannotBeEnded() {
+    ShermanOptions options = tiny(ShermanOptions.partitionedSherman()).withComputeServers(2);
+    try (Fabric real = Pools.open(1, 8 << 20, 866)) {
+      int[] closed = {0};
+      Fabric fabric = failing(real, (method, _) -> method.equals("close") && closed[0]++ == 0);
+      try (ShermanIndex index = ShermanIndex.create(fabric, options);
+          Session session = index.session()) {
+        session.put(-9, 1);
+        session.put(9, 1);
+        failing = true;
+        assertThatThrownBy(session::close).hasMessageContaining("fails: close");
+        assertThat(closed[0]).isEqualTo(2);
+        assertThatThrownBy(() -> session.get(9)).hasMessageContaining("closed");
+        failing = false;
+      }
     }
   }
 }
