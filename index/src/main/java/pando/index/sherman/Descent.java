@@ -6,6 +6,7 @@ import pando.fabric.Backoff;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.index.blink.DescentCounters;
 import pando.index.pool.Catalogue;
 
 /**
@@ -46,10 +47,7 @@ final class Descent {
   private long low;
   private long high;
 
-  long leafHits;
-  long leafMisses;
-  long innerReads;
-  long restarts;
+  final DescentCounters counters = new DescentCounters();
 
   Descent(ShermanContext context) {
     this.server = context.server;
@@ -70,11 +68,11 @@ final class Descent {
    */
   boolean findLeaf(long key) {
     if (server.lower.find(key, hit, backoff)) {
-      leafHits++;
+      counters.leafHits++;
       follow(server.lower, 0);
       return true;
     }
-    leafMisses++;
+    counters.leafMisses++;
     find(key, 0);
     return level == 0;
   }
@@ -160,7 +158,7 @@ final class Descent {
   /** Reads the node, or the sibling that covers the key by now. */
   private int readRight(long key) {
     for (int hops = 0; hops < HOPS_MAX; hops++) {
-      innerReads++;
+      counters.innerReads++;
       int outcome = nodes.read(locks, node, level, key, owned, buffer);
       if (outcome != Nodes.RIGHT) {
         return outcome;
@@ -237,7 +235,7 @@ final class Descent {
 
   /** Takes note that what was found is not what was looked for, and waits a little. */
   void astray(int attempt) {
-    restarts++;
+    counters.restarts++;
     if (guide != server.lower) {
       server.setRoot(0, backoff);
     }

@@ -70,7 +70,7 @@ final class NodeLocks {
 
   private boolean fetched;
 
-  NodeLocks(ShermanServer server, Validation validation, int session, Worker worker, long scratch) {
+  NodeLocks(ShermanServer server, int session, Worker worker, long scratch) {
     this.tables = server.locks;
     this.layout = server.layout;
     this.worker = worker;
@@ -78,7 +78,7 @@ final class NodeLocks {
     this.unlocked = scratch;
     this.found = scratch + Long.BYTES;
     this.local = server.options.localLocks();
-    this.versions = validation.countsInLocks();
+    this.versions = server.validation.countsInLocks();
     this.combine = server.options.combine();
     this.handovers = server.options.handovers();
     this.waitNanos = server.options.lockWaitNanos();

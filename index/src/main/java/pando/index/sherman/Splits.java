@@ -76,7 +76,7 @@ final class Splits {
     this.catalogue = context.catalogue;
     this.worker = context.worker;
     this.memory = context.memory;
-    this.lockNew = context.validation.countsInLocks();
+    this.lockNew = server.validation.countsInLocks();
     this.sibling = context.sibling;
     this.parent = context.parent;
     this.message = context.message;
