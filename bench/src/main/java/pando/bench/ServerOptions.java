@@ -21,7 +21,7 @@ final class ServerOptions {
       names = "--compute-servers",
       paramLabel = "N",
       description =
-          "Compute servers, each with its own keys and cache (default: " + COMPUTE_SERVERS + ").")
+          "Compute servers, each with a cache of its own (default: " + COMPUTE_SERVERS + ").")
   private @Nullable Integer computeServers;
 
   @Option(

@@ -26,7 +26,7 @@ public class PoolChange implements AutoCloseable {
    * @param system number of the system whose index it is
    * @param count takes the verbs at the end
    */
-  protected PoolChange(
+  public PoolChange(
       Fabric fabric, long localBytes, NodePlaces places, int system, Consumer<VerbCounters> count) {
     this.count = count;
     this.message = localBytes;

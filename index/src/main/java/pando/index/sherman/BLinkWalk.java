@@ -37,12 +37,12 @@ public final class BLinkWalk {
 
   private int strays;
 
-  private BLinkWalk(ShermanServer server, Validation validation, Worker worker, long scratch) {
+  private BLinkWalk(ShermanServer server, Worker worker, long scratch) {
     this.layout = server.layout;
     this.locks = server.locks;
     this.worker = worker;
     this.memory = worker.memory();
-    this.nodes = new Nodes(server, validation, worker, scratch);
+    this.nodes = new Nodes(server, worker, scratch);
   }
 
   /**
@@ -64,7 +64,7 @@ public final class BLinkWalk {
                 layout,
                 validation,
                 worker.random())) {
-      BLinkWalk walk = new BLinkWalk(server, validation, worker, message);
+      BLinkWalk walk = new BLinkWalk(server, worker, message);
       walk.root(new Catalogue(worker, message, server.places, server.system));
       walk.onChipLocks(fabric, options);
       return new Tree(walk.entries, walk.addresses.size(), walk.strays, walk.problems);

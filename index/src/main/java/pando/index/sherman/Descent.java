@@ -6,6 +6,7 @@ import pando.fabric.Backoff;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.index.blink.DescentCounters;
 import pando.index.pool.Catalogue;
 
 /**
@@ -49,10 +50,7 @@ final class Descent {
   private long low;
   private long high;
 
-  long leafHits;
-  long leafMisses;
-  long innerReads;
-  long restarts;
+  final DescentCounters counters = new DescentCounters();
 
   Descent(ShermanContext context) {
     this.server = context.server;
@@ -68,11 +66,11 @@ final class Descent {
   /** Finds the leaf of a key. */
   void findLeaf(long key) {
     if (server.lower.find(key, hit, backoff)) {
-      leafHits++;
+      counters.leafHits++;
       follow(server.lower, 0);
       return;
     }
-    leafMisses++;
+    counters.leafMisses++;
     find(key, 0);
   }
 
@@ -172,7 +170,7 @@ final class Descent {
   /** Reads the node, or the sibling that covers the key by now. */
   private int readRight(long key) {
     for (int hops = 0; hops < HOPS_MAX; hops++) {
-      innerReads++;
+      counters.innerReads++;
       int outcome = nodes.read(locks, mayWait, node, level, key, owned, buffer);
       if (outcome != Nodes.RIGHT) {
         return outcome;
@@ -249,7 +247,7 @@ final class Descent {
 
   /** Takes note that what was found is not what was looked for, and waits a little. */
   void astray(int attempt) {
-    restarts++;
+    counters.restarts++;
     if (guide != server.lower) {
       server.setRoot(0, backoff);
     }

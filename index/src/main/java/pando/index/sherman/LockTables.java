@@ -28,6 +28,7 @@ final class LockTables {
   static final int LOCK_BITS = 16;
   static final long LOCK_MASK = (1L << LOCK_BITS) - 1;
   static final int SESSION_BITS = 9;
+  static final long SESSION_MASK = (1L << SESSION_BITS) - 1;
 
   private static final int LOCKS_TO_A_WORD = Long.SIZE / LOCK_BITS;
 

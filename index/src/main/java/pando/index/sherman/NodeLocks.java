@@ -57,6 +57,10 @@ final class NodeLocks {
   private final int handovers;
   private final long waitNanos;
   private final long owner;
+
+  /** Bits in which a lock of this compute server may differ from {@link #owner}: the session. */
+  private final long others;
+
   private final VerbList single = new VerbList();
 
   private long[] held = new long[8];
@@ -70,7 +74,7 @@ final class NodeLocks {
 
   private boolean fetched;
 
-  NodeLocks(ShermanServer server, Validation validation, int session, Worker worker, long scratch) {
+  NodeLocks(ShermanServer server, int session, Worker worker, long scratch) {
     this.tables = server.locks;
     this.layout = server.layout;
     this.worker = worker;
@@ -78,11 +82,12 @@ final class NodeLocks {
     this.unlocked = scratch;
     this.found = scratch + Long.BYTES;
     this.local = server.options.localLocks();
-    this.versions = validation.countsInLocks();
+    this.versions = server.validation.countsInLocks();
     this.combine = server.options.combine();
     this.handovers = server.options.handovers();
     this.waitNanos = server.options.lockWaitNanos();
     this.owner = ((server.number + 1L) << LockTables.SESSION_BITS) | session;
+    this.others = local ? LockTables.SESSION_MASK : 0;
   }
 
   /**
@@ -212,7 +217,7 @@ final class NodeLocks {
             + ", holder=computeServer "
             + ((holder >>> LockTables.SESSION_BITS) - 1)
             + " session "
-            + (holder & ((1 << LockTables.SESSION_BITS) - 1))
+            + (holder & LockTables.SESSION_MASK)
             + ", waitedNanos="
             + (worker.nanoTime() - start));
   }
@@ -274,13 +279,18 @@ final class NodeLocks {
   private void addUnlock(int place, VerbList changes) {
     long lock = held[place];
     if (versions) {
-      memory.set(LONG, unlocked, (words[place] | LockTables.LOCK_MASK) + 1);
+      memory.set(LONG, unlocked, nextVersion(words[place]));
       changes.write(tables.wordOf(lock), unlocked, Long.BYTES);
     } else {
       memory.set(LONG, unlocked, 0);
       int bytes = LockTables.LOCK_BITS / Byte.SIZE;
       changes.write(tables.wordOf(lock) + tables.shiftOf(lock) / Byte.SIZE, unlocked, bytes);
     }
+  }
+
+  /** Returns an unlocked word whose version is one more. */
+  private static long nextVersion(long word) {
+    return (word | LockTables.LOCK_MASK) + 1;
   }
 
   private void post(VerbList changes) {
@@ -327,9 +337,8 @@ final class NodeLocks {
       return place >= 0;
     }
     worker.read(tables.wordOf(held[place]), found, Long.BYTES);
-    long sessions = local ? (1L << LockTables.SESSION_BITS) - 1 : 0;
     long holder = (memory.get(LONG, found) >>> tables.shiftOf(held[place])) & LockTables.LOCK_MASK;
-    return ((holder ^ owner) & ~sessions) == 0;
+    return ((holder ^ owner) & ~others) == 0;
   }
 
   /** Frees a global lock if it is still ours, again and again where that fails. */
@@ -352,8 +361,7 @@ final class NodeLocks {
   private void takeBack(long lock) {
     int shift = tables.shiftOf(lock);
     long address = tables.wordOf(lock);
-    long sessions = local ? (1L << LockTables.SESSION_BITS) - 1 : 0;
-    long compared = (LockTables.LOCK_MASK & ~sessions) << shift;
+    long compared = (LockTables.LOCK_MASK & ~others) << shift;
     if (!versions) {
       worker.maskedCas(address, owner << shift, compared, 0, LockTables.LOCK_MASK << shift);
       return;
@@ -361,7 +369,7 @@ final class NodeLocks {
     worker.read(address, found, Long.BYTES);
     long word = memory.get(LONG, found);
     if (((word ^ owner) & compared) == 0) {
-      worker.cas(address, word, (word | LockTables.LOCK_MASK) + 1);
+      worker.cas(address, word, nextVersion(word));
     }
   }
 

@@ -51,10 +51,10 @@ final class Nodes {
   private final long after;
   private final VerbList list = new VerbList();
 
-  Nodes(ShermanServer server, Validation validation, Worker worker, long scratch) {
+  Nodes(ShermanServer server, Worker worker, long scratch) {
     this.server = server;
     this.layout = server.layout;
-    this.validation = validation;
+    this.validation = server.validation;
     this.entryWrites = server.options.entryWrites();
     this.worker = worker;
     this.memory = worker.memory();

@@ -2,10 +2,10 @@ package pando.index.sherman;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
-import pando.index.EntryVisitor;
+import pando.index.blink.LeafScan;
 
-/** Scans leaves, several of which are READ together where a cached node tells them. */
-final class Scans {
+/** Reads the leaves of a scan, several together where a cached node tells them. */
+final class Scans extends LeafScan {
   /** Share of a leaf that is expected to be filled. */
   private static final double FILL = 0.7;
 
@@ -17,62 +17,19 @@ final class Scans {
   private final Leaves leaves;
   private final VerbList list = new VerbList();
   private final long[] addresses = new long[ShermanContext.PARALLEL];
-  private final long[] keys;
-  private final long[] values;
-  private boolean ended;
 
   Scans(ShermanContext context, Descent descent, Leaves leaves) {
+    super(context.layout.capacity());
     this.context = context;
     this.layout = context.layout;
     this.memory = context.memory;
     this.nodes = context.nodes;
     this.descent = descent;
     this.leaves = leaves;
-    this.keys = new long[layout.capacity()];
-    this.values = new long[layout.capacity()];
   }
 
-  /** Tells whether the visitor ended the last scan. */
-  boolean wasEnded() {
-    return ended;
-  }
-
-  /** Visits entries in order; returns their number. */
-  long scan(long from, long to, long limit, EntryVisitor visitor) {
-    ended = false;
-    long visited = 0;
-    long next = from;
-    while (visited < limit) {
-      int count = readLeaves(next, to, limit - visited);
-      for (int i = 0; i < count && visited < limit; i++) {
-        long high = BLinkLayout.high(memory, buffer(i));
-        visited += visit(buffer(i), next, to, limit - visited, visitor);
-        if (ended || high >= to) {
-          return visited;
-        }
-        next = high + 1;
-      }
-    }
-    return visited;
-  }
-
-  private int visit(long leaf, long from, long to, long limit, EntryVisitor visitor) {
-    int count = layout.copySorted(memory, leaf, from, to, keys, values);
-    int wanted = (int) Math.min(count, limit);
-    for (int i = 0; i < wanted; i++) {
-      if (!visitor.visit(keys[i], values[i])) {
-        ended = true;
-        return i + 1;
-      }
-    }
-    return wanted;
-  }
-
-  /**
-   * Reads leaves side by side, the first of which covers a key; returns how many of them are what
-   * they were taken for, at least 1.
-   */
-  private int readLeaves(long from, long to, long limit) {
+  @Override
+  protected int readLeaves(long from, long to, long limit) {
     try {
       descent.findLeaf(from);
       int planned = plan(from, to, limit);
@@ -112,9 +69,19 @@ final class Scans {
           || nodes.check(addresses[i], 0, next, buffer(i)) != Nodes.COVERS) {
         return i;
       }
-      next = BLinkLayout.high(memory, buffer(i)) + 1;
+      next = high(i) + 1;
     }
     return count;
+  }
+
+  @Override
+  protected long high(int leaf) {
+    return BLinkLayout.high(memory, buffer(leaf));
+  }
+
+  @Override
+  protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
+    return layout.copySorted(memory, buffer(leaf), from, to, keys, values);
   }
 
   private long buffer(int number) {

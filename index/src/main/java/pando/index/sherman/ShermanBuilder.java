@@ -11,10 +11,10 @@ final class ShermanBuilder extends TreeBuilder {
   private final int memoryServers;
   private long turn;
 
-  ShermanBuilder(ShermanServer server, Fabric fabric, Validation validation, double fill) {
+  ShermanBuilder(ShermanServer server, Fabric fabric, double fill) {
     super(fabric, server.allocator, server.layout.nodeBytes(), server.layout.capacity(), fill);
     this.layout = server.layout;
-    this.nodes = new Nodes(server, validation, worker(), message());
+    this.nodes = new Nodes(server, worker(), message());
     this.memoryServers = fabric.memoryServers();
   }
 

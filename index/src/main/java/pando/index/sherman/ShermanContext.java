@@ -19,7 +19,6 @@ final class ShermanContext implements AutoCloseable {
   final BLinkLayout layout;
   final Worker worker;
   final MemorySegment memory;
-  final Validation validation;
   final NodeLocks locks;
   final Nodes nodes;
   final Catalogue catalogue;
@@ -48,10 +47,9 @@ final class ShermanContext implements AutoCloseable {
   private final int session;
   private final RegisteredMemory registered;
 
-  private ShermanContext(ShermanServer server, Fabric fabric, Validation validation, int session) {
+  private ShermanContext(ShermanServer server, Fabric fabric, int session) {
     this.server = server;
     this.layout = server.layout;
-    this.validation = validation;
     this.session = session;
     this.leaf = layout.offset(0);
     this.sibling = layout.offset(1);
@@ -65,8 +63,8 @@ final class ShermanContext implements AutoCloseable {
     this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = worker.memory();
-    this.locks = new NodeLocks(server, validation, session, worker, ofLocks);
-    this.nodes = new Nodes(server, validation, worker, ofNodes);
+    this.locks = new NodeLocks(server, session, worker, ofLocks);
+    this.nodes = new Nodes(server, worker, ofNodes);
     this.catalogue = new Catalogue(worker, message, server.places, server.system);
   }
 
@@ -75,11 +73,11 @@ final class ShermanContext implements AutoCloseable {
    *
    * @throws IllegalStateException where the server has as many sessions as it can have
    */
-  static ShermanContext open(ShermanServer server, Fabric fabric, Validation validation) {
+  static ShermanContext open(ShermanServer server, Fabric fabric) {
     int session = server.openSession();
     boolean opened = false;
     try {
-      ShermanContext context = new ShermanContext(server, fabric, validation, session);
+      ShermanContext context = new ShermanContext(server, fabric, session);
       opened = true;
       return context;
     } finally {

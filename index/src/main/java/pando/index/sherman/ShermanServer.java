@@ -1,35 +1,31 @@
 package pando.index.sherman;
 
-import java.util.BitSet;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
-import pando.fabric.pool.NodeAllocator;
 import pando.index.Partitioning;
-import pando.index.pool.NodePlaces;
+import pando.index.blink.BLinkServer;
+import pando.index.blink.Totals;
 
 /** What the sessions of one compute server share: its caches, its local locks, its free nodes. */
-final class ShermanServer implements AutoCloseable {
+final class ShermanServer extends BLinkServer {
   private static final int SYSTEM = 0x5AE0_0000;
   private static final int TOP_FRAMES = 1_024;
   private static final int INCARNATION_SHIFT = 36;
   private static final int SERVER_SHIFT = 56;
   private static final int INCARNATION_BITS = 20;
 
-  final int number;
-
-  /** Tells a pool with this kind of tree in it. */
-  final int system;
-
   final ShermanOptions options;
 
   /** Whether each key belongs to one compute server. */
   final boolean partitioned;
 
+  /** How torn nodes are told. */
+  final Validation validation;
+
   final BLinkLayout layout;
-  final NodePlaces places;
-  final NodeAllocator allocator;
   final LockTables locks;
 
   /** Copies of nodes of level 1. */
@@ -42,8 +38,6 @@ final class ShermanServer implements AutoCloseable {
   final IndexCache top;
 
   private final AtomicLong stamps;
-  private final BitSet sessions = new BitSet();
-  private volatile long root;
   private volatile long low = Long.MIN_VALUE;
   private volatile long high = Long.MAX_VALUE;
 
@@ -54,13 +48,16 @@ final class ShermanServer implements AutoCloseable {
       BLinkLayout layout,
       Validation validation,
       RandomGenerator random) {
-    this.number = number;
-    this.system = system(options, validation);
+    super(
+        number,
+        system(options, validation),
+        fabric,
+        layout.nodeBytes(),
+        ShermanOptions.SESSIONS_MAX);
     this.options = options;
     this.partitioned = options.isPartitioned();
     this.layout = layout;
-    this.places = new NodePlaces(fabric, layout.nodeBytes());
-    this.allocator = new NodeAllocator(fabric.memoryServers(), layout.nodeBytes());
+    this.validation = validation;
     this.locks = new LockTables(fabric, options, validation);
     this.lower = new IndexCache(layout, (int) (options.cacheBytes() / layout.nodeBytes()));
     this.upper = new IndexCache(layout, TOP_FRAMES);
@@ -82,23 +79,27 @@ final class ShermanServer implements AutoCloseable {
     return stamps.incrementAndGet();
   }
 
-  /** Returns the root pointer as it was last seen, 0 where it is not known. */
-  long root() {
-    return root;
+  @Override
+  protected void clearUpper(Backoff backoff) {
+    upper.clear(backoff);
+    top.clear(backoff);
   }
 
-  /** Takes note of the root pointer. */
-  void setRoot(long seen, Backoff backoff) {
-    if (seen != root) {
-      root = seen;
-      // What was below the root before may be two levels below it now.
-      upper.clear(backoff);
-      top.clear(backoff);
+  @Override
+  protected void clearLower(Backoff backoff) {
+    lower.clear(backoff);
+  }
+
+  @Override
+  protected void count(Totals totals) {
+    for (IndexCache cache : List.of(lower, upper, top)) {
+      totals.addCache(cache.admissions(), cache.evictions());
     }
   }
 
   /** Takes over the keys of a partition. */
-  void own(Partitioning partitioning) {
+  @Override
+  protected void own(Partitioning partitioning) {
     low = partitioning.lowOfServer(number);
     high = partitioning.highOfServer(number);
   }
@@ -117,21 +118,6 @@ final class ShermanServer implements AutoCloseable {
    */
   boolean isForeign(long from, long to) {
     return partitioned && (to < low || from > high);
-  }
-
-  /** Gives a new session a number. */
-  synchronized int openSession() {
-    int session = sessions.nextClearBit(0);
-    if (session >= ShermanOptions.SESSIONS_MAX) {
-      throw new IllegalStateException(
-          "too many sessions: computeServer=" + number + ", maximum=" + session);
-    }
-    sessions.set(session);
-    return session;
-  }
-
-  synchronized void closeSession(int session) {
-    sessions.clear(session);
   }
 
   @Override

@@ -4,12 +4,15 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.UnknownOutcomeException;
+import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.index.blink.BLinkWorker;
+import pando.index.blink.DescentCounters;
 import pando.index.session.Operation;
 
 /** One session's operations through one compute server. */
-final class ShermanWorker implements AutoCloseable {
+final class ShermanWorker implements BLinkWorker {
   private final ShermanContext context;
   private final BLinkLayout layout;
   private final MemorySegment memory;
@@ -29,8 +32,8 @@ final class ShermanWorker implements AutoCloseable {
   /** The leaf of which an entry may have been written, {@code NULL} where none was. */
   private long writing;
 
-  ShermanWorker(ShermanServer server, Fabric fabric, Validation validation) {
-    this.context = ShermanContext.open(server, fabric, validation);
+  ShermanWorker(ShermanServer server, Fabric fabric) {
+    this.context = ShermanContext.open(server, fabric);
     this.layout = context.layout;
     this.memory = context.memory;
     this.locks = context.locks;
@@ -48,8 +51,14 @@ final class ShermanWorker implements AutoCloseable {
     return context.worker;
   }
 
-  Descent descent() {
-    return descent;
+  @Override
+  public VerbCounters verbs() {
+    return context.worker.counters();
+  }
+
+  @Override
+  public DescentCounters descents() {
+    return descent.counters;
   }
 
   /** Returns what looks for the entry next to a key. */

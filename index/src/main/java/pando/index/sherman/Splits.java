@@ -76,7 +76,7 @@ final class Splits {
     this.catalogue = context.catalogue;
     this.worker = context.worker;
     this.memory = context.memory;
-    this.lockNew = context.validation.countsInLocks();
+    this.lockNew = server.validation.countsInLocks();
     this.sibling = context.sibling;
     this.parent = context.parent;
     this.message = context.message;
@@ -195,37 +195,33 @@ final class Splits {
     BLinkLayout.setSibling(memory, node, siblingAddress);
     fill(node, 0, kept);
     boolean together = GlobalAddress.server(siblingAddress) == GlobalAddress.server(address);
-    // An entry may be written already, by the split below.
-    begun |= together;
-    unfinished = together ? node : NOTHING;
     try {
       nodes.addHidden(list.clear(), sibling);
-      if (!together) {
-        worker.post(list);
-        list.clear();
-        begun = true;
-        unfinished = node;
-      }
+      postUnless(together);
+      begun = true;
+      unfinished = node;
     } finally {
       if (unfinished == NOTHING) {
         server.allocator.free(worker, message, siblingAddress);
       }
     }
     nodes.addNode(list, node);
-    if (!together) {
-      worker.post(list);
-      list.clear();
-    }
+    postUnless(together);
     nodes.addReveal(list, siblingAddress);
-    if (!together) {
-      worker.post(list);
-      list.clear();
-    }
+    postUnless(together);
     locks.writeAndUnlock(address, list);
     unfinished = NOTHING;
     unlockNew(siblingAddress);
     newNode = siblingAddress;
     newLow = low;
+  }
+
+  /** Posts what a list has so far, unless all of it goes to one memory server, in one list. */
+  private void postUnless(boolean together) {
+    if (!together) {
+      worker.post(list);
+      list.clear();
+    }
   }
 
   /** Allocates a node, near another if there is room, and takes its lock where that is needed. */

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -16,6 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.PoolFullException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
@@ -255,6 +258,41 @@ class ShermanFailuresTest {
       assertThat(tree.problems()).as(what).isEmpty();
       assertThat(tree.entries()).as(what).isEqualTo(model);
       return broke;
+    }
+  }
+
+  @Test
+  void shouldTellOfAnEntryThatIsStoredWhereASplitAboveItFails() {
+    ShermanOptions options = options("sherman", "checksum");
+    SplittableRandom random = new SplittableRandom(Seeds.of(866));
+    Map<Long, Long> model = new HashMap<>();
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 128 << 10, 866));
+        ShermanIndex index = ShermanIndex.create(fabric, options);
+        Session session = index.session()) {
+      // A new node is written alone where its memory server is another, as the first is full.
+      fabric.hookEach(
+          verbs ->
+              verbs.size() == 1
+                  && verbs.kind(0) == Kind.WRITE
+                  && verbs.length(0) > BLinkLayout.LINE_BYTES,
+          write -> {
+            if (random.nextInt(3) == 0) {
+              throw lost();
+            }
+            write.post();
+          });
+      boolean full = false;
+      while (!full) {
+        long key = random.nextLong();
+        Throwable failure = catchThrowable(() -> session.put(key, key));
+        full = failure instanceof PoolFullException;
+        if (failure instanceof UnknownOutcomeException ? session.get(key) : failure == null) {
+          model.put(key, key);
+        }
+        assertThat(get(session, key)).as("%s", failure).isEqualTo(model.get(key));
+      }
+      assertThat(fabric.unhook()).isPositive();
+      assertThat(sound(fabric, options).entries()).isEqualTo(model);
     }
   }
 

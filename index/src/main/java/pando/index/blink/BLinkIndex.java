@@ -1,0 +1,269 @@
+package pando.index.blink;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.index.CacheCounters;
+import pando.index.EntrySource;
+import pando.index.IndexOptions;
+import pando.index.Partitioning;
+import pando.index.RangeIndex;
+import pando.index.Session;
+import pando.index.load.BulkLoad;
+import pando.index.load.TreeBuilder;
+import pando.index.pool.Arguments;
+import pando.index.pool.NodePlaces;
+import pando.index.pool.PoolChange;
+
+/**
+ * A B-link tree: any number of compute servers in this process, joined by a fabric to memory
+ * servers that may serve other processes as well. Makes, joins, loads and ends it; a system says
+ * how its parts are made.
+ *
+ * @param <S> a compute server
+ * @param <W> one session's part at a compute server
+ */
+public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
+    implements RangeIndex {
+  private final Fabric fabric;
+  private final IndexOptions options;
+  private final int first;
+  private final int count;
+  private final Members<S, W> members;
+  private volatile Partitioning partitioning;
+
+  /**
+   * Prepares an index, which {@link #make} or {@link #join} is to start.
+   *
+   * @param first number of the first compute server that lives here
+   * @param count how many live here, at least 1
+   * @param opener opens a worker of a compute server
+   */
+  protected BLinkIndex(
+      Fabric fabric, IndexOptions options, int first, int count, Function<S, W> opener) {
+    Arguments.checkServers(options, first, count);
+    this.fabric = fabric;
+    this.options = options;
+    this.first = first;
+    this.count = count;
+    this.members = new Members<>(opener);
+    this.partitioning = Partitioning.equalWidth(options.computeServers());
+  }
+
+  /** Returns the number, 32 bits, that tells a pool with this kind of tree in it. */
+  protected abstract int system();
+
+  /** Returns what the number stands for, for messages. */
+  protected abstract String kind();
+
+  /**
+   * Makes a compute server.
+   *
+   * @param random draws what tells it from one that had its number before
+   */
+  protected abstract S server(int number, RandomGenerator random);
+
+  /** Makes a builder of a tree, with nodes of a compute server. */
+  protected abstract TreeBuilder builder(S server, double fill);
+
+  /** Looks at a tree that should be empty. */
+  protected abstract EmptyTree emptyTree(PoolChange change, S server);
+
+  /**
+   * Opens a session.
+   *
+   * @param next the compute server whose turn it is to have one more
+   */
+  protected abstract Session session(S next);
+
+  /**
+   * Makes an empty tree in a pool that has none.
+   *
+   * @throws IllegalStateException where the pool holds an index already
+   */
+  protected final void make() {
+    try (PoolChange change = change()) {
+      change.lock();
+      change.catalogue().claim(options.nodeBytes());
+      try {
+        start(change);
+        long root = build(1, builder -> BulkLoad.empty(builder, partitioning));
+        change.catalogue().begin(root, partitioning);
+      } catch (RuntimeException e) {
+        abandon(change, e);
+        change.catalogue().unclaim(options.nodeBytes());
+        throw e;
+      }
+    }
+  }
+
+  /**
+   * Joins a tree that another process has made.
+   *
+   * @throws IllegalStateException where the pool holds no index, or one of another kind
+   */
+  protected final void join() {
+    try (PoolChange change = change()) {
+      change.lock();
+      change.catalogue().checkClaimed(options.nodeBytes(), kind());
+      try {
+        partitioning = change.catalogue().readPartitioning();
+        start(change);
+      } catch (RuntimeException e) {
+        abandon(change, e);
+        throw e;
+      }
+    }
+  }
+
+  private void start(PoolChange change) {
+    for (int number = first; number < first + count; number++) {
+      S server = server(number, change.worker().random());
+      server.own(partitioning);
+      members.add(server);
+    }
+  }
+
+  /** Lets go of what was begun, after a failure; another failure joins the first. */
+  private void abandon(PoolChange change, RuntimeException failure) {
+    try {
+      members.end();
+      trim(change);
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    } finally {
+      members.servers().forEach(BLinkServer::close);
+    }
+  }
+
+  private PoolChange change() {
+    int nodeBytes = options.nodeBytes();
+    return new PoolChange(
+        fabric, nodeBytes, new NodePlaces(fabric, nodeBytes), system(), members::add);
+  }
+
+  @Override
+  public final String name() {
+    return options.system();
+  }
+
+  @Override
+  public final Partitioning partitioning() {
+    return partitioning;
+  }
+
+  @Override
+  public final boolean serves(long key) {
+    return !options.isPartitioned() || members.local(partitioning.ownerOfKey(key)) != null;
+  }
+
+  @Override
+  public final Session session() {
+    members.checkOpen();
+    return session(members.next());
+  }
+
+  /**
+   * Opens a worker of a compute server, or returns {@code null} where it does not live here.
+   *
+   * @throws IllegalStateException where the index is closed
+   */
+  protected final @Nullable W openWorker(int number) {
+    members.checkOpen();
+    S server = members.local(number);
+    return server == null ? null : members.worker(server);
+  }
+
+  /** Ends a worker. Does nothing for one that has ended. */
+  protected final void retireWorker(W worker) {
+    members.retire(worker);
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>To be called before other processes join, and while no session is used.
+   */
+  @Override
+  public final long bulkLoad(EntrySource entries, double fill) {
+    Objects.requireNonNull(entries, "entries");
+    Arguments.checkFill(fill);
+    members.checkOpen();
+    try (PoolChange change = change()) {
+      change.lock();
+      long before = change.catalogue().root();
+      EmptyTree replaced = emptyTree(change, members.servers().getFirst());
+      List<Long> nodes = replaced.nodes(before);
+      BulkLoad.Built built = build(fill, builder -> BulkLoad.run(builder, entries, partitioning));
+      change.catalogue().swap(before, built.root(), built.partitioning());
+      partitioning = built.partitioning();
+      for (S server : members.servers()) {
+        server.own(partitioning);
+        server.forget(change.worker().backoff());
+      }
+      replaced.free(nodes);
+      return built.entries();
+    }
+  }
+
+  private <T> T build(double fill, Function<TreeBuilder, T> load) {
+    try (TreeBuilder builder = builder(members.servers().getFirst(), fill)) {
+      try {
+        return load.apply(builder);
+      } finally {
+        members.add(builder.verbs());
+      }
+    }
+  }
+
+  @Override
+  public final VerbCounters verbs() {
+    return members.totals().verbs();
+  }
+
+  @Override
+  public final CacheCounters cache() {
+    return members.totals().cacheCounters();
+  }
+
+  @Override
+  public final long poolBytes() {
+    return members.nodesInUse() * options.nodeBytes();
+  }
+
+  @Override
+  public final void close() {
+    if (!members.end()) {
+      return;
+    }
+    try (PoolChange change = change()) {
+      change.lock();
+      trim(change);
+    } finally {
+      members.servers().forEach(BLinkServer::close);
+    }
+  }
+
+  /** Gives back what compute servers have allocated and do not use. */
+  private void trim(PoolChange change) {
+    RuntimeException failure = null;
+    for (S server : members.servers()) {
+      try {
+        server.allocator.trim(change.worker(), change.message());
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+}

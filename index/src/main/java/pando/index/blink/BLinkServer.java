@@ -1,0 +1,100 @@
+package pando.index.blink;
+
+import java.util.BitSet;
+import pando.fabric.Backoff;
+import pando.fabric.Fabric;
+import pando.fabric.pool.NodeAllocator;
+import pando.index.Partitioning;
+import pando.index.pool.NodePlaces;
+
+/**
+ * What the sessions of one compute server share: its free nodes, the root as it was last seen, and
+ * copies of inner nodes. Thread-safe.
+ */
+public abstract class BLinkServer implements AutoCloseable {
+  /** Tells it from the other compute servers of the index. */
+  public final int number;
+
+  /** Tells a pool with this kind of tree in it. */
+  public final int system;
+
+  /** Knows where a node can be. */
+  public final NodePlaces places;
+
+  /** Has nodes to give, and takes them back. */
+  public final NodeAllocator allocator;
+
+  private final int sessionsMax;
+  private final BitSet sessions = new BitSet();
+  private volatile long root;
+
+  /**
+   * Creates a compute server that has seen no root yet.
+   *
+   * @param system number of the system whose index it is
+   * @param sessionsMax sessions that it can have at a time
+   */
+  protected BLinkServer(int number, int system, Fabric fabric, int nodeBytes, int sessionsMax) {
+    this.number = number;
+    this.system = system;
+    this.places = new NodePlaces(fabric, nodeBytes);
+    this.allocator = new NodeAllocator(fabric.memoryServers(), nodeBytes);
+    this.sessionsMax = sessionsMax;
+  }
+
+  /** Drops the copies of the root and of the level below it. */
+  protected abstract void clearUpper(Backoff backoff);
+
+  /** Drops the copies of level 1. */
+  protected abstract void clearLower(Backoff backoff);
+
+  /** Adds what its caches have counted. */
+  protected abstract void count(Totals totals);
+
+  /** Takes note of how keys are divided. Here nothing: every compute server serves every key. */
+  protected void own(Partitioning partitioning) {}
+
+  /** Returns the root pointer as it was last seen, 0 where it is not known. */
+  public final long root() {
+    return root;
+  }
+
+  /** Takes note of the root pointer; 0 has the next descent read it. */
+  public final void setRoot(long seen, Backoff backoff) {
+    if (seen != root) {
+      root = seen;
+      // What was below the root before may be two levels below it now.
+      clearUpper(backoff);
+    }
+  }
+
+  /** Forgets the tree: another has taken its place. */
+  final void forget(Backoff backoff) {
+    setRoot(0, backoff);
+    clearLower(backoff);
+  }
+
+  /**
+   * Gives a new session the least number that is free.
+   *
+   * @throws IllegalStateException where there are as many sessions as there can be
+   */
+  public final synchronized int openSession() {
+    int session = sessions.nextClearBit(0);
+    if (session >= sessionsMax) {
+      throw new IllegalStateException(
+          "too many sessions: computeServer=" + number + ", maximum=" + sessionsMax);
+    }
+    sessions.set(session);
+    return session;
+  }
+
+  /** Takes a session's number back. */
+  public final synchronized void closeSession(int session) {
+    sessions.clear(session);
+  }
+
+  /** Lets go of its caches. Does nothing where that was done before. */
+  @Override
+  public abstract void close();
+}

@@ -1,0 +1,95 @@
+package pando.index.blink;
+
+import java.util.ArrayList;
+import java.util.List;
+import pando.fabric.GlobalAddress;
+import pando.fabric.pool.NodeAllocator;
+import pando.index.CorruptNodeException;
+import pando.index.pool.Catalogue;
+import pando.index.pool.PoolChange;
+
+/**
+ * A tree without entries that a bulk load replaces. Its levels are read along their siblings, one
+ * node at a time, to the start of the change's local memory.
+ */
+public abstract class EmptyTree {
+  /** Where a node is in local memory. */
+  protected static final long NODE = 0;
+
+  private final PoolChange change;
+  private final NodeAllocator allocator;
+
+  /** Looks at a tree of which a compute server is to take the nodes back. */
+  protected EmptyTree(PoolChange change, BLinkServer server) {
+    this.change = change;
+    this.allocator = server.allocator;
+  }
+
+  /**
+   * Reads a node that nobody changes meanwhile.
+   *
+   * @param low a key that it should cover
+   * @return whether it does
+   */
+  protected abstract boolean read(long address, int level, long low);
+
+  /** Returns the number of entries of the leaf that was read. */
+  protected abstract int entries();
+
+  /** Returns the address of the first child of the inner node that was read. */
+  protected abstract long firstChild();
+
+  /** Returns the greatest key that the node covers that was read. */
+  protected abstract long high();
+
+  /** Returns the node after the one that was read, {@code NULL} where there is none. */
+  protected abstract long sibling();
+
+  /** Marks a node as freed, for those who come to it by old copies. */
+  protected abstract void markFreed(long address);
+
+  /**
+   * Returns the nodes of the tree.
+   *
+   * @throws IllegalStateException where it has entries
+   */
+  final List<Long> nodes(long root) {
+    List<Long> addresses = new ArrayList<>();
+    long first = Catalogue.rootAddress(root);
+    for (int level = Catalogue.rootLevel(root); level >= 0; level--) {
+      first = collectLevel(first, level, addresses);
+    }
+    return addresses;
+  }
+
+  /** Collects a level along its siblings; returns the first node of the level below. */
+  private long collectLevel(long first, int level, List<Long> addresses) {
+    long address = first;
+    long low = Long.MIN_VALUE;
+    long below = GlobalAddress.NULL;
+    while (address != GlobalAddress.NULL) {
+      if (!read(address, level, low)) {
+        throw new CorruptNodeException(address, "is not the node that covers key=" + low);
+      }
+      if (level == 0 && entries() > 0) {
+        throw new IllegalStateException(
+            "the index is not empty: leaf=" + GlobalAddress.toString(address));
+      }
+      if (level > 0 && address == first) {
+        below = firstChild();
+      }
+      addresses.add(address);
+      low = high() + 1;
+      address = sibling();
+    }
+    return below;
+  }
+
+  /** Frees nodes that nothing points to any more, but for old copies. */
+  final void free(List<Long> addresses) {
+    for (long address : addresses) {
+      markFreed(address);
+      allocator.free(change.worker(), change.message(), address);
+    }
+  }
+}

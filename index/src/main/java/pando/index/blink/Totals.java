@@ -1,0 +1,63 @@
+package pando.index.blink;
+
+import pando.fabric.VerbCounters;
+import pando.index.CacheCounters;
+
+/** Sums of what workers and compute servers have counted. Thread-safe. */
+public final class Totals {
+  private final VerbCounters verbs = new VerbCounters();
+  private final DescentCounters descents = new DescentCounters();
+  private long admissions;
+  private long evictions;
+
+  Totals() {}
+
+  synchronized void add(VerbCounters other) {
+    verbs.add(other);
+  }
+
+  synchronized void add(BLinkWorker worker) {
+    verbs.add(worker.verbs());
+    descents.add(worker.descents());
+  }
+
+  /**
+   * Adds what a cache has counted.
+   *
+   * @param admitted copies taken in
+   * @param evicted copies dropped to make room
+   */
+  public synchronized void addCache(long admitted, long evicted) {
+    admissions += admitted;
+    evictions += evicted;
+  }
+
+  /** Adds others, which nobody changes meanwhile. */
+  synchronized void add(Totals other) {
+    verbs.add(other.verbs);
+    descents.add(other.descents);
+    admissions += other.admissions;
+    evictions += other.evictions;
+  }
+
+  synchronized VerbCounters verbs() {
+    VerbCounters copy = new VerbCounters();
+    copy.add(verbs);
+    return copy;
+  }
+
+  synchronized CacheCounters cacheCounters() {
+    return new CacheCounters(
+        descents.leafHits,
+        descents.leafMisses,
+        descents.innerReads,
+        admissions,
+        0,
+        0,
+        evictions,
+        0,
+        0,
+        0,
+        descents.restarts);
+  }
+}

@@ -1,0 +1,54 @@
+package pando.index.sherman;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.Worker;
+import pando.index.blink.EmptyTree;
+import pando.index.pool.PoolChange;
+
+/** A tree of Sherman that a bulk load replaces. */
+final class ShermanEmptyTree extends EmptyTree {
+  private final BLinkLayout layout;
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final Nodes nodes;
+
+  ShermanEmptyTree(PoolChange change, ShermanServer server) {
+    super(change, server);
+    this.layout = server.layout;
+    this.worker = change.worker();
+    this.memory = worker.memory();
+    this.nodes = new Nodes(server, worker, change.message());
+  }
+
+  @Override
+  protected boolean read(long address, int level, long low) {
+    return nodes.readHeld(address, level, low, NODE) == Nodes.COVERS;
+  }
+
+  @Override
+  protected int entries() {
+    return layout.entries(memory, NODE);
+  }
+
+  @Override
+  protected long firstChild() {
+    return BLinkLayout.slot(memory, NODE, 0);
+  }
+
+  @Override
+  protected long high() {
+    return BLinkLayout.high(memory, NODE);
+  }
+
+  @Override
+  protected long sibling() {
+    return BLinkLayout.sibling(memory, NODE);
+  }
+
+  @Override
+  protected void markFreed(long address) {
+    worker.read(address + BLinkLayout.IMAGE, BLinkLayout.IMAGE, layout.imageBytes());
+    BLinkLayout.free(memory, NODE);
+    nodes.write(NODE);
+  }
+}
