@@ -7,6 +7,7 @@ module pando.index {
   requires transitive pando.fabric;
 
   exports pando.index;
+  exports pando.index.deft;
   exports pando.index.dex;
   exports pando.index.sherman;
 }

@@ -5,9 +5,11 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import pando.bench.figure.Figure;
+import pando.bench.simulate.LockKind;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
+import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
 import pando.index.sherman.ShermanOptions;
 import pando.sim.fault.Fault;
@@ -27,7 +29,9 @@ final class Choices {
     /** Sherman with DEX's partitions. */
     P_SHERMAN,
     /** The baseline of Sherman's paper. */
-    FG;
+    FG,
+    /** DEFT. */
+    DEFT;
 
     /** Returns its settings where nothing is said. */
     IndexOptions defaults() {
@@ -36,6 +40,7 @@ final class Choices {
         case SHERMAN -> ShermanOptions.sherman();
         case P_SHERMAN -> ShermanOptions.partitionedSherman();
         case FG -> ShermanOptions.fg();
+        case DEFT -> DeftOptions.defaults();
       };
     }
 
@@ -138,6 +143,13 @@ final class Choices {
   static final class FigureConverter extends NameConverter<Figure> {
     FigureConverter() {
       super(Figure.all(), Figure::name);
+    }
+  }
+
+  /** Reads a kind of lock. */
+  static final class LockKindConverter extends NameConverter<LockKind> {
+    LockKindConverter() {
+      super(LockKind.values());
     }
   }
 

@@ -36,7 +36,8 @@ final class CompareCommand implements Callable<Integer> {
       paramLabel = "NAME",
       required = true,
       converter = Choices.FigureConverter.class,
-      description = "sherman-10, sherman-11, dex-6 or dex-table2.")
+      description =
+          "sherman-10, sherman-11, dex-6, dex-table2, deft-ycsb, deft-ablation or deft-dex.")
   private Figure figure;
 
   @Option(

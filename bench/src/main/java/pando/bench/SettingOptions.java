@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import pando.index.IndexOptions;
+import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
 import pando.index.sherman.ShermanOptions;
 import pando.sim.ClusterModel;
@@ -34,16 +35,21 @@ final class SettingOptions {
       return;
     }
     List<String> lines = new ArrayList<>();
-    lines.add("");
-    lines.add("Settings of dex, for --set:");
-    DexOptions.documentation().forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
-    lines.add("");
-    lines.add("Settings of sherman; p-sherman and fg differ in some:");
-    ShermanOptions.documentation()
-        .forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
+    add(lines, "Settings of dex, for --set:", DexOptions.documentation());
+    add(
+        lines,
+        "Settings of sherman; p-sherman and fg differ in some:",
+        ShermanOptions.documentation());
+    add(lines, "Settings of deft:", DeftOptions.documentation());
     UsageMessageSpec help = command.getCommandSpec().usageMessage();
     lines.addAll(List.of(help.footer()));
     help.footer(lines.toArray(String[]::new));
+  }
+
+  private static void add(List<String> lines, String title, Map<String, String> documentation) {
+    lines.add("");
+    lines.add(title);
+    documentation.forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
   }
 
   /** Returns the settings that are no constants of the simulator's model, in their order. */

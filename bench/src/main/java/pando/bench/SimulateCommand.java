@@ -23,8 +23,9 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     footer = {
       "",
-      "Without --seeds, --cache, --distribution, --threads and --processor-threads take lists with"
-          + " commas between: every combination runs, on a tree that is loaded once.",
+      "Without --seeds, --cache, --distribution, --threads, --processor-threads and --lock-kind"
+          + " take lists with commas between: every combination runs, on a tree that is loaded"
+          + " once.",
       "With --index lock there are 7 compute servers, 1 memory server and 22 threads where nothing"
           + " else is said; with --seeds 3, 3 and 2. What one of the three has no use for is"
           + " refused.",
@@ -43,8 +44,8 @@ final class SimulateCommand implements Callable<Integer> {
       converter = Choices.SimulatedConverter.class,
       description = {
         "What to run (default: ${DEFAULT-VALUE}).",
-        "dex, sherman, p-sherman, fg: an index.",
-        "lock: locks alone, taken by CAS and released by WRITE."
+        "dex, sherman, p-sherman, fg, deft: an index.",
+        "lock: locks alone, of the kinds that --lock-kind names."
       })
   private Choices.Simulated simulated;
 

@@ -3,14 +3,19 @@ package pando.bench;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import pando.bench.simulate.LockKind;
 import pando.bench.simulate.LockRun;
 import pando.bench.simulate.SimPlan;
 import pando.bench.workload.Distribution;
 import pando.sim.ClusterOptions;
 
-/** Locks alone in virtual time, with each number of threads that the options list. */
+/**
+ * Locks alone in virtual time, of each kind and with each number of threads that the options list.
+ */
 final class SimulatedLocks {
-  private final List<SimPlan> plans = new ArrayList<>();
+  private final List<Run> runs = new ArrayList<>();
+
+  private record Run(SimPlan plan, LockKind kind) {}
 
   /** Checks all options. */
   SimulatedLocks(
@@ -23,23 +28,26 @@ final class SimulatedLocks {
         simulation
             .cluster(SimulationMode.LOCKS, servers, load.seed())
             .withModel(settings.modelAlone());
-    for (int threads : simulation.threads(SimulationMode.LOCKS)) {
-      plans.add(
-          new SimPlan(
-              cluster,
-              threads,
-              simulation.coroutines(),
-              simulation.locks(),
-              Distribution.ZIPFIAN,
-              draw.theta(),
-              simulation.nanos()));
+    for (LockKind kind : simulation.lockKinds()) {
+      for (int threads : simulation.threads(SimulationMode.LOCKS)) {
+        SimPlan plan =
+            new SimPlan(
+                cluster,
+                threads,
+                simulation.coroutines(),
+                simulation.locks(kind),
+                Distribution.ZIPFIAN,
+                draw.theta(),
+                simulation.nanos());
+        runs.add(new Run(plan, kind));
+      }
     }
   }
 
   /** Runs all. */
   void run(SimulationOutput output) throws IOException {
-    for (SimPlan plan : plans) {
-      output.add(LockRun.run(plan));
+    for (Run run : runs) {
+      output.add(LockRun.run(run.plan, run.kind));
     }
   }
 }

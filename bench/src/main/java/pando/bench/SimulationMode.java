@@ -18,7 +18,11 @@ enum SimulationMode {
           + " --processor-threads, --own-cards, --threads, --coroutines, --cache"),
 
   /** Locks alone. */
-  LOCKS(7, 1, 22, "--theta, --duration, --own-cards, --threads, --coroutines, --locks"),
+  LOCKS(
+      7,
+      1,
+      22,
+      "--theta, --duration, --own-cards, --threads, --coroutines, --locks," + " --lock-kind"),
 
   /** Small clusters under faults. */
   TRIALS(3, 3, 2, "--seeds, --threads, --operations, --history");

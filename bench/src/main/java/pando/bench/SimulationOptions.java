@@ -5,7 +5,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import pando.bench.simulate.LockRun;
+import pando.bench.simulate.LockKind;
 import pando.fabric.server.PoolOptions;
 import pando.sim.ClusterOptions;
 import pando.sim.fault.Fault;
@@ -59,6 +59,18 @@ final class SimulationOptions {
   private int locks;
 
   @Option(
+      names = "--lock-kind",
+      paramLabel = "NAME",
+      defaultValue = "cas",
+      split = ",",
+      converter = Choices.LockKindConverter.class,
+      description = {
+        "With lock, how they are taken (default: ${DEFAULT-VALUE}):",
+        "cas, in host memory; chip-cas, sx-shared, sx-exclusive, in the card's."
+      })
+  private List<LockKind> lockKinds;
+
+  @Option(
       names = "--duration",
       paramLabel = "TIME",
       defaultValue = "20ms",
@@ -99,8 +111,13 @@ final class SimulationOptions {
     return Ranges.several(spec, option, counts);
   }
 
-  int locks() {
-    Ranges.check(spec, "--locks", locks, 1, LockRun.LOCKS_MAX);
+  /** Returns the kinds of locks to run with. */
+  List<LockKind> lockKinds() {
+    return Ranges.several(spec, "--lock-kind", lockKinds);
+  }
+
+  int locks(LockKind kind) {
+    Ranges.check(spec, "--locks", locks, 1, kind.locksMax());
     return locks;
   }
 

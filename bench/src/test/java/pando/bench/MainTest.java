@@ -143,7 +143,7 @@ final class MainTest {
         "pando simulate --duration -3ms                   | '-3ms' is not a time",
         "pando simulate --duration 5                      | '5' is not a time",
         "pando simulate --index oak                       | 'oak' is not one of dex, sherman,"
-            + " p-sherman, fg, lock",
+            + " p-sherman, fg, deft, lock",
         "pando simulate --set wire-nanos=-1               | a constant of the model is out of"
             + " range",
         "pando simulate --set wire-nanos=x                | 'x' is not a number",
@@ -168,6 +168,10 @@ final class MainTest {
             + " value={admission=1}",
         "pando simulate --operations 5                    | no use for --operations=5: workloads",
         "pando simulate --locks 5                         | no use for --locks=5: workloads",
+        "pando simulate --lock-kind cas                   | no use for --lock-kind=cas: workloads",
+        "pando simulate --index lock --lock-kind rope     | 'rope' is not one of cas, chip-cas,"
+            + " sx-shared, sx-exclusive",
+        "pando simulate --index lock --lock-kind chip-cas --locks 32769 | --locks is out of range",
         "pando simulate --cache ,                         | --cache is out of range",
         "pando simulate --threads ,                       | --threads is out of range",
         "pando bench --cache 1%,2%                        | --cache takes one value",
@@ -270,6 +274,29 @@ final class MainTest {
     assertThat(status).as(err.toString()).isZero();
     assertThat(out.toString()).contains("read-only, Sherman").contains("3.02");
     assertThat(Files.readString(json)).contains("\"paper\":3.02").contains("\"ours\":");
+  }
+
+  @Test
+  void shouldSimulateEachKindOfLock() throws IOException {
+    Path json = directory.resolve("locks.json");
+    int status =
+        execute(
+            "simulate",
+            "--index=lock",
+            "--lock-kind=cas,chip-cas,sx-shared,sx-exclusive",
+            "--locks=1",
+            "--compute-servers=4",
+            "--threads=10",
+            "--duration=2ms",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    List<Map<String, String>> objects = objects(json);
+    assertThat(objects.stream().map(each -> each.get("workload")))
+        .containsExactly("cas", "chip-cas", "sx-shared", "sx-exclusive");
+    double[] speeds = objects.stream().mapToDouble(each -> number(each, "throughputOps")).toArray();
+    assertThat(speeds[1]).as("on the card").isGreaterThan(speeds[0]);
+    assertThat(speeds[2]).as("shared").isGreaterThan(2 * speeds[1]);
+    assertThat(speeds[3]).as("in turn").isBetween(speeds[0], speeds[2]);
   }
 
   @Test

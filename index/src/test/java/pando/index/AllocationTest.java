@@ -33,6 +33,9 @@ class AllocationTest {
     "FG,        4KiB,  validation=checksum",
     "P_SHERMAN, 4KiB,  validation=checksum",
     "P_SHERMAN, 8MiB,  validation=checksum",
+    "DEFT,      8KiB,  validation=versions",
+    "DEFT,      8MiB,  validation=versions",
+    "DEFT,      8MiB,  validation=checksum hash-leaves=off",
   })
   void shouldNotAllocate(SystemUnderTest system, String cacheBytes, String settings) {
     SplittableRandom random = new SplittableRandom(Seeds.of(501));

@@ -157,18 +157,19 @@ class BadInputTest {
   @EnumSource(SystemUnderTest.class)
   void shouldRefuseASecondIndexAndAWrongJoin(SystemUnderTest system) {
     Configuration configuration = system.tiny(2);
+    String other = system == SystemUnderTest.DEFT ? "1024" : "128";
     try (Fabric fabric = Pools.open(1, 8 << 20, 1)) {
       assertThatIllegalStateException()
           .isThrownBy(() -> configuration.join(fabric, 0, 2))
-          .withMessageContaining("nodeBytes=192");
+          .withMessageContaining("nodeBytes=" + configuration.nodeBytes());
       try (RangeIndex index = configuration.create(fabric)) {
         assertThat(index.name()).isEqualTo(system.systemName());
         assertThatIllegalStateException()
             .isThrownBy(() -> configuration.create(fabric))
             .withMessageContaining("holds an index already");
         assertThatIllegalStateException()
-            .isThrownBy(() -> configuration.with("node-bytes", "128").join(fabric, 0, 2))
-            .withMessageContaining("found=192");
+            .isThrownBy(() -> configuration.with("node-bytes", other).join(fabric, 0, 2))
+            .withMessageContaining("found=" + configuration.nodeBytes());
         try (Session session = index.session()) {
           assertThat(session.put(1, 1)).isFalse();
         }
@@ -207,6 +208,7 @@ class BadInputTest {
     "SHERMAN,   node-bytes=128",
     "FG,        node-bytes=128",
     "P_SHERMAN, node-bytes=128",
+    "DEFT,      validation=auto",
   })
   void shouldRefuseTooManySessions(SystemUnderTest system, String settings) {
     List<Session> sessions = new ArrayList<>();

@@ -1,6 +1,8 @@
 package pando.index;
 
 import pando.fabric.Fabric;
+import pando.index.deft.DeftOptions;
+import pando.index.deft.DeftPokes;
 import pando.index.dex.DexOptions;
 import pando.index.dex.DexPokes;
 import pando.index.sherman.ShermanOptions;
@@ -57,6 +59,7 @@ public record Configuration(IndexOptions options) {
     return switch (options) {
       case DexOptions dex -> new DexPokes(fabric, dex.nodeBytes());
       case ShermanOptions sherman -> new ShermanPokes(fabric, sherman);
+      case DeftOptions deft -> new DeftPokes(fabric, deft);
       default -> throw new IllegalArgumentException("no such system: " + options);
     };
   }

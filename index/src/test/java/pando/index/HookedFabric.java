@@ -31,10 +31,18 @@ public final class HookedFabric implements Fabric {
   private int hooks;
   private int times;
   private int strikes;
+  private int onChipBytes;
 
   /** Hooks nothing yet. */
   public HookedFabric(Fabric fabric) {
     this.fabric = fabric;
+    this.onChipBytes = fabric.capabilities().onChipBytes();
+  }
+
+  /** Makes the on-chip regions smaller than they are, so that nodes share the words of locks. */
+  public HookedFabric withOnChipBytes(int bytes) {
+    onChipBytes = bytes;
+    return this;
   }
 
   /** What happens in place of verbs. */
@@ -139,6 +147,34 @@ public final class HookedFabric implements Fabric {
       }
     }
 
+    /** Lets the first verbs of a list take effect, whatever they are. */
+    public void postFirst(int count) {
+      VerbList first = new VerbList();
+      for (int i = 0; i < count; i++) {
+        add(first, i);
+      }
+      if (count > 0) {
+        worker.post(first);
+      }
+    }
+
+    private void add(VerbList list, int i) {
+      long remote = verbs.remote(i);
+      long local = verbs.local(i);
+      long first = verbs.operand(i, 0);
+      long second = verbs.operand(i, 1);
+      switch (verbs.kind(i)) {
+        case READ -> list.read(remote, local, verbs.length(i));
+        case WRITE -> list.write(remote, local, verbs.length(i));
+        case CAS -> list.cas(remote, first, second, local);
+        case FAA -> list.faa(remote, first, local);
+        case MASKED_CAS ->
+            list.maskedCas(remote, first, second, verbs.operand(i, 2), verbs.operand(i, 3), local);
+        case MASKED_FAA -> list.maskedFaa(remote, first, second, local);
+        case MASKED_CAS_16 -> list.maskedCas16(remote, local);
+      }
+    }
+
     /** Lets a part of a READ or WRITE take effect. */
     public void post(int index, int offset, int bytes) {
       long remote = verbs.remote(index) + offset;
@@ -163,7 +199,7 @@ public final class HookedFabric implements Fabric {
         LINE_BYTES,
         real.maskedAtomics(),
         real.cas16(),
-        real.onChipBytes(),
+        onChipBytes,
         real.domain(),
         real.simulated());
   }

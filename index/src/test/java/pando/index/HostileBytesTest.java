@@ -57,6 +57,14 @@ class HostileBytesTest {
     "FG,        1, true,  validation=checksum",
     "P_SHERMAN, 0, false, validation=checksum",
     "P_SHERMAN, 1, true,  validation=checksum",
+    "DEFT,      0, false, validation=checksum",
+    "DEFT,      1, false, validation=checksum",
+    "DEFT,      2, false, validation=checksum",
+    "DEFT,      0, true,  validation=checksum",
+    "DEFT,      1, true,  validation=checksum",
+    "DEFT,      2, true,  validation=checksum",
+    "DEFT,      0, true,  validation=versions",
+    "DEFT,      1, true,  validation=versions",
   })
   void shouldSurviveAnyDamagedByte(
       SystemUnderTest system, int level, boolean sealed, String settings) {
@@ -83,6 +91,9 @@ class HostileBytesTest {
     "SHERMAN,   2, validation=checksum",
     "FG,        0, validation=checksum",
     "P_SHERMAN, 1, validation=checksum",
+    "DEFT,      0, validation=checksum",
+    "DEFT,      1, validation=checksum",
+    "DEFT,      2, validation=checksum",
   })
   void shouldSurviveADamagedNode(SystemUnderTest system, int level, String settings) {
     SplittableRandom random = new SplittableRandom(Seeds.of(level));
@@ -117,6 +128,10 @@ class HostileBytesTest {
     "SHERMAN,   2, true,  validation=checksum",
     "FG,        1, true,  validation=versions lock-wait-millis=20",
     "P_SHERMAN, 1, true,  validation=checksum",
+    "DEFT,      1, false, validation=checksum",
+    "DEFT,      1, true,  validation=checksum",
+    "DEFT,      1, true,  validation=versions",
+    "DEFT,      2, true,  validation=checksum",
   })
   void shouldSurviveADamagedPointer(
       SystemUnderTest system, int level, boolean sealed, String settings) {

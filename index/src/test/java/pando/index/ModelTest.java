@@ -40,6 +40,15 @@ class ModelTest {
     "30, P_SHERMAN, 3,  7,  256,  20000, validation=checksum",
     "31, P_SHERMAN, 1,  2,  192,  100,   entry-writes=off",
     "32, P_SHERMAN, 2,  16, 128,  5000,  merge-share=0.5",
+    "41, DEFT,      1,  1,  448,  2000,  validation=versions",
+    "42, DEFT,      2,  2,  448,  500,   merge-share=0.4",
+    "43, DEFT,      4,  3,  640,  20000, validation=versions",
+    "44, DEFT,      4,  1,  1024, 50000, validation=versions",
+    "45, DEFT,      3,  2,  448,  8000,  validation=checksum",
+    "46, DEFT,      2,  2,  832,  20000, segments=off",
+    "47, DEFT,      2,  2,  448,  5000,  hash-leaves=off",
+    "48, DEFT,      2,  2,  448,  5000,  sx-locks=off",
+    "49, DEFT,      1,  2,  1024, 20000, validation=checksum hash-leaves=off sx-locks=off",
   })
   void shouldBehaveLikeTreeMap(
       long seed,

@@ -28,6 +28,8 @@ class PoolFullTest {
     "SHERMAN,   validation=versions",
     "FG,        validation=checksum",
     "P_SHERMAN, validation=checksum",
+    "DEFT,      validation=checksum",
+    "DEFT,      validation=versions",
   })
   void shouldKeepEverythingInAFullPool(SystemUnderTest system, String settings) {
     Configuration configuration = system.tiny(3).with(settings);
@@ -91,13 +93,15 @@ class PoolFullTest {
   @ParameterizedTest
   @EnumSource(SystemUnderTest.class)
   void shouldBeUsableAfterAnIndexDidNotFit(SystemUnderTest system) {
-    try (Fabric fabric = Pools.open(1, 128 << 10, 1)) {
+    // DEFT's nodes are no larger than 1 KB: its 67 do not fit into 64.
+    long bytes = system == SystemUnderTest.DEFT ? 64 << 10 : 128 << 10;
+    try (Fabric fabric = Pools.open(1, bytes, 1)) {
       Configuration tooLarge =
           system
               .defaults()
               .with("cache-bytes", "8MiB")
-              .with("node-bytes", "65536")
-              .with("compute-servers", "8");
+              .with("node-bytes", system == SystemUnderTest.DEFT ? "1024" : "65536")
+              .with("compute-servers", "64");
       assertThatThrownBy(() -> tooLarge.create(fabric)).isInstanceOf(RuntimeException.class);
       try (RangeIndex index = system.tiny(1).create(fabric);
           Session session = index.session()) {
@@ -130,6 +134,8 @@ class PoolFullTest {
     "SHERMAN,   validation=versions",
     "FG,        validation=checksum",
     "P_SHERMAN, validation=checksum",
+    "DEFT,      validation=checksum",
+    "DEFT,      validation=versions",
   })
   void shouldKeepEverythingInAFullPoolWithSeveralThreads(SystemUnderTest system, String settings)
       throws Exception {

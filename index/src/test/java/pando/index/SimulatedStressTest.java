@@ -38,6 +38,12 @@ class SimulatedStressTest {
     "148, P_SHERMAN, validation=lines",
     "149, P_SHERMAN, validation=versions",
     "150, P_SHERMAN, validation=checksum",
+    "151, DEFT,      validation=opdv",
+    "152, DEFT,      validation=opdv merge-share=0.5",
+    "153, DEFT,      validation=versions",
+    "154, DEFT,      validation=checksum",
+    "155, DEFT,      hash-leaves=off",
+    "156, DEFT,      sx-locks=off segments=off",
   })
   void shouldStayLinearizable(long seed, SystemUnderTest system, String settings) throws Exception {
     long start = Seeds.of(seed);

@@ -28,6 +28,12 @@ class StressTest {
     "128, P_SHERMAN, 4, 1, 1, validation=checksum",
     "129, P_SHERMAN, 4, 2, 4, validation=checksum",
     "130, P_SHERMAN, 6, 2, 4, validation=checksum",
+    "131, DEFT,      4, 1, 1, validation=versions",
+    "132, DEFT,      4, 2, 4, validation=versions",
+    "133, DEFT,      6, 2, 2, validation=checksum",
+    "134, DEFT,      4, 2, 2, hash-leaves=off segments=off",
+    "135, DEFT,      4, 2, 4, sx-locks=off",
+    "136, DEFT,      6, 2, 2, merge-share=0.5",
   })
   void shouldStayLinearizable(
       long seed,

@@ -1,5 +1,6 @@
 package pando.index;
 
+import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
 import pando.index.sherman.ShermanOptions;
 
@@ -8,9 +9,9 @@ public enum SystemUnderTest {
   DEX("dex"),
   SHERMAN("sherman"),
   P_SHERMAN("p-sherman"),
-  FG("fg");
+  FG("fg"),
+  DEFT("deft");
 
-  private static final String TINY_NODE_BYTES = "192";
   private static final int TINY_CACHE_NODES = 64;
 
   private final String systemName;
@@ -26,14 +27,20 @@ public enum SystemUnderTest {
 
   /** Returns the system as it is without settings. */
   public Configuration defaults() {
-    return new Configuration(this == DEX ? DexOptions.defaults() : ShermanOptions.of(systemName));
+    return new Configuration(
+        switch (this) {
+          case DEX -> DexOptions.defaults();
+          case DEFT -> DeftOptions.defaults();
+          case SHERMAN, P_SHERMAN, FG -> ShermanOptions.of(systemName);
+        });
   }
 
   /** Returns the system with settings under which splits, merges and evictions never end. */
   public Configuration tiny(int computeServers) {
+    int nodeBytes = this == DEFT ? 448 : 192;
     return defaults()
-        .with("node-bytes", TINY_NODE_BYTES)
-        .with("cache-bytes", String.valueOf(TINY_CACHE_NODES * Integer.parseInt(TINY_NODE_BYTES)))
+        .with("node-bytes", String.valueOf(nodeBytes))
+        .with("cache-bytes", String.valueOf(TINY_CACHE_NODES * nodeBytes))
         .with("compute-servers", String.valueOf(computeServers));
   }
 }

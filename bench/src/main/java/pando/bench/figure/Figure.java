@@ -6,7 +6,14 @@ import java.util.List;
 public interface Figure {
   /** Returns all that there are. */
   static List<Figure> all() {
-    return List.of(new Sherman10(), new Sherman11(), new Dex6(), new DexTable2());
+    return List.of(
+        new Sherman10(),
+        new Sherman11(),
+        new Dex6(),
+        new DexTable2(),
+        new DeftYcsb(),
+        new DeftAblation(),
+        new DeftDex());
   }
 
   /** Returns the name on the command line, such as {@code sherman-10}. */

@@ -10,7 +10,7 @@ import pando.bench.simulate.LoadedTree;
 import pando.bench.simulate.SimPlan;
 import pando.bench.simulate.SimResult;
 import pando.index.IndexOptions;
-import pando.index.dex.DexOptions;
+import pando.index.sherman.ShermanOptions;
 import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
 
@@ -34,7 +34,7 @@ record Lab(
   /** Share of the records that each compute server caches. */
   private static final double CACHE = 0.08;
 
-  /** Operations that fill a cache of inner nodes. */
+  /** Operations that fill a cache of whole inner nodes. */
   private static final long INNER_WARMUP = 2_000_000;
 
   /** A scan touches several leaves, and takes as much longer. */
@@ -48,6 +48,11 @@ record Lab(
   /** Returns that of DEX's paper, where an operation takes as long in every index. */
   static Lab ofDex(long records, long seed) {
     return new Lab(4, 4, 36, 0.7, index -> ClusterModel.defaults(), records, seed);
+  }
+
+  /** Returns that of DEFT's paper, where an operation takes as long in every index. */
+  static Lab ofDeft(long records, long seed) {
+    return new Lab(10, 2, 30, 0.7, index -> ClusterModel.defaults(), records, seed);
   }
 
   /** Runs loads on one index, each on the same tree. */
@@ -84,9 +89,12 @@ record Lab(
     return new IndexPlan(sim, index, load.workload(), fill, warmup(index, load));
   }
 
-  /** Returns how many operations fill the caches: DEX's hold leaves, which come in slowly. */
+  /**
+   * Returns how many operations fill the caches: DEX's hold leaves and DEFT's parts of nodes, which
+   * come in slowly.
+   */
   private long warmup(IndexOptions index, Load load) {
-    long operations = index instanceof DexOptions ? records / 2 : INNER_WARMUP;
+    long operations = index instanceof ShermanOptions ? INNER_WARMUP : records / 2;
     return load.workload().scans() ? operations / SCAN_LEAVES : operations;
   }
 }

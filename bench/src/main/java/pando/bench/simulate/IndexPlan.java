@@ -2,7 +2,7 @@ package pando.bench.simulate;
 
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
-import pando.index.dex.DexOptions;
+import pando.index.sherman.ShermanOptions;
 import pando.sim.ClusterModel;
 
 /**
@@ -22,8 +22,8 @@ public record IndexPlan(
   /** Returns the model in which an operation takes a compute server as long as with an index. */
   public static ClusterModel modelOf(IndexOptions index) {
     ClusterModel model = ClusterModel.defaults();
-    return index instanceof DexOptions
-        ? model
-        : model.with("operation-nanos", SHERMAN_OPERATION_NANOS);
+    return index instanceof ShermanOptions
+        ? model.with("operation-nanos", SHERMAN_OPERATION_NANOS)
+        : model;
   }
 }

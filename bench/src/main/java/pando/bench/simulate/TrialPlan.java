@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import pando.index.IndexOptions;
+import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
 import pando.sim.ClusterModel;
 import pando.sim.fault.Fault;
@@ -32,6 +33,9 @@ public record TrialPlan(
     ClusterModel model,
     Map<String, String> settings) {
   private static final int NODE_BYTES = 192;
+
+  /** The smallest of DEFT's. */
+  private static final int DEFT_NODE_BYTES = 448;
 
   /** Frames of a cache: as few as DEX takes, and a part of what there is of level 1. */
   private static final int DEX_FRAMES = DexOptions.FRAMES_MIN;
@@ -66,12 +70,19 @@ public record TrialPlan(
     Map<String, String> all = new LinkedHashMap<>();
     boolean first = random.nextBoolean();
     boolean second = random.nextBoolean();
-    if (index instanceof DexOptions) {
-      all.put("contrary", first ? "0.01" : "0.3");
-      all.put("admission", second ? "0.1" : "0.7");
-    } else {
-      all.put("handovers", first ? "4" : "1");
-      all.put("merge-share", second ? "0.3" : "0.5");
+    switch (index) {
+      case DexOptions _ -> {
+        all.put("contrary", first ? "0.01" : "0.3");
+        all.put("admission", second ? "0.1" : "0.7");
+      }
+      case DeftOptions _ -> {
+        all.put("segments", first ? "on" : "off");
+        all.put("merge-share", second ? "0.2" : "0.5");
+      }
+      default -> {
+        all.put("handovers", first ? "4" : "1");
+        all.put("merge-share", second ? "0.3" : "0.5");
+      }
     }
     all.putAll(settings);
     return tiny(index, computeServers, all);
@@ -80,10 +91,11 @@ public record TrialPlan(
   private static IndexOptions tiny(
       IndexOptions index, int computeServers, Map<String, String> settings) {
     int frames = index instanceof DexOptions ? DEX_FRAMES : INNER_FRAMES;
+    int nodeBytes = index instanceof DeftOptions ? DEFT_NODE_BYTES : NODE_BYTES;
     IndexOptions options =
         index
-            .with("node-bytes", String.valueOf(NODE_BYTES))
-            .withCacheBytes((long) frames * NODE_BYTES)
+            .with("node-bytes", String.valueOf(nodeBytes))
+            .withCacheBytes((long) frames * nodeBytes)
             .withComputeServers(computeServers);
     for (Map.Entry<String, String> setting : settings.entrySet()) {
       options = options.with(setting.getKey(), setting.getValue());

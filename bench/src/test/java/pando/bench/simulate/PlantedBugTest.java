@@ -9,10 +9,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import pando.index.IndexOptions;
+import pando.index.deft.DeftOptions;
+import pando.index.dex.DexOptions;
 import pando.sim.fault.Fault;
 
 /** The trials find bugs: planted ones, each in a JVM of its own, as they are fixed at its start. */
@@ -21,15 +25,20 @@ class PlantedBugTest {
   private static final int SEEDS_MAX = 50;
 
   @ParameterizedTest
-  @ValueSource(strings = {"missing-validation", "lost-write-back", "early-unlock"})
-  void shouldFind(String bug) throws IOException, InterruptedException {
+  @CsvSource({
+    "missing-validation, dex",
+    "lost-write-back,    dex",
+    "early-unlock,       dex",
+    "fixed-version,      deft",
+  })
+  void shouldFind(String bug, String system) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
     command.add("--add-opens=java.base/java.lang=ALL-UNNAMED");
     command.add("--enable-native-access=ALL-UNNAMED");
     command.addAll(List.of("-Dpando.plant=" + bug, "-cp", classPath()));
-    command.add(Finder.class.getName());
+    command.addAll(List.of(Finder.class.getName(), system));
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     System.out.println(bug + ": " + output.lines().findFirst().orElse("nothing"));
@@ -49,7 +58,22 @@ class PlantedBugTest {
     /** Ends with 0 where a violation was found. */
     public static void main(String[] arguments) {
       Set<Fault> faults = EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE);
-      TrialPlan plan = TrialPlan.of(faults);
+      IndexOptions index =
+          arguments[0].equals("deft") ? DeftOptions.defaults() : DexOptions.defaults();
+      TrialPlan usual = TrialPlan.of(index, faults);
+      // DEFT's leaves are larger, and written as a whole less often.
+      TrialPlan plan =
+          index instanceof DeftOptions
+              ? new TrialPlan(
+                  index,
+                  3,
+                  3,
+                  4,
+                  10_000,
+                  faults,
+                  usual.model(),
+                  Map.of("merge-share", "0.5", "merged-share", "1"))
+              : usual;
       for (int seed = 1; seed <= SEEDS_MAX; seed++) {
         List<String> violations = Trial.run(plan, seed).violations();
         if (!violations.isEmpty()) {

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.index.IndexOptions;
+import pando.index.deft.DeftOptions;
 import pando.index.sherman.ShermanOptions;
 import pando.sim.fault.Fault;
 
@@ -39,9 +40,14 @@ class TrialTest {
     "sherman,   checksum",
     "p-sherman, lines",
     "fg,        lines",
+    "deft,      opdv",
+    "deft,      versions",
+    "deft,      checksum",
   })
   void shouldKeepThePromisesOfEachSystem(String system, String validation) {
-    IndexOptions index = ShermanOptions.of(system).with("validation", validation);
+    IndexOptions defaults =
+        system.equals("deft") ? DeftOptions.defaults() : ShermanOptions.of(system);
+    IndexOptions index = defaults.with("validation", validation);
     TrialSeries.Summary summary =
         TrialSeries.run(TrialPlan.of(index, HARMLESS), 1, 12, seeds -> {});
     TrialResult failed = summary.failed();

@@ -5,6 +5,7 @@ import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.Partitioning;
+import pando.index.cache.IndexCache;
 import pando.index.pool.NodePlaces;
 
 /**
@@ -24,6 +25,15 @@ public abstract class BLinkServer implements AutoCloseable {
   /** Has nodes to give, and takes them back. */
   public final NodeAllocator allocator;
 
+  /** Copies of level 1. */
+  public final IndexCache lower;
+
+  /** Copies of the level below the root. */
+  public final IndexCache upper;
+
+  /** A copy of the root. */
+  public final IndexCache top;
+
   private final int sessionsMax;
   private final BitSet sessions = new BitSet();
   private volatile long root;
@@ -33,23 +43,28 @@ public abstract class BLinkServer implements AutoCloseable {
    *
    * @param system number of the system whose index it is
    * @param sessionsMax sessions that it can have at a time
+   * @param lower to hold copies of level 1; this and the others are closed with the compute server
+   * @param upper to hold copies of the level below the root
+   * @param top to hold a copy of the root
    */
-  protected BLinkServer(int number, int system, Fabric fabric, int nodeBytes, int sessionsMax) {
+  protected BLinkServer(
+      int number,
+      int system,
+      Fabric fabric,
+      int nodeBytes,
+      int sessionsMax,
+      IndexCache lower,
+      IndexCache upper,
+      IndexCache top) {
     this.number = number;
     this.system = system;
     this.places = new NodePlaces(fabric, nodeBytes);
     this.allocator = new NodeAllocator(fabric.memoryServers(), nodeBytes);
     this.sessionsMax = sessionsMax;
+    this.lower = lower;
+    this.upper = upper;
+    this.top = top;
   }
-
-  /** Drops the copies of the root and of the level below it. */
-  protected abstract void clearUpper(Backoff backoff);
-
-  /** Drops the copies of level 1. */
-  protected abstract void clearLower(Backoff backoff);
-
-  /** Adds what its caches have counted. */
-  protected abstract void count(Totals totals);
 
   /** Takes note of how keys are divided. Here nothing: every compute server serves every key. */
   protected void own(Partitioning partitioning) {}
@@ -64,14 +79,15 @@ public abstract class BLinkServer implements AutoCloseable {
     if (seen != root) {
       root = seen;
       // What was below the root before may be two levels below it now.
-      clearUpper(backoff);
+      upper.clear(backoff);
+      top.clear(backoff);
     }
   }
 
   /** Forgets the tree: another has taken its place. */
   final void forget(Backoff backoff) {
     setRoot(0, backoff);
-    clearLower(backoff);
+    lower.clear(backoff);
   }
 
   /**
@@ -96,5 +112,9 @@ public abstract class BLinkServer implements AutoCloseable {
 
   /** Lets go of its caches. Does nothing where that was done before. */
   @Override
-  public abstract void close();
+  public final void close() {
+    lower.close();
+    upper.close();
+    top.close();
+  }
 }

@@ -59,11 +59,15 @@ final class Members<S extends BLinkServer, W extends BLinkWorker> {
   }
 
   /** Ends a worker. Does nothing for one that has ended. */
-  synchronized void retire(W worker) {
-    if (workers.remove(worker)) {
+  void retire(W worker) {
+    synchronized (this) {
+      if (!workers.remove(worker)) {
+        return;
+      }
       gone.add(worker);
-      worker.close();
     }
+    // It may issue verbs.
+    worker.close();
   }
 
   synchronized void checkOpen() {
@@ -73,12 +77,16 @@ final class Members<S extends BLinkServer, W extends BLinkWorker> {
   }
 
   /** Ends all workers, and turns new ones away; {@code false} where that was done before. */
-  synchronized boolean end() {
-    if (closed) {
-      return false;
+  boolean end() {
+    List<W> open;
+    synchronized (this) {
+      if (closed) {
+        return false;
+      }
+      closed = true;
+      open = List.copyOf(workers);
     }
-    closed = true;
-    List.copyOf(workers).forEach(this::retire);
+    open.forEach(this::retire);
     return true;
   }
 
@@ -91,7 +99,11 @@ final class Members<S extends BLinkServer, W extends BLinkWorker> {
     Totals totals = new Totals();
     totals.add(gone);
     workers.forEach(totals::add);
-    servers.forEach(server -> server.count(totals));
+    for (S server : servers) {
+      totals.add(server.lower);
+      totals.add(server.upper);
+      totals.add(server.top);
+    }
     return totals;
   }
 

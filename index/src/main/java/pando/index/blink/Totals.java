@@ -2,9 +2,10 @@ package pando.index.blink;
 
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
+import pando.index.cache.IndexCache;
 
 /** Sums of what workers and compute servers have counted. Thread-safe. */
-public final class Totals {
+final class Totals {
   private final VerbCounters verbs = new VerbCounters();
   private final DescentCounters descents = new DescentCounters();
   private long admissions;
@@ -21,15 +22,9 @@ public final class Totals {
     descents.add(worker.descents());
   }
 
-  /**
-   * Adds what a cache has counted.
-   *
-   * @param admitted copies taken in
-   * @param evicted copies dropped to make room
-   */
-  public synchronized void addCache(long admitted, long evicted) {
-    admissions += admitted;
-    evictions += evicted;
+  synchronized void add(IndexCache cache) {
+    admissions += cache.admissions();
+    evictions += cache.evictions();
   }
 
   /** Adds others, which nobody changes meanwhile. */

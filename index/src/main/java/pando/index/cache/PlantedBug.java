@@ -16,5 +16,8 @@ public final class PlantedBug {
   /** A shared node is unlocked before its image is written. */
   public static final boolean EARLY_UNLOCK = PLANTED.equals("early-unlock");
 
+  /** A leaf of DEFT keeps its stamp when it is written as a whole. */
+  public static final boolean FIXED_VERSION = PLANTED.equals("fixed-version");
+
   private PlantedBug() {}
 }

@@ -1,5 +1,5 @@
 /**
- * The compute-side node cache of DEX section 5: frames under optimistic locks, the mapping table,
- * the cooling map.
+ * What compute servers cache: whole nodes, under optimistic locks and found by swizzled pointers or
+ * a mapping table (DEX section 5), or the children of inner nodes alone (Sherman section 4.2.3).
  */
 package pando.index.cache;

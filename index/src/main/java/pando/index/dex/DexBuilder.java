@@ -46,8 +46,9 @@ final class DexBuilder extends TreeBuilder {
   }
 
   @Override
-  protected void append(long node, long key, long slot) {
+  protected boolean append(long node, long key, long slot) {
     layout.append(memory(), node, key, slot);
+    return true;
   }
 
   @Override

@@ -20,8 +20,9 @@ public abstract class TreeBuilder implements AutoCloseable {
   /*
    * Each level has one open node, in a buffer of its own. A new leaf starts a new node on every level
    * whose parent is full, up to the first that has room. All are allocated together, so that a node
-   * that is closed can be told its sibling, and are opened from the highest down, so that each finds
-   * room in the open node above it.
+   * that is closed can be told its sibling. They are closed from the leaf up, so that a node is still
+   * open when its last child is written, and opened from the highest down, so that each finds room in
+   * the open node above it.
    */
 
   private final NodeAllocator allocator;
@@ -67,8 +68,12 @@ public abstract class TreeBuilder implements AutoCloseable {
   /** Makes an empty node that covers the keys from {@code low} on. */
   protected abstract void format(long node, long address, int level, long low);
 
-  /** Adds an entry or a child above all that are in a node. */
-  protected abstract void append(long node, long key, long slot);
+  /**
+   * Adds an entry or a child above all that are in a node.
+   *
+   * @return {@code false} where a leaf has no room for it, though it has not as many as it could
+   */
+  protected abstract boolean append(long node, long key, long slot);
 
   /**
    * Writes a node to the pool.
@@ -108,7 +113,11 @@ public abstract class TreeBuilder implements AutoCloseable {
     if (levels == 0 || counts[0] == perLeaf) {
       startLeaf(key);
     }
-    insert(0, key, value);
+    if (!append(buffer(0), key, value)) {
+      startLeaf(key);
+      append(buffer(0), key, value);
+    }
+    counts[0]++;
   }
 
   /**
@@ -131,8 +140,10 @@ public abstract class TreeBuilder implements AutoCloseable {
     if (grows) {
       openTop();
     }
-    for (int level = highest; level >= 0; level--) {
+    for (int level = 0; level <= highest; level++) {
       write(buffer(level), low - 1, next[level]);
+    }
+    for (int level = highest; level >= 0; level--) {
       open(level, low);
       insert(level + 1, low, next[level]);
     }

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import pando.fabric.VerbList;
+import pando.index.cache.Children;
 
 /**
  * The bytes of a node of the B-link tree, the same for a leaf and an inner node, in the pool and in
@@ -433,6 +434,17 @@ final class BLinkLayout {
   /** Returns the greatest key that a child covers. */
   static long highOfChild(MemorySegment memory, long node, int index) {
     return index + 1 < count(memory, node) ? key(memory, node, index + 1) - 1 : high(memory, node);
+  }
+
+  /** Copies the children of an inner node. */
+  void copyChildren(MemorySegment memory, long node, Children children) {
+    children.low = low(memory, node);
+    children.high = high(memory, node);
+    children.count = Math.min(count(memory, node), capacity);
+    for (int i = 0; i < children.count; i++) {
+      children.keys[i] = key(memory, node, i);
+      children.pointers[i] = slot(memory, node, i);
+    }
   }
 
   /** Adds an entry behind the last of an inner node, or of a leaf that is filled in order. */

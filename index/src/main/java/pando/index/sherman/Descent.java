@@ -7,6 +7,8 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.blink.DescentCounters;
+import pando.index.cache.Children;
+import pando.index.cache.IndexCache;
 import pando.index.pool.Catalogue;
 
 /**
@@ -32,6 +34,7 @@ final class Descent {
   private final Backoff backoff;
   private final long buffer;
   private final IndexCache.Hit hit = new IndexCache.Hit();
+  private final Children children;
 
   /** Whether to wait for the lock of a node that changes all the time. */
   private boolean mayWait = true;
@@ -61,6 +64,7 @@ final class Descent {
     this.memory = context.memory;
     this.backoff = worker.backoff();
     this.buffer = context.inner;
+    this.children = new Children(context.layout.capacity());
   }
 
   /** Finds the leaf of a key. */
@@ -235,13 +239,14 @@ final class Descent {
   }
 
   private void admit() {
+    server.layout.copyChildren(memory, buffer, children);
     if (level == 1) {
-      server.lower.admit(memory, buffer, worker.random(), backoff);
+      server.lower.admit(children, worker.random(), backoff);
     }
     if (level == rootLevel - 1) {
-      server.upper.admit(memory, buffer, worker.random(), backoff);
+      server.upper.admit(children, worker.random(), backoff);
     } else if (level == rootLevel) {
-      server.top.admit(memory, buffer, worker.random(), backoff);
+      server.top.admit(children, worker.random(), backoff);
     }
   }
 

@@ -31,8 +31,9 @@ final class ShermanBuilder extends TreeBuilder {
   }
 
   @Override
-  protected void append(long node, long key, long slot) {
+  protected boolean append(long node, long key, long slot) {
     BLinkLayout.append(memory(), node, key, slot);
+    return true;
   }
 
   @Override

@@ -1,13 +1,11 @@
 package pando.index.sherman;
 
-import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
-import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.index.Partitioning;
 import pando.index.blink.BLinkServer;
-import pando.index.blink.Totals;
+import pando.index.cache.IndexCache;
 
 /** What the sessions of one compute server share: its caches, its local locks, its free nodes. */
 final class ShermanServer extends BLinkServer {
@@ -28,15 +26,6 @@ final class ShermanServer extends BLinkServer {
   final BLinkLayout layout;
   final LockTables locks;
 
-  /** Copies of nodes of level 1. */
-  final IndexCache lower;
-
-  /** Copies of nodes a level below the root. */
-  final IndexCache upper;
-
-  /** A copy of the root. */
-  final IndexCache top;
-
   private final AtomicLong stamps;
   private volatile long low = Long.MIN_VALUE;
   private volatile long high = Long.MAX_VALUE;
@@ -53,15 +42,15 @@ final class ShermanServer extends BLinkServer {
         system(options, validation),
         fabric,
         layout.nodeBytes(),
-        ShermanOptions.SESSIONS_MAX);
+        ShermanOptions.SESSIONS_MAX,
+        new IndexCache((int) (options.cacheBytes() / layout.nodeBytes()), layout.capacity()),
+        new IndexCache(TOP_FRAMES, layout.capacity()),
+        new IndexCache(1, layout.capacity()));
     this.options = options;
     this.partitioned = options.isPartitioned();
     this.layout = layout;
     this.validation = validation;
     this.locks = new LockTables(fabric, options, validation);
-    this.lower = new IndexCache(layout, (int) (options.cacheBytes() / layout.nodeBytes()));
-    this.upper = new IndexCache(layout, TOP_FRAMES);
-    this.top = new IndexCache(layout, 1);
     // A server that comes back under its number draws another incarnation.
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.stamps =
@@ -77,24 +66,6 @@ final class ShermanServer extends BLinkServer {
   /** Returns a stamp that no node ever had. */
   long nextStamp() {
     return stamps.incrementAndGet();
-  }
-
-  @Override
-  protected void clearUpper(Backoff backoff) {
-    upper.clear(backoff);
-    top.clear(backoff);
-  }
-
-  @Override
-  protected void clearLower(Backoff backoff) {
-    lower.clear(backoff);
-  }
-
-  @Override
-  protected void count(Totals totals) {
-    for (IndexCache cache : List.of(lower, upper, top)) {
-      totals.addCache(cache.admissions(), cache.evictions());
-    }
   }
 
   /** Takes over the keys of a partition. */
@@ -118,12 +89,5 @@ final class ShermanServer extends BLinkServer {
    */
   boolean isForeign(long from, long to) {
     return partitioned && (to < low || from > high);
-  }
-
-  @Override
-  public void close() {
-    lower.close();
-    upper.close();
-    top.close();
   }
 }

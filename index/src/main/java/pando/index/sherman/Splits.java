@@ -309,9 +309,9 @@ final class Splits {
         BLinkLayout.append(memory, sibling, Long.MIN_VALUE, Catalogue.rootAddress(root));
         nodes.addHidden(list.clear(), sibling);
         worker.post(list);
-        // Unless it turns out not to be.
+        // Where that fails it may be the root all the same.
         used = true;
-        used = isRootNow(root, address, above);
+        used = makeRoot(root, address, above);
         unlockNew(address);
       } finally {
         if (!used) {
@@ -328,7 +328,7 @@ final class Splits {
    *
    * @return whether it is the root; else there is another one already
    */
-  private boolean isRootNow(long before, long address, int level) {
+  private boolean makeRoot(long before, long address, int level) {
     for (int attempt = 0; ; attempt++) {
       try {
         boolean isRoot =

@@ -1,4 +1,4 @@
-package pando.index.sherman;
+package pando.index.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

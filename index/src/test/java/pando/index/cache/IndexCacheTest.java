@@ -1,9 +1,7 @@
-package pando.index.sherman;
+package pando.index.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -19,15 +17,15 @@ import pando.index.Threads;
 
 @Timeout(60)
 class IndexCacheTest {
-  private static final BLinkLayout LAYOUT = new BLinkLayout(192);
   private static final int FRAMES = 8;
   private static final long WIDTH = 100;
+  private static final int CHILDREN = 4;
 
   private final Backoff backoff = attempt -> Thread.onSpinWait();
   private final SplittableRandom random = new SplittableRandom(Seeds.of(811));
-  private final IndexCache cache = new IndexCache(LAYOUT, FRAMES);
+  private final IndexCache cache = new IndexCache(FRAMES, CHILDREN);
   private final IndexCache.Hit hit = new IndexCache.Hit();
-  private final MemorySegment node = Arena.ofAuto().allocate(LAYOUT.nodeBytes());
+  private final Children node = new Children(2 * CHILDREN);
 
   @AfterEach
   void close() {
@@ -39,13 +37,15 @@ class IndexCacheTest {
     admit(node, number, generation, random);
   }
 
-  private void admit(MemorySegment copy, int number, int generation, SplittableRandom draws) {
-    long low = number * WIDTH;
-    LAYOUT.format(copy, 0, GlobalAddress.of(0, 1 << 20), 1, low, low + WIDTH - 1, 0);
-    for (int i = 0; i < 4; i++) {
-      BLinkLayout.append(copy, 0, low + i * WIDTH / 4, child(number, i, generation));
+  private void admit(Children copy, int number, int generation, SplittableRandom draws) {
+    copy.low = number * WIDTH;
+    copy.high = copy.low + WIDTH - 1;
+    copy.count = CHILDREN;
+    for (int i = 0; i < CHILDREN; i++) {
+      copy.keys[i] = copy.low + i * WIDTH / CHILDREN;
+      copy.pointers[i] = child(number, i, generation);
     }
-    cache.admit(copy, 0, draws, backoff);
+    cache.admit(copy, draws, backoff);
   }
 
   private static long child(int number, int index, int generation) {
@@ -77,6 +77,42 @@ class IndexCacheTest {
     assertThat(cache.childrenAfter(30, 74, children, backoff)).isEqualTo(1);
     assertThat(cache.childrenAfter(99, 1_000, children, backoff)).isZero();
     assertThat(cache.childrenAfter(0, 99, new long[2], backoff)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldListTheChildrenOfCopiesSideBySide() {
+    admit(0, 0);
+    admit(1, 0);
+    long[] children = new long[8];
+    assertThat(cache.childrenAfter(60, 174, children, backoff)).isEqualTo(4);
+    assertThat(children)
+        .containsSequence(child(0, 3, 0), child(1, 0, 0), child(1, 1, 0), child(1, 2, 0));
+  }
+
+  @Test
+  void shouldKeepTheChildrenOfAPartInSeveralCopies() {
+    // The first child begins before the part.
+    node.low = 10;
+    node.high = 99;
+    node.count = 6;
+    for (int i = 0; i < node.count; i++) {
+      node.keys[i] = i * 15L;
+      node.pointers[i] = child(0, i, 0);
+    }
+    cache.admit(node, random, backoff);
+    assertThat(cache.find(9, hit, backoff)).isFalse();
+    assertThat(cache.find(10, hit, backoff)).isTrue();
+    assertThat(hit.low).isZero();
+    assertThat(hit.child).isEqualTo(child(0, 0, 0));
+    assertThat(cache.find(59, hit, backoff)).isTrue();
+    assertThat(hit.high).isEqualTo(59);
+    assertThat(cache.find(60, hit, backoff)).isTrue();
+    assertThat(hit.child).isEqualTo(child(0, 4, 0));
+    assertThat(cache.find(99, hit, backoff)).isTrue();
+    assertThat(hit.child).isEqualTo(child(0, 5, 0));
+    long[] children = new long[8];
+    assertThat(cache.childrenAfter(10, 99, children, backoff)).isEqualTo(5);
+    assertThat(children[5]).isEqualTo(child(0, 5, 0));
   }
 
   @Test
@@ -133,7 +169,7 @@ class IndexCacheTest {
     for (int writer = 0; writer < 2; writer++) {
       SplittableRandom draws = random.split();
       tasks.add(() -> {
-        MemorySegment copy = Arena.ofAuto().allocate(LAYOUT.nodeBytes());
+        Children copy = new Children(CHILDREN);
         IndexCache.Hit own = new IndexCache.Hit();
         for (int i = 0; i < 100_000; i++) {
           int number = draws.nextInt(2 * FRAMES);

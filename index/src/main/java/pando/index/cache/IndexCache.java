@@ -1,0 +1,333 @@
+package pando.index.cache;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
+import pando.fabric.Backoff;
+import pando.fabric.StalledException;
+import pando.fabric.memory.NativeMemory;
+import pando.fabric.memory.Words;
+
+/**
+ * Copies of inner nodes of one level at one compute server, or of parts of them, found by their
+ * fences (Sherman section 4.2.3). A copy may be old: whoever is led astray by it takes it out.
+ * Where the cache is full, the least recently used of two copies drawn at random goes.
+ *
+ * <pre>
+ *  0      8       16           16 + 8 n          16 + 16 n
+ * +------+-------+------------+-----------------+
+ * | high | count | n low keys | n pointers      |
+ * +------+-------+------------+-----------------+
+ * </pre>
+ *
+ * <p>Thread-safe. A reader takes no lock: it looks, and looks again where something changed
+ * meanwhile. Whoever changes something takes about a microsecond and issues no verb.
+ */
+public final class IndexCache implements AutoCloseable {
+  /** Looks before it counts as a stall: a change takes a microsecond. */
+  private static final int ATTEMPTS_MAX = 1_000_000;
+
+  private static final int HIGH = 0;
+  private static final int COUNT = 8;
+  private static final int KEYS = 16;
+
+  private final int children;
+  private final NativeMemory copies;
+  private final MemorySegment memory;
+  private final FenceIndex fences;
+  private final long[] lows;
+  private final boolean[] used;
+  private final long[] admittedAt;
+  private final long[] usedAt;
+  private final int[] free;
+  private int frees;
+
+  /** Odd while somebody changes something. */
+  private final AtomicLong version = new AtomicLong();
+
+  /** Advances with every admission. */
+  private volatile long clock;
+
+  private volatile long evictions;
+
+  /**
+   * Makes an empty cache.
+   *
+   * @param frames copies that it holds
+   * @param children that a copy has at the most; of more, several copies are made
+   */
+  public IndexCache(int frames, int children) {
+    this.children = children;
+    this.copies = NativeMemory.allocate(frames * (KEYS + 2L * children * Long.BYTES));
+    this.memory = copies.segment();
+    this.fences = new FenceIndex(frames);
+    this.lows = new long[frames];
+    this.used = new boolean[frames];
+    this.admittedAt = new long[frames];
+    this.usedAt = new long[frames];
+    this.free = new int[frames];
+    for (int i = 0; i < frames; i++) {
+      free[i] = frames - 1 - i;
+    }
+    this.frees = frames;
+  }
+
+  /** What a lookup found. One for each worker, used again and again. */
+  public static final class Hit {
+    /** Pointer to the child. */
+    public long child;
+
+    /** The least key that it covers. */
+    public long low;
+
+    /** The greatest key that it is known to cover. */
+    public long high;
+
+    private int frame;
+    private long admittedAt;
+
+    /** Creates one for a worker. */
+    public Hit() {}
+  }
+
+  /**
+   * Looks for the child that covers a key.
+   *
+   * @param hit takes the child and the keys that it covers
+   * @return whether there is a copy that knows
+   */
+  public boolean find(long key, Hit hit, Backoff backoff) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      long before = version.get();
+      if ((before & 1) == 0) {
+        boolean found = look(key, hit);
+        if (isUnchanged(before)) {
+          return found;
+        }
+      }
+      backoff.pause(attempt);
+    }
+    throw stalled();
+  }
+
+  private boolean isUnchanged(long before) {
+    // What was read before must not be read after the version.
+    VarHandle.acquireFence();
+    return version.get() == before;
+  }
+
+  private boolean look(long key, Hit hit) {
+    int frame = fences.floor(key);
+    if (frame < 0 || frame >= lows.length) {
+      return false;
+    }
+    if (key > word(frame, HIGH)) {
+      return false;
+    }
+    int count = count(frame);
+    int index = childOf(frame, count, key);
+    if (index < 0) {
+      return false;
+    }
+    hit.child = pointer(frame, index);
+    hit.low = key(frame, index);
+    hit.high = index + 1 < count ? key(frame, index + 1) - 1 : word(frame, HIGH);
+    hit.frame = frame;
+    hit.admittedAt = admittedAt[frame];
+    long now = clock;
+    if (usedAt[frame] != now) {
+      usedAt[frame] = now;
+    }
+    return true;
+  }
+
+  private int childOf(int frame, int count, long key) {
+    int index = -1;
+    for (int i = 0; i < count; i++) {
+      index += key(frame, i) <= key ? 1 : 0;
+    }
+    return index;
+  }
+
+  private int count(int frame) {
+    return Math.clamp(word(frame, COUNT), 0, children);
+  }
+
+  private long key(int frame, int index) {
+    return word(frame, KEYS + index * Long.BYTES);
+  }
+
+  private long pointer(int frame, int index) {
+    return word(frame, KEYS + (children + index) * Long.BYTES);
+  }
+
+  private long word(int frame, int at) {
+    return Words.get(memory, offset(frame) + at);
+  }
+
+  private long offset(int frame) {
+    return frame * (KEYS + 2L * children * Long.BYTES);
+  }
+
+  /**
+   * Lists the children after the one that covers a key, as far as copies side by side tell.
+   *
+   * @param after takes the pointers to them, from its second place on
+   * @return their number
+   */
+  public int childrenAfter(long key, long to, long[] after, Backoff backoff) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      long before = version.get();
+      if ((before & 1) == 0) {
+        int listed = lookAfter(key, to, after);
+        if (isUnchanged(before)) {
+          return listed;
+        }
+      }
+      backoff.pause(attempt);
+    }
+    throw stalled();
+  }
+
+  private int lookAfter(long key, long to, long[] after) {
+    int listed = 0;
+    long next = key;
+    while (listed < after.length - 1) {
+      int frame = fences.floor(next);
+      if (frame < 0 || frame >= lows.length || next > word(frame, HIGH)) {
+        return listed;
+      }
+      int count = count(frame);
+      int first = childOf(frame, count, next);
+      // Of a part, the first child may begin before it: that is the last of the part before.
+      boolean isNew = next > key && first >= 0 && key(frame, first) == next;
+      for (int i = isNew ? first : first + 1; i < count && listed < after.length - 1; i++) {
+        if (key(frame, i) > to) {
+          return listed;
+        }
+        after[++listed] = pointer(frame, i);
+      }
+      long high = word(frame, HIGH);
+      if (high >= to || high < next) {
+        return listed;
+      }
+      next = high + 1;
+    }
+    return listed;
+  }
+
+  /** Takes a copy in, in place of an older one or of one that is hardly used. */
+  public void admit(Children copied, RandomGenerator random, Backoff backoff) {
+    long before = lock(backoff);
+    try {
+      long low = copied.low;
+      for (int from = 0; from < copied.count; from += children) {
+        int to = Math.min(from + children, copied.count);
+        long high = to < copied.count ? copied.keys[to] - 1 : copied.high;
+        admit(low, high, copied, from, to, random);
+        low = high + 1;
+      }
+    } finally {
+      version.set(before + 2);
+    }
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Written by one at a time.
+  private void admit(
+      long low, long high, Children copied, int from, int to, RandomGenerator random) {
+    int frame = fences.floor(low);
+    if (frame < 0 || lows[frame] != low) {
+      frame = takeFrame(random);
+      lows[frame] = low;
+      used[frame] = true;
+      fences.put(low, frame);
+    }
+    long start = offset(frame);
+    Words.set(memory, start + HIGH, high);
+    Words.set(memory, start + COUNT, to - from);
+    for (int i = from; i < to; i++) {
+      long at = start + KEYS + (long) (i - from) * Long.BYTES;
+      Words.set(memory, at, copied.keys[i]);
+      Words.set(memory, at + (long) children * Long.BYTES, copied.pointers[i]);
+    }
+    admittedAt[frame] = ++clock;
+    usedAt[frame] = clock;
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Written by one at a time.
+  private int takeFrame(RandomGenerator random) {
+    if (frees > 0) {
+      return free[--frees];
+    }
+    int one = random.nextInt(lows.length);
+    int other = random.nextInt(lows.length);
+    int frame = usedAt[one] <= usedAt[other] ? one : other;
+    fences.remove(lows[frame], frame);
+    evictions++;
+    return frame;
+  }
+
+  /** Takes out the copy that a lookup came from, unless a newer one is there. */
+  public void drop(Hit hit, Backoff backoff) {
+    long before = lock(backoff);
+    try {
+      int frame = hit.frame;
+      if (used[frame] && admittedAt[frame] == hit.admittedAt) {
+        fences.remove(lows[frame], frame);
+        used[frame] = false;
+        free[frees++] = frame;
+      }
+    } finally {
+      version.set(before + 2);
+    }
+  }
+
+  /** Forgets every copy. */
+  public void clear(Backoff backoff) {
+    long before = lock(backoff);
+    try {
+      fences.clear();
+      frees = 0;
+      for (int frame = lows.length - 1; frame >= 0; frame--) {
+        used[frame] = false;
+        free[frees++] = frame;
+      }
+    } finally {
+      version.set(before + 2);
+    }
+  }
+
+  /** Returns how many copies were taken in. */
+  public long admissions() {
+    return clock;
+  }
+
+  /** Returns how many copies had to go for others. */
+  public long evictions() {
+    return evictions;
+  }
+
+  private long lock(Backoff backoff) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      long before = version.get();
+      if ((before & 1) == 0 && version.compareAndSet(before, before + 1)) {
+        // What is written next must not be seen before the version is.
+        VarHandle.storeStoreFence();
+        return before;
+      }
+      backoff.pause(attempt);
+    }
+    throw stalled();
+  }
+
+  private StalledException stalled() {
+    return new StalledException(
+        "an index cache stayed in motion: frames=" + lows.length + ", attempts=" + ATTEMPTS_MAX);
+  }
+
+  @Override
+  public void close() {
+    copies.close();
+  }
+}

@@ -1,0 +1,99 @@
+package pando.index.deft;
+
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.fabric.memory.Words;
+
+/** Locks that are taken by CAS and always exclusive, as Sherman's global ones. */
+final class CasLocks extends NodeLocks {
+  /*
+   * What DEFT has before its SX lock: the word is 0, or names who has it. Whoever finds it taken
+   * posts CAS and READs again, at once. There is no order among those who wait, and each attempt costs
+   * the card a CAS and the READs behind it. As the word names its owner, a lock whose outcome is
+   * unknown is taken back by a CAS that compares.
+   *
+   *   63 | 62..17 0 | 16..9 compute server + 1 | 8..0 session
+   */
+
+  private static final long TAKEN = 1L << 63;
+  private static final int SESSION_BITS = 9;
+  private static final int EAGER = 10_000;
+  private static final int PAUSE_MAX = 20;
+
+  private final long owner;
+  private final long free;
+
+  CasLocks(
+      LockWords words,
+      long waitNanos,
+      int computeServer,
+      int session,
+      Worker worker,
+      long scratch) {
+    super(words, waitNanos, worker, scratch);
+    owner = TAKEN | ((computeServer + 1L) << SESSION_BITS) | session;
+    free = scratch + Long.BYTES;
+    Words.set(worker.memory(), free, 0);
+  }
+
+  @Override
+  boolean take(long node, long word, boolean exclusively, VerbList reads) {
+    // Before the verb: where that fails, the lock may be ours.
+    int place = hold(word, true, 0);
+    long start = worker.nanoTime();
+    for (int attempt = 0; ; attempt++) {
+      begin().cas(word, 0, owner, found);
+      long holder = postWith(reads);
+      if (holder == 0) {
+        return true;
+      }
+      worker.backoff().pause(Math.min(attempt >> 8, PAUSE_MAX));
+      if (isOver(attempt, EAGER, start)) {
+        forget(place);
+        throw stayedLocked(node, word, "holder=" + nameOf(holder), start);
+      }
+    }
+  }
+
+  private static String nameOf(long holder) {
+    return "computeServer "
+        + (((holder & ~TAKEN) >>> SESSION_BITS) - 1)
+        + " session "
+        + (holder & ((1 << SESSION_BITS) - 1));
+  }
+
+  @Override
+  boolean exchange(int place, long node, VerbList reads) {
+    throw new AssertionError("all locks are exclusive");
+  }
+
+  @Override
+  boolean tryTake(long word) {
+    int place = hold(word, true, 0);
+    if (worker.cas(word, 0, owner) == 0) {
+      return true;
+    }
+    forget(place);
+    return false;
+  }
+
+  @Override
+  boolean tryExchange(int place) {
+    throw new AssertionError("all locks are exclusive");
+  }
+
+  @Override
+  boolean isInPool(int place) {
+    return read(word(place)) == owner;
+  }
+
+  @Override
+  void addRelease(int place, VerbList changes) {
+    changes.write(word(place), free, Long.BYTES);
+  }
+
+  @Override
+  void release(long word, boolean exclusively, int ticket, boolean maybeDone) {
+    worker.cas(word, owner, 0);
+  }
+}

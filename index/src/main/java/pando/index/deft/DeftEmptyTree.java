@@ -1,0 +1,62 @@
+package pando.index.deft;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.index.blink.EmptyTree;
+import pando.index.pool.PoolChange;
+
+/** A tree of DEFT that a bulk load replaces. */
+final class DeftEmptyTree extends EmptyTree {
+  private final DeftServer server;
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final Nodes nodes;
+  private final VerbList list = new VerbList();
+
+  DeftEmptyTree(PoolChange change, DeftServer server) {
+    super(change, server);
+    this.server = server;
+    this.worker = change.worker();
+    this.memory = worker.memory();
+    this.nodes = new Nodes(server, worker, change.message());
+  }
+
+  @Override
+  protected boolean read(long address, int level, long low) {
+    return nodes.readHeld(address, level, low, NODE) == Nodes.COVERS;
+  }
+
+  @Override
+  protected int entries() {
+    return server.leaves.entries(memory, NODE);
+  }
+
+  @Override
+  protected long firstChild() {
+    return ChildPointer.address(InnerLayout.pointer(memory, NODE, InnerLayout.FIRST));
+  }
+
+  @Override
+  protected long high() {
+    return NodeHeader.high(memory, NODE);
+  }
+
+  @Override
+  protected long sibling() {
+    return NodeHeader.sibling(memory, NODE);
+  }
+
+  @Override
+  protected void markFreed(long address) {
+    worker.read(address, NODE, server.inners.nodeBytes());
+    list.clear();
+    if (NodeHeader.isLeaf(NodeHeader.first(memory, NODE))) {
+      nodes.addLeafWrite(list, NODE, true);
+    } else {
+      InnerLayout.setHidden(memory, NODE, true);
+      nodes.addWrite(list, NODE);
+    }
+    worker.post(list);
+  }
+}

@@ -1,0 +1,139 @@
+package pando.index.deft;
+
+import java.util.Objects;
+import java.util.random.RandomGenerator;
+import pando.fabric.Fabric;
+import pando.index.Session;
+import pando.index.blink.BLinkIndex;
+import pando.index.blink.EmptyTree;
+import pando.index.load.TreeBuilder;
+import pando.index.pool.PoolChange;
+
+/**
+ * A tree of DEFT: any number of compute servers in this process, joined by a fabric to memory
+ * servers that may serve other processes as well.
+ *
+ * <p>Every compute server serves every key, and sessions are dealt to those of this process in
+ * turn.
+ */
+@SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
+public final class DeftIndex extends BLinkIndex<DeftServer, DeftWorker> {
+  private final Fabric fabric;
+  private final DeftOptions options;
+  private final Validation validation;
+
+  private DeftIndex(Fabric fabric, DeftOptions options, int first, int count) {
+    super(fabric, options, first, count, server -> new DeftWorker(server, fabric));
+    this.fabric = fabric;
+    this.options = options;
+    this.validation = resolve(fabric, options);
+  }
+
+  /**
+   * Makes an empty index in a pool that has none, with every compute server in this process.
+   *
+   * @throws IllegalStateException where the pool holds an index already
+   * @throws IllegalArgumentException where the fabric lacks what the options need
+   */
+  public static DeftIndex create(Fabric fabric, DeftOptions options) {
+    return create(fabric, options, 0, options.computeServers());
+  }
+
+  /**
+   * Makes an empty index in a pool that has none, with some of its compute servers in this process;
+   * other processes {@link #join} with the rest.
+   *
+   * @param first number of the first compute server that lives here
+   * @param count how many live here, at least 1
+   * @throws IllegalStateException where the pool holds an index already
+   * @throws IllegalArgumentException where the fabric lacks what the options need
+   */
+  public static DeftIndex create(Fabric fabric, DeftOptions options, int first, int count) {
+    DeftIndex index = new DeftIndex(fabric, options, first, count);
+    index.make();
+    return index;
+  }
+
+  /**
+   * Joins an index that another process made in the same pool with the same options. A compute
+   * server may live in one process at a time; that is up to the caller.
+   *
+   * @param first number of the first compute server that lives here
+   * @param count how many live here, at least 1
+   * @throws IllegalStateException where the pool holds no index, or one of other options
+   * @throws IllegalArgumentException where the fabric lacks what the options need
+   */
+  public static DeftIndex join(Fabric fabric, DeftOptions options, int first, int count) {
+    DeftIndex index = new DeftIndex(fabric, options, first, count);
+    index.join();
+    return index;
+  }
+
+  /** Returns how torn nodes are told, after checking that the fabric has what is needed. */
+  static Validation resolve(Fabric fabric, DeftOptions options) {
+    if (fabric.memoryServers() > ChildPointer.SERVERS_MAX) {
+      throw new IllegalArgumentException(
+          "pointers name no more memory servers: memoryServers="
+              + fabric.memoryServers()
+              + ", greatest="
+              + ChildPointer.SERVERS_MAX);
+    }
+    for (int server = 0; server < fabric.memoryServers(); server++) {
+      if (fabric.dramBytes(server) > ChildPointer.DRAM_BYTES_MAX) {
+        throw new IllegalArgumentException(
+            "pointers reach no further: memoryServer="
+                + server
+                + ", dramBytes="
+                + fabric.dramBytes(server)
+                + ", greatest="
+                + ChildPointer.DRAM_BYTES_MAX);
+      }
+    }
+    return options.validation().on(fabric, options.sxLocks());
+  }
+
+  /** Returns how torn nodes are told, with {@link Validation#AUTO} resolved. */
+  public Validation validation() {
+    return validation;
+  }
+
+  @Override
+  protected int system() {
+    return DeftServer.system(options, validation);
+  }
+
+  @Override
+  protected String kind() {
+    return name() + " with validation=" + validation;
+  }
+
+  @Override
+  protected DeftServer server(int number, RandomGenerator random) {
+    return new DeftServer(number, fabric, options, validation, random);
+  }
+
+  @Override
+  protected TreeBuilder builder(DeftServer server, double fill) {
+    return new DeftBuilder(server, fabric, fill);
+  }
+
+  @Override
+  protected EmptyTree emptyTree(PoolChange change, DeftServer server) {
+    return new DeftEmptyTree(change, server);
+  }
+
+  @Override
+  protected Session session(DeftServer next) {
+    return new DeftSession(this, next);
+  }
+
+  /** Opens a worker of a compute server that lives here. */
+  DeftWorker worker(DeftServer server) {
+    return Objects.requireNonNull(openWorker(server.number));
+  }
+
+  /** Ends a worker. Does nothing for one that has ended. */
+  void retire(DeftWorker worker) {
+    retireWorker(worker);
+  }
+}

@@ -1,0 +1,71 @@
+package pando.index.deft;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
+import pando.fabric.Fabric;
+import pando.index.blink.BLinkServer;
+import pando.index.cache.IndexCache;
+import pando.index.cache.PlantedBug;
+
+/** What the sessions of one compute server share: its caches, its free nodes, its tickets. */
+final class DeftServer extends BLinkServer {
+  private static final int SYSTEM = 0xDEF7_0000;
+  private static final int HASHED = 1 << 8;
+  private static final int SX = 1 << 9;
+  private static final int TOP_FRAMES = 4_096;
+
+  /*
+   * A stamp: compute server 7, incarnation 16, count 35 bits. A server draws its incarnation
+   * at random, as it may come back under its number.
+   */
+  private static final int INCARNATION_SHIFT = 35;
+  private static final int INCARNATION_BITS = 16;
+  private static final int SERVER_SHIFT = INCARNATION_SHIFT + INCARNATION_BITS;
+
+  final DeftOptions options;
+  final Validation validation;
+  final LeafLayout leaves;
+  final InnerLayout inners;
+  final LockWords locks;
+  final AbandonedTickets abandoned = new AbandonedTickets();
+
+  private final AtomicLong stamps;
+
+  DeftServer(
+      int number,
+      Fabric fabric,
+      DeftOptions options,
+      Validation validation,
+      RandomGenerator random) {
+    super(
+        number,
+        system(options, validation),
+        fabric,
+        options.nodeBytes(),
+        DeftOptions.SESSIONS_MAX,
+        new IndexCache(options.copies(), options.copyChildren()),
+        new IndexCache(TOP_FRAMES, options.copyChildren()),
+        new IndexCache(Shape.QUARTERS, options.copyChildren()));
+    this.options = options;
+    this.validation = validation;
+    this.inners = new InnerLayout(options.nodeBytes(), options.segments());
+    this.leaves = new LeafLayout(options.nodeBytes(), options.hashLeaves());
+    this.locks = new LockWords(fabric);
+    long incarnation = random.nextInt(1 << INCARNATION_BITS);
+    this.stamps =
+        new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
+  }
+
+  /** Returns a number that differs where trees cannot be used together. */
+  static int system(DeftOptions options, Validation validation) {
+    return SYSTEM
+        | (options.hashLeaves() ? HASHED : 0)
+        | (options.sxLocks() ? SX : 0)
+        | validation.number();
+  }
+
+  /** Returns a stamp that no leaf ever had. */
+  long nextStamp() {
+    return PlantedBug.FIXED_VERSION ? 1 : stamps.incrementAndGet();
+  }
+}

@@ -1,0 +1,291 @@
+package pando.index.deft;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.Fabric;
+import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
+import pando.fabric.VerbCounters;
+import pando.fabric.VerbList;
+import pando.fabric.memory.Words;
+import pando.index.blink.BLinkWorker;
+import pando.index.blink.DescentCounters;
+import pando.index.deft.Leaves.Access;
+import pando.index.session.Operation;
+
+/** One session's operations at one compute server. */
+final class DeftWorker implements BLinkWorker {
+  /*
+   * Those who change single entries of a leaf do so side by side, under a shared lock (DEFT section
+   * 4.3): nobody moves or removes an entry meanwhile. A value is exchanged by a masked CAS that
+   * compares nothing, so it never fails and tells what was there before. An entry is added by one CAS
+   * of its 16 bytes, from the first place of its bucket on that is not in use: two who add the same
+   * key come to the same place sooner or later, and the second finds it taken. The lock's FAA comes
+   * with the READ, and the one that lets go of it with the CAS: two round trips.
+   *
+   * Splits, merges and removals have the leaf for themselves, and so has who adds to a sorted leaf,
+   * or where there is no 16-byte CAS. With a checksum, everybody does.
+   */
+
+  private static final int ATTEMPTS_MAX = 10_000;
+  private static final int PAUSE_MAX = 40;
+
+  // Where the operands of a 16-byte CAS start, and what it found.
+  private static final int COMPARE = 0;
+  private static final int COMPARE_MASK = 16;
+  private static final int SWAP = 32;
+  private static final int SWAP_MASK = 48;
+  private static final int FOUND = 64;
+
+  private final DeftContext context;
+  private final LeafLayout layout;
+  private final MemorySegment memory;
+  private final NodeLocks locks;
+  private final Nodes nodes;
+  private final Descent descent;
+  private final Leaves leaves;
+  private final Splits splits;
+  private final Merges merges;
+  private final Neighbours neighbours;
+  private final Scans scans;
+  private final VerbList list = new VerbList();
+  private final long leaf;
+  private final long operands;
+
+  /** Whether single entries are changed beside others who do so. */
+  private final boolean shared;
+
+  /** Whether an entry can be added beside others who do so. */
+  private final boolean cas16;
+
+  private long value;
+
+  /** Whether something of an entry may have been written. */
+  private boolean writing;
+
+  DeftWorker(DeftServer server, Fabric fabric) {
+    this.context = DeftContext.open(server, fabric);
+    this.layout = server.leaves;
+    this.memory = context.memory;
+    this.locks = context.locks;
+    this.nodes = context.nodes;
+    this.leaf = context.leaf;
+    this.operands = context.operands;
+    this.descent = new Descent(context);
+    this.leaves = new Leaves(context, descent);
+    this.splits = new Splits(context, descent);
+    this.merges = new Merges(context, descent, splits);
+    this.neighbours = new Neighbours(context, descent);
+    this.scans = new Scans(context, descent);
+    this.shared = server.validation.allowsSharing() && server.options.sxLocks();
+    this.cas16 = fabric.capabilities().cas16();
+  }
+
+  @Override
+  public VerbCounters verbs() {
+    return context.worker.counters();
+  }
+
+  @Override
+  public DescentCounters descents() {
+    return descent.counters;
+  }
+
+  /** Returns what looks for the entry next to a key. */
+  Neighbours neighbours() {
+    return neighbours;
+  }
+
+  /** Returns what visits entries in order. */
+  Scans scans() {
+    return scans;
+  }
+
+  /** Returns the value that the last operation on a key found. */
+  long value() {
+    return value;
+  }
+
+  boolean get(long wanted) {
+    int index;
+    try {
+      index = leaves.read(wanted);
+    } catch (RuntimeException e) {
+      locks.abandon(e);
+      throw e;
+    }
+    value = index < 0 ? 0 : LeafLayout.value(memory, leaf, index);
+    return index >= 0;
+  }
+
+  /**
+   * Changes, adds or removes an entry.
+   *
+   * @return whether the key was there before
+   */
+  boolean write(Operation operation, long wanted, long stored) {
+    writing = false;
+    splits.reset();
+    nodes.reset();
+    try {
+      return operation == Operation.REMOVE ? remove(wanted) : store(operation, wanted, stored);
+    } catch (RuntimeException e) {
+      boolean mayHaveWritten = writing || splits.hasBegun();
+      complete(e);
+      locks.abandon(e);
+      throw mayHaveWritten
+          ? new UnknownOutcomeException("the entry may have been changed: key=" + wanted, e)
+          : e;
+    }
+  }
+
+  /** Completes, after a failure, what was written, while its node is still locked. */
+  private void complete(RuntimeException failure) {
+    try {
+      splits.complete();
+      nodes.repairChecksum(locks);
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  private boolean store(Operation operation, long wanted, long stored) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      long node = leaves.lock(wanted, shared ? Access.SHARED_PAIR : Access.PAIR);
+      int index = layout.find(memory, leaf, wanted);
+      if (index >= 0) {
+        exchange(node, index, stored, operation.stores(true));
+        return true;
+      }
+      if (!operation.stores(false)) {
+        locks.unlock(node);
+        value = 0;
+        return false;
+      }
+      if (add(node, wanted, stored)) {
+        value = 0;
+        return false;
+      }
+      writing = false;
+      context.worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+    }
+    throw new StalledException(
+        "others took every entry: key=" + wanted + ", attempts=" + ATTEMPTS_MAX);
+  }
+
+  /** Exchanges the value of an entry, or only reads it, and lets go of the leaf. */
+  private void exchange(long node, int index, long stored, boolean stores) {
+    long place = node + LeafLayout.valuePosition(index);
+    list.clear();
+    if (!shared) {
+      value = LeafLayout.value(memory, leaf, index);
+      if (stores) {
+        LeafLayout.setValue(memory, leaf, index, stored);
+        list.write(place, leaf + LeafLayout.valuePosition(index), Long.BYTES);
+        nodes.addChecksum(list, leaf);
+      }
+      writing = stores;
+      locks.writeAndUnlock(node, list);
+      return;
+    }
+    if (stores) {
+      list.maskedCas(place, 0, 0, stored, -1, operands);
+    } else if (nodes.readsEntriesWhole()) {
+      Words.set(memory, operands, LeafLayout.value(memory, leaf, index));
+    } else {
+      // The key was there before this READ, so the value is.
+      list.read(place, operands, Long.BYTES);
+    }
+    writing = stores;
+    locks.writeAndUnlock(node, list);
+    value = Words.get(memory, operands);
+  }
+
+  /** Adds an entry and lets go of the leaf; {@code false} where somebody else was first. */
+  private boolean add(long node, long wanted, long stored) {
+    int index = layout.findUnused(memory, leaf, wanted);
+    if (index < 0 || (shared && !cas16)) {
+      return addAlone(node, wanted, stored);
+    }
+    if (!shared) {
+      layout.add(memory, leaf, wanted, stored);
+      writeEntry(node, index, LeafLayout.ENTRY_BYTES);
+      return true;
+    }
+    long unused = layout.unusedKey(index);
+    setOperand(COMPARE, unused, 0);
+    setOperand(COMPARE_MASK, -1, 0);
+    setOperand(SWAP, wanted, stored);
+    setOperand(SWAP_MASK, -1, -1);
+    list.clear().maskedCas16(node + LeafLayout.position(index), operands);
+    writing = true;
+    locks.writeAndUnlock(node, list);
+    return Words.get(memory, operands + FOUND) == unused;
+  }
+
+  private void setOperand(int at, long first, long second) {
+    Words.set(memory, operands + at, first);
+    Words.set(memory, operands + at + Long.BYTES, second);
+  }
+
+  /** Adds an entry to a leaf that nobody else may change meanwhile, and splits it if it is full. */
+  private boolean addAlone(long node, long wanted, long stored) {
+    if (!leaves.upgrade(node, wanted) || layout.find(memory, leaf, wanted) >= 0) {
+      locks.unlock(node);
+      return false;
+    }
+    int index = layout.findUnused(memory, leaf, wanted);
+    if (!layout.add(memory, leaf, wanted, stored)) {
+      splits.splitLeaf(leaf, wanted, stored);
+      return true;
+    }
+    if (index >= 0) {
+      writeEntry(node, index, LeafLayout.ENTRY_BYTES);
+    } else {
+      writeLeaf(node);
+    }
+    return true;
+  }
+
+  /** Writes the key of an entry that this session alone may change, or all of it, and unlocks. */
+  private void writeEntry(long node, int index, int bytes) {
+    int position = LeafLayout.position(index);
+    list.clear().write(node + position, leaf + position, bytes);
+    nodes.addChecksum(list, leaf);
+    writing = true;
+    locks.writeAndUnlock(node, list);
+  }
+
+  /** Writes a leaf that this session alone may change, and unlocks it. */
+  private void writeLeaf(long node) {
+    nodes.addLeafWrite(list.clear(), leaf, false);
+    writing = true;
+    locks.writeAndUnlock(node, list);
+  }
+
+  private boolean remove(long wanted) {
+    long node = leaves.lock(wanted, Access.WHOLE);
+    int index = layout.find(memory, leaf, wanted);
+    if (index < 0) {
+      locks.unlock(node);
+      value = 0;
+      return false;
+    }
+    value = LeafLayout.value(memory, leaf, index);
+    layout.remove(memory, leaf, index);
+    int left = layout.entries(memory, leaf);
+    if (layout.isHashed()) {
+      writeEntry(node, index, Long.BYTES);
+    } else {
+      writeLeaf(node);
+    }
+    if (merges.isDue(left)) {
+      merges.merge(wanted, 0);
+    }
+    return true;
+  }
+
+  @Override
+  public void close() {
+    context.close();
+  }
+}

@@ -1,0 +1,399 @@
+package pando.index.deft;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.VerbList;
+import pando.fabric.memory.Words;
+import pando.index.cache.Children;
+
+/**
+ * The bytes of an inner node: the {@linkplain NodeHeader header} and four segments of entries (DEFT
+ * section 4.2). Drawn is a node of 1 KB.
+ *
+ * <pre>
+ *  0        48     64                  304                 544       784       1024
+ * +--------+------+-------------------+-------------------+---------+---------+
+ * | header | e -1 | segment 0: e0-e14 | segment 1: e15-29 | 30-44   | 45-59   |
+ * +--------+------+-------------------+-------------------+---------+---------+
+ *          |&lt;------- 256 B -----------&gt;|
+ *                                 |&lt;--- 256 B -----------&gt;|
+ *  entry: pointer (8), least key of the child (8)
+ *
+ *              63  62       32 31      30   23 22   16 15    8 7           0
+ *             +---+-----------+--------+-------+-------+-------+-------------+
+ *  descriptor | 0 | magic     | hidden | 0     | shape | level | version     |
+ *             +---+-----------+--------+-------+-------+-------+-------------+
+ * </pre>
+ *
+ * <p>A {@link Shape}, which stands in the pointer to the node, divides it into parts: four
+ * segments, two halves, or the whole. A part's entries stand in any order but for the last, which
+ * has the greatest key; where a part has none of its own, its last entry repeats that of the part
+ * before. So a READ of a part and of the one entry before it (16 entries of 1 KB's 60: 256 bytes)
+ * holds the child of every key of the part. The entry before the first is that of the leftmost
+ * child.
+ *
+ * <p>An entry is added by a WRITE of its 16 bytes. Where it becomes the last of its part, another
+ * WRITE moves the one that was, and one more each goes to the empty parts behind, which repeat it.
+ * A reader who meets just some of them, or an entry less than there are, finds a child further
+ * left, from whose siblings it goes on; never one further right.
+ *
+ * <p>Every entry, used or not, has the node's data version in its pointer. It changes where the
+ * node is divided anew, and not where an entry is added.
+ */
+final class InnerLayout {
+  static final int LEVELS_MAX = 32;
+
+  /** The entry before those of the segments: that of the leftmost child. */
+  static final int FIRST = -1;
+
+  private static final int SEGMENTS = Shape.QUARTERS;
+  private static final int ENTRIES = NodeHeader.BYTES;
+  private static final int ENTRY_BYTES = 16;
+  private static final int KEY = 8;
+
+  private static final long MAGIC = 0x0DEF_7B7EL << 32;
+  private static final long MAGIC_MASK = 0xFFFF_FFFFL << 32;
+  private static final long HIDDEN = 1L << 31;
+  private static final long RESERVED = 0x7F80_0000L;
+  private static final int SHAPE_SHIFT = 16;
+  private static final long SHAPE_MASK = 0x7FL << SHAPE_SHIFT;
+  private static final int LEVEL_SHIFT = 8;
+  private static final int BYTE_MASK = 0xFF;
+
+  private static final int GROUP_BYTES = 192;
+  private static final int GROUPS_MIN = 2;
+  private static final int GROUPS_MAX = 5;
+
+  static final int NODE_BYTES_MAX = NodeHeader.BYTES + GROUPS_MAX * GROUP_BYTES;
+
+  private final int nodeBytes;
+  private final int segmentEntries;
+  private final boolean segmented;
+
+  /**
+   * Creates the layout of inner nodes.
+   *
+   * @param nodeBytes 64 for the header, and 192 for each of 2 to 5 groups of a leaf
+   * @param segmented whether nodes are divided, else every node is a whole
+   */
+  InnerLayout(int nodeBytes, boolean segmented) {
+    int groups = (nodeBytes - NodeHeader.BYTES) / GROUP_BYTES;
+    if (groups < GROUPS_MIN
+        || groups > GROUPS_MAX
+        || nodeBytes != NodeHeader.BYTES + groups * GROUP_BYTES) {
+      throw new IllegalArgumentException(
+          "node size must be 448, 640, 832 or 1024: nodeBytes=" + nodeBytes);
+    }
+    this.nodeBytes = nodeBytes;
+    this.segmented = segmented;
+    this.segmentEntries = (nodeBytes - NodeHeader.BYTES) / SEGMENTS / ENTRY_BYTES;
+  }
+
+  int nodeBytes() {
+    return nodeBytes;
+  }
+
+  /** Returns the children of a full node, the first included. */
+  int capacity() {
+    return SEGMENTS * segmentEntries + 1;
+  }
+
+  /** Returns the children that a segment holds, with the one before it. */
+  int segmentChildren() {
+    return segmentEntries + 1;
+  }
+
+  /** Returns the bytes of a segment, with the entry before it. */
+  int segmentBytes() {
+    return segmentChildren() * ENTRY_BYTES;
+  }
+
+  // The header.
+
+  static boolean isDescriptor(long descriptor) {
+    return (descriptor & (MAGIC_MASK | RESERVED)) == MAGIC;
+  }
+
+  static int level(long descriptor) {
+    return (int) (descriptor >>> LEVEL_SHIFT) & BYTE_MASK;
+  }
+
+  static int version(long descriptor) {
+    return (int) descriptor & ChildPointer.VERSION_MASK;
+  }
+
+  /** Returns how a node is divided; the pointer to it may say what was so before. */
+  static int shape(long descriptor) {
+    return (int) ((descriptor & SHAPE_MASK) >>> SHAPE_SHIFT);
+  }
+
+  static boolean isHidden(long descriptor) {
+    return (descriptor & HIDDEN) != 0;
+  }
+
+  /**
+   * Makes a node without children.
+   *
+   * @param stamp where versions begin, so that they differ from those of the node before in its
+   *     place
+   */
+  void format(
+      MemorySegment memory,
+      long node,
+      long address,
+      int level,
+      long low,
+      long high,
+      long sibling,
+      long stamp) {
+    memory.asSlice(node, nodeBytes).fill((byte) 0);
+    long version = stamp & ChildPointer.VERSION_MASK;
+    Words.set(memory, node, MAGIC | ((long) level << LEVEL_SHIFT) | version);
+    NodeHeader.setFences(memory, node, low, high);
+    NodeHeader.setSibling(memory, node, sibling);
+    NodeHeader.setAddress(memory, node, address);
+  }
+
+  /** Marks a node as no part of the tree, or as one. */
+  static void setHidden(MemorySegment memory, long node, boolean hidden) {
+    long descriptor = NodeHeader.first(memory, node);
+    Words.set(memory, node, hidden ? descriptor | HIDDEN : descriptor & ~HIDDEN);
+  }
+
+  // Parts.
+
+  private int partEntries(int shape) {
+    return segmentEntries * (SEGMENTS / Shape.parts(shape));
+  }
+
+  /** Adds the READ of a part, and of the entry before it, to where they stand in a node. */
+  void addRead(VerbList list, int shape, int part, long address, long node) {
+    if (shape == Shape.WHOLE) {
+      list.read(address, node, nodeBytes);
+      return;
+    }
+    long start = position(part * partEntries(shape) - 1);
+    list.read(address + start, node + start, (partEntries(shape) + 1) * ENTRY_BYTES);
+  }
+
+  /** Tells whether all entries of a part, and the one before it, have a data version. */
+  boolean hasVersion(MemorySegment memory, long node, int shape, int part, int version) {
+    int first = part * partEntries(shape);
+    boolean equal = true;
+    for (int index = first - 1; index < first + partEntries(shape); index++) {
+      equal &= ChildPointer.data(pointer(memory, node, index)) == version;
+    }
+    return equal;
+  }
+
+  /**
+   * Copies the children of a part, ascending, after the one before it.
+   *
+   * @param low of the node
+   * @param high greatest key that the node is known to cover
+   */
+  void copyChildren(
+      MemorySegment memory,
+      long node,
+      int shape,
+      int part,
+      long low,
+      long high,
+      Children children) {
+    int first = part * partEntries(shape);
+    children.count = 0;
+    for (int index = first - 1; index < first + partEntries(shape); index++) {
+      if (isUsed(memory, node, index)) {
+        insert(children, key(memory, node, index), pointer(memory, node, index));
+      }
+    }
+    children.low = Shape.lowOfPart(shape, low, part);
+    children.high = Shape.highOfPart(shape, low, high, part);
+  }
+
+  /** Inserts a child in its place; of one that is there twice, one counts. */
+  static void insert(Children children, long key, long pointer) {
+    int at = children.count;
+    while (at > 0 && children.keys[at - 1] > key) {
+      at--;
+    }
+    if (at > 0 && children.keys[at - 1] == key) {
+      return;
+    }
+    System.arraycopy(children.keys, at, children.keys, at + 1, children.count - at);
+    System.arraycopy(children.pointers, at, children.pointers, at + 1, children.count - at);
+    children.keys[at] = key;
+    children.pointers[at] = pointer;
+    children.count++;
+  }
+
+  // Entries, numbered from the one before the segments, FIRST.
+
+  private static int position(int index) {
+    return ENTRIES + index * ENTRY_BYTES;
+  }
+
+  static long pointer(MemorySegment memory, long node, int index) {
+    return Words.get(memory, node + position(index));
+  }
+
+  static long key(MemorySegment memory, long node, int index) {
+    return Words.get(memory, node + position(index) + KEY);
+  }
+
+  private static boolean isUsed(MemorySegment memory, long node, int index) {
+    return !ChildPointer.isNull(pointer(memory, node, index));
+  }
+
+  private static void put(MemorySegment memory, long node, int index, long key, long pointer) {
+    Words.set(memory, node + position(index), pointer);
+    Words.set(memory, node + position(index) + KEY, key);
+  }
+
+  /**
+   * Stores the children of a node anew, in the best shape for them, under the next data version.
+   *
+   * @param children ascending, of which those from {@code from} to before {@code to} belong to the
+   *     node, the first at its low fence
+   * @return the pointer to the node
+   */
+  long arrange(MemorySegment memory, long node, Children children, int from, int to) {
+    long[] keys = children.keys;
+    long[] pointers = children.pointers;
+    int shape = shapeFor(keys, from, to, NodeHeader.high(memory, node));
+    long descriptor = NodeHeader.first(memory, node);
+    int version = (version(descriptor) + 1) & ChildPointer.VERSION_MASK;
+    Words.set(
+        memory,
+        node,
+        (descriptor & ~(SHAPE_MASK | BYTE_MASK)) | ((long) shape << SHAPE_SHIFT) | version);
+    for (int index = FIRST; index < SEGMENTS * segmentEntries; index++) {
+      put(memory, node, index, 0, ChildPointer.withData(0, version));
+    }
+    put(memory, node, FIRST, keys[from], ChildPointer.withData(pointers[from], version));
+    int next = from + 1;
+    for (int part = 0; part < Shape.parts(shape); part++) {
+      int index = part * partEntries(shape);
+      int last = index + partEntries(shape) - 1;
+      while (next < to && Shape.partOf(shape, keys[from], keys[next]) == part) {
+        put(memory, node, index++, keys[next], ChildPointer.withData(pointers[next], version));
+        next++;
+      }
+      // The greatest, or that of the part before, belongs into the last entry.
+      long pointer = ChildPointer.withData(pointers[next - 1], version);
+      if (index > part * partEntries(shape)) {
+        put(memory, node, index - 1, 0, ChildPointer.withData(0, version));
+      }
+      put(memory, node, last, keys[next - 1], pointer);
+    }
+    return pointerTo(NodeHeader.address(memory, node), NodeHeader.first(memory, node));
+  }
+
+  /** Returns the pointer to a node, by its descriptor. */
+  static long pointerTo(long address, long descriptor) {
+    return ChildPointer.toInner(address, shape(descriptor), version(descriptor));
+  }
+
+  /** Returns the shape with the most parts that has room for the keys, filled the most evenly. */
+  private int shapeFor(long[] keys, int from, int to, long high) {
+    int width = Long.SIZE - Long.numberOfLeadingZeros(high - keys[from]);
+    for (int parts = SEGMENTS; segmented && parts > 1; parts /= 2) {
+      int best = Shape.WHOLE;
+      int least = segmentEntries * (SEGMENTS / parts) + 1;
+      // From the shift that divides the range evenly, which is best for keys spread evenly.
+      for (int shift = Math.max(width - 2, 0); shift >= 0; shift--) {
+        int shape = Shape.of(parts, shift);
+        int most = fullest(shape, keys, from, to);
+        if (most < least) {
+          least = most;
+          best = shape;
+        }
+      }
+      if (best != Shape.WHOLE) {
+        return best;
+      }
+    }
+    return Shape.WHOLE;
+  }
+
+  private static int fullest(int shape, long[] keys, int from, int to) {
+    int most = 0;
+    int part = 0;
+    int size = 0;
+    for (int i = from + 1; i < to; i++) {
+      int other = Shape.partOf(shape, keys[from], keys[i]);
+      size = other == part ? size + 1 : 1;
+      part = other;
+      most = Math.max(most, size);
+    }
+    return most;
+  }
+
+  /**
+   * Adds a child to a whole node, in place.
+   *
+   * @param list takes the WRITEs
+   * @return whether its part had room; else nothing has changed
+   */
+  boolean add(MemorySegment memory, long node, long key, long pointer, VerbList list) {
+    long descriptor = NodeHeader.first(memory, node);
+    int shape = shape(descriptor);
+    int part = Shape.partOf(shape, NodeHeader.low(memory, node), key);
+    int first = part * partEntries(shape);
+    int last = first + partEntries(shape) - 1;
+    long added = ChildPointer.withData(pointer, version(descriptor));
+    if (isRepeated(memory, node, shape, part)) {
+      store(memory, node, last, key, added, list);
+    } else {
+      int unused = findUnused(memory, node, first, last);
+      if (unused < 0) {
+        return false;
+      }
+      long lastKey = key(memory, node, last);
+      if (key < lastKey) {
+        store(memory, node, unused, key, added, list);
+        return true;
+      }
+      store(memory, node, unused, lastKey, pointer(memory, node, last), list);
+      store(memory, node, last, key, added, list);
+    }
+    for (int next = part + 1;
+        next < Shape.parts(shape) && isRepeated(memory, node, shape, next);
+        next++) {
+      store(memory, node, (next + 1) * partEntries(shape) - 1, key, added, list);
+    }
+    return true;
+  }
+
+  /** Tells whether a part has no entry of its own, and its last repeats that of one before. */
+  private boolean isRepeated(MemorySegment memory, long node, int shape, int part) {
+    long lastKey = key(memory, node, (part + 1) * partEntries(shape) - 1);
+    long low = NodeHeader.low(memory, node);
+    return lastKey == low || Shape.partOf(shape, low, lastKey) < part;
+  }
+
+  private static int findUnused(MemorySegment memory, long node, int first, int last) {
+    for (int index = first; index < last; index++) {
+      if (!isUsed(memory, node, index)) {
+        return index;
+      }
+    }
+    return -1;
+  }
+
+  private static void store(
+      MemorySegment memory, long node, int index, long key, long pointer, VerbList list) {
+    long at = node + position(index);
+    put(memory, node, index, key, pointer);
+    list.write(NodeHeader.address(memory, node) + position(index), at, ENTRY_BYTES);
+  }
+
+  /** Replaces the pointers to the child with a least key, wherever they stand in a whole node. */
+  void replace(MemorySegment memory, long node, long key, long pointer, VerbList list) {
+    long replaced = ChildPointer.withData(pointer, version(NodeHeader.first(memory, node)));
+    for (int index = FIRST; index < SEGMENTS * segmentEntries; index++) {
+      if (isUsed(memory, node, index) && key(memory, node, index) == key) {
+        store(memory, node, index, key, replaced, list);
+      }
+    }
+  }
+}

@@ -1,0 +1,509 @@
+package pando.index.deft;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.memory.Words;
+
+/**
+ * The bytes of a leaf: a header, and groups of three lines (DEFT section 4.2).
+ *
+ * <pre>
+ *  line 0        1        2          3       4        5          6            15
+ *       +--------+--------+----------+-------+--------+----------+-------+-- -------+
+ *       | header | front  | overflow | back  | front  | overflow | back  | ...      |
+ *       +--------+--------+----------+-------+--------+----------+-------+-- -------+
+ *                |&lt;---- bucket 0 ----&gt;|       |&lt;---- bucket 2 ----&gt;|
+ *                         |&lt;---- bucket 1 ----&gt;|       |&lt;---- bucket 3 ----&gt;|
+ *
+ *          0           8       16      24        32      40        48      56        64
+ *         +-----------+-------+-------+---------+-------+---------+-------+---------+
+ *  line   | line word | fence | key 0 | value 0 | key 1 | value 1 | key 2 | value 2 |
+ *         +-----------+-------+-------+---------+-------+---------+-------+---------+
+ *
+ *             63     62       61    58 57                              0
+ *            +------+--------+--------+---------------------------------+
+ *  line word | leaf | hidden | line   | stamp (data version)            |
+ *            +------+--------+--------+---------------------------------+
+ * </pre>
+ *
+ * <p>A key belongs to a bucket by its hash. A bucket is two lines side by side, its own and the
+ * overflow that it shares with its neighbour, so one READ of 128 bytes brings all that can hold the
+ * key. The front and the back line carry the leaf's low fence, the overflow the high one: so those
+ * 128 bytes also tell whether the leaf covers the key. All lines of a leaf have the stamp of the
+ * last WRITE of the whole leaf, which is never used again: two that differ are of different
+ * moments. A hidden leaf is no part of the tree: a new one whose left neighbour is not yet written,
+ * or one that was merged away.
+ *
+ * <p>An entry that is not in use holds a key that belongs to another group: so every key and every
+ * value is legal, no bit of them is taken, and an entry is taken and filled by one CAS of its 16
+ * bytes. The line word and the fence cost a fourth of a leaf: 45 entries of 1 KB where the
+ * published code, with values of 60 bits of which 0 is none, has 60.
+ *
+ * <p>Where leaves are sorted instead, entries ascend from line 1 on, as many as the header's count
+ * says; line words and fences are the same, and what can hold a key is the whole leaf.
+ */
+final class LeafLayout {
+  static final int LINE_BYTES = 64;
+  static final int PAIR_BYTES = 2 * LINE_BYTES;
+
+  private static final int LINE_ENTRIES = 3;
+  private static final int GROUP_LINES = 3;
+  private static final int OVERFLOW = 1;
+  private static final int GROUP_ENTRIES = LINE_ENTRIES * GROUP_LINES;
+  private static final int BUCKET_ENTRIES = 2 * LINE_ENTRIES;
+
+  private static final int FENCE = 8;
+  private static final int ENTRIES = 16;
+  static final int ENTRY_BYTES = 16;
+  private static final int VALUE = 8;
+  private static final int COUNT = 48;
+
+  private static final long LEAF = 1L << 63;
+  private static final long HIDDEN = 1L << 62;
+  private static final int LINE_SHIFT = 58;
+  private static final int LINE_MASK = 0xF;
+
+  /** Bits of a stamp. */
+  static final int STAMP_BITS = LINE_SHIFT;
+
+  private static final long STAMP_MASK = (1L << STAMP_BITS) - 1;
+
+  private final int nodeBytes;
+  private final boolean hashed;
+  private final int groups;
+
+  /** Keys of different groups: an unused entry holds the one that is not of its own. */
+  private final long unused;
+
+  private final long otherUnused;
+
+  /**
+   * Creates the layout of leaves.
+   *
+   * @param nodeBytes as {@link InnerLayout} allows
+   * @param hashed whether keys belong to buckets, else they are sorted
+   */
+  LeafLayout(int nodeBytes, boolean hashed) {
+    this.nodeBytes = nodeBytes;
+    this.hashed = hashed;
+    this.groups = (nodeBytes - LINE_BYTES) / (GROUP_LINES * LINE_BYTES);
+    this.unused = 0;
+    long other = 1;
+    while (groupOf(other) == groupOf(unused)) {
+      other++;
+    }
+    this.otherUnused = other;
+  }
+
+  boolean isHashed() {
+    return hashed;
+  }
+
+  /** Returns the entries of a full leaf. */
+  int capacity() {
+    return groups * GROUP_ENTRIES;
+  }
+
+  // Buckets.
+
+  private int bucketOf(long key) {
+    long mixed = (key ^ (key >>> 32)) * 0x9FB21C651E98DF25L;
+    mixed = (mixed ^ (mixed >>> 35)) * 0x9FB21C651E98DF25L;
+    mixed ^= mixed >>> 28;
+    return (int) (((mixed >>> 32) * (2L * groups)) >>> 32);
+  }
+
+  private int groupOf(long key) {
+    return bucketOf(key) / 2;
+  }
+
+  /** Returns where the bytes that can hold a key start in its leaf. */
+  int pairOffset(long key) {
+    return hashed ? LINE_BYTES * firstLineOf(bucketOf(key)) : 0;
+  }
+
+  /** Returns how many bytes of a leaf can hold a key: a pair of lines, or all where sorted. */
+  int pairBytes() {
+    return hashed ? PAIR_BYTES : nodeBytes;
+  }
+
+  private static int firstLineOf(int bucket) {
+    return 1 + bucket / 2 * GROUP_LINES + bucket % 2;
+  }
+
+  /** Returns the entry of a bucket that is used so many places after its first. */
+  private static int entryOfBucket(int bucket, int place) {
+    int line = firstLineOf(bucket);
+    // Its own line first, which is the second of an odd bucket; then the one that it shares.
+    int own = bucket % 2 == 0 ? line : line + 1;
+    int shared = bucket % 2 == 0 ? line + 1 : line;
+    return ((place < LINE_ENTRIES ? own : shared) - 1) * LINE_ENTRIES + place % LINE_ENTRIES;
+  }
+
+  /** Returns the key that an entry holds while it is not in use. */
+  long unusedKey(int index) {
+    return groupOf(unused) == index / GROUP_ENTRIES ? otherUnused : unused;
+  }
+
+  /** Tells whether two keys want the same lines, at least one of them. */
+  boolean shareLines(long key, long other) {
+    return groupOf(key) == groupOf(other);
+  }
+
+  // Lines.
+
+  /** Tells whether the lines that can hold a key are a leaf's, and of one moment. */
+  boolean isPairWhole(MemorySegment memory, long leaf, long key) {
+    if (!hashed) {
+      return isWhole(memory, leaf);
+    }
+    int line = firstLineOf(bucketOf(key));
+    long word = lineWord(memory, leaf, line);
+    return isWordOf(word, line) && lineWord(memory, leaf, line + 1) == nextLineWord(word);
+  }
+
+  /** Tells whether one of two lines that can hold a key is a leaf's, of whatever moment. */
+  boolean isPairOfLeaf(MemorySegment memory, long leaf, long key) {
+    int line = hashed ? firstLineOf(bucketOf(key)) : 0;
+    return (lineWord(memory, leaf, line) | lineWord(memory, leaf, line + 1)) < 0;
+  }
+
+  /** Tells whether the header is of the moment of the lines that can hold a key. */
+  boolean isHeaderOfPair(MemorySegment memory, long leaf, long key) {
+    long lineBits = (long) LINE_MASK << LINE_SHIFT;
+    return lineWord(memory, leaf, 0) == (pairWord(memory, leaf, key) & ~lineBits);
+  }
+
+  /** Tells whether all lines are a leaf's, and of one moment. */
+  boolean isWhole(MemorySegment memory, long leaf) {
+    long expected = lineWord(memory, leaf, 0);
+    boolean whole = isWordOf(expected, 0);
+    for (int line = 1; line < lines(); line++) {
+      expected = nextLineWord(expected);
+      whole &= lineWord(memory, leaf, line) == expected;
+    }
+    return whole;
+  }
+
+  private int lines() {
+    return nodeBytes / LINE_BYTES;
+  }
+
+  private static long lineWord(MemorySegment memory, long leaf, int line) {
+    return Words.get(memory, leaf + (long) line * LINE_BYTES);
+  }
+
+  private static boolean isWordOf(long word, int line) {
+    return word < 0 && ((word >>> LINE_SHIFT) & LINE_MASK) == line;
+  }
+
+  private static long nextLineWord(long word) {
+    return word + (1L << LINE_SHIFT);
+  }
+
+  private long pairWord(MemorySegment memory, long leaf, long key) {
+    return lineWord(memory, leaf, hashed ? firstLineOf(bucketOf(key)) : 0);
+  }
+
+  /** Tells whether a pair of lines that is whole is no part of the tree, or not yet. */
+  boolean isPairHidden(MemorySegment memory, long leaf, long key) {
+    return isHidden(pairWord(memory, leaf, key));
+  }
+
+  /** Tells whether a leaf with such a first word is no part of the tree, or not yet. */
+  static boolean isHidden(long word) {
+    return (word & HIDDEN) != 0;
+  }
+
+  /** Returns the low fence, out of the lines that can hold a key. */
+  long lowOfPair(MemorySegment memory, long leaf, long key) {
+    if (!hashed) {
+      return NodeHeader.low(memory, leaf);
+    }
+    int bucket = bucketOf(key);
+    return fence(memory, leaf, firstLineOf(bucket) + bucket % 2);
+  }
+
+  /** Returns the high fence, out of the lines that can hold a key. */
+  long highOfPair(MemorySegment memory, long leaf, long key) {
+    if (!hashed) {
+      return NodeHeader.high(memory, leaf);
+    }
+    int bucket = bucketOf(key);
+    return fence(memory, leaf, firstLineOf(bucket) + 1 - bucket % 2);
+  }
+
+  private static long fence(MemorySegment memory, long leaf, int line) {
+    return Words.get(memory, leaf + (long) line * LINE_BYTES + FENCE);
+  }
+
+  /** Stamps every line, and repeats the header's fences. To be called before a leaf is written. */
+  void seal(MemorySegment memory, long leaf, long stamp, boolean hidden) {
+    long word = LEAF | (hidden ? HIDDEN : 0) | (stamp & STAMP_MASK);
+    long low = NodeHeader.low(memory, leaf);
+    long high = NodeHeader.high(memory, leaf);
+    Words.set(memory, leaf, word);
+    for (int line = 1; line < lines(); line++) {
+      word = nextLineWord(word);
+      long at = leaf + (long) line * LINE_BYTES;
+      Words.set(memory, at, word);
+      Words.set(memory, at + FENCE, (line - 1) % GROUP_LINES == OVERFLOW ? high : low);
+    }
+  }
+
+  /** Makes a hidden leaf one of the tree. */
+  void show(MemorySegment memory, long leaf) {
+    for (int line = 0; line < lines(); line++) {
+      Words.set(memory, leaf + (long) line * LINE_BYTES, lineWord(memory, leaf, line) & ~HIDDEN);
+    }
+  }
+
+  /** Tells whether every line repeats the header's fences. */
+  boolean areFencesRepeated(MemorySegment memory, long leaf) {
+    long low = NodeHeader.low(memory, leaf);
+    long high = NodeHeader.high(memory, leaf);
+    for (int line = 1; line < lines(); line++) {
+      if (fence(memory, leaf, line) != ((line - 1) % GROUP_LINES == OVERFLOW ? high : low)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Makes an empty leaf. */
+  void format(MemorySegment memory, long leaf, long address, long low, long high, long sibling) {
+    memory.asSlice(leaf, nodeBytes).fill((byte) 0);
+    NodeHeader.setFences(memory, leaf, low, high);
+    NodeHeader.setSibling(memory, leaf, sibling);
+    NodeHeader.setAddress(memory, leaf, address);
+    clearEntries(memory, leaf);
+  }
+
+  // Entries, numbered from 0 in the order of their places.
+
+  /** Returns where an entry starts in its leaf: its key, and the value behind it. */
+  static int position(int index) {
+    return LINE_BYTES
+        + index / LINE_ENTRIES * LINE_BYTES
+        + ENTRIES
+        + index % LINE_ENTRIES * ENTRY_BYTES;
+  }
+
+  /** Returns where the value of an entry starts in its leaf. */
+  static int valuePosition(int index) {
+    return position(index) + VALUE;
+  }
+
+  static long key(MemorySegment memory, long leaf, int index) {
+    return Words.get(memory, leaf + position(index));
+  }
+
+  static long value(MemorySegment memory, long leaf, int index) {
+    return Words.get(memory, leaf + valuePosition(index));
+  }
+
+  static void setValue(MemorySegment memory, long leaf, int index, long value) {
+    Words.set(memory, leaf + valuePosition(index), value);
+  }
+
+  private static void put(MemorySegment memory, long leaf, int index, long key, long value) {
+    Words.set(memory, leaf + position(index), key);
+    Words.set(memory, leaf + valuePosition(index), value);
+  }
+
+  private boolean isPresent(MemorySegment memory, long leaf, int index) {
+    return hashed ? key(memory, leaf, index) != unusedKey(index) : index < count(memory, leaf);
+  }
+
+  /** Returns the entries in use of a sorted leaf. */
+  private int count(MemorySegment memory, long leaf) {
+    return Math.clamp(Words.get(memory, leaf + COUNT), 0, capacity());
+  }
+
+  private void setCount(MemorySegment memory, long leaf, int count) {
+    Words.set(memory, leaf + COUNT, count);
+  }
+
+  /** Returns the index of a key's entry, -1 where there is none. */
+  int find(MemorySegment memory, long leaf, long key) {
+    if (!hashed) {
+      int index = countBelow(memory, leaf, key);
+      return index < count(memory, leaf) && key(memory, leaf, index) == key ? index : -1;
+    }
+    int bucket = bucketOf(key);
+    for (int place = 0; place < BUCKET_ENTRIES; place++) {
+      int index = entryOfBucket(bucket, place);
+      if (key(memory, leaf, index) == key) {
+        return index;
+      }
+    }
+    return -1;
+  }
+
+  private int countBelow(MemorySegment memory, long leaf, long key) {
+    int count = count(memory, leaf);
+    int below = 0;
+    while (below < count && key(memory, leaf, below) < key) {
+      below++;
+    }
+    return below;
+  }
+
+  /**
+   * Returns the entry that is not in use and that a key takes next, -1 where its bucket is full, or
+   * leaves are sorted. Everybody takes the entries of a bucket in one order, so that two who add
+   * the same key meet.
+   */
+  int findUnused(MemorySegment memory, long leaf, long key) {
+    if (!hashed) {
+      return -1;
+    }
+    int bucket = bucketOf(key);
+    for (int place = 0; place < BUCKET_ENTRIES; place++) {
+      int index = entryOfBucket(bucket, place);
+      if (!isPresent(memory, leaf, index)) {
+        return index;
+      }
+    }
+    return -1;
+  }
+
+  /** Empties a leaf of its entries. */
+  void clearEntries(MemorySegment memory, long leaf) {
+    setCount(memory, leaf, 0);
+    for (int index = 0; hashed && index < capacity(); index++) {
+      put(memory, leaf, index, unusedKey(index), 0);
+    }
+  }
+
+  /** Removes an entry. */
+  void remove(MemorySegment memory, long leaf, int index) {
+    if (hashed) {
+      Words.set(memory, leaf + position(index), unusedKey(index));
+      return;
+    }
+    int count = count(memory, leaf);
+    for (int i = index; i < count - 1; i++) {
+      put(memory, leaf, i, key(memory, leaf, i + 1), value(memory, leaf, i + 1));
+    }
+    setCount(memory, leaf, count - 1);
+  }
+
+  /** Adds an entry of a key that is not there; {@code false} where there is no room for it. */
+  boolean add(MemorySegment memory, long leaf, long key, long value) {
+    if (hashed) {
+      int index = findUnused(memory, leaf, key);
+      if (index >= 0) {
+        put(memory, leaf, index, key, value);
+      }
+      return index >= 0;
+    }
+    int count = count(memory, leaf);
+    if (count == capacity()) {
+      return false;
+    }
+    int at = countBelow(memory, leaf, key);
+    for (int i = count; i > at; i--) {
+      put(memory, leaf, i, key(memory, leaf, i - 1), value(memory, leaf, i - 1));
+    }
+    put(memory, leaf, at, key, value);
+    setCount(memory, leaf, count + 1);
+    return true;
+  }
+
+  /** Returns the number of entries in use. */
+  int entries(MemorySegment memory, long leaf) {
+    int entries = 0;
+    for (int index = 0; index < capacity(); index++) {
+      entries += isPresent(memory, leaf, index) ? 1 : 0;
+    }
+    return entries;
+  }
+
+  /**
+   * Copies the entries within a range of keys, ascending; returns their number. A key that was
+   * removed and added again between two lines of the READ is in both: one of them counts.
+   *
+   * @param keys has room for {@link #capacity()}
+   * @param values has room for {@link #capacity()}
+   */
+  int copySorted(MemorySegment memory, long leaf, long from, long to, long[] keys, long[] values) {
+    int copied = 0;
+    for (int index = 0; index < capacity(); index++) {
+      long key = key(memory, leaf, index);
+      if (key < from || key > to || !isPresent(memory, leaf, index)) {
+        continue;
+      }
+      int at = copied;
+      while (at > 0 && keys[at - 1] > key) {
+        at--;
+      }
+      if (at > 0 && keys[at - 1] == key) {
+        continue;
+      }
+      System.arraycopy(keys, at, keys, at + 1, copied - at);
+      System.arraycopy(values, at, values, at + 1, copied - at);
+      keys[at] = key;
+      values[at] = value(memory, leaf, index);
+      copied++;
+    }
+    return copied;
+  }
+
+  /** Returns the entry with the greatest key in use at or below {@code key}, -1 without one. */
+  int floor(MemorySegment memory, long leaf, long key) {
+    int best = -1;
+    for (int index = 0; index < capacity(); index++) {
+      long found = key(memory, leaf, index);
+      if (found <= key
+          && (best < 0 || found > key(memory, leaf, best))
+          && isPresent(memory, leaf, index)) {
+        best = index;
+      }
+    }
+    return best;
+  }
+
+  /** Returns the entry with the least key in use at or above {@code key}, -1 without one. */
+  int ceiling(MemorySegment memory, long leaf, long key) {
+    int best = -1;
+    for (int index = 0; index < capacity(); index++) {
+      long found = key(memory, leaf, index);
+      if (found >= key
+          && (best < 0 || found < key(memory, leaf, best))
+          && isPresent(memory, leaf, index)) {
+        best = index;
+      }
+    }
+    return best;
+  }
+
+  /** Takes the values of the entries that can hold a key out of a second READ of them. */
+  void takeValues(MemorySegment memory, long leaf, long key, long again) {
+    int line = hashed ? firstLineOf(bucketOf(key)) : 1;
+    int end = hashed ? line + 2 : lines();
+    for (int index = (line - 1) * LINE_ENTRIES; index < (end - 1) * LINE_ENTRIES; index++) {
+      setValue(memory, leaf, index, value(memory, again, index));
+    }
+  }
+
+  /** Tells whether all keys in use lie between the fences, and in a bucket of their own. */
+  boolean areKeysInPlace(MemorySegment memory, long leaf) {
+    long low = NodeHeader.low(memory, leaf);
+    long high = NodeHeader.high(memory, leaf);
+    for (int index = 0; index < capacity(); index++) {
+      if (isPresent(memory, leaf, index)) {
+        long key = key(memory, leaf, index);
+        if (key < low || key > high || (hashed && !isInBucket(index, key))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private boolean isInBucket(int index, long key) {
+    int line = 1 + index / LINE_ENTRIES;
+    int first = firstLineOf(bucketOf(key));
+    return line == first || line == first + 1;
+  }
+}

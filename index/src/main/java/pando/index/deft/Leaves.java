@@ -1,0 +1,173 @@
+package pando.index.deft;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.GlobalAddress;
+import pando.fabric.StalledException;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+
+/**
+ * Brings what can hold a key of its leaf into local memory, however often the way there turns out
+ * to be old.
+ */
+final class Leaves {
+  private static final int HOPS_MAX = 10_000;
+
+  /** How much of a leaf is needed, and for what. */
+  enum Access {
+    /** A pair of lines, to change one entry beside others who do. */
+    SHARED_PAIR,
+    /** A pair of lines, alone. */
+    PAIR,
+    /** The leaf, alone. */
+    WHOLE
+  }
+
+  private final LeafLayout layout;
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final NodeLocks locks;
+  private final Nodes nodes;
+  private final Descent descent;
+  private final long leaf;
+  private final int nodeBytes;
+  private final VerbList reads = new VerbList();
+
+  Leaves(DeftContext context, Descent descent) {
+    this.layout = context.server.leaves;
+    this.worker = context.worker;
+    this.memory = context.memory;
+    this.locks = context.locks;
+    this.nodes = context.nodes;
+    this.descent = descent;
+    this.leaf = context.leaf;
+    this.nodeBytes = context.server.inners.nodeBytes();
+  }
+
+  /** Reads what can hold a key; returns the index of its entry, -1 where there is none. */
+  int read(long key) {
+    for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
+      descent.findLeaf(key);
+      if (readCovering(key, attempt)) {
+        return layout.find(memory, leaf, key);
+      }
+    }
+    throw stalled(key);
+  }
+
+  private boolean readCovering(long key, int attempt) {
+    for (int hops = 0; hops < HOPS_MAX; hops++) {
+      int outcome = nodes.readPair(descent.node, key, leaf);
+      if (outcome == Nodes.TORN) {
+        outcome = readLocked(key);
+      }
+      if (outcome == Nodes.COVERS) {
+        return true;
+      }
+      if (outcome == Nodes.STALE || !goRight(key)) {
+        break;
+      }
+    }
+    descent.astray(attempt);
+    return false;
+  }
+
+  /** Reads a pair that changes all the time, or is damaged. */
+  private int readLocked(long key) {
+    long node = descent.node;
+    post(node, key, Access.PAIR);
+    int outcome = nodes.checkPairHeld(node, key, leaf);
+    locks.unlock(node);
+    return outcome;
+  }
+
+  /**
+   * Reads what can hold a key, or the leaf, and keeps it locked.
+   *
+   * @return the leaf's address
+   */
+  long lock(long key, Access access) {
+    for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
+      descent.findLeaf(key);
+      if (lockCovering(key, access, attempt)) {
+        return descent.node;
+      }
+    }
+    throw stalled(key);
+  }
+
+  private boolean lockCovering(long key, Access access, int attempt) {
+    for (int hops = 0; hops < HOPS_MAX; hops++) {
+      long node = descent.node;
+      post(node, key, access);
+      int outcome =
+          access == Access.WHOLE
+              ? nodes.checkHeld(node, 0, key, leaf)
+              : nodes.checkPairHeld(node, key, leaf);
+      if (outcome == Nodes.COVERS) {
+        return true;
+      }
+      boolean right = outcome == Nodes.RIGHT && goRight(key);
+      locks.unlock(node);
+      if (!right) {
+        break;
+      }
+    }
+    descent.astray(attempt);
+    return false;
+  }
+
+  /** Takes a leaf's lock and reads behind it, in one doorbell list where nobody is in the way. */
+  private void post(long node, long key, Access access) {
+    prepare(node, key, access);
+    boolean read =
+        access == Access.SHARED_PAIR
+            ? locks.lockShared(node, reads)
+            : locks.lockExclusive(node, reads);
+    if (!read) {
+      worker.post(reads);
+    }
+  }
+
+  private void prepare(long node, long key, Access access) {
+    reads.clear();
+    if (access == Access.WHOLE) {
+      reads.read(node, leaf, nodeBytes);
+    } else {
+      nodes.addPair(reads, node, key, leaf);
+    }
+  }
+
+  /**
+   * Exchanges the lock of a leaf for an exclusive one, and reads the whole leaf.
+   *
+   * @return whether it still covers the key; the lock is held in any case
+   */
+  boolean upgrade(long node, long key) {
+    prepare(node, key, Access.WHOLE);
+    if (!locks.upgrade(node, reads)) {
+      worker.post(reads);
+    }
+    return nodes.checkHeld(node, 0, key, leaf) == Nodes.COVERS;
+  }
+
+  /** Goes on to the sibling of the leaf; {@code false} where that has changed meanwhile. */
+  private boolean goRight(long key) {
+    long sibling = nodes.siblingOf(descent.node, key, leaf);
+    if (sibling == GlobalAddress.NULL) {
+      return false;
+    }
+    descent.right(sibling);
+    return true;
+  }
+
+  private StalledException stalled(long key) {
+    return new StalledException(
+        "no leaf that stays: key="
+            + key
+            + ", last="
+            + GlobalAddress.toString(descent.node)
+            + ", restarts="
+            + Descent.RESTARTS_MAX);
+  }
+}

@@ -1,0 +1,100 @@
+package pando.index.deft;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.memory.Words;
+
+/**
+ * The first line of a node, of which leaves and inner nodes have most in common.
+ *
+ * <pre>
+ *        0            8     16     24        32        40         48              56          64
+ *       +------------+-----+------+---------+---------+----------+---------------+-----------+
+ * leaf  | line word  | low | high | sibling | address | checksum | count         | 0         |
+ *       +------------+-----+------+---------+---------+----------+---------------+-----------+
+ * inner | descriptor | low | high | sibling | address | checksum | first pointer | first key |
+ *       +------------+-----+------+---------+---------+----------+---------------+-----------+
+ * </pre>
+ *
+ * <p>A node covers the keys {@code low} to {@code high}, both inclusive; {@code sibling} is the
+ * address of the node that covers the keys above, {@code NULL} for the last. The checksum counts
+ * with {@link Validation#CHECKSUM} alone. A leaf's count is used where its entries are sorted. The
+ * first word tells a leaf from an inner node by its highest bit.
+ */
+final class NodeHeader {
+  static final int BYTES = 64;
+
+  private static final int LOW = 8;
+  static final int HIGH = 16;
+  private static final int SIBLING = 24;
+  private static final int ADDRESS = 32;
+  static final int CHECKSUM = 40;
+
+  /** Odd numbers without a pattern, so that changes of several words do not make up for another. */
+  private static final long[] MULTIPLIERS = new long[InnerLayout.NODE_BYTES_MAX / Long.BYTES];
+
+  static {
+    for (int i = 0; i < MULTIPLIERS.length; i++) {
+      long z = (i + 0x632BE5ABL) * 0x9E3779B97F4A7C15L;
+      MULTIPLIERS[i] = ((z ^ (z >>> 29)) * 0xBF58476D1CE4E5B9L) | 1;
+    }
+  }
+
+  private NodeHeader() {}
+
+  /** Returns the word that tells what a node is. */
+  static long first(MemorySegment memory, long node) {
+    return Words.get(memory, node);
+  }
+
+  static boolean isLeaf(long first) {
+    return first < 0;
+  }
+
+  static long low(MemorySegment memory, long node) {
+    return Words.get(memory, node + LOW);
+  }
+
+  static long high(MemorySegment memory, long node) {
+    return Words.get(memory, node + HIGH);
+  }
+
+  static long sibling(MemorySegment memory, long node) {
+    return Words.get(memory, node + SIBLING);
+  }
+
+  static long address(MemorySegment memory, long node) {
+    return Words.get(memory, node + ADDRESS);
+  }
+
+  static long checksum(MemorySegment memory, long node) {
+    return Words.get(memory, node + CHECKSUM);
+  }
+
+  static void setChecksum(MemorySegment memory, long node, long checksum) {
+    Words.set(memory, node + CHECKSUM, checksum);
+  }
+
+  static void setFences(MemorySegment memory, long node, long low, long high) {
+    Words.set(memory, node + LOW, low);
+    Words.set(memory, node + HIGH, high);
+  }
+
+  static void setSibling(MemorySegment memory, long node, long sibling) {
+    Words.set(memory, node + SIBLING, sibling);
+  }
+
+  static void setAddress(MemorySegment memory, long node, long address) {
+    Words.set(memory, node + ADDRESS, address);
+  }
+
+  /** Computes the checksum of a node as it is: a change of any one word changes it. */
+  static long computeChecksum(MemorySegment memory, long node, int nodeBytes) {
+    long sum = 0;
+    for (int at = 0; at < nodeBytes; at += Long.BYTES) {
+      if (at != CHECKSUM) {
+        sum += Words.get(memory, node + at) * MULTIPLIERS[at / Long.BYTES];
+      }
+    }
+    return sum ^ (sum >>> 32);
+  }
+}

@@ -1,0 +1,130 @@
+package pando.index.deft;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.StalledException;
+import pando.fabric.VerbList;
+import pando.index.blink.LeafScan;
+
+/** Reads the leaves of a scan, several together where cached segments tell them. */
+final class Scans extends LeafScan {
+  /** Share of a leaf that is expected to be filled. */
+  private static final double FILL = 0.6;
+
+  private static final int READS_BEFORE_LOCK = 8;
+  private static final int HOPS_MAX = 10_000;
+
+  private final DeftContext context;
+  private final LeafLayout layout;
+  private final MemorySegment memory;
+  private final Nodes nodes;
+  private final Descent descent;
+  private final VerbList list = new VerbList();
+  private final long[] pointers = new long[DeftContext.PARALLEL];
+  private final long[] addresses = new long[DeftContext.PARALLEL];
+
+  /** What came of the READ of the first leaf: one of the outcomes of {@link Nodes#check}. */
+  private int first;
+
+  Scans(DeftContext context, Descent descent) {
+    super(context.server.leaves.capacity());
+    this.context = context;
+    this.layout = context.server.leaves;
+    this.memory = context.memory;
+    this.nodes = context.nodes;
+    this.descent = descent;
+  }
+
+  @Override
+  protected int readLeaves(long from, long to, long limit) {
+    try {
+      for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
+        descent.findLeaf(from);
+        int whole = fetch(plan(from, to, limit), from);
+        for (int hops = 0; first == Nodes.RIGHT && hops < HOPS_MAX; hops++) {
+          descent.right(NodeHeader.sibling(memory, context.scanned));
+          addresses[0] = descent.node;
+          whole = fetch(1, from);
+        }
+        if (first == Nodes.TORN && attempt >= READS_BEFORE_LOCK) {
+          whole = fetchLocked(from);
+        }
+        if (whole > 0) {
+          return whole;
+        }
+        descent.astray(attempt);
+      }
+    } catch (RuntimeException e) {
+      context.locks.abandon(e);
+      throw e;
+    }
+    throw new StalledException(
+        "no leaf that stays: key=" + from + ", restarts=" + Descent.RESTARTS_MAX);
+  }
+
+  /** Collects the leaves that the limit will take, as far as cached segments tell. */
+  private int plan(long from, long to, long limit) {
+    addresses[0] = descent.node;
+    long expected = (long) (limit / (layout.capacity() * FILL)) + 1;
+    if (expected == 1) {
+      return 1;
+    }
+    int more = context.server.lower.childrenAfter(from, to, pointers, context.worker.backoff());
+    int count = (int) Math.min(Math.min(more + 1L, expected), DeftContext.PARALLEL);
+    for (int i = 1; i < count; i++) {
+      addresses[i] = ChildPointer.address(pointers[i]);
+    }
+    return count;
+  }
+
+  /** Reads leaves together; returns how many from the first on are in a row. */
+  private int fetch(int count, long from) {
+    list.clear();
+    for (int i = 0; i < count; i++) {
+      nodes.addLeaf(list, addresses[i], context.scanned(i), wordBefore(i), wordAfter(i));
+    }
+    context.worker.scatter(list);
+    first = check(0, from);
+    int inRow = first == Nodes.COVERS ? 1 : 0;
+    while (inRow > 0 && inRow < count && check(inRow, high(inRow - 1) + 1) == Nodes.COVERS) {
+      inRow++;
+    }
+    return inRow;
+  }
+
+  @Override
+  protected long high(int leaf) {
+    return NodeHeader.high(memory, context.scanned(leaf));
+  }
+
+  @Override
+  protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
+    return layout.copySorted(memory, context.scanned(leaf), from, to, keys, values);
+  }
+
+  private int check(int number, long key) {
+    long leaf = context.scanned(number);
+    return nodes.isLeafWhole(leaf, wordBefore(number), wordAfter(number))
+        ? nodes.check(addresses[number], 0, key, leaf)
+        : Nodes.TORN;
+  }
+
+  /** Reads, under its lock, a leaf that changes all the time, or is damaged. */
+  private int fetchLocked(long key) {
+    long node = descent.node;
+    list.clear().read(node, context.scanned, context.server.inners.nodeBytes());
+    if (!context.locks.lockExclusive(node, list)) {
+      context.worker.post(list);
+    }
+    int outcome = nodes.checkHeld(node, 0, key, context.scanned);
+    context.locks.unlock(node);
+    return outcome == Nodes.COVERS ? 1 : 0;
+  }
+
+  private long wordBefore(int number) {
+    return context.scannedWords + 2L * number * Long.BYTES;
+  }
+
+  private long wordAfter(int number) {
+    return wordBefore(number) + Long.BYTES;
+  }
+}
