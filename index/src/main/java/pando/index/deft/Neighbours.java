@@ -86,7 +86,7 @@ final class Neighbours {
 
   /** Looks in one leaf; goes further at once where others change it all the time. */
   private Outcome look(long wanted, boolean down) {
-    for (int attempt = 0; attempt < SNAPSHOTS_MAX; attempt++) {
+    for (int attempt = 0; nodes.readsSnapshots() && attempt < SNAPSHOTS_MAX; attempt++) {
       descent.findLeaf(wanted);
       long node = descent.node;
       if (nodes.readSnapshot(node, leaf)) {

@@ -239,18 +239,20 @@ final class Nodes {
         : isWhole(buffer);
   }
 
+  /** Tells whether a leaf can be read as it is at one moment: locks taken by CAS do not count. */
+  boolean readsSnapshots() {
+    return validation == Validation.CHECKSUM || server.options.sxLocks();
+  }
+
   /**
-   * Reads a leaf as it is at one moment.
+   * Reads a leaf as it is at one moment, where {@link #readsSnapshots} says that there is a way.
    *
-   * @return whether it is; else somebody was changing it, or there is no telling
+   * @return whether it is; else somebody was changing it
    */
   boolean readSnapshot(long address, long buffer) {
     if (validation == Validation.CHECKSUM) {
       worker.read(address, buffer, nodeBytes);
       return isSumRight(buffer);
-    }
-    if (!server.options.sxLocks()) {
-      return false;
     }
     long word = server.locks.wordOf(address);
     list.clear().read(word, before, Long.BYTES).read(address, buffer, nodeBytes);

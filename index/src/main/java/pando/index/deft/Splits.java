@@ -209,10 +209,11 @@ final class Splits {
     try {
       while (refusals < REFUSALS_MAX) {
         long address = server.allocator.allocate(worker, message, GlobalAddress.server(near));
+        refused[refusals++] = address;
         if (locks.tryExclusive(address)) {
+          refusals--;
           return address;
         }
-        refused[refusals++] = address;
       }
     } finally {
       while (refusals > 0) {
