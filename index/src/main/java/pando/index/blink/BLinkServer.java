@@ -1,24 +1,18 @@
 package pando.index.blink;
 
-import java.util.BitSet;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
+import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
-import pando.index.Partitioning;
 import pando.index.cache.IndexCache;
+import pando.index.host.HostedServer;
 import pando.index.pool.NodePlaces;
 
 /**
  * What the sessions of one compute server share: its free nodes, the root as it was last seen, and
  * copies of inner nodes. Thread-safe.
  */
-public abstract class BLinkServer implements AutoCloseable {
-  /** Tells it from the other compute servers of the index. */
-  public final int number;
-
-  /** Tells a pool with this kind of tree in it. */
-  public final int system;
-
+public abstract class BLinkServer extends HostedServer {
   /** Knows where a node can be. */
   public final NodePlaces places;
 
@@ -34,8 +28,7 @@ public abstract class BLinkServer implements AutoCloseable {
   /** A copy of the root. */
   public final IndexCache top;
 
-  private final int sessionsMax;
-  private final BitSet sessions = new BitSet();
+  private final int nodeBytes;
   private volatile long root;
 
   /**
@@ -56,18 +49,14 @@ public abstract class BLinkServer implements AutoCloseable {
       IndexCache lower,
       IndexCache upper,
       IndexCache top) {
-    this.number = number;
-    this.system = system;
+    super(number, system, sessionsMax);
     this.places = new NodePlaces(fabric, nodeBytes);
     this.allocator = new NodeAllocator(fabric.memoryServers(), nodeBytes);
-    this.sessionsMax = sessionsMax;
+    this.nodeBytes = nodeBytes;
     this.lower = lower;
     this.upper = upper;
     this.top = top;
   }
-
-  /** Takes note of how keys are divided. Here nothing: every compute server serves every key. */
-  protected void own(Partitioning partitioning) {}
 
   /** Returns the root pointer as it was last seen, 0 where it is not known. */
   public final long root() {
@@ -84,33 +73,32 @@ public abstract class BLinkServer implements AutoCloseable {
     }
   }
 
-  /** Forgets the tree: another has taken its place. */
-  final void forget(Backoff backoff) {
+  @Override
+  protected final void forget(Backoff backoff) {
     setRoot(0, backoff);
     lower.clear(backoff);
   }
 
-  /**
-   * Gives a new session the least number that is free.
-   *
-   * @throws IllegalStateException where there are as many sessions as there can be
-   */
-  public final synchronized int openSession() {
-    int session = sessions.nextClearBit(0);
-    if (session >= sessionsMax) {
-      throw new IllegalStateException(
-          "too many sessions: computeServer=" + number + ", maximum=" + sessionsMax);
-    }
-    sessions.set(session);
-    return session;
+  @Override
+  protected final long poolBytes() {
+    return allocator.nodesInUse() * nodeBytes;
   }
 
-  /** Takes a session's number back. */
-  public final synchronized void closeSession(int session) {
-    sessions.clear(session);
+  @Override
+  protected final void trim(Worker worker, long message) {
+    allocator.trim(worker, message);
   }
 
-  /** Lets go of its caches. Does nothing where that was done before. */
+  @Override
+  protected final long admissions() {
+    return lower.admissions() + upper.admissions() + top.admissions();
+  }
+
+  @Override
+  protected final long evictions() {
+    return lower.evictions() + upper.evictions() + top.evictions();
+  }
+
   @Override
   public final void close() {
     lower.close();

@@ -5,6 +5,7 @@ import java.util.List;
 import pando.fabric.GlobalAddress;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.CorruptNodeException;
+import pando.index.host.Replaced;
 import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
 
@@ -12,12 +13,13 @@ import pando.index.pool.PoolChange;
  * A tree without entries that a bulk load replaces. Its levels are read along their siblings, one
  * node at a time, to the start of the change's local memory.
  */
-public abstract class EmptyTree {
+public abstract class EmptyTree implements Replaced {
   /** Where a node is in local memory. */
   protected static final long NODE = 0;
 
   private final PoolChange change;
   private final NodeAllocator allocator;
+  private final List<Long> addresses = new ArrayList<>();
 
   /** Looks at a tree of which a compute server is to take the nodes back. */
   protected EmptyTree(PoolChange change, BLinkServer server) {
@@ -48,22 +50,16 @@ public abstract class EmptyTree {
   /** Marks a node as freed, for those who come to it by old copies. */
   protected abstract void markFreed(long address);
 
-  /**
-   * Returns the nodes of the tree.
-   *
-   * @throws IllegalStateException where it has entries
-   */
-  final List<Long> nodes(long root) {
-    List<Long> addresses = new ArrayList<>();
+  @Override
+  public final void check(long root) {
     long first = Catalogue.rootAddress(root);
     for (int level = Catalogue.rootLevel(root); level >= 0; level--) {
-      first = collectLevel(first, level, addresses);
+      first = collectLevel(first, level);
     }
-    return addresses;
   }
 
   /** Collects a level along its siblings; returns the first node of the level below. */
-  private long collectLevel(long first, int level, List<Long> addresses) {
+  private long collectLevel(long first, int level) {
     long address = first;
     long low = Long.MIN_VALUE;
     long below = GlobalAddress.NULL;
@@ -85,8 +81,8 @@ public abstract class EmptyTree {
     return below;
   }
 
-  /** Frees nodes that nothing points to any more, but for old copies. */
-  final void free(List<Long> addresses) {
+  @Override
+  public final void free() {
     for (long address : addresses) {
       markFreed(address);
       allocator.free(change.worker(), change.message(), address);

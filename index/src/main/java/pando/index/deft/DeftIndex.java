@@ -4,9 +4,9 @@ import java.util.Objects;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
 import pando.index.Session;
-import pando.index.blink.BLinkIndex;
-import pando.index.blink.EmptyTree;
-import pando.index.load.TreeBuilder;
+import pando.index.host.HostedIndex;
+import pando.index.host.Replaced;
+import pando.index.load.Loader;
 import pando.index.pool.PoolChange;
 
 /**
@@ -17,7 +17,7 @@ import pando.index.pool.PoolChange;
  * turn.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
-public final class DeftIndex extends BLinkIndex<DeftServer, DeftWorker> {
+public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   private final Fabric fabric;
   private final DeftOptions options;
   private final Validation validation;
@@ -113,12 +113,12 @@ public final class DeftIndex extends BLinkIndex<DeftServer, DeftWorker> {
   }
 
   @Override
-  protected TreeBuilder builder(DeftServer server, double fill) {
+  protected Loader loader(DeftServer server, double fill) {
     return new DeftBuilder(server, fabric, fill);
   }
 
   @Override
-  protected EmptyTree emptyTree(PoolChange change, DeftServer server) {
+  protected Replaced replaced(PoolChange change, DeftServer server) {
     return new DeftEmptyTree(change, server);
   }
 

@@ -7,13 +7,13 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
-import pando.index.blink.BLinkWorker;
-import pando.index.blink.DescentCounters;
 import pando.index.deft.Leaves.Access;
+import pando.index.host.DescentCounters;
+import pando.index.host.HostedWorker;
 import pando.index.session.Operation;
 
 /** One session's operations at one compute server. */
-final class DeftWorker implements BLinkWorker {
+final class DeftWorker implements HostedWorker {
   /*
    * Those who change single entries of a leaf do so side by side, under a shared lock (DEFT section
    * 4.3): nobody moves or removes an entry meanwhile. A value is exchanged by a masked CAS that

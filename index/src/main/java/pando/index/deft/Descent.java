@@ -7,9 +7,9 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
-import pando.index.blink.DescentCounters;
 import pando.index.cache.Children;
 import pando.index.cache.IndexCache;
+import pando.index.host.DescentCounters;
 import pando.index.pool.Catalogue;
 
 /**

@@ -3,7 +3,7 @@ package pando.index.deft;
 import java.lang.foreign.MemorySegment;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
-import pando.index.blink.LeafScan;
+import pando.index.session.LeafScan;
 
 /** Reads the leaves of a scan, several together where cached segments tell them. */
 final class Scans extends LeafScan {
@@ -26,7 +26,6 @@ final class Scans extends LeafScan {
   private int first;
 
   Scans(DeftContext context, Descent descent) {
-    super(context.server.leaves.capacity());
     this.context = context;
     this.layout = context.server.leaves;
     this.memory = context.memory;
@@ -94,6 +93,11 @@ final class Scans extends LeafScan {
   @Override
   protected long high(int leaf) {
     return NodeHeader.high(memory, context.scanned(leaf));
+  }
+
+  @Override
+  protected int entriesMax(int leaf) {
+    return layout.capacity();
   }
 
   @Override

@@ -6,20 +6,20 @@ import pando.index.Partitioning;
 
 /** One pass over the entries of a bulk load. */
 public final class BulkLoad {
-  private final TreeBuilder builder;
+  private final Loader loader;
   private final EntrySource entries;
   private final Partitioning before;
   private long loaded;
   private long lastKey;
 
-  private BulkLoad(TreeBuilder builder, EntrySource entries, Partitioning before) {
-    this.builder = builder;
+  private BulkLoad(Loader loader, EntrySource entries, Partitioning before) {
+    this.loader = loader;
     this.entries = entries;
     this.before = before;
   }
 
   /**
-   * A tree that was built, and the partitions that its leaves allow.
+   * An index that was loaded, and the partitions that its leaves allow.
    *
    * @param root pointer to its root
    * @param partitioning of about equal numbers of leaves
@@ -28,27 +28,27 @@ public final class BulkLoad {
   public record Built(long root, Partitioning partitioning, long entries) {}
 
   /**
-   * Builds a tree. After a failure, every node is given back.
+   * Loads an index. After a failure, every node is given back.
    *
    * @param before the compute servers that are to have partitions
    * @throws IllegalArgumentException where a key is not above the one before it
    */
-  public static Built run(TreeBuilder builder, EntrySource entries, Partitioning before) {
+  public static Built run(Loader loader, EntrySource entries, Partitioning before) {
     try {
-      return new BulkLoad(builder, entries, before).run();
+      return new BulkLoad(loader, entries, before).run();
     } catch (RuntimeException e) {
-      builder.abandon();
+      loader.abandon();
       throw e;
     }
   }
 
-  /** Builds a tree without entries whose leaves start where partitions do; returns its root. */
-  public static long empty(TreeBuilder builder, Partitioning partitioning) {
-    return run(builder, new NoEntries(), partitioning).root();
+  /** Makes an index without entries whose leaves start where partitions do; returns its root. */
+  public static long empty(Loader loader, Partitioning partitioning) {
+    return run(loader, new NoEntries(), partitioning).root();
   }
 
   private Built run() {
-    int head = before.servers() * builder.perLeaf();
+    int head = before.servers() * loader.perLeaf();
     long[] keys = new long[head];
     long[] values = new long[head];
     int held = 0;
@@ -63,25 +63,25 @@ public final class BulkLoad {
   private Built loadFew(long[] keys, long[] values, int count) {
     int added = 0;
     for (int range = 0; range < before.servers(); range++) {
-      builder.startLeaf(before.lowOfRange(range));
+      loader.startLeaf(before.lowOfRange(range));
       while (added < count && keys[added] <= before.highOfRange(range)) {
-        builder.add(keys[added], values[added++]);
+        loader.add(keys[added], values[added++]);
       }
     }
-    return new Built(builder.finish(), before.withLows(before.lows()), loaded);
+    return new Built(loader.finish(), before.withLows(before.lows()), loaded);
   }
 
   private Built loadMany(long[] keys, long[] values) {
     for (int i = 0; i < keys.length; i++) {
-      builder.add(keys[i], values[i]);
+      loader.add(keys[i], values[i]);
     }
     while (next()) {
-      builder.add(entries.key(), entries.value());
+      loader.add(entries.key(), entries.value());
     }
-    long root = builder.finish();
+    long root = loader.finish();
     long[] lows = new long[before.servers()];
     for (int range = 0; range < lows.length; range++) {
-      lows[range] = builder.fence(range, lows.length);
+      lows[range] = loader.fence(range, lows.length);
     }
     return new Built(root, before.withLows(lows), loaded);
   }

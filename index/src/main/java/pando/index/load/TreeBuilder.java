@@ -16,7 +16,7 @@ import pando.index.pool.Catalogue;
  *
  * <p>A system says where its nodes go, and how one is written: the methods that are left to it.
  */
-public abstract class TreeBuilder implements AutoCloseable {
+public abstract class TreeBuilder implements Loader {
   /*
    * Each level has one open node, in a buffer of its own. A new leaf starts a new node on every level
    * whose parent is full, up to the first that has room. All are allocated together, so that a node
@@ -103,13 +103,13 @@ public abstract class TreeBuilder implements AutoCloseable {
     return registered.segment();
   }
 
-  /** Returns the entries that go into a leaf. */
-  final int perLeaf() {
+  @Override
+  public final int perLeaf() {
     return perLeaf;
   }
 
-  /** Adds an entry above all before it. */
-  final void add(long key, long value) {
+  @Override
+  public final void add(long key, long value) {
     if (levels == 0 || counts[0] == perLeaf) {
       startLeaf(key);
     }
@@ -120,11 +120,8 @@ public abstract class TreeBuilder implements AutoCloseable {
     counts[0]++;
   }
 
-  /**
-   * Starts a leaf that covers the keys from {@code low} on, or from the least key if it is the
-   * first.
-   */
-  final void startLeaf(long low) {
+  @Override
+  public final void startLeaf(long low) {
     if (levels == 0) {
       fences.add(Long.MIN_VALUE);
       grow();
@@ -149,8 +146,8 @@ public abstract class TreeBuilder implements AutoCloseable {
     }
   }
 
-  /** Writes what is still open; returns the root pointer. */
-  final long finish() {
+  @Override
+  public final long finish() {
     while (levels < 2) {
       grow();
     }
@@ -160,20 +157,20 @@ public abstract class TreeBuilder implements AutoCloseable {
     return first[levels - 1] | (levels - 1);
   }
 
-  /** Returns the fence below which about {@code part} of {@code parts} of all leaves lie. */
-  final long fence(int part, int parts) {
+  @Override
+  public final long fence(int part, int parts) {
     return fences.at(part, parts);
   }
 
-  /** Gives every node back. */
-  final void abandon() {
+  @Override
+  public final void abandon() {
     for (int i = 0; i < nodes; i++) {
       allocator.free(worker, message(), addresses[i]);
     }
     nodes = 0;
   }
 
-  /** Returns the verbs issued so far. */
+  @Override
   public final VerbCounters verbs() {
     return worker.counters();
   }

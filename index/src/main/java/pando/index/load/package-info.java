@@ -1,2 +1,2 @@
-/** Bulk loads: entries in order become a tree, and its leaves partitions. */
+/** Bulk loads: entries in order become an index, and its leaves partitions. */
 package pando.index.load;

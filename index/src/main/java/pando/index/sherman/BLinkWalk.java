@@ -13,6 +13,7 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.Tree;
+import pando.index.lock.LockTables;
 import pando.index.pool.Catalogue;
 
 /**

@@ -6,9 +6,10 @@ import pando.fabric.Backoff;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
-import pando.index.blink.DescentCounters;
 import pando.index.cache.Children;
 import pando.index.cache.IndexCache;
+import pando.index.host.DescentCounters;
+import pando.index.lock.NodeLocks;
 import pando.index.pool.Catalogue;
 
 /**

@@ -6,6 +6,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.index.lock.NodeLocks;
 import pando.index.pool.Catalogue;
 
 /** Merges nodes that deletes have left nearly empty, and gives their memory back. */

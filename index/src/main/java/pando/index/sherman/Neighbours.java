@@ -3,6 +3,7 @@ package pando.index.sherman;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.fabric.GlobalAddress;
+import pando.index.lock.NodeLocks;
 
 /**
  * Looks for the entry next to a key, leaf by leaf: in one leaf without a lock, or in several that

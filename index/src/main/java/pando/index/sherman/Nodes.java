@@ -10,6 +10,9 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
+import pando.index.lock.LocalLocks;
+import pando.index.lock.LockTables;
+import pando.index.lock.NodeLocks;
 
 /** READs nodes until they are whole, and puts what has changed into lists of WRITEs. */
 final class Nodes {
@@ -202,9 +205,16 @@ final class Nodes {
    * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
    */
   int lockAndRead(NodeLocks locks, long address, int level, long key, boolean owned, long buffer) {
-    return locks.lockAndFetch(address, owned, buffer)
-        ? check(address, level, key, buffer)
-        : readHeld(address, level, key, buffer);
+    if (owned || !validation.countsInLocks()) {
+      // As published: the READ of the node is a round trip of its own.
+      locks.lock(address, owned);
+    } else {
+      layout.addRead(list.clear(), address, buffer);
+      if (locks.lockAndRead(address, list)) {
+        return check(address, level, key, buffer);
+      }
+    }
+    return readHeld(address, level, key, buffer);
   }
 
   /** Reads a node whose lock is held: nobody writes it. */

@@ -2,7 +2,7 @@ package pando.index.sherman;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
-import pando.index.blink.LeafScan;
+import pando.index.session.LeafScan;
 
 /** Reads the leaves of a scan, several together where a cached node tells them. */
 final class Scans extends LeafScan {
@@ -19,7 +19,6 @@ final class Scans extends LeafScan {
   private final long[] addresses = new long[ShermanContext.PARALLEL];
 
   Scans(ShermanContext context, Descent descent, Leaves leaves) {
-    super(context.layout.capacity());
     this.context = context;
     this.layout = context.layout;
     this.memory = context.memory;
@@ -77,6 +76,11 @@ final class Scans extends LeafScan {
   @Override
   protected long high(int leaf) {
     return BLinkLayout.high(memory, buffer(leaf));
+  }
+
+  @Override
+  protected int entriesMax(int leaf) {
+    return layout.capacity();
   }
 
   @Override

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
+import pando.index.lock.NodeLocks;
 import pando.index.pool.Catalogue;
 
 /**
@@ -63,7 +64,14 @@ final class ShermanContext implements AutoCloseable {
     this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = worker.memory();
-    this.locks = new NodeLocks(server, session, worker, ofLocks);
+    this.locks =
+        new NodeLocks(
+            server.locks,
+            server.options.locks(server.validation),
+            server.number,
+            session,
+            worker,
+            ofLocks);
     this.nodes = new Nodes(server, worker, ofNodes);
     this.catalogue = new Catalogue(worker, message, server.places, server.system);
   }

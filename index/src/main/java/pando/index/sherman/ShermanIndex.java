@@ -5,9 +5,9 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 import pando.index.Session;
-import pando.index.blink.BLinkIndex;
-import pando.index.blink.EmptyTree;
-import pando.index.load.TreeBuilder;
+import pando.index.host.HostedIndex;
+import pando.index.host.Replaced;
+import pando.index.load.Loader;
 import pando.index.pool.PoolChange;
 
 /**
@@ -18,7 +18,7 @@ import pando.index.pool.PoolChange;
  * turn; with partitions, each key has one compute server, which must live in the process that asks.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
-public final class ShermanIndex extends BLinkIndex<ShermanServer, ShermanWorker> {
+public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker> {
   private final Fabric fabric;
   private final ShermanOptions options;
   private final Validation validation;
@@ -110,12 +110,12 @@ public final class ShermanIndex extends BLinkIndex<ShermanServer, ShermanWorker>
   }
 
   @Override
-  protected TreeBuilder builder(ShermanServer server, double fill) {
+  protected Loader loader(ShermanServer server, double fill) {
     return new ShermanBuilder(server, fabric, fill);
   }
 
   @Override
-  protected EmptyTree emptyTree(PoolChange change, ShermanServer server) {
+  protected Replaced replaced(PoolChange change, ShermanServer server) {
     return new ShermanEmptyTree(change, server);
   }
 

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import pando.fabric.Fabric;
 import pando.index.Tree;
+import pando.index.lock.LockOptions;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
 import pando.index.settings.SystemOptions;
@@ -188,6 +189,18 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   /** Returns how long to wait for a lock that somebody holds, in nanoseconds. */
   public long lockWaitNanos() {
     return ((long) settings().number(LOCK_WAIT_MILLIS)) * 1_000_000;
+  }
+
+  /** Returns how nodes are locked where torn ones are told so. */
+  LockOptions locks(Validation resolved) {
+    return new LockOptions(
+        onChipLocks(),
+        localLocks(),
+        resolved.countsInLocks(),
+        combine(),
+        handovers(),
+        lockWaitNanos(),
+        BLinkLayout.LOCK);
   }
 
   @Override

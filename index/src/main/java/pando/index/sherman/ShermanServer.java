@@ -6,6 +6,7 @@ import pando.fabric.Fabric;
 import pando.index.Partitioning;
 import pando.index.blink.BLinkServer;
 import pando.index.cache.IndexCache;
+import pando.index.lock.LockTables;
 
 /** What the sessions of one compute server share: its caches, its local locks, its free nodes. */
 final class ShermanServer extends BLinkServer {
@@ -50,7 +51,7 @@ final class ShermanServer extends BLinkServer {
     this.partitioned = options.isPartitioned();
     this.layout = layout;
     this.validation = validation;
-    this.locks = new LockTables(fabric, options, validation);
+    this.locks = new LockTables(fabric, options.locks(validation));
     // A server that comes back under its number draws another incarnation.
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.stamps =

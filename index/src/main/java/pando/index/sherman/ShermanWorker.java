@@ -7,12 +7,13 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
-import pando.index.blink.BLinkWorker;
-import pando.index.blink.DescentCounters;
+import pando.index.host.DescentCounters;
+import pando.index.host.HostedWorker;
+import pando.index.lock.NodeLocks;
 import pando.index.session.Operation;
 
 /** One session's operations through one compute server. */
-final class ShermanWorker implements BLinkWorker {
+final class ShermanWorker implements HostedWorker {
   private final ShermanContext context;
   private final BLinkLayout layout;
   private final MemorySegment memory;

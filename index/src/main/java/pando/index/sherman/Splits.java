@@ -9,6 +9,7 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
+import pando.index.lock.NodeLocks;
 import pando.index.pool.Catalogue;
 
 /**

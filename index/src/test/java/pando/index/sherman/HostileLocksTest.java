@@ -20,6 +20,7 @@ import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.Threads;
 import pando.index.Tree;
+import pando.index.lock.LockTables;
 
 /** Locks whose holder never lets go. */
 @Timeout(60)

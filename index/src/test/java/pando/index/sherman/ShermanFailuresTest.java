@@ -32,6 +32,7 @@ import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.Tree;
+import pando.index.lock.LockTables;
 
 /** Operations whose verbs fail half-way. */
 @Timeout(60)

@@ -7,6 +7,7 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.Pokes;
+import pando.index.lock.LockTables;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 
@@ -32,7 +33,7 @@ public final class ShermanPokes implements Pokes {
             layout.nodeBytes(),
             new NodePlaces(fabric, layout.nodeBytes()),
             ShermanServer.system(options, validation));
-    this.locks = new LockTables(fabric, options, validation);
+    this.locks = new LockTables(fabric, options.locks(validation));
   }
 
   @Override

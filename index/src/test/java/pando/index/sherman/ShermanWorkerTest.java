@@ -22,6 +22,7 @@ import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
+import pando.index.lock.LockTables;
 import pando.index.sherman.Neighbours.Outcome;
 
 /** What a session's workers hold, and let go where something fails. */

@@ -1,4 +1,4 @@
-package pando.index.sherman;
+package pando.index.lock;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -7,8 +7,8 @@ import pando.fabric.GlobalAddress;
 
 /**
  * Which lock protects a node: one of the global lock table in the on-chip region of the node's
- * memory server (Sherman section 4.3), or the word at the node's start. With local locks, each
- * on-chip lock has one in front.
+ * memory server (Sherman section 4.3), or a word of the node. With local locks, each on-chip lock
+ * has one in front.
  *
  * <pre>
  *  on-chip region, 4 locks to a word     63        48 47        32 31        16 15         0
@@ -24,41 +24,52 @@ import pando.fabric.GlobalAddress;
  *
  * <p>Several nodes may share a lock.
  */
-final class LockTables {
+public final class LockTables {
   static final int LOCK_BITS = 16;
-  static final long LOCK_MASK = (1L << LOCK_BITS) - 1;
-  static final int SESSION_BITS = 9;
+
+  /** The bits of a lock, in a word that begins with it. */
+  public static final long LOCK_MASK = (1L << LOCK_BITS) - 1;
+
+  /** Bits of a lock that name the session; those above name the compute server. */
+  public static final int SESSION_BITS = 9;
+
   static final long SESSION_MASK = (1L << SESSION_BITS) - 1;
+
+  /** Nodes start at multiples. */
+  private static final int LINE_BYTES = 64;
 
   private static final int LOCKS_TO_A_WORD = Long.SIZE / LOCK_BITS;
 
   private final boolean onChip;
   private final boolean versions;
+  private final int wordOffset;
   private final int locks;
   private final List<LocalLocks> locals = new ArrayList<>();
 
-  LockTables(Fabric fabric, ShermanOptions options, Validation validation) {
-    onChip = options.onChipLocks();
-    versions = validation.countsInLocks();
+  /** Creates the tables of a compute server. */
+  public LockTables(Fabric fabric, LockOptions options) {
+    onChip = options.onChip();
+    versions = options.versions();
+    wordOffset = options.wordOffset();
     int words = fabric.capabilities().onChipBytes() / Long.BYTES;
     locks = versions ? words : words * LOCKS_TO_A_WORD;
-    for (int i = 0; options.localLocks() && i < fabric.memoryServers(); i++) {
+    for (int i = 0; options.local() && i < fabric.memoryServers(); i++) {
       locals.add(new LocalLocks(locks));
     }
   }
 
   /** Returns a name of a node's lock, the same for nodes that share one. */
-  long lockOf(long node) {
+  public long lockOf(long node) {
     if (!onChip) {
-      return node + BLinkLayout.LOCK;
+      return node + wordOffset;
     }
-    long offset = GlobalAddress.offset(node) / BLinkLayout.LINE_BYTES;
+    long offset = GlobalAddress.offset(node) / LINE_BYTES;
     long spread = (offset * 0x9E37_79B9_7F4A_7C15L) >>> Integer.SIZE;
     return GlobalAddress.onChip(GlobalAddress.server(node), spread % locks);
   }
 
   /** Returns the address of the word that a lock is part of. */
-  long wordOf(long lock) {
+  public long wordOf(long lock) {
     if (!onChip) {
       return lock;
     }
@@ -68,24 +79,24 @@ final class LockTables {
   }
 
   /** Returns where in its word a lock begins, in bits. */
-  int shiftOf(long lock) {
+  public int shiftOf(long lock) {
     return onChip && !versions
         ? (int) (GlobalAddress.offset(lock) % LOCKS_TO_A_WORD) * LOCK_BITS
         : 0;
   }
 
   /** Returns the bits of a word that are locks. */
-  long maskOfWord() {
+  public long maskOfWord() {
     return onChip && !versions ? -1 : LOCK_MASK;
   }
 
   /** Returns the local locks of a lock's memory server. Where there are any. */
-  LocalLocks localOf(long lock) {
+  public LocalLocks localOf(long lock) {
     return locals.get(GlobalAddress.server(lock));
   }
 
   /** Returns a lock's number among those of its memory server. */
-  static int numberOf(long lock) {
+  public static int numberOf(long lock) {
     return (int) GlobalAddress.offset(lock);
   }
 }

@@ -1,4 +1,4 @@
-package pando.index.sherman;
+package pando.index.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,9 +1,9 @@
-package pando.index.blink;
+package pando.index.host;
 
 import pando.fabric.VerbCounters;
 
 /** One session's part at one compute server. */
-public interface BLinkWorker extends AutoCloseable {
+public interface HostedWorker extends AutoCloseable {
   /** Returns the verbs it has issued. */
   VerbCounters verbs();
 

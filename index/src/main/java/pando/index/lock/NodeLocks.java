@@ -1,4 +1,4 @@
-package pando.index.sherman;
+package pando.index.lock;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -12,8 +12,8 @@ import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 
-/** The locks that one session holds on nodes. */
-final class NodeLocks {
+/** The locks that one session holds on nodes. Not thread-safe. */
+public final class NodeLocks {
   /*
    * The hierarchical on-chip lock (Sherman section 4.3, figure 6). A thread takes the local lock
    * first, in the order of coming, and then the global one by masked CAS from 0 to its compute
@@ -23,8 +23,9 @@ final class NodeLocks {
    * long and gone, nobody would let go of the global lock: then it does so itself after all.
    *
    * With versions, the lock's word counts the changes as well: to take the lock takes a READ of the
-   * word and a CAS of what was found, and to let go stores the next version. The node is READ behind the
-   * word, in one list: if the CAS finds the same version, nobody has written it since.
+   * word and a CAS of what was found, and to let go stores the next version. What is READ with
+   * the word, in one list, still holds if the CAS finds the same version: nobody has written it since.
+   * Without versions, what is READ in one list behind the masked CAS is READ under the lock.
    *
    * What only this compute server writes takes the local lock alone.
    *
@@ -35,18 +36,15 @@ final class NodeLocks {
 
   private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** Local bytes that are needed: for an unlocked word, and for one that was READ. */
-  static final int SCRATCH_BYTES = 2 * Long.BYTES;
+  /** Local bytes that are needed: for an unlocked word, and for one that was found. */
+  public static final int SCRATCH_BYTES = 2 * Long.BYTES;
 
   private static final int EAGER = 10_000;
   private static final int TAKES_MAX = 100;
   private static final int PAUSE_MAX = 40;
   private static final int SPIN_PAUSE_MAX = 20;
 
-  private static final long NOWHERE = -1;
-
   private final LockTables tables;
-  private final BLinkLayout layout;
   private final Worker worker;
   private final MemorySegment memory;
   private final long unlocked;
@@ -62,6 +60,7 @@ final class NodeLocks {
   private final long others;
 
   private final VerbList single = new VerbList();
+  private final VerbList nothing = new VerbList();
 
   private long[] held = new long[8];
   private boolean[] global = new boolean[8];
@@ -69,24 +68,30 @@ final class NodeLocks {
   private int[] times = new int[8];
   private int count;
 
-  /** Where the node goes that is READ with its lock's word. */
-  private long fetchTo = NOWHERE;
-
-  private boolean fetched;
-
-  NodeLocks(ShermanServer server, int session, Worker worker, long scratch) {
-    this.tables = server.locks;
-    this.layout = server.layout;
+  /**
+   * Creates the locks of a session that holds none.
+   *
+   * @param tables of the session's compute server, made with the same options
+   * @param scratch local offset of {@link #SCRATCH_BYTES}, a multiple of 8
+   */
+  public NodeLocks(
+      LockTables tables,
+      LockOptions options,
+      int computeServer,
+      int session,
+      Worker worker,
+      long scratch) {
+    this.tables = tables;
     this.worker = worker;
     this.memory = worker.memory();
     this.unlocked = scratch;
     this.found = scratch + Long.BYTES;
-    this.local = server.options.localLocks();
-    this.versions = server.validation.countsInLocks();
-    this.combine = server.options.combine();
-    this.handovers = server.options.handovers();
-    this.waitNanos = server.options.lockWaitNanos();
-    this.owner = ((server.number + 1L) << LockTables.SESSION_BITS) | session;
+    this.local = options.local();
+    this.versions = options.versions();
+    this.combine = options.combine();
+    this.handovers = options.handovers();
+    this.waitNanos = options.waitNanos();
+    this.owner = ((computeServer + 1L) << LockTables.SESSION_BITS) | session;
     this.others = local ? LockTables.SESSION_MASK : 0;
   }
 
@@ -96,26 +101,24 @@ final class NodeLocks {
    * @param owned whether no other compute server writes the node
    * @throws StalledException where it stays locked
    */
-  void lock(long node, boolean owned) {
-    fetchTo = NOWHERE;
-    take(node, owned);
+  public void lock(long node, boolean owned) {
+    take(node, owned, nothing);
   }
 
   /**
-   * Takes a node's lock as {@link #lock}, and where its word is READ for that, the node with it.
+   * Takes a node's lock, whoever else writes the node, and has its first verbs bring what is to be
+   * read under it.
    *
-   * @param buffer where the node is to start in local memory
-   * @return whether the node was read: as the lock's version was the same when it was taken, the
-   *     node is
+   * @param reads READs of the node's memory server; are kept
+   * @return whether they were done and what they brought holds; else, as the lock was held already,
+   *     or was handed over, or somebody else had it at first, they are still to be posted
+   * @throws StalledException where it stays locked
    */
-  boolean lockAndFetch(long node, boolean owned, long buffer) {
-    fetchTo = versions ? buffer : NOWHERE;
-    fetched = false;
-    take(node, owned);
-    return fetched;
+  public boolean lockAndRead(long node, VerbList reads) {
+    return take(node, false, reads);
   }
 
-  private void take(long node, boolean owned) {
+  private boolean take(long node, boolean owned, VerbList reads) {
     long lock = tables.lockOf(node);
     int place = placeOf(lock);
     if (place < 0) {
@@ -124,9 +127,7 @@ final class NodeLocks {
     } else {
       times[place]++;
     }
-    if (!owned && !global[place]) {
-      takeGlobal(place, node);
-    }
+    return !owned && !global[place] && takeGlobal(place, node, reads);
   }
 
   private void takeLocal(long lock, long node) {
@@ -156,15 +157,15 @@ final class NodeLocks {
     return count++;
   }
 
-  private void takeGlobal(int place, long node) {
+  /** Takes a global lock; tells whether what was READ with it holds. */
+  private boolean takeGlobal(int place, long node, VerbList reads) {
     long start = worker.nanoTime();
     for (int attempt = 0; ; attempt++) {
-      long other = takeOnce(place, node);
+      // Once is enough: whoever has to wait would read in vain.
+      long other = takeOnce(place, attempt == 0 ? reads : nothing);
       if (other == 0) {
-        return;
+        return attempt == 0;
       }
-      // Once is enough: whoever has to wait would fetch in vain.
-      fetchTo = NOWHERE;
       // Spins, as the paper does: each attempt is a round trip.
       worker.backoff().pause(Math.min(attempt >> 8, SPIN_PAUSE_MAX));
       if (attempt > EAGER && worker.nanoTime() - start > waitNanos) {
@@ -175,37 +176,42 @@ final class NodeLocks {
   }
 
   /** Tries to take a global lock; returns 0, or who has it. */
-  private long takeOnce(int place, long node) {
+  private long takeOnce(int place, VerbList reads) {
     // Before the verb: where that fails, the lock may be ours.
     global[place] = true;
-    long other = versions ? takeWord(place, node) : takeField(place);
+    long other = versions ? takeWord(place, reads) : takeField(place, reads);
     global[place] = other == 0;
     return other;
   }
 
-  private long takeField(int place) {
+  private long takeField(int place, VerbList reads) {
     long lock = held[place];
     int shift = tables.shiftOf(lock);
     long mask = LockTables.LOCK_MASK << shift;
-    long before = worker.maskedCas(tables.wordOf(lock), 0, mask, owner << shift, mask);
-    return (before >>> shift) & LockTables.LOCK_MASK;
+    single.clear().maskedCas(tables.wordOf(lock), 0, mask, owner << shift, mask, found);
+    return (postWith(reads) >>> shift) & LockTables.LOCK_MASK;
   }
 
-  private long takeWord(int place, long node) {
+  private long takeWord(int place, VerbList reads) {
     long address = tables.wordOf(held[place]);
     single.clear().read(address, found, Long.BYTES);
-    if (fetchTo != NOWHERE) {
-      layout.addRead(single, node, fetchTo);
-    }
-    worker.post(single);
-    long word = memory.get(LONG, found);
+    long word = postWith(reads);
     if ((word & LockTables.LOCK_MASK) != 0) {
       return word & LockTables.LOCK_MASK;
     }
     long before = worker.cas(address, word, word | owner);
     words[place] = word;
-    fetched = before == word && fetchTo != NOWHERE;
     return before == word ? 0 : Math.max(before & LockTables.LOCK_MASK, 1);
+  }
+
+  /** Posts the verb that was begun, with READs behind it; returns the word that it found. */
+  private long postWith(VerbList reads) {
+    for (int i = 0; i < reads.size(); i++) {
+      assert reads.kind(i) == VerbList.Kind.READ;
+      single.read(reads.remote(i), reads.local(i), reads.length(i));
+    }
+    worker.post(single);
+    return memory.get(LONG, found);
   }
 
   private StalledException stayedLocked(long node, long holder, long start) {
@@ -223,7 +229,7 @@ final class NodeLocks {
   }
 
   /** Takes a node's lock if nobody has it. */
-  boolean tryLock(long node, boolean owned) {
+  public boolean tryLock(long node, boolean owned) {
     long lock = tables.lockOf(node);
     int place = placeOf(lock);
     if (place >= 0) {
@@ -236,8 +242,7 @@ final class NodeLocks {
     if (owned || global[place]) {
       return true;
     }
-    fetchTo = NOWHERE;
-    if (takeOnce(place, node) == 0) {
+    if (takeOnce(place, nothing) == 0) {
       return true;
     }
     release(place);
@@ -250,7 +255,7 @@ final class NodeLocks {
    *
    * @param changes what to write, or nothing; is used up
    */
-  void writeAndUnlock(long node, VerbList changes) {
+  public void writeAndUnlock(long node, VerbList changes) {
     int place = placeOf(tables.lockOf(node));
     if (times[place] > 1) {
       post(changes);
@@ -305,12 +310,12 @@ final class NodeLocks {
   }
 
   /** Lets go of a node's lock. */
-  void unlock(long node) {
+  public void unlock(long node) {
     writeAndUnlock(node, single.clear());
   }
 
   /** Lets go of everything after a failure; another failure joins the first. */
-  void abandon(RuntimeException failure) {
+  public void abandon(RuntimeException failure) {
     while (count > 0) {
       int place = count - 1;
       times[place] = 1;
@@ -326,12 +331,12 @@ final class NodeLocks {
   }
 
   /** Forgets what is held and leaves it locked, as nobody may use it any more. */
-  void keep() {
+  public void keep() {
     count = 0;
   }
 
   /** Tells whether a lock that is held is held in the pool, too, after a failure. */
-  boolean isStillOurs(long node) {
+  public boolean isStillOurs(long node) {
     int place = placeOf(tables.lockOf(node));
     if (place < 0 || !global[place]) {
       return place >= 0;

@@ -1,4 +1,4 @@
-package pando.index.sherman;
+package pando.index.lock;
 
 import java.util.HashSet;
 import java.util.Set;
@@ -13,7 +13,7 @@ import pando.fabric.Worker;
  *
  * <p>A queue is two numbers: the next ticket, and the one that is served. Thread-safe.
  */
-final class LocalLocks {
+public final class LocalLocks {
   private static final int EAGER = 2_048;
   private static final int PATIENT = 24;
 
@@ -109,7 +109,7 @@ final class LocalLocks {
   }
 
   /** Returns what changes whenever somebody takes the lock, negative while somebody has it. */
-  long state(int lock) {
+  public long state(int lock) {
     int ticket = serving.get(lock);
     return next.get(lock) == ticket ? ticket & 0xFFFF_FFFFL : -1;
   }

@@ -1,6 +1,5 @@
-package pando.index.blink;
+package pando.index.host;
 
-import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
@@ -14,20 +13,20 @@ import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.load.BulkLoad;
-import pando.index.load.TreeBuilder;
+import pando.index.load.Loader;
 import pando.index.pool.Arguments;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
 
 /**
- * A B-link tree: any number of compute servers in this process, joined by a fabric to memory
- * servers that may serve other processes as well. Makes, joins, loads and ends it; a system says
- * how its parts are made.
+ * An index over any number of compute servers in this process, joined by a fabric to memory servers
+ * that may serve other processes as well. Makes, joins, loads and ends it; a system says how its
+ * parts are made.
  *
  * @param <S> a compute server
  * @param <W> one session's part at a compute server
  */
-public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
+public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker>
     implements RangeIndex {
   private final Fabric fabric;
   private final IndexOptions options;
@@ -43,7 +42,7 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
    * @param count how many live here, at least 1
    * @param opener opens a worker of a compute server
    */
-  protected BLinkIndex(
+  protected HostedIndex(
       Fabric fabric, IndexOptions options, int first, int count, Function<S, W> opener) {
     Arguments.checkServers(options, first, count);
     this.fabric = fabric;
@@ -54,7 +53,7 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
     this.partitioning = Partitioning.equalWidth(options.computeServers());
   }
 
-  /** Returns the number, 32 bits, that tells a pool with this kind of tree in it. */
+  /** Returns the number, 32 bits, that tells a pool with this kind of index in it. */
   protected abstract int system();
 
   /** Returns what the number stands for, for messages. */
@@ -67,11 +66,15 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
    */
   protected abstract S server(int number, RandomGenerator random);
 
-  /** Makes a builder of a tree, with nodes of a compute server. */
-  protected abstract TreeBuilder builder(S server, double fill);
+  /** Makes a loader, with nodes of a compute server. */
+  protected abstract Loader loader(S server, double fill);
 
-  /** Looks at a tree that should be empty. */
-  protected abstract EmptyTree emptyTree(PoolChange change, S server);
+  /**
+   * Prepares to look at an index that should be empty.
+   *
+   * @param server to take its nodes back
+   */
+  protected abstract Replaced replaced(PoolChange change, S server);
 
   /**
    * Opens a session.
@@ -81,7 +84,7 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
   protected abstract Session session(S next);
 
   /**
-   * Makes an empty tree in a pool that has none.
+   * Makes an empty index in a pool that has none.
    *
    * @throws IllegalStateException where the pool holds an index already
    */
@@ -91,7 +94,7 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
       change.catalogue().claim(options.nodeBytes());
       try {
         start(change);
-        long root = build(1, builder -> BulkLoad.empty(builder, partitioning));
+        long root = build(1, loader -> BulkLoad.empty(loader, partitioning));
         change.catalogue().begin(root, partitioning);
       } catch (RuntimeException e) {
         abandon(change, e);
@@ -102,7 +105,7 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
   }
 
   /**
-   * Joins a tree that another process has made.
+   * Joins an index that another process has made.
    *
    * @throws IllegalStateException where the pool holds no index, or one of another kind
    */
@@ -136,7 +139,7 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
     } catch (RuntimeException e) {
       failure.addSuppressed(e);
     } finally {
-      members.servers().forEach(BLinkServer::close);
+      members.servers().forEach(HostedServer::close);
     }
   }
 
@@ -196,26 +199,26 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
     try (PoolChange change = change()) {
       change.lock();
       long before = change.catalogue().root();
-      EmptyTree replaced = emptyTree(change, members.servers().getFirst());
-      List<Long> nodes = replaced.nodes(before);
-      BulkLoad.Built built = build(fill, builder -> BulkLoad.run(builder, entries, partitioning));
+      Replaced replaced = replaced(change, members.servers().getFirst());
+      replaced.check(before);
+      BulkLoad.Built built = build(fill, loader -> BulkLoad.run(loader, entries, partitioning));
       change.catalogue().swap(before, built.root(), built.partitioning());
       partitioning = built.partitioning();
       for (S server : members.servers()) {
         server.own(partitioning);
         server.forget(change.worker().backoff());
       }
-      replaced.free(nodes);
+      replaced.free();
       return built.entries();
     }
   }
 
-  private <T> T build(double fill, Function<TreeBuilder, T> load) {
-    try (TreeBuilder builder = builder(members.servers().getFirst(), fill)) {
+  private <T> T build(double fill, Function<Loader, T> load) {
+    try (Loader loader = loader(members.servers().getFirst(), fill)) {
       try {
-        return load.apply(builder);
+        return load.apply(loader);
       } finally {
-        members.add(builder.verbs());
+        members.add(loader.verbs());
       }
     }
   }
@@ -232,7 +235,7 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
 
   @Override
   public final long poolBytes() {
-    return members.nodesInUse() * options.nodeBytes();
+    return members.poolBytes();
   }
 
   @Override
@@ -244,7 +247,7 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
       change.lock();
       trim(change);
     } finally {
-      members.servers().forEach(BLinkServer::close);
+      members.servers().forEach(HostedServer::close);
     }
   }
 
@@ -253,7 +256,7 @@ public abstract class BLinkIndex<S extends BLinkServer, W extends BLinkWorker>
     RuntimeException failure = null;
     for (S server : members.servers()) {
       try {
-        server.allocator.trim(change.worker(), change.message());
+        server.trim(change.worker(), change.message());
       } catch (RuntimeException e) {
         if (failure == null) {
           failure = e;

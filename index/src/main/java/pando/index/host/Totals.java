@@ -1,8 +1,7 @@
-package pando.index.blink;
+package pando.index.host;
 
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
-import pando.index.cache.IndexCache;
 
 /** Sums of what workers and compute servers have counted. Thread-safe. */
 final class Totals {
@@ -17,14 +16,14 @@ final class Totals {
     verbs.add(other);
   }
 
-  synchronized void add(BLinkWorker worker) {
+  synchronized void add(HostedWorker worker) {
     verbs.add(worker.verbs());
     descents.add(worker.descents());
   }
 
-  synchronized void add(IndexCache cache) {
-    admissions += cache.admissions();
-    evictions += cache.evictions();
+  synchronized void add(HostedServer server) {
+    admissions += server.admissions();
+    evictions += server.evictions();
   }
 
   /** Adds others, which nobody changes meanwhile. */

@@ -1,22 +1,15 @@
-package pando.index.blink;
+package pando.index.session;
 
 import pando.index.EntryVisitor;
 
 /** Visits entries in order, out of leaves that a system reads several at a time. */
 public abstract class LeafScan {
-  private final long[] keys;
-  private final long[] values;
+  private long[] keys = new long[0];
+  private long[] values = new long[0];
   private boolean ended;
 
-  /**
-   * Creates a scan.
-   *
-   * @param capacity entries of a full leaf
-   */
-  protected LeafScan(int capacity) {
-    this.keys = new long[capacity];
-    this.values = new long[capacity];
-  }
+  /** Creates a scan. */
+  protected LeafScan() {}
 
   /**
    * Reads leaves side by side, each as it is at one moment, the first of which covers a key.
@@ -29,6 +22,9 @@ public abstract class LeafScan {
 
   /** Returns the greatest key that a leaf covers, of those that were read. */
   protected abstract long high(int leaf);
+
+  /** Returns a number of entries that a leaf does not exceed, of those that were read. */
+  protected abstract int entriesMax(int leaf);
 
   /** Copies the entries of a leaf from one key to another, in order; returns their number. */
   protected abstract int copySorted(int leaf, long from, long to, long[] keys, long[] values);
@@ -53,6 +49,7 @@ public abstract class LeafScan {
   }
 
   private int visit(int leaf, long from, long to, long limit, EntryVisitor visitor) {
+    grow(entriesMax(leaf));
     int count = copySorted(leaf, from, to, keys, values);
     int wanted = (int) Math.min(count, limit);
     for (int i = 0; i < wanted; i++) {
@@ -62,6 +59,15 @@ public abstract class LeafScan {
       }
     }
     return wanted;
+  }
+
+  private void grow(int entries) {
+    if (entries > keys.length) {
+      // At least twice as many: leaves that grow by and by soon have room.
+      int capacity = Math.max(entries, 2 * keys.length);
+      keys = new long[capacity];
+      values = new long[capacity];
+    }
   }
 
   /** Tells whether the visitor ended the last scan. */

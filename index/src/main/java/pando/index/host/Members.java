@@ -1,4 +1,4 @@
-package pando.index.blink;
+package pando.index.host;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +15,7 @@ import pando.fabric.VerbCounters;
  * @param <S> a compute server
  * @param <W> one session's part at a compute server
  */
-final class Members<S extends BLinkServer, W extends BLinkWorker> {
+final class Members<S extends HostedServer, W extends HostedWorker> {
   private final Function<S, W> opener;
   private final List<S> servers = new ArrayList<>();
   private final List<W> workers = new ArrayList<>();
@@ -76,7 +76,10 @@ final class Members<S extends BLinkServer, W extends BLinkWorker> {
     }
   }
 
-  /** Ends all workers, and turns new ones away; {@code false} where that was done before. */
+  /**
+   * Turns new workers away, stops what compute servers do by themselves, and ends all workers;
+   * {@code false} where that was done before.
+   */
   boolean end() {
     List<W> open;
     synchronized (this) {
@@ -86,6 +89,7 @@ final class Members<S extends BLinkServer, W extends BLinkWorker> {
       closed = true;
       open = List.copyOf(workers);
     }
+    servers.forEach(HostedServer::stop);
     open.forEach(this::retire);
     return true;
   }
@@ -99,15 +103,11 @@ final class Members<S extends BLinkServer, W extends BLinkWorker> {
     Totals totals = new Totals();
     totals.add(gone);
     workers.forEach(totals::add);
-    for (S server : servers) {
-      totals.add(server.lower);
-      totals.add(server.upper);
-      totals.add(server.top);
-    }
+    servers.forEach(totals::add);
     return totals;
   }
 
-  long nodesInUse() {
-    return servers.stream().mapToLong(server -> server.allocator.nodesInUse()).sum();
+  long poolBytes() {
+    return servers.stream().mapToLong(HostedServer::poolBytes).sum();
   }
 }

@@ -1,4 +1,4 @@
-package pando.index.blink;
+package pando.index.host;
 
 /** How the descents of one worker have gone. Counted by its thread alone. */
 public final class DescentCounters {

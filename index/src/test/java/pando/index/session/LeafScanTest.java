@@ -1,0 +1,85 @@
+package pando.index.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class LeafScanTest {
+  private static final int LEAVES_MAX = 3;
+
+  /** Leaves of which each holds as many entries more than the one before. */
+  private static final class GrowingLeaves extends LeafScan {
+    private final int growth;
+    private int first;
+
+    GrowingLeaves(int growth) {
+      this.growth = growth;
+    }
+
+    private long lowOf(int number) {
+      return (long) growth * number * (number + 1) / 2;
+    }
+
+    @Override
+    protected int readLeaves(long from, long to, long limit) {
+      first = 0;
+      while (lowOf(first + 1) <= from) {
+        first++;
+      }
+      return LEAVES_MAX;
+    }
+
+    @Override
+    protected long high(int leaf) {
+      return lowOf(first + leaf + 1) - 1;
+    }
+
+    @Override
+    protected int entriesMax(int leaf) {
+      return growth * (first + leaf + 1);
+    }
+
+    @Override
+    protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
+      assertThat(keys).hasSameSizeAs(values).hasSizeGreaterThanOrEqualTo(entriesMax(leaf));
+      int count = 0;
+      for (long key = lowOf(first + leaf); key <= high(leaf); key++) {
+        if (key >= from && key <= to) {
+          keys[count] = key;
+          values[count++] = -key;
+        }
+      }
+      return count;
+    }
+  }
+
+  @Test
+  void shouldTakeLeavesOfAnySize() {
+    LeafScan scan = new GrowingLeaves(5);
+    List<Long> keys = new ArrayList<>();
+    long visited =
+        scan.scan(
+            3,
+            2_000,
+            10_000,
+            (key, value) -> {
+              assertThat(value).isEqualTo(-key);
+              return keys.add(key);
+            });
+    assertThat(visited).isEqualTo(1_998);
+    assertThat(keys).isEqualTo(LongStream.rangeClosed(3, 2_000).boxed().toList());
+    assertThat(scan.wasEnded()).isFalse();
+  }
+
+  @Test
+  void shouldEndAtTheLimitAndWithTheVisitor() {
+    LeafScan scan = new GrowingLeaves(5);
+    assertThat(scan.scan(0, 2_000, 77, (key, value) -> true)).isEqualTo(77);
+    assertThat(scan.wasEnded()).isFalse();
+    assertThat(scan.scan(0, 2_000, 77, (key, value) -> key < 50)).isEqualTo(51);
+    assertThat(scan.wasEnded()).isTrue();
+  }
+}
