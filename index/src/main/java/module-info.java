@@ -9,5 +9,6 @@ module pando.index {
   exports pando.index;
   exports pando.index.deft;
   exports pando.index.dex;
+  exports pando.index.rolex;
   exports pando.index.sherman;
 }

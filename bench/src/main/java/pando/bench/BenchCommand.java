@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import pando.bench.btree.BTreeSubject;
 import pando.bench.cluster.ShmTestbed;
 import pando.bench.console.Numbers;
+import pando.bench.keys.KeySet;
 import pando.bench.report.ResultsJson;
 import pando.bench.report.ResultsTable;
 import pando.bench.run.Experiment;
@@ -55,17 +56,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
 
   @Spec private CommandSpec spec;
 
-  @Option(
-      names = "--workload",
-      paramLabel = "NAME",
-      defaultValue = "all",
-      converter = Choices.WorkloadsConverter.class,
-      description = {
-        "all (default), or some, with commas between:",
-        Choices.WorkloadsConverter.NAMES
-      })
-  private Choices.Workloads workloads;
-
+  @Mixin private WorkloadOptions workloads;
   @Mixin private LoadOptions loadOptions;
   @Mixin private DrawOptions drawOptions;
   @Mixin private PlanOptions planOptions;
@@ -114,8 +105,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
 
   @Override
   public Integer call() throws IOException {
-    Plan plan = planOptions.plan(loadOptions, drawOptions);
-    IndexOptions options = chosenIndex.options(serverOptions, settingOptions, plan.records());
+    Plan plan = planOptions.plan(workloads, loadOptions, drawOptions);
+    IndexOptions options =
+        chosenIndex.options(serverOptions, settingOptions, plan.recordsToCache());
     check(plan, options);
     Setup setup =
         new Setup(
@@ -172,8 +164,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     PrintWriter out = spec.commandLine().getOut();
     boolean isUniform = plan.distribution() == Distribution.UNIFORM;
     out.printf(
-        "%s records of 16 bytes at fill %s, %s%s, seed %d%n",
+        "%s records of 16 bytes%s at fill %s, %s%s, seed %d%n",
         Numbers.count(plan.records()),
+        plan.keys() == KeySet.UNIFORM ? "" : " with " + plan.keys() + " keys",
         Numbers.decimal(plan.fill(), 2),
         plan.distribution(),
         isUniform ? "" : " " + plan.theta(),

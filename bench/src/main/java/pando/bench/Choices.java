@@ -5,12 +5,14 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import pando.bench.figure.Figure;
+import pando.bench.keys.KeySet;
 import pando.bench.simulate.LockKind;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
 import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
+import pando.index.rolex.RolexOptions;
 import pando.index.sherman.ShermanOptions;
 import pando.sim.fault.Fault;
 import picocli.CommandLine.ITypeConverter;
@@ -31,7 +33,11 @@ final class Choices {
     /** The baseline of Sherman's paper. */
     FG,
     /** DEFT. */
-    DEFT;
+    DEFT,
+    /** ROLEX. */
+    ROLEX,
+    /** The baseline of ROLEX's paper. */
+    XSTORE_D;
 
     /** Returns its settings where nothing is said. */
     IndexOptions defaults() {
@@ -41,6 +47,8 @@ final class Choices {
         case P_SHERMAN -> ShermanOptions.partitionedSherman();
         case FG -> ShermanOptions.fg();
         case DEFT -> DeftOptions.defaults();
+        case ROLEX -> RolexOptions.rolex();
+        case XSTORE_D -> RolexOptions.xstoreD();
       };
     }
 
@@ -136,6 +144,13 @@ final class Choices {
   static final class DistributionConverter extends NameConverter<Distribution> {
     DistributionConverter() {
       super(Distribution.values());
+    }
+  }
+
+  /** Reads a set of keys. */
+  static final class KeySetConverter extends NameConverter<KeySet> {
+    KeySetConverter() {
+      super(KeySet.values());
     }
   }
 

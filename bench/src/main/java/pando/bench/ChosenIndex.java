@@ -11,7 +11,7 @@ final class ChosenIndex {
       paramLabel = "NAME",
       defaultValue = "dex",
       converter = Choices.IndexConverter.class,
-      description = "The index: dex (default), sherman, p-sherman, fg or deft.")
+      description = "The index: dex (default), sherman, p-sherman, fg, deft, rolex or xstore-d.")
   private Choices.Index index;
 
   /** Returns the settings of the index on so many records, checked. */

@@ -52,7 +52,7 @@ final class ChurnCommand implements Callable<Integer> {
         .printf(
             "pool: %s with %s records, %s with %s more, %s without those again: %s%n",
             Numbers.bytes(space.loadedBytes()),
-            Numbers.count(loadOptions.records()),
+            Numbers.count(records()),
             Numbers.bytes(space.fullBytes()),
             Numbers.count(churned),
             Numbers.bytes(space.leftBytes()),
@@ -61,15 +61,19 @@ final class ChurnCommand implements Callable<Integer> {
   }
 
   private Churn.Space run() {
-    long records = loadOptions.records();
+    long records = records();
     try (IndexSubject subject = Ranges.accepted(spec, this::open)) {
-      Records supply = new Records(loadOptions.seed());
+      Records supply = loadOptions.keys().records(records, loadOptions.seed());
       return new Churn(subject.index(), supply, records, churned).run(loadOptions.fill());
     }
   }
 
+  private long records() {
+    return loadOptions.records(1, true);
+  }
+
   private IndexSubject open() {
-    long records = loadOptions.records();
+    long records = records();
     return IndexSubject.openLocal(
         chosenIndex.options(serverOptions, settingOptions, records),
         serverOptions.memoryServers(MEMORY_SERVERS),

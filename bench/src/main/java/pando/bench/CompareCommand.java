@@ -37,7 +37,8 @@ final class CompareCommand implements Callable<Integer> {
       required = true,
       converter = Choices.FigureConverter.class,
       description =
-          "sherman-10, sherman-11, dex-6, dex-table2, deft-ycsb, deft-ablation or deft-dex.")
+          "sherman-10, sherman-11, dex-6, dex-table2, deft-ycsb, deft-ablation, deft-dex,"
+              + " rolex-ycsb, rolex-scaling, rolex-data, rolex-retraining, rolex-empty or systems.")
   private Figure figure;
 
   @Option(

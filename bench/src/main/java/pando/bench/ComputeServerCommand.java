@@ -16,6 +16,7 @@ import picocli.CommandLine.Option;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(name = "compute-servers", hidden = true)
 final class ComputeServerCommand implements Callable<Integer> {
+  @Mixin private WorkloadOptions workloads;
   @Mixin private LoadOptions loadOptions;
   @Mixin private DrawOptions drawOptions;
   @Mixin private PlanOptions planOptions;
@@ -42,11 +43,11 @@ final class ComputeServerCommand implements Callable<Integer> {
     DataOutputStream answers = new DataOutputStream(System.out);
     // What anything else prints must not get between the answers.
     System.setOut(System.err);
-    Plan plan = planOptions.plan(loadOptions, drawOptions);
+    Plan plan = planOptions.plan(workloads, loadOptions, drawOptions);
     try (ComputeService service =
         new ComputeService(
             plan,
-            chosenIndex.options(serverOptions, settingOptions, plan.records()),
+            chosenIndex.options(serverOptions, settingOptions, plan.recordsToCache()),
             memoryServers,
             process,
             processes,

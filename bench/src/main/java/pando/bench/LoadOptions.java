@@ -1,6 +1,10 @@
 package pando.bench;
 
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import pando.bench.keys.KeySet;
 import pando.bench.records.Ledger;
+import pando.bench.workload.Workload;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -14,10 +18,28 @@ final class LoadOptions {
   @Option(
       names = "--records",
       paramLabel = "N",
-      defaultValue = "20M",
       converter = Quantity.class,
-      description = "Records to load (default: ${DEFAULT-VALUE}).")
-  private long records;
+      description =
+          "Records to load (default: 20M; of ipv4 all, or half where a workload inserts). 0 is for"
+              + " inserts alone.")
+  private @Nullable Long records;
+
+  @Option(
+      names = "--keys",
+      paramLabel = "NAME",
+      defaultValue = "uniform",
+      converter = Choices.KeySetConverter.class,
+      description = {
+        "What the records' keys are (default: ${DEFAULT-VALUE}); inserts add more of the kind.",
+        "uniform: anywhere among all 64-bit words.",
+        "normal: a sample of the normal distribution.",
+        "lognormal: of numbers whose logarithms are normal, with a standard deviation of 2.",
+        "ipv4: the addresses at which the demo's 385,602 address ranges start, then others within"
+            + " the ranges.",
+        "clustered: a thousand dense runs of uneven sizes, far apart.",
+        "sequential: 1, 2, 3, ..., with room between."
+      })
+  private KeySet keys;
 
   @Option(
       names = "--fill",
@@ -33,9 +55,21 @@ final class LoadOptions {
       description = "Start of all randomness (default: ${DEFAULT-VALUE}).")
   private long seed;
 
-  long records() {
-    Ranges.check(spec, "--records", records, 1, Ledger.RECORDS_MAX);
-    return records;
+  /** Returns how many records to load for workloads, of which all but inserts need some. */
+  long records(List<Workload> workloads) {
+    boolean areInserts = workloads.stream().allMatch(workload -> workload.insertShare() == 1);
+    return records(areInserts ? 0 : 1, workloads.stream().anyMatch(Workload::inserts));
+  }
+
+  /** Returns how many records to load, at least so many. */
+  long records(long least, boolean inserts) {
+    long number = records == null ? keys.defaultRecords(inserts) : records;
+    Ranges.check(spec, "--records", number, least, Ledger.RECORDS_MAX);
+    return number;
+  }
+
+  KeySet keys() {
+    return keys;
   }
 
   double fill() {

@@ -39,12 +39,13 @@ final class PlanOptions {
   private int seconds;
 
   /** Returns what to run, checked. */
-  Plan plan(LoadOptions load, DrawOptions draw) {
+  Plan plan(WorkloadOptions workloads, LoadOptions load, DrawOptions draw) {
     Ranges.check(spec, "--operations", operations, 1, DrawOptions.OPERATIONS_MAX);
     Ranges.check(spec, "--threads", threads, 1, THREADS_MAX);
     Ranges.check(spec, "--seconds", seconds, 0, SECONDS_MAX);
     return new Plan(
-        load.records(),
+        load.keys(),
+        load.records(workloads.list()),
         load.fill(),
         draw.distribution(),
         draw.theta(),

@@ -38,7 +38,8 @@ final class ServerOptions {
       converter = CacheSize.Converter.class,
       description =
           "Cache of each compute server: a size such as 25600KiB, or a share of the records at 16"
-              + " bytes each (default: ${DEFAULT-VALUE}).")
+              + " bytes each, or of those that are inserted where none are loaded (when simulated,"
+              + " by the warm-up) (default: ${DEFAULT-VALUE}).")
   private List<CacheSize> caches;
 
   /** Returns the number of compute servers that was asked for, or else the one given. */

@@ -7,6 +7,7 @@ import java.util.Map;
 import pando.index.IndexOptions;
 import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
+import pando.index.rolex.RolexOptions;
 import pando.index.sherman.ShermanOptions;
 import pando.sim.ClusterModel;
 import picocli.CommandLine;
@@ -41,6 +42,7 @@ final class SettingOptions {
         "Settings of sherman; p-sherman and fg differ in some:",
         ShermanOptions.documentation());
     add(lines, "Settings of deft:", DeftOptions.documentation());
+    add(lines, "Settings of rolex; xstore-d differs in one:", RolexOptions.documentation());
     UsageMessageSpec help = command.getCommandSpec().usageMessage();
     lines.addAll(List.of(help.footer()));
     help.footer(lines.toArray(String[]::new));

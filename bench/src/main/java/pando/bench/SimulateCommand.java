@@ -44,7 +44,7 @@ final class SimulateCommand implements Callable<Integer> {
       converter = Choices.SimulatedConverter.class,
       description = {
         "What to run (default: ${DEFAULT-VALUE}).",
-        "dex, sherman, p-sherman, fg, deft: an index.",
+        "dex, sherman, p-sherman, fg, deft, rolex, xstore-d: an index.",
         "lock: locks alone, of the kinds that --lock-kind names."
       })
   private Choices.Simulated simulated;

@@ -3,6 +3,7 @@ package pando.bench;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import pando.bench.keys.KeySet;
 import pando.bench.simulate.LockKind;
 import pando.bench.simulate.LockRun;
 import pando.bench.simulate.SimPlan;
@@ -35,6 +36,7 @@ final class SimulatedLocks {
                 cluster,
                 threads,
                 simulation.coroutines(),
+                KeySet.UNIFORM,
                 simulation.locks(kind),
                 Distribution.ZIPFIAN,
                 draw.theta(),

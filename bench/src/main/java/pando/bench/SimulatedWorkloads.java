@@ -18,6 +18,7 @@ final class SimulatedWorkloads {
   private final Choices.Index index;
   private final DrawOptions draw;
   private final LoadOptions load;
+  private final long records;
   private final SimulationOptions simulation;
   private final SettingOptions settings;
   private final ClusterOptions cluster;
@@ -35,6 +36,7 @@ final class SimulatedWorkloads {
     this.index = index;
     this.draw = draw;
     this.load = load;
+    records = load.records(workloads);
     this.simulation = simulation;
     this.settings = settings;
     cluster =
@@ -52,8 +54,8 @@ final class SimulatedWorkloads {
 
   private IndexOptions options(CacheSize cache) {
     Map<String, String> others = settings.withoutModel();
-    return settings.index(
-        index.defaults(), cluster.computeServers(), cache.bytesPerServer(load.records()), others);
+    long cacheBytes = cache.bytesPerServer(records == 0 ? draw.warmup() : records);
+    return settings.index(index.defaults(), cluster.computeServers(), cacheBytes, others);
   }
 
   private void addPlans(Workload workload, Distribution distribution, IndexOptions options) {
@@ -64,7 +66,8 @@ final class SimulatedWorkloads {
                 cluster.withProcessorThreads(processorThreads),
                 threads,
                 simulation.coroutines(),
-                load.records(),
+                load.keys(),
+                records,
                 workload.distribution(distribution),
                 draw.theta(),
                 simulation.nanos());

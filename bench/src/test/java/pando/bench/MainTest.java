@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import pando.bench.keys.KeySet;
 import picocli.CommandLine;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -52,6 +54,7 @@ final class MainTest {
           "p99Nanos",
           "p999Nanos",
           "allocatedBytesPerOp",
+          "cachedBytesPerRecord",
           "poolBytesPerRecord",
           "verified");
 
@@ -83,6 +86,8 @@ final class MainTest {
           "roundTripsP99",
           "bytesPerOp",
           "cacheHitRatio",
+          "cachedBytesPerRecord",
+          "poolBytesPerRecord",
           "p50Nanos",
           "p90Nanos",
           "p99Nanos",
@@ -112,6 +117,10 @@ final class MainTest {
         "pando bench --records 12x                        | '12x' is not a quantity",
         "pando bench --records 0                          | --records is out of range: value=0",
         "pando bench --records 3G                         | value=3000000000, least=1",
+        "pando bench --records 0 --workload insert-only,read-only | --records is out of range",
+        "pando simulate --records 0                       | --records is out of range: value=0",
+        "pando bench --keys zipf                          | 'zipf' is not one of uniform, normal",
+        "pando simulate --seeds 1 --keys normal           | no use for --keys=normal: trials",
         "pando bench --operations 0                       | --operations is out of range",
         "pando bench --threads 129                        | --threads is out of range",
         "pando bench --seconds -1                         | --seconds is out of range",
@@ -143,7 +152,7 @@ final class MainTest {
         "pando simulate --duration -3ms                   | '-3ms' is not a time",
         "pando simulate --duration 5                      | '5' is not a time",
         "pando simulate --index oak                       | 'oak' is not one of dex, sherman,"
-            + " p-sherman, fg, deft, lock",
+            + " p-sherman, fg, deft, rolex, xstore-d, lock",
         "pando simulate --set wire-nanos=-1               | a constant of the model is out of"
             + " range",
         "pando simulate --set wire-nanos=x                | 'x' is not a number",
@@ -179,6 +188,8 @@ final class MainTest {
         "pando simulate --index fg --set validation=lot   | one of auto, lines",
         "pando compare                                    | --figure",
         "pando compare --figure 12                        | '12' is not one of sherman-10",
+        "pando compare --figure rolex                     | rolex-ycsb, rolex-scaling, rolex-data,"
+            + " rolex-retraining, rolex-empty, systems",
         "pando compare --figure dex-6 --records 9         | --records is out of range",
         "pando bench --index sherman --set admission=1    | name=admission",
         "pando bench --index sherman --set validation=lines | needs a fabric that lands 64 bytes",
@@ -250,6 +261,68 @@ final class MainTest {
     assertThat(objects).allSatisfy(result -> assertThat(result.keySet()).isEqualTo(FIELDS));
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void shouldMeasureOnEverySetOfKeys(KeySet set) throws IOException {
+    Path json = directory.resolve("keys.json");
+    int status =
+        execute(
+            "bench",
+            "--keys=" + set,
+            "--workload=write-intensive,scan-intensive,ycsb-d,insert-only",
+            "--records=20K",
+            "--operations=5K",
+            "--warmup=1K",
+            "--cache=128KiB",
+            "--peer=btree",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    boolean isNamed = set != KeySet.UNIFORM;
+    assertThat(out.toString().contains(set + " keys")).isEqualTo(isNamed);
+    assertThat(objects(json))
+        .hasSize(2 * 4)
+        .extracting(run -> run.getOrDefault("keys", "none"))
+        .containsOnly(isNamed ? set.toString() : "none");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"read-only, 385602", "ycsb-e, 192801"})
+  void shouldLoadAsManyAddressesAsThereAre(String workload, String records) throws IOException {
+    Path json = directory.resolve("addresses.json");
+    int status =
+        execute(
+            "bench",
+            "--keys=ipv4",
+            "--workload=" + workload,
+            "--operations=5K",
+            "--warmup=1K",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(objects(json))
+        .singleElement()
+        .satisfies(run -> assertThat(run).containsEntry("records", records));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"dex", "sherman", "deft", "rolex", "xstore-d"})
+  void shouldLoadByInsertsAlone(String index) throws IOException {
+    Path json = directory.resolve("empty.json");
+    int status =
+        execute(
+            "bench",
+            "--index=" + index,
+            "--workload=insert-only",
+            "--records=0",
+            "--operations=200K",
+            "--warmup=0",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(objects(json))
+        .singleElement()
+        .satisfies(run ->
+            assertThat(run).containsEntry("records", "0").containsEntry("verified", "200000"));
+  }
+
   @Test
   void shouldMeasureOverSharedMemory() throws IOException {
     Path json = directory.resolve("shm.json");
@@ -267,6 +340,23 @@ final class MainTest {
     assertThat(objects(json)).hasSize(3);
   }
 
+  @ParameterizedTest
+  @CsvSource({"lognormal, ycsb-e, 20K", "ipv4, insert-only, 0"})
+  void shouldHaveTheSameKeysInEveryProcess(String keys, String workload, String records) {
+    int status =
+        execute(
+            "bench",
+            "--fabric=shm",
+            "--keys=" + keys,
+            "--workload=" + workload,
+            "--records=" + records,
+            "--operations=10K",
+            "--warmup=1K",
+            "--cache=128KiB");
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString()).contains(workload);
+  }
+
   @Test
   void shouldPrintAPapersNumbersBesideItsOwn() throws IOException {
     Path json = directory.resolve("figure.json");
@@ -274,6 +364,18 @@ final class MainTest {
     assertThat(status).as(err.toString()).isZero();
     assertThat(out.toString()).contains("read-only, Sherman").contains("3.02");
     assertThat(Files.readString(json)).contains("\"paper\":3.02").contains("\"ours\":");
+  }
+
+  @Test
+  void shouldPrintAColumnForEachMeasureWhereNoPaperGivesNumbers() throws IOException {
+    Path json = directory.resolve("systems.json");
+    int status = execute("compare", "--figure=systems", "--records=100K", "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString())
+        .containsPattern("what +READs +WRITEs +atomics +CALLs +trips +bytes +cached B/record")
+        .contains("write-intensive, P-Sherman", "insert-only, ROLEX")
+        .doesNotContain("paper  ");
+    assertThat(Files.readString(json)).contains("\"paper\":null").contains("pool B/record");
   }
 
   @Test
@@ -357,7 +459,7 @@ final class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "sherman"})
+  @ValueSource(strings = {"dex", "sherman", "rolex"})
   void shouldSimulateTheWorkloadsOfYcsb(String index) throws IOException {
     Path json = directory.resolve("ycsb.json");
     int status =
@@ -375,6 +477,71 @@ final class MainTest {
     assertThat(objects(json))
         .extracting(run -> run.get("workload") + " " + run.get("distribution"))
         .endsWith("ycsb-d latest", "ycsb-e zipfian", "ycsb-f zipfian");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldSimulateEverySetOfKeys(KeySet set) throws IOException {
+    Path json = directory.resolve("keys.json");
+    int status =
+        execute(
+            "simulate",
+            "--keys=" + set,
+            "--workload=write-intensive,insert-intensive,scan-intensive,ycsb-d",
+            "--records=20K",
+            "--cache=128KiB",
+            "--warmup=5K",
+            "--threads=2",
+            "--duration=200us",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    boolean isNamed = set != KeySet.UNIFORM;
+    assertThat(out.toString().contains(set.toString())).isEqualTo(isNamed);
+    assertThat(objects(json))
+        .hasSize(4)
+        .extracting(run -> run.getOrDefault("keys", "none"))
+        .containsOnly(isNamed ? set.toString() : "none");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "dex, uniform",
+    "dex, ipv4",
+    "p-sherman, sequential",
+    "sherman, lognormal",
+    "deft, normal",
+    "rolex, lognormal",
+    "xstore-d, lognormal"
+  })
+  void shouldSimulateALoadByInsertsAlone(String index, String keys) {
+    int status =
+        execute(
+            "simulate",
+            "--index=" + index,
+            "--keys=" + keys,
+            "--workload=insert-only",
+            "--records=0",
+            "--warmup=0",
+            "--cache=128KiB",
+            "--threads=2",
+            "--duration=500us");
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("insert-only");
+  }
+
+  @Test
+  void shouldSayThatPartitionsAreOfNoUseWhereTheyHaveNoKeys() {
+    int status =
+        execute(
+            "simulate",
+            "--keys=lognormal",
+            "--workload=insert-only",
+            "--records=0",
+            "--cache=128KiB",
+            "--threads=1",
+            "--duration=100us");
+    assertThat(err.toString()).contains("a client's partition has hardly any keys").hasLineCount(1);
+    assertThat(status).isOne();
   }
 
   @Test

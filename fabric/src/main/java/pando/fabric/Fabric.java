@@ -1,6 +1,7 @@
 package pando.fabric;
 
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * Joins compute servers to memory servers.
@@ -45,6 +46,19 @@ public interface Fabric extends AutoCloseable {
    * @param memory the local side of all its verbs
    */
   Worker worker(RegisteredMemory memory);
+
+  /**
+   * Makes a task that works beside the caller; it rests until it is woken.
+   *
+   * <p>A step uses workers of its own, in this fabric, and waits through them alone. It should not
+   * throw: where it does, the task ends, and {@link BackgroundTask#close} throws the same; where
+   * the fabric is simulated, the run ends. Closing the fabric ends the task, too, but waits for no
+   * step.
+   *
+   * @param name of the thread that takes the steps
+   * @param step does some work, and tells whether there may be more
+   */
+  BackgroundTask background(String name, BooleanSupplier step);
 
   /** Returns each memory server's use of its pool, by asking it. */
   List<PoolUsage> usage();

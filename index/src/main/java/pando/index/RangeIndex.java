@@ -51,6 +51,14 @@ public interface RangeIndex extends AutoCloseable {
   long poolBytes();
 
   /**
+   * Returns the bytes that the compute servers of this process hold at this moment, all together,
+   * in caches of nodes, models and tables. Room for nodes that none is in is not counted, a table
+   * is as it was made; what finds a node in a cache, local locks and sessions are not counted
+   * either.
+   */
+  long cachedBytes();
+
+  /**
    * Writes back what caches hold and lets go of everything. What is stored stays in the pool.
    * Sessions still open throw {@link IllegalStateException} from then on.
    */

@@ -6,11 +6,11 @@ import java.lang.reflect.Method;
  * What the current thread has allocated. By reflection, since the module under test does not
  * require the modules that know it.
  */
-final class AllocatedBytes {
+public final class AllocatedBytes {
   private final Object threads;
   private final Method allocated;
 
-  AllocatedBytes() {
+  public AllocatedBytes() {
     try {
       Class<?> factory = Class.forName("java.lang.management.ManagementFactory");
       threads = factory.getMethod("getThreadMXBean").invoke(null);
@@ -22,7 +22,8 @@ final class AllocatedBytes {
     }
   }
 
-  long get() {
+  /** Returns the bytes since the thread started. */
+  public long get() {
     try {
       return (long) allocated.invoke(threads);
     } catch (ReflectiveOperationException e) {

@@ -36,6 +36,10 @@ class AllocationTest {
     "DEFT,      8KiB,  validation=versions",
     "DEFT,      8MiB,  validation=versions",
     "DEFT,      8MiB,  validation=checksum hash-leaves=off",
+    "ROLEX,     64KiB, retraining=off",
+    "ROLEX,     8MiB,  retraining=on",
+    "XSTORE_D,  64KiB, retraining=off",
+    "XSTORE_D,  8MiB,  retraining=on",
   })
   void shouldNotAllocate(SystemUnderTest system, String cacheBytes, String settings) {
     SplittableRandom random = new SplittableRandom(Seeds.of(501));

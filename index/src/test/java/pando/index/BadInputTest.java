@@ -157,7 +157,11 @@ class BadInputTest {
   @EnumSource(SystemUnderTest.class)
   void shouldRefuseASecondIndexAndAWrongJoin(SystemUnderTest system) {
     Configuration configuration = system.tiny(2);
-    String other = system == SystemUnderTest.DEFT ? "1024" : "128";
+    String other =
+        switch (system) {
+          case DEFT, ROLEX, XSTORE_D -> "1024";
+          default -> "128";
+        };
     try (Fabric fabric = Pools.open(1, 8 << 20, 1)) {
       assertThatIllegalStateException()
           .isThrownBy(() -> configuration.join(fabric, 0, 2))
@@ -209,6 +213,8 @@ class BadInputTest {
     "FG,        node-bytes=128",
     "P_SHERMAN, node-bytes=128",
     "DEFT,      validation=auto",
+    "ROLEX,     retraining=on",
+    "ROLEX,     retraining=off",
   })
   void shouldRefuseTooManySessions(SystemUnderTest system, String settings) {
     List<Session> sessions = new ArrayList<>();

@@ -13,6 +13,7 @@ import pando.fabric.Fabric;
 @Timeout(120)
 class BulkLoadTest {
   private static final int OPERATIONS = 15_000;
+  private static final int OPERATIONS_TO_A_TASK = 100;
 
   @ParameterizedTest(name = "seed={0} {1} entries={2} fill={3} memory={4} compute={5} {6}")
   @CsvSource({
@@ -43,6 +44,16 @@ class BulkLoadTest {
     "239, P_SHERMAN, 200,   0.5,  4,  16, validation=checksum",
     "240, P_SHERMAN, 5000,  1,    16, 16, validation=checksum",
     "241, P_SHERMAN, 20000, 0.7,  3,  7,  validation=checksum",
+    "251, ROLEX,     0,     0.7,  1,  1,  retraining=on",
+    "252, ROLEX,     1,     1,    3,  16, retraining=on",
+    "253, ROLEX,     7,     0.5,  2,  4,  retraining=off",
+    "254, ROLEX,     200,   1,    4,  16, leaves-max=1",
+    "255, ROLEX,     5000,  0.5,  1,  1,  synonym-share=0",
+    "256, ROLEX,     5000,  1,    16, 16, retraining=on",
+    "257, ROLEX,     20000, 0.01, 2,  3,  retraining=on",
+    "258, ROLEX,     20000, 0.7,  3,  7,  delta=16 epsilon=16 leaves-max=48",
+    "271, XSTORE_D,  0,     0.7,  1,  1,  retraining=on",
+    "272, XSTORE_D,  5000,  1,    16, 16, retraining=on",
   })
   void shouldHoldWhatWasLoaded(
       long seed,
@@ -81,6 +92,9 @@ class BulkLoadTest {
     "226, FG,        2, 4,  validation=checksum",
     "227, P_SHERMAN, 2, 4,  validation=checksum",
     "228, P_SHERMAN, 4, 16, validation=checksum",
+    "259, ROLEX,     1, 1,  retraining=on",
+    "260, ROLEX,     4, 4,  retraining=on",
+    "273, XSTORE_D,  4, 4,  retraining=on",
   })
   void shouldGiveBackNodesOfWhatIsDeleted(
       long seed, SystemUnderTest system, int memoryServers, int computeServers, String settings) {
@@ -88,7 +102,8 @@ class BulkLoadTest {
     SplittableRandom random = new SplittableRandom(start);
     Configuration configuration = system.tiny(computeServers).with(settings);
     long few = few(system, computeServers);
-    try (Fabric fabric = Pools.open(memoryServers, 16 << 20, start)) {
+    try (HookedFabric fabric =
+        new HookedFabric(Pools.open(memoryServers, 16 << 20, start)).withTasksByHand()) {
       RangeIndex index = configuration.create(fabric);
       try (index;
           Session session = index.session()) {
@@ -96,15 +111,16 @@ class BulkLoadTest {
         index.bulkLoad(Entries.of(model), 0.7);
         long loaded = index.poolBytes();
         for (int round = 0; round < 4; round++) {
-          removeAll(session, model, random);
+          removeAll(fabric, session, model, random);
           assertThat(index.poolBytes() / configuration.nodeBytes())
               .as("nodes left, round %d", round)
               .isLessThan(few);
           model = Entries.random(random, 5_000);
           model.forEach(session::put);
+          fabric.runTasks();
           assertThat(index.poolBytes()).as("round %d", round).isLessThan(2 * loaded);
         }
-        removeAll(session, model, random);
+        removeAll(fabric, session, model, random);
         assertThat(session.ceiling(Long.MIN_VALUE)).isFalse();
         assertThat(session.floor(Long.MAX_VALUE)).isFalse();
       }
@@ -124,7 +140,10 @@ class BulkLoadTest {
   }
 
   private static void removeAll(
-      Session session, NavigableMap<Long, Long> model, SplittableRandom random) {
+      HookedFabric fabric,
+      Session session,
+      NavigableMap<Long, Long> model,
+      SplittableRandom random) {
     long[] keys = model.keySet().stream().mapToLong(Long::longValue).toArray();
     for (int i = keys.length - 1; i >= 0; i--) {
       int other = random.nextInt(i + 1);
@@ -132,6 +151,9 @@ class BulkLoadTest {
       keys[other] = keys[i];
       assertThat(session.remove(key)).isTrue();
       assertThat(session.value()).isEqualTo(model.get(key));
+      if (i % OPERATIONS_TO_A_TASK == 0) {
+        fabric.runTasks();
+      }
     }
   }
 }

@@ -5,6 +5,8 @@ import pando.index.deft.DeftOptions;
 import pando.index.deft.DeftPokes;
 import pando.index.dex.DexOptions;
 import pando.index.dex.DexPokes;
+import pando.index.rolex.RolexOptions;
+import pando.index.rolex.RolexPokes;
 import pando.index.sherman.ShermanOptions;
 import pando.index.sherman.ShermanPokes;
 
@@ -60,6 +62,7 @@ public record Configuration(IndexOptions options) {
       case DexOptions dex -> new DexPokes(fabric, dex.nodeBytes());
       case ShermanOptions sherman -> new ShermanPokes(fabric, sherman);
       case DeftOptions deft -> new DeftPokes(fabric, deft);
+      case RolexOptions rolex -> new RolexPokes(fabric, rolex);
       default -> throw new IllegalArgumentException("no such system: " + options);
     };
   }

@@ -1,14 +1,18 @@
 package pando.index;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import pando.fabric.BackgroundTask;
 import pando.fabric.Backoff;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
@@ -32,6 +36,8 @@ public final class HookedFabric implements Fabric {
   private int times;
   private int strikes;
   private int onChipBytes;
+  private final List<BooleanSupplier> steps = new ArrayList<>();
+  private boolean byHand;
 
   /** Hooks nothing yet. */
   public HookedFabric(Fabric fabric) {
@@ -43,6 +49,23 @@ public final class HookedFabric implements Fabric {
   public HookedFabric withOnChipBytes(int bytes) {
     onChipBytes = bytes;
     return this;
+  }
+
+  /** Has tasks of compute servers do nothing by themselves: {@link #runTasks} runs them. */
+  public HookedFabric withTasksByHand() {
+    byHand = true;
+    return this;
+  }
+
+  /** Runs the tasks of compute servers, in turn, until none has work to do. */
+  public void runTasks() {
+    boolean works = true;
+    while (works) {
+      works = false;
+      for (BooleanSupplier step : List.copyOf(steps)) {
+        works |= step.getAsBoolean();
+      }
+    }
   }
 
   /** What happens in place of verbs. */
@@ -153,9 +176,19 @@ public final class HookedFabric implements Fabric {
       for (int i = 0; i < count; i++) {
         add(first, i);
       }
-      if (count > 0) {
+      if (count > 0 && isOfOneServer(first)) {
         worker.post(first);
+      } else if (count > 0) {
+        worker.scatter(first);
       }
+    }
+
+    private static boolean isOfOneServer(VerbList list) {
+      boolean ofOne = true;
+      for (int i = 1; i < list.size(); i++) {
+        ofOne &= GlobalAddress.server(list.remote(i)) == GlobalAddress.server(list.remote(0));
+      }
+      return ofOne;
     }
 
     private void add(VerbList list, int i) {
@@ -222,6 +255,28 @@ public final class HookedFabric implements Fabric {
   @Override
   public Worker worker(RegisteredMemory memory) {
     return new HookedWorker(fabric.worker(memory));
+  }
+
+  @Override
+  public BackgroundTask background(String name, BooleanSupplier step) {
+    return byHand ? new TaskByHand(step) : fabric.background(name, step);
+  }
+
+  private final class TaskByHand implements BackgroundTask {
+    private final BooleanSupplier step;
+
+    TaskByHand(BooleanSupplier step) {
+      this.step = step;
+      steps.add(step);
+    }
+
+    @Override
+    public void wake() {}
+
+    @Override
+    public void close() {
+      steps.remove(step);
+    }
   }
 
   @Override

@@ -65,6 +65,11 @@ class HostileBytesTest {
     "DEFT,      2, true,  validation=checksum",
     "DEFT,      0, true,  validation=versions",
     "DEFT,      1, true,  validation=versions",
+    "ROLEX,     0, false, retraining=off",
+    "ROLEX,     0, true,  retraining=off",
+    "ROLEX,     1, false, retraining=off",
+    "ROLEX,     1, true,  retraining=off",
+    "ROLEX,     0, true,  retraining=on",
   })
   void shouldSurviveAnyDamagedByte(
       SystemUnderTest system, int level, boolean sealed, String settings) {
@@ -94,6 +99,8 @@ class HostileBytesTest {
     "DEFT,      0, validation=checksum",
     "DEFT,      1, validation=checksum",
     "DEFT,      2, validation=checksum",
+    "ROLEX,     0, retraining=off",
+    "ROLEX,     1, retraining=on",
   })
   void shouldSurviveADamagedNode(SystemUnderTest system, int level, String settings) {
     SplittableRandom random = new SplittableRandom(Seeds.of(level));
@@ -132,6 +139,8 @@ class HostileBytesTest {
     "DEFT,      1, true,  validation=checksum",
     "DEFT,      1, true,  validation=versions",
     "DEFT,      2, true,  validation=checksum",
+    "ROLEX,     1, false, retraining=off",
+    "ROLEX,     1, true,  retraining=on",
   })
   void shouldSurviveADamagedPointer(
       SystemUnderTest system, int level, boolean sealed, String settings) {

@@ -30,12 +30,15 @@ class PoolFullTest {
     "P_SHERMAN, validation=checksum",
     "DEFT,      validation=checksum",
     "DEFT,      validation=versions",
+    "ROLEX,     retraining=on",
+    "ROLEX,     leaves-max=2 synonym-share=0 merge-share=0.5",
+    "XSTORE_D,  retraining=on",
   })
   void shouldKeepEverythingInAFullPool(SystemUnderTest system, String settings) {
     Configuration configuration = system.tiny(3).with(settings);
     TreeMap<Long, Long> model = new TreeMap<>();
     SplittableRandom random = new SplittableRandom(Seeds.of(601));
-    try (Fabric fabric = Pools.open(2, 128 << 10, 1)) {
+    try (Fabric fabric = Pools.open(2, bytes(system), 1)) {
       RangeIndex index = configuration.create(fabric);
       try (index;
           Session session = index.session()) {
@@ -55,6 +58,13 @@ class PoolFullTest {
       Tree tree = TreeCheck.walk(fabric, configuration, index);
       assertThat(tree.entries()).isEqualTo(model);
     }
+  }
+
+  /** Room for all sizes of nodes: ROLEX has runs of many lengths, and each takes a chunk. */
+  private static long bytes(SystemUnderTest system) {
+    return system == SystemUnderTest.ROLEX || system == SystemUnderTest.XSTORE_D
+        ? 768 << 10
+        : 128 << 10;
   }
 
   private static void fill(Session session, Map<Long, Long> model, SplittableRandom random) {
@@ -96,18 +106,27 @@ class PoolFullTest {
     // DEFT's nodes are no larger than 1 KB: its 67 do not fit into 64.
     long bytes = system == SystemUnderTest.DEFT ? 64 << 10 : 128 << 10;
     try (Fabric fabric = Pools.open(1, bytes, 1)) {
-      Configuration tooLarge =
+      Configuration none =
           system
               .defaults()
               .with("cache-bytes", "8MiB")
-              .with("node-bytes", system == SystemUnderTest.DEFT ? "1024" : "65536")
+              .with("node-bytes", tooLarge(system))
               .with("compute-servers", "64");
-      assertThatThrownBy(() -> tooLarge.create(fabric)).isInstanceOf(RuntimeException.class);
+      assertThatThrownBy(() -> none.create(fabric)).isInstanceOf(RuntimeException.class);
       try (RangeIndex index = system.tiny(1).create(fabric);
           Session session = index.session()) {
         assertThat(session.put(1, 1)).isFalse();
       }
     }
+  }
+
+  /** Returns a size of nodes of which there is no room for those of an empty index. */
+  private static String tooLarge(SystemUnderTest system) {
+    return switch (system) {
+      case DEFT -> "1024";
+      case ROLEX, XSTORE_D -> "131072";
+      default -> "65536";
+    };
   }
 
   @ParameterizedTest
@@ -136,6 +155,8 @@ class PoolFullTest {
     "P_SHERMAN, validation=checksum",
     "DEFT,      validation=checksum",
     "DEFT,      validation=versions",
+    "ROLEX,     retraining=on",
+    "XSTORE_D,  retraining=on",
   })
   void shouldKeepEverythingInAFullPoolWithSeveralThreads(SystemUnderTest system, String settings)
       throws Exception {
@@ -143,7 +164,7 @@ class PoolFullTest {
     List<TreeMap<Long, Long>> models = new ArrayList<>();
     SplittableRandom seeds = new SplittableRandom(Seeds.of(700));
     TreeMap<Long, Long> all = new TreeMap<>();
-    try (Fabric fabric = Pools.open(2, 128 << 10, 1)) {
+    try (Fabric fabric = Pools.open(2, bytes(system), 1)) {
       RangeIndex index = configuration.create(fabric);
       try (index) {
         List<Callable<Void>> tasks = new ArrayList<>();

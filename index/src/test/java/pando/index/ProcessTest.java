@@ -108,7 +108,7 @@ class ProcessTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DEX", "SHERMAN", "P_SHERMAN", "DEFT"})
+  @EnumSource(names = {"DEX", "SHERMAN", "P_SHERMAN", "DEFT", "ROLEX", "XSTORE_D"})
   void shouldTellThatAMemoryServerIsLost(SystemUnderTest system) throws Exception {
     NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(Seeds.of(404)), 2_000);
     try (IndexProcess zero = IndexProcess.memoryServer("m0", 0);

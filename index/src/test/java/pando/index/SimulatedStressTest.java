@@ -44,6 +44,19 @@ class SimulatedStressTest {
     "154, DEFT,      validation=checksum",
     "155, DEFT,      hash-leaves=off",
     "156, DEFT,      sx-locks=off segments=off",
+    "171, ROLEX,     retraining=on",
+    "172, ROLEX,     epsilon=1",
+    "173, ROLEX,     delta=2 epsilon=2 leaves-max=1",
+    "174, ROLEX,     delta=3 epsilon=8 leaves-max=3",
+    "175, ROLEX,     delta=16 epsilon=16 leaves-max=48",
+    "176, ROLEX,     synonym-share=0",
+    "177, ROLEX,     retrain-fill=1 merge-share=0.5",
+    "178, ROLEX,     synonym-share=0 retrain-fill=1 merge-share=0.5 delta=2",
+    "179, ROLEX,     synonym-share=10 merge-share=0 handovers=0",
+    "181, XSTORE_D,  retraining=on",
+    "182, XSTORE_D,  delta=2 epsilon=2 leaves-max=1",
+    "183, XSTORE_D,  delta=16 epsilon=16 leaves-max=48",
+    "184, XSTORE_D,  synonym-share=0 retrain-fill=1 merge-share=0.5 delta=2",
   })
   void shouldStayLinearizable(long seed, SystemUnderTest system, String settings) throws Exception {
     long start = Seeds.of(seed);
@@ -53,6 +66,7 @@ class SimulatedStressTest {
             .withServers(COMPUTE_SERVERS, 2)
             .withBytesPerServer(8 << 20)
             .withChunkBytes(64 << 10)
+            .withHandlers(Pools.options(8 << 20).handlers())
             .withFaults(EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE))
             .withYieldShare(0.1)
             .withSeed(start);

@@ -34,6 +34,16 @@ class StressTest {
     "134, DEFT,      4, 2, 2, hash-leaves=off segments=off",
     "135, DEFT,      4, 2, 4, sx-locks=off",
     "136, DEFT,      6, 2, 2, merge-share=0.5",
+    "161, ROLEX,     4, 1, 1, retraining=on",
+    "162, ROLEX,     4, 2, 4, retraining=on",
+    "163, ROLEX,     6, 2, 2, synonym-share=10 merge-share=0 handovers=0",
+    "164, ROLEX,     4, 2, 4, leaves-max=1 delta=2 epsilon=2",
+    "165, ROLEX,     4, 2, 2, leaves-max=48 delta=16 epsilon=16",
+    "166, ROLEX,     6, 2, 2, retrain-fill=1 synonym-share=0 merge-share=0.5",
+    "171, XSTORE_D,  4, 1, 1, retraining=on",
+    "172, XSTORE_D,  4, 2, 4, retraining=on",
+    "173, XSTORE_D,  4, 2, 4, leaves-max=1 delta=2 epsilon=2",
+    "174, XSTORE_D,  6, 2, 2, retrain-fill=1 synonym-share=0 merge-share=0.5",
   })
   void shouldStayLinearizable(
       long seed,

@@ -18,7 +18,7 @@ public final class TreeCheck {
   /** Checks the tree of an index that was closed, of which every node is in use. */
   public static Tree walk(Fabric fabric, Configuration configuration, RangeIndex index) {
     Tree tree = walk(fabric, configuration);
-    assertThat((long) tree.nodes() * configuration.nodeBytes()).isEqualTo(index.poolBytes());
+    assertThat(tree.bytes()).isEqualTo(index.poolBytes());
     return tree;
   }
 }

@@ -28,7 +28,7 @@ public final class Cluster implements AutoCloseable {
   private final Network network;
   private final Faults faults;
   private final List<ComputeHost> hosts = new ArrayList<>();
-  private final List<Fabric> fabrics = new ArrayList<>();
+  private final List<SimFabric> fabrics = new ArrayList<>();
 
   /** Builds a cluster at time 0, whose pool is empty. */
   public Cluster(ClusterOptions options) {
@@ -105,8 +105,8 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Runs all clients until they have ended. Faults strike meanwhile. May be called again with
-   * further clients, unless it threw: time goes on.
+   * Runs all clients until they have ended and all background tasks rest. Faults strike meanwhile.
+   * May be called again with further clients, unless it threw: time goes on.
    *
    * @param nanosMax virtual time at which the run counts as stuck
    * @param eventsMax events from time 0 after which it does
@@ -119,6 +119,14 @@ public final class Cluster implements AutoCloseable {
     } finally {
       faults.arm(false);
     }
+  }
+
+  /**
+   * Has background tasks that were woken outside of a run take their steps at once, in no time: for
+   * those who warm up.
+   */
+  public void catchUp() {
+    fabrics.forEach(SimFabric::catchUp);
   }
 
   /** Has the running client use its core for an operation, as the model says. */

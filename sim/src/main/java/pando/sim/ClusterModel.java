@@ -44,6 +44,7 @@ public final class ClusterModel {
     CALL_NANOS(550, "processor time of a memory server for a CALL to a handler"),
     SPACE_CALL_NANOS(300, "processor time of a memory server for a CALL about space"),
     OPERATION_NANOS(500, "processor time of an operation, all searches included"),
+    STEP_NANOS(30_000, "processor time of a step of a background task, such as training a model"),
     TIMEOUT_NANOS(1e6, "until a verb to a server that is down fails");
 
     private final double initial;

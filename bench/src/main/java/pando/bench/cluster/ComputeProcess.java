@@ -56,9 +56,8 @@ final class ComputeProcess implements AutoCloseable {
     return new Audit(answers.readLong(), answers.readLong());
   }
 
-  /** Waits for a number of bytes. */
-  long awaitBytes() throws IOException {
-    awaitDone();
+  /** Waits for a number of bytes, of which an answer may have several. */
+  long nextBytes() throws IOException {
     return answers.readLong();
   }
 

@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.bench.run.Audit;
+import pando.bench.run.Footprint;
 import pando.bench.run.LocalTestbed;
 import pando.bench.run.Measurement;
 import pando.bench.run.Plan;
@@ -118,9 +119,10 @@ public final class ComputeService implements AutoCloseable {
         answers.writeLong(audit.inserted());
       }
       case BYTES -> {
-        long bytes = testbed().bytes();
+        Footprint footprint = testbed().footprint(plan.records());
         answers.writeBoolean(true);
-        answers.writeLong(bytes);
+        answers.writeLong(footprint.poolBytes());
+        answers.writeLong(footprint.cachedBytes());
       }
       case GO, END -> throw new IllegalStateException("unexpected request: " + request);
     }

@@ -12,7 +12,7 @@ enum Request {
   GO,
   /** Read all of the own part once more. */
   AUDIT,
-  /** Tell the bytes that nodes take. */
+  /** Tell the bytes that nodes take, and those in caches. */
   BYTES,
   /** Write back and end. */
   END

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import pando.bench.run.Audit;
+import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 import pando.bench.run.Testbed;
 import pando.bench.workload.Workload;
@@ -65,13 +66,16 @@ public final class ShmTestbed implements Testbed {
   }
 
   @Override
-  public long bytes() throws IOException {
+  public Footprint footprint(long records) throws IOException {
     sendAll(Request.BYTES);
-    long total = 0;
+    long poolBytes = 0;
+    long cachedBytes = 0;
     for (ComputeProcess process : computeProcesses) {
-      total += process.awaitBytes();
+      process.awaitDone();
+      poolBytes += process.nextBytes();
+      cachedBytes += process.nextBytes();
     }
-    return total;
+    return new Footprint(records, poolBytes, cachedBytes);
   }
 
   /** Ends the compute processes, and then the memory servers that they write back to. */

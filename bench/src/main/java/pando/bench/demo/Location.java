@@ -10,7 +10,7 @@ package pando.bench.demo;
  * +------------+--------------------------+-----------+-----------+
  * </pre>
  */
-final class Location {
+public final class Location {
   private static final int LAST_SHIFT = 16;
   private static final int LETTER_MASK = 0xff;
 
@@ -22,7 +22,7 @@ final class Location {
   }
 
   /** Returns the last address of the range. */
-  static long last(long location) {
+  public static long last(long location) {
     return location >>> LAST_SHIFT;
   }
 

@@ -13,7 +13,13 @@ public interface Figure {
         new DexTable2(),
         new DeftYcsb(),
         new DeftAblation(),
-        new DeftDex());
+        new DeftDex(),
+        new RolexYcsb(),
+        new RolexScaling(),
+        new RolexData(),
+        new RolexRetraining(),
+        new RolexEmpty(),
+        new Systems());
   }
 
   /** Returns the name on the command line, such as {@code sherman-10}. */

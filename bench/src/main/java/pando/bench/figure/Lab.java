@@ -4,12 +4,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import pando.bench.keys.KeySet;
 import pando.bench.simulate.IndexPlan;
 import pando.bench.simulate.IndexRun;
 import pando.bench.simulate.LoadedTree;
 import pando.bench.simulate.SimPlan;
 import pando.bench.simulate.SimResult;
 import pando.index.IndexOptions;
+import pando.index.rolex.RolexOptions;
 import pando.index.sherman.ShermanOptions;
 import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
@@ -17,6 +20,7 @@ import pando.sim.ClusterOptions;
 /**
  * A testbed of a paper: a cluster, its clients, its records. Runs indexes on it.
  *
+ * @param sharedCards whether compute server i and memory server i share a network card
  * @param threads of each compute server
  * @param fill share of each node that the load fills
  * @param model of the cluster, which may depend on the index
@@ -24,6 +28,7 @@ import pando.sim.ClusterOptions;
 record Lab(
     int computeServers,
     int memoryServers,
+    boolean sharedCards,
     int threads,
     double fill,
     Function<IndexOptions, ClusterModel> model,
@@ -34,7 +39,7 @@ record Lab(
   /** Share of the records that each compute server caches. */
   private static final double CACHE = 0.08;
 
-  /** Operations that fill a cache of whole inner nodes. */
+  /** Operations that fill a cache of whole inner nodes, or of models. */
   private static final long INNER_WARMUP = 2_000_000;
 
   /** A scan touches several leaves, and takes as much longer. */
@@ -42,47 +47,71 @@ record Lab(
 
   /** Returns that of Sherman's paper, where an operation takes as long as it did there. */
   static Lab ofSherman(long records, long seed) {
-    return new Lab(8, 8, 22, 0.8, IndexPlan::modelOf, records, seed);
+    return new Lab(8, 8, true, 22, 0.8, IndexPlan::modelOf, records, seed);
   }
 
   /** Returns that of DEX's paper, where an operation takes as long in every index. */
   static Lab ofDex(long records, long seed) {
-    return new Lab(4, 4, 36, 0.7, index -> ClusterModel.defaults(), records, seed);
+    return new Lab(4, 4, true, 36, 0.7, index -> ClusterModel.defaults(), records, seed);
   }
 
   /** Returns that of DEFT's paper, where an operation takes as long in every index. */
   static Lab ofDeft(long records, long seed) {
-    return new Lab(10, 2, 30, 0.7, index -> ClusterModel.defaults(), records, seed);
+    return new Lab(10, 2, true, 30, 0.7, index -> ClusterModel.defaults(), records, seed);
   }
 
-  /** Runs loads on one index, each on the same tree. */
+  /**
+   * Returns one as ROLEX's paper has it, as many clients as DEX's paper has on each server, where
+   * an operation takes as long in every index.
+   */
+  static Lab ofRolex(long records, long seed) {
+    return new Lab(3, 3, false, 36, 0.7, index -> ClusterModel.defaults(), records, seed);
+  }
+
+  /** Runs loads on one index, those that begin with the same records on the same tree. */
   Results run(IndexOptions index, List<Load> loads) {
     IndexOptions options =
         index
             .withComputeServers(computeServers)
             .withCacheBytes(Math.round(CACHE * records * 2 * Long.BYTES));
-    List<IndexPlan> plans = loads.stream().map(load -> plan(options, load)).toList();
     Map<Load, SimResult> results = new LinkedHashMap<>();
+    loads.stream()
+        .collect(Collectors.groupingBy(Start::of))
+        .values()
+        .forEach(sameStart -> run(options, sameStart, results));
+    return new Results(results);
+  }
+
+  /** What a load begins with. */
+  private record Start(KeySet keys, boolean isEmpty) {
+    static Start of(Load load) {
+      return new Start(load.keys(), load.fromEmpty());
+    }
+  }
+
+  private void run(IndexOptions options, List<Load> sameStart, Map<Load, SimResult> results) {
+    List<IndexPlan> plans = sameStart.stream().map(load -> plan(options, load)).toList();
     try (LoadedTree tree = LoadedTree.of(plans)) {
       for (int i = 0; i < plans.size(); i++) {
-        results.put(loads.get(i), IndexRun.run(plans.get(i), tree));
+        results.put(sameStart.get(i), IndexRun.run(plans.get(i), tree));
       }
     }
-    return new Results(results);
   }
 
   private IndexPlan plan(IndexOptions index, Load load) {
     ClusterOptions cluster =
         ClusterOptions.defaults()
             .withServers(computeServers, memoryServers)
+            .withSharedCards(sharedCards)
             .withModel(model.apply(index))
             .withSeed(seed);
     SimPlan sim =
         new SimPlan(
             cluster,
-            threads,
+            load.threads() == Load.OF_LAB ? threads : load.threads(),
             load.coroutines(),
-            records,
+            load.keys(),
+            load.fromEmpty() ? 0 : records,
             load.workload().distribution(load.distribution()),
             THETA,
             load.nanos());
@@ -94,7 +123,11 @@ record Lab(
    * come in slowly.
    */
   private long warmup(IndexOptions index, Load load) {
-    long operations = index instanceof ShermanOptions ? INNER_WARMUP : records / 2;
+    if (load.warmup() != Load.OF_LAB) {
+      return load.warmup();
+    }
+    boolean inner = index instanceof ShermanOptions || index instanceof RolexOptions;
+    long operations = inner ? Math.min(INNER_WARMUP, records / 2) : records / 2;
     return load.workload().scans() ? operations / SCAN_LEAVES : operations;
   }
 }

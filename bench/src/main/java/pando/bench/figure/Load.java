@@ -1,27 +1,69 @@
 package pando.bench.figure;
 
+import pando.bench.keys.KeySet;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 
 /**
  * What the clients of a lab do.
  *
+ * @param keys of the records
+ * @param fromEmpty whether no record is loaded
+ * @param threads of each compute server, or {@link #OF_LAB}
  * @param coroutines clients of each thread
+ * @param warmup operations before those that are measured, or {@link #OF_LAB}
  * @param nanos virtual time that is measured
  */
-record Load(Workload workload, Distribution distribution, int coroutines, long nanos) {
+record Load(
+    Workload workload,
+    Distribution distribution,
+    KeySet keys,
+    boolean fromEmpty,
+    int threads,
+    int coroutines,
+    long warmup,
+    long nanos) {
+  /** Stands for what a lab has where a load does not say it. */
+  static final int OF_LAB = -1;
+
   private static final long NANOS_PER_MILLI = 1_000_000;
 
   /** One client a thread, for as long as it takes where locks do not collapse. */
   Load(Workload workload, Distribution distribution) {
-    this(workload, distribution, 1, 4 * NANOS_PER_MILLI);
+    this(workload, distribution, KeySet.UNIFORM, false, OF_LAB, 1, OF_LAB, 4 * NANOS_PER_MILLI);
+  }
+
+  Load withKeys(KeySet others) {
+    return new Load(workload, distribution, others, fromEmpty, threads, coroutines, warmup, nanos);
+  }
+
+  /** On an empty index, without a warm-up. */
+  Load fromNothing() {
+    return new Load(workload, distribution, keys, true, threads, coroutines, 0, nanos);
+  }
+
+  Load withThreads(int number) {
+    return new Load(workload, distribution, keys, fromEmpty, number, coroutines, warmup, nanos);
   }
 
   Load withCoroutines(int number) {
-    return new Load(workload, distribution, number, nanos);
+    return new Load(workload, distribution, keys, fromEmpty, threads, number, warmup, nanos);
+  }
+
+  Load withWarmup(long operations) {
+    return new Load(
+        workload, distribution, keys, fromEmpty, threads, coroutines, operations, nanos);
   }
 
   Load forMillis(long millis) {
-    return new Load(workload, distribution, coroutines, millis * NANOS_PER_MILLI);
+    return new Load(
+        workload,
+        distribution,
+        keys,
+        fromEmpty,
+        threads,
+        coroutines,
+        warmup,
+        millis * NANOS_PER_MILLI);
   }
 }

@@ -1,8 +1,10 @@
 package pando.bench.figure;
 
 import java.util.Map;
+import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 import pando.bench.simulate.SimResult;
+import pando.bench.simulate.Windows;
 
 /** What one index came to in a lab. */
 final class Results {
@@ -33,6 +35,20 @@ final class Results {
   /** Returns the percentage of operations that took so many round trips or fewer. */
   double percentWithin(long roundTrips, Load load) {
     return of(load).roundTrips().getPercentileAtOrBelowValue(roundTrips);
+  }
+
+  /** Returns bytes that came from the pool, for each operation. */
+  double bytesIn(Load load) {
+    Measurement measured = measurement(load);
+    return measured.perOperation(measured.verbs.bytesIn);
+  }
+
+  Footprint footprint(Load load) {
+    return of(load).footprint();
+  }
+
+  Windows windows(Load load) {
+    return of(load).windows();
   }
 
   Measurement measurement(Load load) {

@@ -6,24 +6,29 @@ import java.util.stream.LongStream;
  * An endless supply of records, numbered from 0, of which a benchmark loads the first so many and
  * inserts others later.
  *
- * <p>Keys are distinct and scattered over all 64-bit words, so they are sparse, and neighbours in
- * number are strangers in key order. A value tells which of its record's updates wrote it: sequence
- * 0 is the value a record starts with, sequence n that of its n-th update.
+ * <p>Keys are distinct and scattered over the order of keys, so that neighbours in number are
+ * strangers there. A value tells which of its record's updates wrote it: sequence 0 is the value a
+ * record starts with, sequence n that of its n-th update.
  *
- * @param seed chooses the keys; equal seeds give equal records
+ * @param keys of the records
+ * @param seed that chose them; equal seeds give equal records
  */
-public record Records(long seed) {
-  private static final long KEY_STEP = 0x9e3779b97f4a7c15L;
+public record Records(Keys keys, long seed) {
   private static final long VALUE_STEP = 0xd1b54a32d192ed03L;
+
+  /** Supplies records whose keys lie anywhere among all 64-bit words, each as likely. */
+  public Records(long seed) {
+    this(new ScatteredKeys(seed), seed);
+  }
 
   /** Returns the key of a record. */
   public long key(long record) {
-    return Mix.mix(record + seed * KEY_STEP);
+    return keys.key(record);
   }
 
-  /** Returns the record of a key: of every key, since every word is some record's key. */
+  /** Returns the record of a key; a negative number where the key is none's. */
   public long record(long key) {
-    return Mix.unmix(key) - seed * KEY_STEP;
+    return keys.record(key);
   }
 
   /** Returns the greatest key of the first records in a range; its low end where there is none. */

@@ -2,12 +2,16 @@ package pando.bench.report;
 
 import java.util.List;
 import pando.bench.console.Numbers;
+import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 
 /** Cells of measurements, as all tables have them. */
 final class Cells {
   /** What {@link #verbs} has. */
   static final List<String> VERBS = List.of("READs", "WRITEs", "atomics", "CALLs", "trips");
+
+  /** What {@link #footprint} has. */
+  static final List<String> FOOTPRINT = List.of("cached B/record", "pool B/record");
 
   private static final double NANOS_PER_MICRO = 1_000;
 
@@ -35,6 +39,13 @@ final class Cells {
 
   private static String perOperation(Measurement measured, long count) {
     return Numbers.decimal(measured.perOperation(count), 4);
+  }
+
+  /** Returns the memory for each record: of all compute servers' caches, and of the pool. */
+  static List<String> footprint(Footprint footprint) {
+    return List.of(
+        Numbers.decimal(footprint.cachedBytesPerRecord(), 3),
+        Numbers.decimal(footprint.poolBytesPerRecord(), 2));
   }
 
   /** Returns the bytes of an operation's verbs. */

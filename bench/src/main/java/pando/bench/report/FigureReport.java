@@ -2,7 +2,10 @@ package pando.bench.report;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import pando.bench.console.Numbers;
 import pando.bench.console.TextTable;
 import pando.bench.figure.FigureLine;
@@ -11,11 +14,38 @@ import tools.jackson.core.JsonGenerator;
 /** A figure's numbers, the paper's beside ours, as a table and as JSON. */
 public final class FigureReport {
   private static final int DECIMALS = 2;
+  private static final int GRID_DECIMALS = 3;
 
   private FigureReport() {}
 
-  /** Returns a table. */
+  /**
+   * Returns a table: the paper's numbers beside ours; or, where it gives none and the same was
+   * measured of everything, a column for each measure.
+   */
   public static String table(List<FigureLine> lines) {
+    Map<String, Map<String, Double>> ours = new LinkedHashMap<>();
+    for (FigureLine line : lines) {
+      ours.computeIfAbsent(line.what(), _ -> new LinkedHashMap<>())
+          .put(line.measure(), line.ours());
+    }
+    boolean isGiven = lines.stream().anyMatch(line -> !Double.isNaN(line.paper()));
+    long kinds = ours.values().stream().map(Map::keySet).distinct().count();
+    return isGiven || kinds != 1 ? beside(lines) : grid(ours);
+  }
+
+  private static String grid(Map<String, Map<String, Double>> ours) {
+    List<String> headers = new ArrayList<>(List.of("what"));
+    headers.addAll(ours.values().iterator().next().keySet());
+    TextTable table = new TextTable(1, headers);
+    ours.forEach((what, measured) -> {
+      List<String> cells = new ArrayList<>(List.of(what));
+      measured.values().forEach(number -> cells.add(Numbers.decimal(number, GRID_DECIMALS)));
+      table.add(cells);
+    });
+    return table.toString();
+  }
+
+  private static String beside(List<FigureLine> lines) {
     TextTable table = new TextTable(2, List.of("what", "measure", "paper", "ours", "ours / paper"));
     for (FigureLine line : lines) {
       boolean isGiven = !Double.isNaN(line.paper());

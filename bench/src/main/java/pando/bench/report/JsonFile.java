@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.BiConsumer;
+import pando.bench.keys.KeySet;
+import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 import pando.bench.run.Setup;
 import tools.jackson.core.JsonGenerator;
@@ -44,6 +46,19 @@ final class JsonFile {
     json.writeNumberProperty("computeServers", setup.computeServers());
     json.writeNumberProperty("memoryServers", setup.memoryServers());
     json.writeNumberProperty("cacheBytesPerServer", setup.cacheBytesPerServer());
+  }
+
+  /** Writes what the keys were, where they were not uniform. */
+  static void writeKeys(JsonGenerator json, KeySet keys) {
+    if (keys != KeySet.UNIFORM) {
+      json.writeStringProperty("keys", keys.toString());
+    }
+  }
+
+  /** Writes the memory that was taken. */
+  static void writeFootprint(JsonGenerator json, Footprint footprint) {
+    json.writeNumberProperty("cachedBytesPerRecord", footprint.cachedBytesPerRecord());
+    json.writeNumberProperty("poolBytesPerRecord", footprint.poolBytesPerRecord());
   }
 
   /** Writes what was measured. */

@@ -25,11 +25,12 @@ public final class ResultsJson {
     json.writeStringProperty(
         "distribution", result.workload().distribution(plan.distribution()).toString());
     json.writeNumberProperty("theta", plan.theta());
+    JsonFile.writeKeys(json, plan.keys());
     json.writeNumberProperty("records", plan.records());
     json.writeNumberProperty("threads", plan.threads());
     JsonFile.writeMeasurement(json, measured);
     json.writeNumberProperty("allocatedBytesPerOp", measured.perOperation(measured.allocatedBytes));
-    json.writeNumberProperty("poolBytesPerRecord", result.bytesPerRecord());
+    JsonFile.writeFootprint(json, result.footprint());
     json.writeNumberProperty("verified", result.verified());
   }
 }

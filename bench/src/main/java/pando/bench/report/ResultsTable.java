@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import pando.bench.console.Numbers;
 import pando.bench.console.TextTable;
+import pando.bench.keys.KeySet;
 import pando.bench.run.Measurement;
 import pando.bench.run.Result;
 import pando.bench.run.Setup;
@@ -13,6 +14,7 @@ import pando.bench.run.Setup;
 public final class ResultsTable {
   private final List<Result> results;
   private final List<String> peers;
+  private final boolean areKeysNamed;
 
   /**
    * Prepares the tables.
@@ -21,6 +23,7 @@ public final class ResultsTable {
    */
   public ResultsTable(List<Result> results) {
     this.results = results;
+    areKeysNamed = results.stream().anyMatch(result -> result.plan().keys() != KeySet.UNIFORM);
     peers =
         results.stream()
             .map(Result::setup)
@@ -32,14 +35,14 @@ public final class ResultsTable {
 
   /** Returns throughput and latencies, and ratios to the peers. */
   public String speed() {
-    List<String> headers = new ArrayList<>(List.of("workload", "index", "Mops/s"));
+    List<String> headers = labels("workload", "keys");
+    headers.addAll(List.of("index", "Mops/s"));
     peers.forEach(peer -> headers.add("x " + peer));
     headers.addAll(List.of("p50 us", "p99 us", "p99.9 us", "alloc B/op", "verified"));
-    TextTable table = new TextTable(2, headers);
+    TextTable table = new TextTable(areKeysNamed ? 3 : 2, headers);
     for (Result result : results) {
       Measurement measured = result.measurement();
-      List<String> cells = new ArrayList<>();
-      cells.add(result.workload().toString());
+      List<String> cells = labels(result);
       cells.add(result.setup().index());
       cells.add(Cells.megaOps(measured));
       peers.forEach(peer -> cells.add(ratio(result, peer)));
@@ -55,10 +58,11 @@ public final class ResultsTable {
 
   /** Returns verbs, bytes and cache hits of the index per operation, and memory per record. */
   public String cost() {
-    List<String> headers = new ArrayList<>(List.of("workload"));
+    List<String> headers = labels("workload", "keys");
     headers.addAll(Cells.VERBS);
-    headers.addAll(List.of("bytes", "cache hits", "B/record"));
-    TextTable table = new TextTable(1, headers);
+    headers.addAll(List.of("bytes", "cache hits"));
+    headers.addAll(Cells.FOOTPRINT);
+    TextTable table = new TextTable(areKeysNamed ? 2 : 1, headers);
     for (Result result : results) {
       if (!result.setup().isPeer()) {
         table.add(cost(result));
@@ -67,14 +71,23 @@ public final class ResultsTable {
     return table.toString();
   }
 
-  private static List<String> cost(Result result) {
+  private List<String> cost(Result result) {
     Measurement measured = result.measurement();
-    List<String> cells = new ArrayList<>(List.of(result.workload().toString()));
+    List<String> cells = labels(result);
     cells.addAll(Cells.verbs(measured));
     cells.add(Cells.bytes(measured));
     cells.add(Numbers.percent(measured.cacheHitRatio()));
-    cells.add(Numbers.decimal(result.bytesPerRecord(), 2));
+    cells.addAll(Cells.footprint(result.footprint()));
     return cells;
+  }
+
+  private List<String> labels(Result result) {
+    return labels(result.workload().toString(), result.plan().keys().toString());
+  }
+
+  /** Returns the cells that a line begins with: keys are named where they are not uniform. */
+  private List<String> labels(String workload, String keys) {
+    return new ArrayList<>(areKeysNamed ? List.of(workload, keys) : List.of(workload));
   }
 
   private String ratio(Result result, String peer) {

@@ -28,6 +28,7 @@ public final class SimJson {
     json.writeNumberProperty("roundTripsP50", result.roundTrips().getValueAtPercentile(50));
     json.writeNumberProperty("roundTripsP99", result.roundTrips().getValueAtPercentile(99));
     json.writeNumberProperty("verified", measured.verified);
+    JsonFile.writeFootprint(json, result.footprint());
     writeUtilization(json, result.utilization());
     json.writeNumberProperty("events", result.events());
     json.writeNumberProperty("realNanos", result.realNanos());
@@ -37,6 +38,7 @@ public final class SimJson {
   private static void writePlan(JsonGenerator json, SimPlan plan) {
     json.writeStringProperty("distribution", plan.distribution().toString());
     json.writeNumberProperty("theta", plan.theta());
+    JsonFile.writeKeys(json, plan.keys());
     json.writeNumberProperty("records", plan.records());
     json.writeNumberProperty("threads", plan.threads());
     json.writeNumberProperty("coroutines", plan.coroutines());

@@ -8,13 +8,15 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import pando.bench.console.Numbers;
 import pando.bench.console.TextTable;
+import pando.bench.keys.KeySet;
 import pando.bench.run.Measurement;
 import pando.bench.simulate.SimResult;
 import pando.sim.Utilization;
 
 /**
  * Runs in virtual time as three tables: how fast, what it took, and what was busy. Each line begins
- * with its workload and index, and with whatever else is not the same in all lines.
+ * with its workload and index, with keys that are not uniform, and with whatever else is not the
+ * same in all lines.
  */
 public final class SimTable {
   private static final Map<String, Function<SimResult, String>> CHOICES = choices();
@@ -27,6 +29,9 @@ public final class SimTable {
     this.results = results;
     labels.put("workload", SimResult::workload);
     labels.put("index", result -> result.setup().index());
+    if (results.stream().anyMatch(result -> result.plan().keys() != KeySet.UNIFORM)) {
+      labels.put("keys", result -> result.plan().keys().toString());
+    }
     CHOICES.forEach((name, choice) -> {
       if (results.stream().map(choice).distinct().count() > 1) {
         labels.put(name, choice);
@@ -73,10 +78,11 @@ public final class SimTable {
         Numbers.count(measured.verified));
   }
 
-  /** Returns verbs, bytes and cache hits per operation. */
+  /** Returns verbs, bytes and cache hits per operation, and memory per record. */
   public String cost() {
     List<String> headers = new ArrayList<>(Cells.VERBS);
     headers.addAll(List.of("trips p50", "trips p99", "bytes", "cache hits"));
+    headers.addAll(Cells.FOOTPRINT);
     return table(headers, SimTable::cost);
   }
 
@@ -87,6 +93,7 @@ public final class SimTable {
     cells.add(Numbers.count(result.roundTrips().getValueAtPercentile(99)));
     cells.add(Cells.bytes(measured));
     cells.add(Numbers.percent(measured.cacheHitRatio()));
+    cells.addAll(Cells.footprint(result.footprint()));
     return cells;
   }
 

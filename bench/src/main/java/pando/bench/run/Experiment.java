@@ -84,7 +84,7 @@ public final class Experiment {
       verified += audit.entries();
       records += audit.inserted();
     }
-    double bytesPerRecord = (double) testbed.bytes() / records;
-    return new Result(setup, plan, workload, measurement, verified, bytesPerRecord);
+    Footprint footprint = testbed.footprint(records);
+    return new Result(setup, plan, workload, measurement, verified, footprint);
   }
 }

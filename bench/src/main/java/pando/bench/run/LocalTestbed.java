@@ -2,7 +2,6 @@ package pando.bench.run;
 
 import org.jspecify.annotations.Nullable;
 import pando.bench.console.Progress;
-import pando.bench.records.Records;
 import pando.bench.records.SortedRecords;
 import pando.bench.subject.Access;
 import pando.bench.subject.Subject;
@@ -24,7 +23,7 @@ public final class LocalTestbed implements Testbed {
     this.plan = plan;
     this.share = share;
     this.start = start;
-    dataset = new Dataset(new Records(plan.seed()), plan.records(), share);
+    dataset = new Dataset(plan.supply(), plan.records(), share);
   }
 
   /**
@@ -44,9 +43,8 @@ public final class LocalTestbed implements Testbed {
 
   /** Loads the first records into an empty map. */
   public static void fill(Subject subject, Plan plan) {
-    Records records = new Records(plan.seed());
     try (Progress progress = Progress.of("load", plan.records())) {
-      subject.load(new SortedRecords(records, plan.records(), progress::step), plan.fill());
+      subject.load(new SortedRecords(plan.supply(), plan.records(), progress::step), plan.fill());
     }
   }
 
@@ -80,8 +78,8 @@ public final class LocalTestbed implements Testbed {
   }
 
   @Override
-  public long bytes() {
-    return subject.bytes();
+  public Footprint footprint(long records) {
+    return new Footprint(records, subject.bytes(), subject.cachedBytes());
   }
 
   @Override

@@ -1,12 +1,15 @@
 package pando.bench.run;
 
+import pando.bench.keys.KeySet;
+import pando.bench.records.Records;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 
 /**
  * What is run, whatever it is run against.
  *
- * @param records loaded before a workload, at least 1
+ * @param keys of the records
+ * @param records loaded before a workload; 0 only where all that is run inserts
  * @param fill share of each node that the load fills
  * @param distribution of lookups, updates and scans
  * @param theta skew of the Zipfian distributions
@@ -18,6 +21,7 @@ import pando.bench.workload.Workload;
  * @param seed of keys, values and operations
  */
 public record Plan(
+    KeySet keys,
     long records,
     double fill,
     Distribution distribution,
@@ -27,6 +31,16 @@ public record Plan(
     int threads,
     int secondsMax,
     long seed) {
+
+  /** Returns the records to load, and to insert from. */
+  public Records supply() {
+    return keys.records(records, seed);
+  }
+
+  /** Returns of how many records a cache may hold a share: those loaded, or else inserted. */
+  public long recordsToCache() {
+    return records == 0 ? warmup + operations : records;
+  }
 
   /** Returns the number of records that a workload may insert. */
   public long insertsMax(Workload workload) {

@@ -6,7 +6,7 @@ import pando.bench.workload.Workload;
  * What one workload came to.
  *
  * @param verified values found right, in the measured part and in the audit after it
- * @param bytesPerRecord of all that holds the records, 0 where that is unknown
+ * @param footprint after all that
  */
 public record Result(
     Setup setup,
@@ -14,4 +14,4 @@ public record Result(
     Workload workload,
     Measurement measurement,
     long verified,
-    double bytesPerRecord) {}
+    Footprint footprint) {}

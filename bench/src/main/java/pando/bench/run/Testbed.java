@@ -22,8 +22,12 @@ public interface Testbed extends AutoCloseable {
    */
   Audit audit() throws IOException;
 
-  /** Returns the bytes that hold the entries, or 0 where that is unknown. */
-  long bytes() throws IOException;
+  /**
+   * Returns the memory that the map takes now.
+   *
+   * @param records that it holds
+   */
+  Footprint footprint(long records) throws IOException;
 
   /** Lets go of everything. */
   @Override

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import pando.bench.console.Progress;
 import pando.bench.records.Records;
+import pando.bench.run.Footprint;
 import pando.bench.run.ScanCheck;
 import pando.bench.run.Setup;
 import pando.bench.workload.Distribution;
@@ -30,15 +31,17 @@ public final class IndexRun {
   private final Records records;
   private final Inserts inserts;
   private final Sequences sequences;
+  private final long loadedBytes;
   private final List<RangeIndex> indexes = new ArrayList<>();
   private final List<SimClient> clients = new ArrayList<>();
 
-  private IndexRun(IndexPlan plan, Cluster cluster) {
+  private IndexRun(IndexPlan plan, Cluster cluster, long loadedBytes) {
     this.plan = plan;
     this.cluster = cluster;
+    this.loadedBytes = loadedBytes;
     sim = plan.sim();
     meter = new Meter(cluster, sim, new Counters(), SETTLING_NANOS);
-    records = new Records(sim.cluster().seed());
+    records = sim.supply();
     inserts = new Inserts(sim.records(), sim.clients(), 0, sim.clients());
     sequences = new Sequences(records, sim.records(), inserts, sim.clients());
   }
@@ -46,7 +49,7 @@ public final class IndexRun {
   /** Runs a plan on a tree that was built for it, among others. */
   public static SimResult run(IndexPlan plan, LoadedTree tree) {
     try (Cluster cluster = tree.fork(plan.sim().cluster())) {
-      return new IndexRun(plan, cluster).run();
+      return new IndexRun(plan, cluster, tree.poolBytes()).run();
     }
   }
 
@@ -112,6 +115,7 @@ public final class IndexRun {
         int size = Math.clamp(left / clients.size(), 1, BATCH);
         for (SimClient client : clients.subList(0, (int) Math.min(left, clients.size()))) {
           client.warmUp(size);
+          cluster.catchUp();
           left -= size;
         }
         progress.step((long) size * clients.size());
@@ -136,6 +140,19 @@ public final class IndexRun {
     @Override
     public long cacheMisses() {
       return indexes.stream().mapToLong(index -> index.cache().leafMisses()).sum();
+    }
+
+    @Override
+    public long admissions() {
+      return indexes.stream().mapToLong(index -> index.cache().admissions()).sum();
+    }
+
+    @Override
+    public Footprint footprint() {
+      return new Footprint(
+          sim.records() + clients.stream().mapToLong(SimClient::inserted).sum(),
+          loadedBytes + indexes.stream().mapToLong(RangeIndex::poolBytes).sum(),
+          indexes.stream().mapToLong(RangeIndex::cachedBytes).sum());
     }
   }
 }

@@ -2,7 +2,6 @@ package pando.bench.simulate;
 
 import java.util.List;
 import pando.bench.console.Progress;
-import pando.bench.records.Records;
 import pando.bench.records.SortedRecords;
 import pando.bench.subject.IndexSubject;
 import pando.bench.subject.PoolSize;
@@ -18,6 +17,7 @@ import pando.sim.ClusterOptions;
 public final class LoadedTree implements AutoCloseable {
   private final long bytesPerServer;
   private final Cluster cluster;
+  private final long poolBytes;
 
   private LoadedTree(List<IndexPlan> plans) {
     IndexPlan plan = plans.getFirst();
@@ -25,25 +25,34 @@ public final class LoadedTree implements AutoCloseable {
     bytesPerServer = plans.stream().mapToLong(LoadedTree::bytesPerServer).max().orElseThrow();
     cluster = new Cluster(withRoom(sim.cluster()));
     try {
-      load(plan.index(), sim.records(), plan.fill(), sim.cluster().seed());
+      poolBytes = load(plan.index(), sim, plan.fill());
     } catch (RuntimeException | Error e) {
       cluster.close();
       throw e;
     }
   }
 
-  /** Builds the tree for runs that differ in neither servers, records, seed, fill nor nodes. */
+  /**
+   * Builds the tree for runs that differ in neither servers, keys, records, seed, fill nor nodes.
+   */
   public static LoadedTree of(List<IndexPlan> plans) {
     return new LoadedTree(plans);
   }
 
-  private void load(IndexOptions options, long records, double fill, long seed) {
+  /** Returns the bytes that it takes then. */
+  private long load(IndexOptions options, SimPlan sim, double fill) {
     RangeIndex index = options.create(cluster.fabric(0), 0, 1);
-    try (Progress progress = Progress.of("load", records)) {
-      index.bulkLoad(new SortedRecords(new Records(seed), records, progress::step), fill);
+    try (Progress progress = Progress.of("load", sim.records())) {
+      index.bulkLoad(new SortedRecords(sim.supply(), sim.records(), progress::step), fill);
+      return index.poolBytes();
     } finally {
       index.close();
     }
+  }
+
+  /** Returns the bytes of the pool that it takes. */
+  long poolBytes() {
+    return poolBytes;
   }
 
   /** Returns a cluster at time 0 with the tree in its pool. */

@@ -2,7 +2,9 @@ package pando.bench.simulate;
 
 import java.util.SplittableRandom;
 import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 import org.HdrHistogram.Histogram;
+import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 import pando.bench.run.Setup;
 import pando.fabric.VerbCounters;
@@ -25,6 +27,8 @@ final class Meter {
   private final long start;
   private final long end;
   private final Measurement measurement = new Measurement();
+  private final Windows windows;
+  private final LongSupplier admissions;
   private final Histogram roundTrips = new Histogram(1, ROUND_TRIPS_MAX, DIGITS);
 
   /** What a run has counted so far. */
@@ -41,6 +45,16 @@ final class Meter {
     default long cacheMisses() {
       return 0;
     }
+
+    /** Returns what caches have taken in: nodes, or models that were trained anew. */
+    default long admissions() {
+      return 0;
+    }
+
+    /** Returns the memory that is taken. */
+    default Footprint footprint() {
+      return Footprint.NONE;
+    }
   }
 
   /**
@@ -55,6 +69,8 @@ final class Meter {
     this.counters = counters;
     start = settlingNanos;
     end = settlingNanos + plan.nanos();
+    windows = new Windows(plan.nanos());
+    admissions = counters::admissions;
   }
 
   /**
@@ -76,6 +92,8 @@ final class Meter {
         plan,
         measurement,
         roundTrips,
+        windows,
+        counters.footprint(),
         cluster.utilization(),
         cluster.events(),
         realNanos,
@@ -127,6 +145,7 @@ final class Meter {
     long now = cluster.nanos();
     if (now >= start && now < end) {
       measurement.operations++;
+      windows.record(now - start, admissions);
       measurement.recordLatency(now - began);
       roundTrips.recordValue(Math.min(trips, ROUND_TRIPS_MAX));
     }

@@ -28,6 +28,7 @@ final class SimClient {
   private final long scanEnd;
   private final Meter meter;
   private final Batch batch = new Batch();
+  private long inserted;
 
   /**
    * Creates a client.
@@ -131,6 +132,12 @@ final class SimClient {
     if (!session.putIfAbsent(key, Records.value(key, 0))) {
       throw new WrongResultException("a record to insert is already there: key=" + key);
     }
+    inserted++;
+  }
+
+  /** Returns how many records it has inserted. */
+  long inserted() {
+    return inserted;
   }
 
   private void scan(long from, int length) {

@@ -1,5 +1,7 @@
 package pando.bench.simulate;
 
+import pando.bench.keys.KeySet;
+import pando.bench.records.Records;
 import pando.bench.workload.Distribution;
 import pando.sim.ClusterOptions;
 
@@ -9,6 +11,7 @@ import pando.sim.ClusterOptions;
  * @param cluster the cluster, and the seed of everything; room in its pool is seen to
  * @param threads of each compute server, each a core
  * @param coroutines clients of each thread
+ * @param keys of the records
  * @param records that are there to choose from, or locks
  * @param distribution of the choice
  * @param theta skew of the Zipfian distributions
@@ -18,6 +21,7 @@ public record SimPlan(
     ClusterOptions cluster,
     int threads,
     int coroutines,
+    KeySet keys,
     long records,
     Distribution distribution,
     double theta,
@@ -26,6 +30,11 @@ public record SimPlan(
   /** Returns the number of clients, which are numbered server by server and thread by thread. */
   public int clients() {
     return cluster.computeServers() * threads * coroutines;
+  }
+
+  /** Returns the records to load, and to insert from. */
+  Records supply() {
+    return keys.records(records, cluster.seed());
   }
 
   /** Returns the compute server of a client. */

@@ -1,6 +1,7 @@
 package pando.bench.simulate;
 
 import org.HdrHistogram.Histogram;
+import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 import pando.bench.run.Setup;
 import pando.sim.Utilization;
@@ -14,6 +15,8 @@ import pando.sim.Utilization;
  * @param measurement of the operations that ended, and the verbs that were issued, in the virtual
  *     time that was measured; of the values verified, those of the warm-up count as well
  * @param roundTrips of these operations
+ * @param windows of the time that was measured, a millisecond each
+ * @param footprint at the end
  * @param utilization of everything, over the whole run
  * @param events of the whole run
  * @param realNanos real time of the whole run, without load and warm-up
@@ -25,6 +28,8 @@ public record SimResult(
     SimPlan plan,
     Measurement measurement,
     Histogram roundTrips,
+    Windows windows,
+    Footprint footprint,
     Utilization utilization,
     long events,
     long realNanos,

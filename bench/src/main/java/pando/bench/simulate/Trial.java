@@ -176,7 +176,7 @@ public final class Trial {
     }
     Tree tree = options.walk(cluster.fabric(0));
     violations.addAll(tree.problems());
-    if (plan.isHarmless() && poolBytes != (long) tree.nodes() * options.nodeBytes()) {
+    if (plan.isHarmless() && poolBytes != tree.bytes()) {
       violations.add(
           "nodes were leaked: allocated="
               + poolBytes / options.nodeBytes()

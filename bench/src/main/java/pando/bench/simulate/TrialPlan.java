@@ -8,6 +8,7 @@ import java.util.random.RandomGenerator;
 import pando.index.IndexOptions;
 import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
+import pando.index.rolex.RolexOptions;
 import pando.sim.ClusterModel;
 import pando.sim.fault.Fault;
 
@@ -36,6 +37,9 @@ public record TrialPlan(
 
   /** The smallest of DEFT's. */
   private static final int DEFT_NODE_BYTES = 448;
+
+  /** The smallest of ROLEX's. */
+  private static final int ROLEX_NODE_BYTES = 384;
 
   /** Frames of a cache: as few as DEX takes, and a part of what there is of level 1. */
   private static final int DEX_FRAMES = DexOptions.FRAMES_MIN;
@@ -79,6 +83,10 @@ public record TrialPlan(
         all.put("segments", first ? "on" : "off");
         all.put("merge-share", second ? "0.2" : "0.5");
       }
+      case RolexOptions _ -> {
+        all.put("synonym-share", first ? "0" : "0.5");
+        all.put("merge-share", second ? "0.25" : "0.5");
+      }
       default -> {
         all.put("handovers", first ? "4" : "1");
         all.put("merge-share", second ? "0.3" : "0.5");
@@ -91,9 +99,14 @@ public record TrialPlan(
   private static IndexOptions tiny(
       IndexOptions index, int computeServers, Map<String, String> settings) {
     int frames = index instanceof DexOptions ? DEX_FRAMES : INNER_FRAMES;
-    int nodeBytes = index instanceof DeftOptions ? DEFT_NODE_BYTES : NODE_BYTES;
+    int nodeBytes =
+        switch (index) {
+          case DeftOptions _ -> DEFT_NODE_BYTES;
+          case RolexOptions _ -> ROLEX_NODE_BYTES;
+          default -> NODE_BYTES;
+        };
     IndexOptions options =
-        index
+        (index instanceof RolexOptions rolex ? tiny(rolex) : index)
             .with("node-bytes", String.valueOf(nodeBytes))
             .withCacheBytes((long) frames * nodeBytes)
             .withComputeServers(computeServers);
@@ -101,5 +114,9 @@ public record TrialPlan(
       options = options.with(setting.getKey(), setting.getValue());
     }
     return options;
+  }
+
+  private static IndexOptions tiny(RolexOptions rolex) {
+    return rolex.with("delta", "4").with("epsilon", "4").with("leaves-max", "6");
   }
 }

@@ -13,6 +13,7 @@ import pando.index.IndexOptions;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.dex.DexOffload;
+import pando.index.rolex.RolexWrites;
 
 /** An index, and the fabric under it. */
 public final class IndexSubject implements Subject {
@@ -32,7 +33,7 @@ public final class IndexSubject implements Subject {
 
   /** Returns the services that memory servers need for the indexes there are. */
   public static List<CallHandler> handlers() {
-    return List.of(new DexOffload());
+    return List.of(new DexOffload(), new RolexWrites());
   }
 
   /**
@@ -91,6 +92,11 @@ public final class IndexSubject implements Subject {
   @Override
   public long bytes() {
     return index.poolBytes();
+  }
+
+  @Override
+  public long cachedBytes() {
+    return index.cachedBytes();
   }
 
   @Override

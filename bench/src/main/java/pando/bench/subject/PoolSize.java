@@ -28,10 +28,11 @@ public final class PoolSize {
   /**
    * Returns the bytes that each memory server should have.
    *
-   * @param computeServers each may hold a chunk of every memory server that is hardly used
+   * @param computeServers each may hold chunks of every memory server that are hardly used, one for
+   *     each size of node
    */
   public static long bytesPerServer(long bytes, int memoryServers, int computeServers) {
-    long chunks = (CHUNKS_MIN + 2L * computeServers) * CHUNK_BYTES;
+    long chunks = (CHUNKS_MIN + 4L * computeServers) * CHUNK_BYTES;
     return (long) (bytes / (double) memoryServers * IMBALANCE) + chunks;
   }
 }

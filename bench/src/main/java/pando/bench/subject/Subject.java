@@ -33,6 +33,11 @@ public interface Subject extends AutoCloseable {
   /** Returns the bytes that hold entries, or 0 where that is unknown. */
   long bytes();
 
+  /** Returns the bytes that compute servers hold in caches now; none for a peer. */
+  default long cachedBytes() {
+    return 0;
+  }
+
   /** Lets go of everything. */
   @Override
   void close();

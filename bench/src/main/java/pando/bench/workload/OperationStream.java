@@ -11,6 +11,9 @@ import pando.bench.records.Records;
  * have inserted. Not thread-safe.
  */
 public final class OperationStream {
+  /** Keys that are drawn in vain before a client gives up: most are another's, but never all. */
+  private static final int DRAWS_MAX = 1 << 22;
+
   private final Workload workload;
   private final Distribution.Draw distribution;
   private final Records records;
@@ -48,21 +51,28 @@ public final class OperationStream {
    * Fills a batch with the next operations.
    *
    * @param batch empty, or filled by this stream, and all that it holds has been done
+   * @throws NoKeysException where hardly any key passes
    */
   public void fill(Batch batch, int size) {
     tellInserted(batch);
     batch.clear();
     for (int i = 0; i < size; i++) {
-      Operation operation = workload.draw(random);
-      long record;
-      long key;
-      do {
-        record = operation == Operation.INSERT ? inserts.next(client) : distribution.next(random);
-        key = records.key(record);
-      } while (!owned.test(key));
-      int length = operation == Operation.SCAN ? workload.scanLength(random) : 0;
-      batch.add(operation, record, key, length);
+      add(batch, workload.draw(random));
     }
+  }
+
+  private void add(Batch batch, Operation operation) {
+    for (int draws = 0; draws < DRAWS_MAX; draws++) {
+      long record =
+          operation == Operation.INSERT ? inserts.next(client) : distribution.next(random);
+      long key = records.key(record);
+      if (owned.test(key)) {
+        int length = operation == Operation.SCAN ? workload.scanLength(random) : 0;
+        batch.add(operation, record, key, length);
+        return;
+      }
+    }
+    throw new NoKeysException(operation, client, DRAWS_MAX);
   }
 
   private void tellInserted(Batch done) {

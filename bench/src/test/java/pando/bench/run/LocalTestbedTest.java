@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import pando.bench.keys.KeySet;
 import pando.bench.subject.Access;
 import pando.bench.subject.SkipListSubject;
 import pando.bench.subject.Subject;
@@ -18,7 +19,7 @@ import pando.index.EntryVisitor;
 @Timeout(60)
 final class LocalTestbedTest {
   private static final Plan PLAN =
-      new Plan(5_000, 0.7, Distribution.ZIPFIAN, 0.99, 30_000, 1_000, 3, 60, 17);
+      new Plan(KeySet.UNIFORM, 5_000, 0.7, Distribution.ZIPFIAN, 0.99, 30_000, 1_000, 3, 60, 17);
 
   @ParameterizedTest
   @EnumSource
@@ -55,7 +56,8 @@ final class LocalTestbedTest {
 
   @Test
   void shouldEndEarlyWhenTheTimeIsUp() {
-    Plan brief = new Plan(5_000, 0.7, Distribution.UNIFORM, 0, 1L << 40, 1_000, 2, 1, 17);
+    Plan brief =
+        new Plan(KeySet.UNIFORM, 5_000, 0.7, Distribution.UNIFORM, 0, 1L << 40, 1_000, 2, 1, 17);
     try (LocalTestbed testbed = LocalTestbed.load(SkipListSubject.sorted(), brief)) {
       assertThat(testbed.run(Workload.READ_ONLY).operations).isBetween(1_000L, 1L << 39);
     }

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.index.IndexOptions;
 import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
+import pando.index.rolex.RolexOptions;
 import pando.sim.fault.Fault;
 
 /** The trials find bugs: planted ones, each in a JVM of its own, as they are fixed at its start. */
@@ -30,6 +31,7 @@ class PlantedBugTest {
     "lost-write-back,    dex",
     "early-unlock,       dex",
     "fixed-version,      deft",
+    "kept-leaves,        rolex",
   })
   void shouldFind(String bug, String system) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
@@ -59,7 +61,11 @@ class PlantedBugTest {
     public static void main(String[] arguments) {
       Set<Fault> faults = EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE);
       IndexOptions index =
-          arguments[0].equals("deft") ? DeftOptions.defaults() : DexOptions.defaults();
+          switch (arguments[0]) {
+            case "deft" -> DeftOptions.defaults();
+            case "rolex" -> RolexOptions.defaults();
+            default -> DexOptions.defaults();
+          };
       TrialPlan usual = TrialPlan.of(index, faults);
       // DEFT's leaves are larger, and written as a whole less often.
       TrialPlan plan =

@@ -3,6 +3,8 @@ package pando.bench.simulate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -11,6 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.index.IndexOptions;
 import pando.index.deft.DeftOptions;
+import pando.index.rolex.RolexOptions;
 import pando.index.sherman.ShermanOptions;
 import pando.sim.fault.Fault;
 
@@ -35,19 +38,26 @@ class TrialTest {
 
   @ParameterizedTest
   @CsvSource({
-    "sherman,   lines",
-    "sherman,   versions",
-    "sherman,   checksum",
-    "p-sherman, lines",
-    "fg,        lines",
-    "deft,      opdv",
-    "deft,      versions",
-    "deft,      checksum",
+    "sherman,   validation=lines",
+    "sherman,   validation=versions",
+    "sherman,   validation=checksum",
+    "p-sherman, validation=lines",
+    "fg,        validation=lines",
+    "deft,      validation=opdv",
+    "deft,      validation=versions",
+    "deft,      validation=checksum",
+    "rolex,     retraining=on",
+    "rolex,     retraining=off",
   })
-  void shouldKeepThePromisesOfEachSystem(String system, String validation) {
+  void shouldKeepThePromisesOfEachSystem(String system, String setting) {
     IndexOptions defaults =
-        system.equals("deft") ? DeftOptions.defaults() : ShermanOptions.of(system);
-    IndexOptions index = defaults.with("validation", validation);
+        switch (system) {
+          case "deft" -> DeftOptions.defaults();
+          case "rolex" -> RolexOptions.defaults();
+          default -> ShermanOptions.of(system);
+        };
+    String[] parts = setting.split("=", 2);
+    IndexOptions index = defaults.with(parts[0], parts[1]);
     TrialSeries.Summary summary =
         TrialSeries.run(TrialPlan.of(index, HARMLESS), 1, 12, seeds -> {});
     TrialResult failed = summary.failed();
@@ -94,5 +104,27 @@ class TrialTest {
     assertThat(summary.seeds()).isEqualTo(40);
     assertThat(summary.faults().get(fault)).as("%s struck", fault).isPositive();
     assertThat(summary.unknown() + summary.failures()).as("told of %s", fault).isPositive();
+  }
+
+  /** A compute server that dies, its retrainer with it, leaves locks taken, and nothing else. */
+  @Test
+  void shouldLeaveLocksAloneBehindWhereAComputeServerOfRolexDies() {
+    TrialPlan usual = TrialPlan.of(RolexOptions.defaults(), Set.of());
+    TrialPlan plan =
+        new TrialPlan(
+            usual.index(),
+            3,
+            3,
+            2,
+            300,
+            EnumSet.of(Fault.CRASH_COMPUTE, Fault.TORN),
+            usual.model(),
+            Map.of("lock-wait-millis", "1"));
+    for (long seed = 1; seed <= 12; seed++) {
+      List<String> violations = Trial.run(plan, seed).violations();
+      assertThat(violations)
+          .as("seed %d", seed)
+          .allMatch(violation -> violation.startsWith("an on-chip lock is held"));
+    }
   }
 }

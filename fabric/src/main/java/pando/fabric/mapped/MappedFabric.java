@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
 import pando.fabric.Capabilities.AtomicityDomain;
 import pando.fabric.Fabric;
@@ -24,6 +26,7 @@ public final class MappedFabric implements Fabric {
   private final Runnable ending;
   private final SplittableRandom seeds;
   private final Set<MappedWorker> workers = ConcurrentHashMap.newKeySet();
+  private final Set<MappedTask> tasks = ConcurrentHashMap.newKeySet();
   private boolean closed;
 
   /**
@@ -78,15 +81,22 @@ public final class MappedFabric implements Fabric {
 
   @Override
   public synchronized Worker worker(RegisteredMemory memory) {
-    if (closed) {
-      throw new IllegalStateException("fabric is closed: name=" + name);
-    }
+    checkOpen();
     if (!memory.segment().isNative()) {
       throw new IllegalArgumentException("not native memory: " + memory.segment());
     }
     MappedWorker worker = new MappedWorker(this, links, memory.segment(), seeds.split());
     workers.add(worker);
     return worker;
+  }
+
+  @Override
+  public synchronized BackgroundTask background(String task, BooleanSupplier step) {
+    checkOpen();
+    MappedTask background = new MappedTask(this, task, step);
+    tasks.add(background);
+    background.start();
+    return background;
   }
 
   @Override
@@ -113,6 +123,9 @@ public final class MappedFabric implements Fabric {
       return;
     }
     closed = true;
+    // A step that is under way finds out at its next verb.
+    tasks.forEach(MappedTask::stop);
+    tasks.clear();
     for (MemoryServerLink link : links) {
       link.close();
     }
@@ -121,8 +134,19 @@ public final class MappedFabric implements Fabric {
     ending.run();
   }
 
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("fabric is closed: name=" + name);
+    }
+  }
+
   /** Forgets a worker that was closed. */
   void forget(MappedWorker worker) {
     workers.remove(worker);
+  }
+
+  /** Forgets a task that was closed. */
+  void forget(MappedTask task) {
+    tasks.remove(task);
   }
 }

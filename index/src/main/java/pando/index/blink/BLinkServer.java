@@ -85,6 +85,11 @@ public abstract class BLinkServer extends HostedServer {
   }
 
   @Override
+  protected final long cachedBytes() {
+    return lower.bytes() + upper.bytes() + top.bytes();
+  }
+
+  @Override
   protected final void trim(Worker worker, long message) {
     allocator.trim(worker, message);
   }

@@ -59,7 +59,7 @@ public final class IndexCache implements AutoCloseable {
    */
   public IndexCache(int frames, int children) {
     this.children = children;
-    this.copies = NativeMemory.allocate(frames * (KEYS + 2L * children * Long.BYTES));
+    this.copies = NativeMemory.allocate(frames * frameBytes());
     this.memory = copies.segment();
     this.fences = new FenceIndex(frames);
     this.lows = new long[frames];
@@ -167,7 +167,11 @@ public final class IndexCache implements AutoCloseable {
   }
 
   private long offset(int frame) {
-    return frame * (KEYS + 2L * children * Long.BYTES);
+    return frame * frameBytes();
+  }
+
+  private long frameBytes() {
+    return KEYS + 2L * children * Long.BYTES;
   }
 
   /**
@@ -296,6 +300,13 @@ public final class IndexCache implements AutoCloseable {
     } finally {
       version.set(before + 2);
     }
+  }
+
+  /** Returns the bytes of the copies that it has now, about so many while others change it. */
+  public long bytes() {
+    // What was written before the last change of the version is seen.
+    version.get();
+    return (lows.length - frees) * frameBytes();
   }
 
   /** Returns how many copies were taken in. */

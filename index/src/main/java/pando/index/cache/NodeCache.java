@@ -419,6 +419,15 @@ public final class NodeCache implements AutoCloseable {
     }
   }
 
+  /** Returns the bytes of the nodes that are cached now, about so many while others use it. */
+  public long bytes() {
+    long nodes = 0;
+    for (int frame = 1; frame < free.end(); frame++) {
+      nodes += Frames.state(memory, layout.offset(frame)) == Frames.FREE ? 0 : 1;
+    }
+    return nodes * layout.nodeBytes();
+  }
+
   /** Drops every node. Nobody else may use the cache meanwhile, and nothing dirty may be left. */
   public void clear() {
     for (int frame = 1; frame < free.end(); frame++) {

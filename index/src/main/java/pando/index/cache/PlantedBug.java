@@ -19,5 +19,8 @@ public final class PlantedBug {
   /** A leaf of DEFT keeps its stamp when it is written as a whole. */
   public static final boolean FIXED_VERSION = PLANTED.equals("fixed-version");
 
+  /** ROLEX does not retire the leaves of a model that was trained anew. */
+  public static final boolean KEPT_LEAVES = PLANTED.equals("kept-leaves");
+
   private PlantedBug() {}
 }

@@ -68,7 +68,8 @@ public final class DeftWalk {
       DeftWalk walk = new DeftWalk(server, worker, message);
       walk.root(new Catalogue(worker, message, server.places, server.system));
       walk.locks(fabric);
-      return new Tree(walk.entries, walk.addresses.size(), walk.strays, walk.problems);
+      long bytes = (long) walk.addresses.size() * options.nodeBytes();
+      return new Tree(walk.entries, walk.addresses.size(), bytes, walk.strays, walk.problems);
     }
   }
 

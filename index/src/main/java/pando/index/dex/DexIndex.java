@@ -431,6 +431,11 @@ public final class DexIndex implements RangeIndex {
     return members.totals().nodes * layout.nodeBytes();
   }
 
+  @Override
+  public long cachedBytes() {
+    return members.cachedBytes();
+  }
+
   /**
    * {@inheritDoc}
    *

@@ -95,6 +95,11 @@ final class Members {
     List.copyOf(users.keySet()).forEach(this::close);
   }
 
+  /** Returns the bytes that the caches of all compute servers hold now. */
+  synchronized long cachedBytes() {
+    return users.keySet().stream().mapToLong(server -> server.cache.bytes()).sum();
+  }
+
   synchronized Totals totals() {
     Totals totals = new Totals();
     totals.add(gone);

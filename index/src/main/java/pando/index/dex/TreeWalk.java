@@ -53,7 +53,8 @@ public final class TreeWalk {
         Worker worker = fabric.worker(memory)) {
       TreeWalk walk = new TreeWalk(fabric, options, layout, worker);
       walk.root(new Catalogue(worker, nodes, walk.guard.places(), DexIndex.SYSTEM));
-      return new Tree(walk.entries, walk.addresses.size(), walk.strays, walk.problems);
+      long bytes = (long) walk.addresses.size() * options.nodeBytes();
+      return new Tree(walk.entries, walk.addresses.size(), bytes, walk.strays, walk.problems);
     }
   }
 

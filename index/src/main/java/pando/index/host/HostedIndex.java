@@ -198,6 +198,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     members.checkOpen();
     try (PoolChange change = change()) {
       change.lock();
+      members.servers().forEach(server -> server.pause(change.worker().backoff()));
       long before = change.catalogue().root();
       Replaced replaced = replaced(change, members.servers().getFirst());
       replaced.check(before);
@@ -210,6 +211,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
       }
       replaced.free();
       return built.entries();
+    } finally {
+      members.servers().forEach(HostedServer::resume);
     }
   }
 
@@ -236,6 +239,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   @Override
   public final long poolBytes() {
     return members.poolBytes();
+  }
+
+  @Override
+  public final long cachedBytes() {
+    return members.cachedBytes();
   }
 
   @Override

@@ -2,6 +2,7 @@ package pando.index.host;
 
 import java.util.BitSet;
 import pando.fabric.Backoff;
+import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.index.Partitioning;
 
@@ -37,6 +38,9 @@ public abstract class HostedServer implements AutoCloseable {
   /** Returns the bytes of the pool that hold its nodes, freed ones that wait not counted. */
   protected abstract long poolBytes();
 
+  /** Returns the bytes that it holds in caches of nodes, models and tables, open or closed. */
+  protected abstract long cachedBytes();
+
   /**
    * Gives back to the pool what it has allocated and does not use.
    *
@@ -49,6 +53,17 @@ public abstract class HostedServer implements AutoCloseable {
 
   /** Returns what its caches have let go of to make room. */
   protected abstract long evictions();
+
+  /** Returns the verbs that it has issued by itself, beside its workers. Here none. */
+  protected VerbCounters verbs() {
+    return new VerbCounters();
+  }
+
+  /** Waits for what it does by itself, and begins nothing until {@link #resume}. */
+  protected void pause(Backoff backoff) {}
+
+  /** Goes on, with an index that is a new one. */
+  protected void resume() {}
 
   /**
    * Ends what it does by itself, and waits until that has ended. Called once, before its workers

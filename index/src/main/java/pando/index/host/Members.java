@@ -89,8 +89,11 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
       closed = true;
       open = List.copyOf(workers);
     }
-    servers.forEach(HostedServer::stop);
-    open.forEach(this::retire);
+    try {
+      servers.forEach(HostedServer::stop);
+    } finally {
+      open.forEach(this::retire);
+    }
     return true;
   }
 
@@ -109,5 +112,9 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
 
   long poolBytes() {
     return servers.stream().mapToLong(HostedServer::poolBytes).sum();
+  }
+
+  long cachedBytes() {
+    return servers.stream().mapToLong(HostedServer::cachedBytes).sum();
   }
 }

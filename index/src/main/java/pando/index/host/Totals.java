@@ -22,6 +22,7 @@ final class Totals {
   }
 
   synchronized void add(HostedServer server) {
+    verbs.add(server.verbs());
     admissions += server.admissions();
     evictions += server.evictions();
   }

@@ -19,4 +19,12 @@ public record LockOptions(
     boolean combine,
     int handovers,
     long waitNanos,
-    int wordOffset) {}
+    int wordOffset) {
+  /**
+   * Returns locks in the memory servers' on-chip regions with local queues in front, and changes
+   * posted with the unlock: the hierarchical on-chip lock.
+   */
+  public static LockOptions hierarchical(int handovers, long waitNanos) {
+    return new LockOptions(true, true, false, true, handovers, waitNanos, 0);
+  }
+}

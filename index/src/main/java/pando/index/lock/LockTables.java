@@ -2,8 +2,11 @@ package pando.index.lock;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 
 /**
  * Which lock protects a node: one of the global lock table in the on-chip region of the node's
@@ -93,6 +96,36 @@ public final class LockTables {
   /** Returns the local locks of a lock's memory server. Where there are any. */
   public LocalLocks localOf(long lock) {
     return locals.get(GlobalAddress.server(lock));
+  }
+
+  /**
+   * Looks for on-chip locks that somebody holds.
+   *
+   * @param message local offset of {@link Worker#CALL_BYTES_MAX} bytes
+   * @param problems takes a description of each word with one
+   */
+  public void forEachHeld(Fabric fabric, Worker worker, long message, Consumer<String> problems) {
+    int words = onChip ? fabric.capabilities().onChipBytes() / Long.BYTES : 0;
+    int most = Worker.CALL_BYTES_MAX / Long.BYTES;
+    for (int server = 0; server < fabric.memoryServers(); server++) {
+      for (int first = 0; first < words; first += most) {
+        int count = Math.min(words - first, most);
+        long address = GlobalAddress.onChip(server, (long) first * Long.BYTES);
+        worker.read(address, message, count * Long.BYTES);
+        for (int i = 0; i < count; i++) {
+          long found = Words.get(worker.memory(), message + (long) i * Long.BYTES);
+          if ((found & maskOfWord()) != 0) {
+            problems.accept(
+                "an on-chip lock is held: server="
+                    + server
+                    + ", word="
+                    + (first + i)
+                    + ", found=0x"
+                    + Long.toHexString(found));
+          }
+        }
+      }
+    }
   }
 
   /** Returns a lock's number among those of its memory server. */

@@ -314,6 +314,24 @@ public final class NodeLocks {
     writeAndUnlock(node, single.clear());
   }
 
+  /** Lets go of all locks that are held, in one round trip. Not with versions. */
+  public void unlockAll() {
+    assert !versions : "each lock has another word to write";
+    single.clear();
+    for (int place = 0; place < count; place++) {
+      if (global[place]) {
+        addUnlock(place, single);
+      }
+    }
+    if (single.size() > 0) {
+      worker.scatter(single);
+    }
+    while (count > 0) {
+      times[count - 1] = 1;
+      release(count - 1);
+    }
+  }
+
   /** Lets go of everything after a failure; another failure joins the first. */
   public void abandon(RuntimeException failure) {
     while (count > 0) {

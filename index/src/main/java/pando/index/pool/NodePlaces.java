@@ -16,8 +16,18 @@ public final class NodePlaces {
     Arrays.setAll(dramBytes, fabric::dramBytes);
   }
 
+  /** Returns the size of a memory server's DRAM. */
+  public long dramBytes(int memoryServer) {
+    return dramBytes[memoryServer];
+  }
+
   /** Tells whether a pointer can be that of a node. */
   public boolean isNodeAddress(long pointer) {
+    return fits(pointer, nodeBytes);
+  }
+
+  /** Tells whether a pointer can be that of so many bytes. */
+  public boolean fits(long pointer, int bytes) {
     int memoryServer = GlobalAddress.server(pointer);
     long offset = GlobalAddress.offset(pointer);
     return !GlobalAddress.isSwizzled(pointer)
@@ -25,6 +35,6 @@ public final class NodePlaces {
         && memoryServer < dramBytes.length
         && offset >= Fabric.CATALOGUE_BYTES
         && offset % Long.BYTES == 0
-        && offset <= dramBytes[memoryServer] - nodeBytes;
+        && offset <= dramBytes[memoryServer] - bytes;
   }
 }

@@ -67,8 +67,9 @@ public final class BLinkWalk {
                 worker.random())) {
       BLinkWalk walk = new BLinkWalk(server, worker, message);
       walk.root(new Catalogue(worker, message, server.places, server.system));
-      walk.onChipLocks(fabric, options);
-      return new Tree(walk.entries, walk.addresses.size(), walk.strays, walk.problems);
+      walk.locks.forEachHeld(fabric, worker, message, walk.problems::add);
+      long bytes = (long) walk.addresses.size() * options.nodeBytes();
+      return new Tree(walk.entries, walk.addresses.size(), bytes, walk.strays, walk.problems);
     }
   }
 
@@ -160,30 +161,6 @@ public final class BLinkWalk {
         problem(
             BLinkLayout.address(memory, node),
             "has a key twice: key=" + BLinkLayout.key(memory, node, i));
-      }
-    }
-  }
-
-  private void onChipLocks(Fabric fabric, ShermanOptions options) {
-    int words = fabric.capabilities().onChipBytes() / Long.BYTES;
-    for (int server = 0; options.onChipLocks() && server < fabric.memoryServers(); server++) {
-      for (int word = 0; word < words; word += Worker.CALL_BYTES_MAX / Long.BYTES) {
-        int count = Math.min(words - word, Worker.CALL_BYTES_MAX / Long.BYTES);
-        long local = layout.offset(BLinkLayout.LEVELS_MAX);
-        worker.read(
-            GlobalAddress.onChip(server, (long) word * Long.BYTES), local, count * Long.BYTES);
-        for (int i = 0; i < count; i++) {
-          long found = Words.get(memory, local + (long) i * Long.BYTES);
-          if ((found & locks.maskOfWord()) != 0) {
-            problems.add(
-                "an on-chip lock is held: server="
-                    + server
-                    + ", word="
-                    + (word + i)
-                    + ", found=0x"
-                    + Long.toHexString(found));
-          }
-        }
       }
     }
   }

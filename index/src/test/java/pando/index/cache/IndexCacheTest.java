@@ -67,6 +67,25 @@ class IndexCacheTest {
   }
 
   @Test
+  void shouldCountTheBytesOfCopies() {
+    long copyBytes = 16 + 16 * CHILDREN;
+    assertThat(cache.bytes()).isZero();
+    admit(3, 0);
+    admit(3, 1);
+    admit(4, 0);
+    assertThat(cache.bytes()).isEqualTo(2 * copyBytes);
+    assertThat(cache.find(400, hit, backoff)).isTrue();
+    cache.drop(hit, backoff);
+    assertThat(cache.bytes()).isEqualTo(copyBytes);
+    for (int number = 0; number < 2 * FRAMES; number++) {
+      admit(number, 0);
+    }
+    assertThat(cache.bytes()).isEqualTo(FRAMES * copyBytes);
+    cache.clear(backoff);
+    assertThat(cache.bytes()).isZero();
+  }
+
+  @Test
   void shouldListTheChildrenThatFollow() {
     long[] children = new long[8];
     assertThat(cache.childrenAfter(0, 99, children, backoff)).isZero();

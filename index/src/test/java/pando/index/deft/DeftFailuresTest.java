@@ -392,13 +392,13 @@ class DeftFailuresTest {
       assertThat(height).isGreaterThan(2);
       Tree grown = sound(fabric, options, "grown");
       assertThat(grown.entries()).isEqualTo(model);
-      assertThat((long) grown.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
+      assertThat(grown.bytes()).isEqualTo(index.poolBytes());
       model.keySet().forEach(session::remove);
       assertThat(fabric.unhook()).isGreaterThanOrEqualTo(3);
       assertThat(pokes.path(0)).hasSizeLessThan(height);
       Tree tree = sound(fabric, options, "shrunk");
       assertThat(tree.entries()).isEmpty();
-      assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
+      assertThat(tree.bytes()).isEqualTo(index.poolBytes());
     }
   }
 }

@@ -28,6 +28,11 @@ class MembersTest {
     }
 
     @Override
+    protected long cachedBytes() {
+      return 1_000L + number;
+    }
+
+    @Override
     protected void trim(Worker worker, long message) {}
 
     @Override
@@ -90,6 +95,7 @@ class MembersTest {
     add(2);
     add(3);
     assertThat(members.poolBytes()).isEqualTo(205);
+    assertThat(members.cachedBytes()).isEqualTo(2_005);
     assertThat(members.totals().cacheCounters().admissions()).isEqualTo(25);
     assertThat(members.totals().cacheCounters().evictions()).isEqualTo(5);
   }

@@ -389,14 +389,13 @@ class ShermanFailuresTest {
       int height = pokes.path(0).length;
       assertThat(height).isGreaterThan(3);
       assertThat(sound(fabric, options).entries()).isEqualTo(model);
-      assertThat((long) sound(fabric, options).nodes() * options.nodeBytes())
-          .isEqualTo(index.poolBytes());
+      assertThat(sound(fabric, options).bytes()).isEqualTo(index.poolBytes());
       model.keySet().forEach(session::remove);
       assertThat(fabric.unhook()).isGreaterThan(height);
       assertThat(pokes.path(0)).hasSizeLessThan(height);
       Tree tree = sound(fabric, options);
       assertThat(tree.entries()).isEmpty();
-      assertThat((long) tree.nodes() * options.nodeBytes()).isEqualTo(index.poolBytes());
+      assertThat(tree.bytes()).isEqualTo(index.poolBytes());
     }
   }
 

@@ -1,7 +1,10 @@
 package pando.sim.fabric;
 
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 import pando.fabric.PoolUsage;
@@ -21,6 +24,7 @@ public final class SimFabric implements Fabric {
   private final ComputeHost host;
   private final Network network;
   private final ClusterModel model;
+  private final List<SimTask> tasks = new CopyOnWriteArrayList<>();
 
   /**
    * Joins a compute server to the pool.
@@ -73,6 +77,21 @@ public final class SimFabric implements Fabric {
   public Worker worker(RegisteredMemory registered) {
     return new SimWorker(
         memory.worker(registered), memoryServers(), processors, host, network, model);
+  }
+
+  @Override
+  public BackgroundTask background(String task, BooleanSupplier step) {
+    SimTask resting =
+        SimTask.resting(host, task, step, model.picos(ClusterModel.Constant.STEP_NANOS));
+    tasks.add(resting);
+    return resting;
+  }
+
+  /**
+   * Has background tasks that were woken take their steps, outside of a run, where no time passes.
+   */
+  public void catchUp() {
+    tasks.forEach(SimTask::catchUp);
   }
 
   @Override

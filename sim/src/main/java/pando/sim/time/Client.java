@@ -129,7 +129,7 @@ public final class Client {
       simulation.fail(e);
     } finally {
       ended = true;
-      simulation.countEnd();
+      simulation.countEnd(this);
     }
   }
 
@@ -151,14 +151,7 @@ public final class Client {
     if (simulation.isOver()) {
       return;
     }
-    if (!simulation.hasThread(Thread.currentThread())) {
-      simulation.fail(
-          new IllegalStateException(
-              "a client was woken by a thread outside the simulation: client="
-                  + thread.getName()
-                  + ", thread="
-                  + Thread.currentThread().getName()));
-    } else if (!resuming) {
+    if (simulation.checkThread(thread.getName()) && !resuming) {
       // Another client let go of a lock that this one waits for.
       simulation.at(simulation.now(), goOn);
     }

@@ -1,5 +1,7 @@
 package pando.sim.time;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -25,11 +27,15 @@ public final class Simulation {
   private final EventQueue queue;
   private final SplittableRandom random;
 
-  /** Those that have not ended, and some that have. */
+  /** Those that have not ended. */
   private final Queue<Client> clients = new ConcurrentLinkedQueue<>();
 
   private int living;
-  private @Nullable Thread thread;
+
+  /** There during a run. */
+  private volatile @Nullable Thread thread;
+
+  private final List<Runnable> startsOfRuns = new ArrayList<>();
   private @Nullable Client running;
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private long now;
@@ -83,10 +89,56 @@ public final class Simulation {
    * @param afterWait run by the client after each wait, which it may end by throwing
    */
   public void spawn(String name, Resource core, Runnable afterWait, Runnable body) {
+    spawn(now, name, core, afterWait, body);
+  }
+
+  /**
+   * Adds a client, which starts at a time, not before now.
+   *
+   * @param core what its processor time is taken from; clients may share one
+   * @param afterWait run by the client after each wait, which it may end by throwing
+   */
+  public void spawn(long time, String name, Resource core, Runnable afterWait, Runnable body) {
     Client client = new Client(this, name, core, afterWait, body);
     clients.add(client);
     living++;
-    at(now, client::resume);
+    at(time, client::resume);
+  }
+
+  /** Has something take place at the start of each run from now on, which may add clients. */
+  public void addStartOfRun(Runnable start) {
+    startsOfRuns.add(start);
+  }
+
+  /** Has something no longer take place at the start of runs. */
+  public void removeStartOfRun(Runnable start) {
+    startsOfRuns.remove(start);
+  }
+
+  /** Tells whether a run is under way. May be asked from any thread. */
+  public boolean isRunning() {
+    return thread != null;
+  }
+
+  /**
+   * Ends the run where the present thread is neither the simulation's nor the client that it
+   * carries.
+   *
+   * @param woken what the thread woke
+   * @return whether it is one of them
+   */
+  public boolean checkThread(String woken) {
+    Thread waker = Thread.currentThread();
+    boolean ours = hasThread(waker);
+    if (!ours) {
+      fail(
+          new IllegalStateException(
+              "a client was woken by a thread outside the simulation: client="
+                  + woken
+                  + ", thread="
+                  + waker.getName()));
+    }
+    return ours;
   }
 
   /** Returns the client that runs, or {@code null} outside of clients. */
@@ -107,6 +159,7 @@ public final class Simulation {
     }
     thread = Thread.currentThread();
     try {
+      startsOfRuns.forEach(Runnable::run);
       while (living > 0) {
         if (queue.isEmpty()) {
           throw stuck("clients wait, and nothing will wake them");
@@ -117,10 +170,11 @@ public final class Simulation {
         step();
         rethrow();
       }
-      clients.clear();
     } catch (RuntimeException | Error e) {
       end(e);
       throw e;
+    } finally {
+      thread = null;
     }
   }
 
@@ -188,8 +242,9 @@ public final class Simulation {
     running = null;
   }
 
-  void countEnd() {
+  void countEnd(Client client) {
     living--;
+    clients.remove(client);
   }
 
   /** Ends the run. May be called from any thread. */
@@ -214,7 +269,7 @@ public final class Simulation {
 
   /** Tells whether a thread is the simulation's, or the client that it carries. */
   @SuppressWarnings("ReferenceEquality") // Threads are what they are.
-  boolean hasThread(Thread other) {
+  private boolean hasThread(Thread other) {
     Client client = running;
     return other == thread || (client != null && other == client.thread());
   }

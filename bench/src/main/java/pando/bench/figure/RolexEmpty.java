@@ -1,0 +1,54 @@
+package pando.bench.figure;
+
+import static pando.bench.figure.FigureLine.NOT_GIVEN;
+
+import java.util.ArrayList;
+import java.util.List;
+import pando.bench.workload.Distribution;
+import pando.bench.workload.Workload;
+
+/** ROLEX filled by inserts alone, from nothing on, beside what its paper compares it with. */
+final class RolexEmpty implements Figure {
+  private static final int MILLIS_MIN = 2;
+  private static final int MILLIS_MAX = 40;
+
+  /** Records to each millisecond that is measured: as many as are inserted in ten of them. */
+  private static final int RECORDS_TO_A_MILLI = 100_000;
+
+  @Override
+  public String name() {
+    return "rolex-empty";
+  }
+
+  @Override
+  public String title() {
+    return "ROLEX: inserts alone from an empty index on, for up to 40 ms, 3 + 3 servers, 108"
+        + " clients";
+  }
+
+  @Override
+  public List<FigureLine> run(long records, long seed) {
+    Lab lab = Lab.ofRolex(records, seed);
+    long millis = Math.clamp(records / RECORDS_TO_A_MILLI, MILLIS_MIN, MILLIS_MAX);
+    Load inserts =
+        new Load(Workload.INSERT_ONLY, Distribution.UNIFORM).fromNothing().forMillis(millis);
+    List<FigureLine> lines = new ArrayList<>(lines(lab, Contender.ROLEX, inserts));
+    Contender.ofRolexPaper().forEach(each -> lines.addAll(lines(lab, each, inserts)));
+    lines.addAll(lines(lab, Contender.DEFT, inserts));
+    return lines;
+  }
+
+  private static List<FigureLine> lines(Lab lab, Contender contender, Load inserts) {
+    Results results = lab.run(contender.options(), List.of(inserts));
+    return List.of(
+        line(contender, "Mops", results.megaOps(inserts)),
+        line(contender, "p99 us", results.measurement(inserts).latencyNanos(99) / 1e3),
+        line(contender, "M records", results.footprint(inserts).records() / 1e6),
+        line(contender, "pool B/record", results.footprint(inserts).poolBytesPerRecord()),
+        line(contender, "cached B/record", results.footprint(inserts).cachedBytesPerRecord()));
+  }
+
+  private static FigureLine line(Contender contender, String measure, double ours) {
+    return new FigureLine(contender.label(), measure, NOT_GIVEN, ours);
+  }
+}

@@ -1,0 +1,99 @@
+package pando.bench.figure;
+
+import static pando.bench.figure.FigureLine.NOT_GIVEN;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import pando.bench.workload.Distribution;
+import pando.bench.workload.Workload;
+
+/**
+ * ROLEX's comparison with the others over YCSB and inserts. The paper gives ranges over workloads
+ * and rivals, whose lower bounds stand here: 1.3 to 2.8 on YCSB with writes, 1.8 to 4.3 on inserts,
+ * and level with the best where nothing is written.
+ */
+final class RolexYcsb implements Figure {
+  private static final double LEVEL = 1;
+  private static final double WRITES_LEAST = 1.3;
+  private static final double INSERTS_LEAST = 1.8;
+
+  /**
+   * A workload.
+   *
+   * @param paper the least that ROLEX is over each rival of the paper's
+   */
+  private record Run(String name, Load load, double paper) {}
+
+  private static List<Run> runs(long records) {
+    // Leaves are loaded with room: what inserts cost shows when that is used up.
+    long grown = records / 2;
+    return List.of(
+        new Run("A", zipfian(Workload.WRITE_INTENSIVE), WRITES_LEAST),
+        new Run("B", zipfian(Workload.READ_INTENSIVE), WRITES_LEAST),
+        new Run("C", zipfian(Workload.READ_ONLY), NOT_GIVEN),
+        new Run("D", zipfian(Workload.YCSB_D), WRITES_LEAST),
+        new Run("E", zipfian(Workload.YCSB_E), NOT_GIVEN),
+        new Run("F", zipfian(Workload.YCSB_F), WRITES_LEAST),
+        new Run("insert-only", zipfian(Workload.INSERT_ONLY).withWarmup(grown), INSERTS_LEAST),
+        new Run(
+            "insert-intensive",
+            zipfian(Workload.INSERT_INTENSIVE).withWarmup(grown),
+            INSERTS_LEAST));
+  }
+
+  private static Load zipfian(Workload workload) {
+    return new Load(workload, Distribution.ZIPFIAN);
+  }
+
+  @Override
+  public String name() {
+    return "rolex-ycsb";
+  }
+
+  @Override
+  public String title() {
+    return "ROLEX: YCSB and inserts, 3 + 3 servers, 108 clients, Zipf 0.99;"
+        + " of each of the paper's ranges the lower bound";
+  }
+
+  @Override
+  public List<FigureLine> run(long records, long seed) {
+    Lab lab = Lab.ofRolex(records, seed);
+    List<Run> runs = runs(records);
+    List<Load> loads = runs.stream().map(Run::load).toList();
+    Results rolex = lab.run(Contender.ROLEX.options(), loads);
+    Map<Contender, Results> others = new LinkedHashMap<>();
+    Contender.ofRolexPaper().forEach(each -> others.put(each, lab.run(each.options(), loads)));
+    List.of(Contender.DEFT, Contender.DEX)
+        .forEach(each -> others.put(each, lab.run(each.options(), loads)));
+    List<FigureLine> lines = new ArrayList<>();
+    for (Run run : runs) {
+      add(lines, run, rolex, others);
+    }
+    return lines;
+  }
+
+  private static void add(
+      List<FigureLine> lines, Run run, Results rolex, Map<Contender, Results> others) {
+    Load load = run.load();
+    lines.add(new FigureLine(run.name() + ", ROLEX", "Mops", NOT_GIVEN, rolex.megaOps(load)));
+    others.forEach((other, results) ->
+        lines.add(
+            new FigureLine(
+                run.name() + ", ROLEX over " + other.label(),
+                "x",
+                other.isInRolexPaper() ? run.paper() : NOT_GIVEN,
+                rolex.over(results, load))));
+    if (load.workload().isReadOnly()) {
+      double overBest =
+          Contender.ofRolexPaper().stream()
+              .map(others::get)
+              .mapToDouble(results -> rolex.over(results, load))
+              .min()
+              .orElseThrow();
+      lines.add(new FigureLine(run.name() + ", ROLEX over the paper's best", "x", LEVEL, overBest));
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package pando.bench.figure;
+
+import static pando.bench.figure.FigureLine.NOT_GIVEN;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import pando.bench.run.Footprint;
+import pando.bench.run.Measurement;
+import pando.bench.workload.Distribution;
+import pando.bench.workload.Workload;
+import pando.fabric.VerbCounters;
+
+/**
+ * All systems side by side, which no paper has: the same operations on the same testbed, each after
+ * as many of them as half of the records.
+ */
+final class Systems implements Figure {
+  private static final List<Workload> WORKLOADS =
+      List.of(Workload.READ_ONLY, Workload.WRITE_INTENSIVE, Workload.INSERT_ONLY);
+
+  @Override
+  public String name() {
+    return "systems";
+  }
+
+  @Override
+  public String title() {
+    return "All systems: 3 + 3 servers, 108 clients, 8 % cache, Zipf 0.99; each operation, and each"
+        + " record in all caches together and in the pool";
+  }
+
+  @Override
+  public List<FigureLine> run(long records, long seed) {
+    Lab lab = Lab.ofRolex(records, seed);
+    List<Load> loads = WORKLOADS.stream().map(workload -> load(workload, records)).toList();
+    Map<Contender, Results> results = new LinkedHashMap<>();
+    Contender.ALL.forEach(each -> results.put(each, lab.run(each.options(), loads)));
+    List<FigureLine> lines = new ArrayList<>();
+    for (Load load : loads) {
+      results.forEach((contender, its) -> add(lines, load, contender, its));
+    }
+    return lines;
+  }
+
+  private static Load load(Workload workload, long records) {
+    return new Load(workload, Distribution.ZIPFIAN).withWarmup(records / 2);
+  }
+
+  private static void add(List<FigureLine> lines, Load load, Contender contender, Results results) {
+    String what = load.workload() + ", " + contender.label();
+    Measurement measured = results.measurement(load);
+    VerbCounters verbs = measured.verbs;
+    Footprint footprint = results.footprint(load);
+    add(lines, what, "READs", measured.perOperation(verbs.reads));
+    add(lines, what, "WRITEs", measured.perOperation(verbs.writes));
+    add(lines, what, "atomics", measured.perOperation(verbs.atomics));
+    add(lines, what, "CALLs", measured.perOperation(verbs.calls));
+    add(lines, what, "trips", measured.perOperation(verbs.roundTrips));
+    add(lines, what, "bytes", measured.perOperation(verbs.bytes()));
+    add(lines, what, "cached B/record", footprint.cachedBytesPerRecord());
+    add(lines, what, "pool B/record", footprint.poolBytesPerRecord());
+    add(lines, what, "Mops", results.megaOps(load));
+  }
+
+  private static void add(List<FigureLine> lines, String what, String measure, double ours) {
+    lines.add(new FigureLine(what, measure, NOT_GIVEN, ours));
+  }
+}

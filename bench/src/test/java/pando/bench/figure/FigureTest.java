@@ -1,0 +1,46 @@
+package pando.bench.figure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Figures that are quick with as few records as there can be. */
+@Timeout(300)
+final class FigureTest {
+  private static final long RECORDS = 100_000;
+
+  @Test
+  void shouldHaveNamesOfTheirOwn() {
+    assertThat(Figure.all().stream().map(Figure::name)).doesNotHaveDuplicates();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rolex-data", "rolex-retraining", "rolex-empty"})
+  void shouldGiveANumberForEachLine(String name) {
+    List<FigureLine> lines = figure(name).run(RECORDS, 1);
+    assertThat(lines).isNotEmpty();
+    assertThat(lines)
+        .allSatisfy(line -> assertThat(line.ours()).as(line.toString()).isFinite().isPositive());
+    assertThat(lines.stream().map(line -> line.what() + ": " + line.measure()))
+        .doesNotHaveDuplicates();
+  }
+
+  private static Figure figure(String name) {
+    return Figure.all().stream()
+        .filter(figure -> figure.name().equals(name))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void shouldCountInnerNodesFromTheLeavesUp() {
+    assertThat(RolexData.innerBytes(42, 0.7)).isZero();
+    assertThat(RolexData.innerBytes(43, 0.7)).isEqualTo(1_024);
+    assertThat(RolexData.innerBytes(42 * 42, 0.7)).isEqualTo(1_024);
+    assertThat(RolexData.innerBytes(42 * 42 + 1, 0.7)).isEqualTo(3 * 1_024);
+  }
+}

@@ -1,0 +1,102 @@
+package pando.fabric.mapped;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.BackgroundTask;
+
+/** Takes its steps in a thread of the JVM, which is parked while the task rests. */
+final class MappedTask implements BackgroundTask {
+  private static final int RESTING = 0;
+  private static final int WORKING = 1;
+  private static final int WOKEN = 2;
+
+  private final MappedFabric fabric;
+  private final BooleanSupplier step;
+  private final Thread thread;
+  private final AtomicInteger state = new AtomicInteger(RESTING);
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private volatile boolean stopped;
+
+  MappedTask(MappedFabric fabric, String name, BooleanSupplier step) {
+    this.fabric = fabric;
+    this.step = step;
+    this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+  }
+
+  /** Starts the thread, which rests. */
+  void start() {
+    thread.start();
+  }
+
+  @Override
+  public void wake() {
+    // Always a write, even over the same: the step is to see what this thread did before.
+    if (state.getAndSet(WOKEN) == RESTING) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /** Has no further step begin; waits for none. */
+  void stop() {
+    stopped = true;
+    LockSupport.unpark(thread);
+  }
+
+  @Override
+  @SuppressWarnings("ReferenceEquality") // Threads are what they are.
+  public void close() {
+    if (Thread.currentThread() == thread) {
+      throw new IllegalStateException("a step ends its own task: name=" + thread.getName());
+    }
+    stop();
+    join();
+    fabric.forget(this);
+    Throwable thrown = failure.getAndSet(null);
+    if (thrown instanceof RuntimeException unchecked) {
+      throw unchecked;
+    }
+    if (thrown instanceof Error error) {
+      throw error;
+    }
+  }
+
+  private void join() {
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    try {
+      while (!stopped) {
+        if (state.compareAndSet(WOKEN, WORKING)) {
+          work();
+          // Fails where somebody woke the task meanwhile.
+          state.compareAndSet(WORKING, RESTING);
+        } else {
+          LockSupport.park(this);
+        }
+      }
+    } catch (RuntimeException | Error e) {
+      failure.set(e);
+    }
+  }
+
+  private void work() {
+    boolean more = true;
+    while (more && !stopped) {
+      more = step.getAsBoolean();
+    }
+  }
+}

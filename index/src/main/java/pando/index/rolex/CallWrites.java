@@ -1,0 +1,235 @@
+package pando.index.rolex;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.GlobalAddress;
+import pando.fabric.PoolFullException;
+import pando.fabric.StalledException;
+import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
+import pando.index.session.Operation;
+
+/**
+ * Has memory servers change entries, each by a CALL to the one that holds the leaf: the baseline of
+ * ROLEX's paper, XStore on disaggregated memory. Belongs to one session.
+ */
+final class CallWrites {
+  private static final int RESTARTS_MAX = 2_000;
+  private static final int PAUSE_MAX = 80;
+
+  /** Answers that a run is frozen, in a row, after which to read the model's page again. */
+  private static final int BUSY_TO_A_REFRESH = 8;
+
+  /** Looks at a model, in a row, of which no leaf covers the key, before it counts as damaged. */
+  private static final int DAMAGES_MAX = 3;
+
+  private final RolexServer server;
+  private final RunLayout runs;
+  private final PoolPlaces places;
+  private final Pages pages;
+  private final Leaves leaves;
+  private final Model model;
+  private final Model stale;
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final long message;
+  private final int delta;
+
+  /** A synonym leaf that no run has, {@code NULL} where there is none. */
+  private long spare;
+
+  private int damages;
+  private boolean done;
+  private long before;
+
+  CallWrites(RolexContext context, Leaves leaves) {
+    this.server = context.server;
+    this.runs = server.runs;
+    this.places = server.places;
+    this.pages = context.pages;
+    this.leaves = leaves;
+    this.model = leaves.model;
+    this.delta = server.leaves.delta();
+    this.stale = new Model(server.options.epsilon(), delta);
+    this.worker = context.worker;
+    this.memory = context.memory;
+    this.message = context.message;
+  }
+
+  /** Returns the value that the last write found. */
+  long before() {
+    return before;
+  }
+
+  /** Tells whether the last write took effect, whatever failed behind it. */
+  boolean isDone() {
+    return done;
+  }
+
+  /**
+   * Carries out an operation.
+   *
+   * @return whether the key was there before
+   * @throws StalledException where the run stays frozen
+   */
+  boolean write(Operation operation, long key, long value) {
+    done = false;
+    damages = 0;
+    try {
+      boolean found = writeSurely(operation, key, value);
+      freeSpare();
+      return found;
+    } catch (RuntimeException e) {
+      freeSpareAfter(e);
+      throw e;
+    }
+  }
+
+  private boolean writeSurely(Operation operation, long key, long value) {
+    long start = worker.nanoTime();
+    int waits = 0;
+    for (int restarts = 0; restarts < RESTARTS_MAX; ) {
+      leaves.findModel(key);
+      long status = call(operation, key, value);
+      if (status == WriteMessage.FOUND || status == WriteMessage.ABSENT) {
+        return finish(key, status == WriteMessage.FOUND);
+      } else if (status == WriteMessage.NEEDS_SPARE) {
+        allocateSpare(GlobalAddress.server(model.run()));
+      } else if (status == WriteMessage.BUSY) {
+        await(key, waits++, start);
+      } else if (status == WriteMessage.STALE) {
+        refresh(key, restarts++);
+      } else {
+        throw new CorruptNodeException(
+            get(WriteMessage.BEFORE), "found by its memory server: key=" + key);
+      }
+    }
+    throw new StalledException(
+        "no leaf that stays: key="
+            + key
+            + ", run="
+            + RunLayout.toString(model.place)
+            + ", restarts="
+            + RESTARTS_MAX);
+  }
+
+  /** Sends the request to where the model says; returns the status. */
+  private long call(Operation operation, long key, long value) {
+    int memoryServer = GlobalAddress.server(model.run());
+    if (spare != GlobalAddress.NULL && GlobalAddress.server(spare) != memoryServer) {
+      freeSpare();
+    }
+    long offered = spare;
+    set(WriteMessage.OPERATION, operation.code);
+    set(WriteMessage.PLACE, model.place);
+    set(WriteMessage.KEY, key);
+    set(WriteMessage.VALUE, value);
+    set(WriteMessage.FIRST, model.first(key));
+    set(WriteMessage.LAST, model.last(key));
+    set(WriteMessage.DELTA, delta);
+    set(WriteMessage.SPARE, offered);
+    set(WriteMessage.STAMP, model.stamp);
+    // Without an answer, nobody knows whether the leaf has it now.
+    spare = GlobalAddress.NULL;
+    int bytes = worker.call(memoryServer, RolexWrites.FUNCTION, message, WriteMessage.WRITE_BYTES);
+    WriteMessage.checkLength("answer", bytes, WriteMessage.WRITTEN_BYTES);
+    long status = get(WriteMessage.STATUS);
+    done = status == WriteMessage.FOUND || status == WriteMessage.ABSENT;
+    spare = done && get(WriteMessage.LINK) == offered ? GlobalAddress.NULL : offered;
+    return status;
+  }
+
+  private boolean finish(long key, boolean found) {
+    before = get(WriteMessage.BEFORE);
+    long leaf = get(WriteMessage.LEAF);
+    long link = get(WriteMessage.LINK);
+    long freed = get(WriteMessage.FREED);
+    boolean due =
+        get(WriteMessage.HOPS) >= Changes.HOPS_DUE
+            || get(WriteMessage.SYNONYMS) >= server.synonymsMax(model.leaves())
+            || 2 * get(WriteMessage.EMPTIES) >= model.leaves();
+    boolean linked = link == GlobalAddress.NULL || places.isSynonym(link);
+    if (leaf >= 0 && leaf < model.leaves() && linked) {
+      server.synonyms.set(runs.leafAddress(model.place, (int) leaf), link);
+    }
+    if (freed != GlobalAddress.NULL) {
+      if (!places.isSynonym(freed)) {
+        throw new CorruptNodeException(freed, "is no synonym leaf that was freed: key=" + key);
+      }
+      server.allocator.freeSynonym(worker, message, freed);
+    }
+    if (due) {
+      server.retrain(key);
+    }
+    return found;
+  }
+
+  /** Waits a little for who keeps writes away from the run, and looks whether it is still there. */
+  private void await(long key, int waits, long start) {
+    long waited = worker.nanoTime() - start;
+    if (waited > server.options.lockWaitNanos()) {
+      throw new StalledException(
+          "a run stayed frozen: run="
+              + RunLayout.toString(model.place)
+              + RunLayout.holder(get(WriteMessage.BEFORE))
+              + ", waitedNanos="
+              + waited);
+    }
+    leaves.counters.restarts++;
+    worker.backoff().pause(Math.min(waits, PAUSE_MAX));
+    if (waits % BUSY_TO_A_REFRESH == BUSY_TO_A_REFRESH - 1) {
+      pages.refresh(key);
+    }
+  }
+
+  private void refresh(long key, int restarts) {
+    leaves.counters.restarts++;
+    stale.set(model);
+    pages.refresh(key);
+    damages = server.models.find(key, model) && model.isSame(stale) ? damages + 1 : 0;
+    if (damages == DAMAGES_MAX) {
+      throw new CorruptNodeException(
+          model.run(),
+          "no leaf of the model's run covers a key: key="
+              + key
+              + ", run="
+              + RunLayout.toString(model.place));
+    }
+    worker.backoff().pause(Math.min(restarts, PAUSE_MAX));
+  }
+
+  /** Allocates a synonym leaf where the processor that is to link it in can reach it. */
+  private void allocateSpare(int memoryServer) {
+    spare = server.allocator.allocateSynonym(worker, message, memoryServer);
+    if (GlobalAddress.server(spare) != memoryServer) {
+      throw new PoolFullException(
+          "no room for a synonym leaf at the memory server of its run: server="
+              + memoryServer
+              + ", capacityBytes="
+              + server.nodePlaces.dramBytes(memoryServer));
+    }
+  }
+
+  private void freeSpare() {
+    long unused = spare;
+    spare = GlobalAddress.NULL;
+    if (unused != GlobalAddress.NULL) {
+      server.allocator.freeSynonym(worker, message, unused);
+    }
+  }
+
+  private void freeSpareAfter(RuntimeException failure) {
+    try {
+      freeSpare();
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  private long get(int field) {
+    return WriteMessage.get(memory, message, field);
+  }
+
+  private void set(int field, long value) {
+    WriteMessage.set(memory, message, field, value);
+  }
+}

@@ -1,0 +1,204 @@
+package pando.index.rolex;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.GlobalAddress;
+import pando.fabric.StalledException;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
+import pando.index.host.DescentCounters;
+
+/**
+ * Brings the leaf of a key into local memory: all that the model says can cover it, in one READ,
+ * with the synonym leaves that are known behind them (ROLEX, one-sided operations). Which of them
+ * it is their fences tell.
+ *
+ * <p>A model that is old leads to leaves that are retired, or to what has taken their place. Then
+ * the model's page is read again.
+ */
+final class Leaves {
+  private static final int RESTARTS_MAX = 2_000;
+  private static final int PAUSE_MAX = 40;
+
+  /** Failures in a row after which to read the model's page again, whatever the leaves say. */
+  private static final int READS_TO_A_REFRESH = 4;
+
+  /** Failures after which to read the leaf under its lock. */
+  private static final int READS_MAX = 64;
+
+  /** Looks at a model, in a row, that must find its leaves damaged before they count as such. */
+  private static final int DAMAGES_MAX = 3;
+
+  private final LeafLayout layout;
+  private final RunLayout runs;
+  private final ModelTable models;
+  private final Pages pages;
+  private final Chains chains;
+  private final ModelLocks locks;
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final long buffer;
+  private final VerbList reads = new VerbList();
+  private final Model before;
+
+  private int first;
+  private int count;
+
+  /** The model by which the last leaf was looked for. */
+  final Model model;
+
+  /** Where the leaf starts in local memory that was found. */
+  long leaf;
+
+  /** Address of the leaf that was found. */
+  long address;
+
+  /** Which of the leaves that were read it is. */
+  int slot;
+
+  final DescentCounters counters = new DescentCounters();
+
+  Leaves(RolexContext context) {
+    this.layout = context.server.leaves;
+    this.runs = context.server.runs;
+    this.models = context.server.models;
+    this.pages = context.pages;
+    this.chains = context.chains;
+    this.locks = context.modelLocks;
+    this.worker = context.worker;
+    this.memory = context.memory;
+    this.buffer = context.leaves;
+    this.model = new Model(context.server.options.epsilon(), layout.delta());
+    this.before = new Model(context.server.options.epsilon(), layout.delta());
+  }
+
+  /**
+   * Reads the leaf of a key, once.
+   *
+   * @return whether it was found; else {@link #astray} should be told
+   */
+  boolean read(long key) {
+    findModel(key);
+    addReads(key);
+    worker.post(reads);
+    return locate(key);
+  }
+
+  /**
+   * Takes note that a leaf, or what is behind it, could not be read, and waits a little.
+   *
+   * @return whether to go on reading without a lock
+   * @throws StalledException where that has gone on for long
+   */
+  boolean astray(long key, int attempt) {
+    counters.restarts++;
+    if (attempt >= RESTARTS_MAX) {
+      throw stalled(key);
+    }
+    if (hasRetired() || attempt % READS_TO_A_REFRESH == READS_TO_A_REFRESH - 1) {
+      pages.refresh(key);
+    }
+    if (attempt > 0) {
+      worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+    }
+    return attempt < READS_MAX;
+  }
+
+  /**
+   * Takes the lock of a key's model and reads the leaf of the key; both in one round trip where
+   * nobody is in the way.
+   *
+   * @throws CorruptNodeException where the leaf is damaged
+   */
+  void lock(long key) {
+    int damages = 0;
+    for (int attempt = 0; attempt < RESTARTS_MAX; attempt++) {
+      findModel(key);
+      addReads(key);
+      long place = model.place;
+      if (locks.lockAndRead(key, place, reads)) {
+        if (locate(key)) {
+          return;
+        }
+        locks.unlock(place);
+      }
+      counters.restarts++;
+      before.set(model);
+      pages.refresh(key);
+      damages = models.find(key, model) && model.isSame(before) ? damages + 1 : 0;
+      if (damages == DAMAGES_MAX) {
+        throw new CorruptNodeException(
+            runs.leafAddress(model.place, first),
+            "no leaf of the model's run covers a key: key="
+                + key
+                + ", leaves="
+                + count
+                + ", run="
+                + RunLayout.toString(model.place));
+      }
+      worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+    }
+    throw stalled(key);
+  }
+
+  /** Lets go of the lock that {@link #lock} took. */
+  void unlock() {
+    locks.unlock(model.place);
+  }
+
+  /** Finds the model of a key, which may be old. */
+  void findModel(long key) {
+    if (models.find(key, model)) {
+      counters.leafHits++;
+    } else {
+      counters.leafMisses++;
+      pages.find(key, model);
+    }
+  }
+
+  private void addReads(long key) {
+    first = model.first(key);
+    count = model.last(key) - first + 1;
+    long start = runs.leafAddress(model.place, first);
+    reads.clear().read(start, buffer, count * layout.bytes());
+    int memoryServer = GlobalAddress.server(start);
+    for (int i = 0; i < count; i++) {
+      chains.addKnown(reads, i, start + (long) i * layout.bytes(), memoryServer);
+    }
+  }
+
+  /** Finds, in what was read, the leaf that covers a key; {@code false} where none does. */
+  private boolean locate(long key) {
+    for (int i = 0; i < count; i++) {
+      long candidate = buffer + (long) i * layout.bytes();
+      if (LeafLayout.covers(memory, candidate, key)) {
+        leaf = candidate;
+        slot = i;
+        address = runs.leafAddress(model.place, first + i);
+        if (layout.isWhole(memory, leaf, LeafLayout.identity(address, model.stamp))) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private boolean hasRetired() {
+    for (int i = 0; i < count; i++) {
+      if (LeafLayout.isRetired(memory, buffer + (long) i * layout.bytes())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private StalledException stalled(long key) {
+    return new StalledException(
+        "no leaf that stays: key="
+            + key
+            + ", run="
+            + RunLayout.toString(model.place)
+            + ", restarts="
+            + RESTARTS_MAX);
+  }
+}

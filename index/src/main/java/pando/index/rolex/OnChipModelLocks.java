@@ -1,0 +1,63 @@
+package pando.index.rolex;
+
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.index.lock.NodeLocks;
+
+/**
+ * Locks of models among those of nodes, which verbs take; a session that writes takes them, too.
+ */
+final class OnChipModelLocks implements ModelLocks {
+  private final NodeLocks locks;
+  private final Worker worker;
+
+  OnChipModelLocks(NodeLocks locks, Worker worker) {
+    this.locks = locks;
+    this.worker = worker;
+  }
+
+  /** {@inheritDoc} Takes the lock of a run that has been replaced as well: its leaves tell. */
+  @Override
+  public boolean lockAndRead(long key, long place, VerbList reads) {
+    boolean read = locks.lockAndRead(RunLayout.address(place), reads);
+    if (!read && reads.size() > 0) {
+      worker.post(reads);
+    }
+    return true;
+  }
+
+  @Override
+  public boolean tryLock(long place) {
+    return locks.tryLock(RunLayout.address(place), false);
+  }
+
+  @Override
+  public boolean tryLockNew(long place) {
+    return tryLock(place);
+  }
+
+  @Override
+  public long gate(long place) {
+    return place;
+  }
+
+  @Override
+  public void unlock(long place) {
+    locks.unlock(RunLayout.address(place));
+  }
+
+  @Override
+  public void unlockAll() {
+    locks.unlockAll();
+  }
+
+  @Override
+  public void keep() {
+    locks.keep();
+  }
+
+  @Override
+  public void abandon(RuntimeException failure) {
+    locks.abandon(failure);
+  }
+}

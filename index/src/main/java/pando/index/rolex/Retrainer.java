@@ -1,0 +1,129 @@
+package pando.index.rolex;
+
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Backoff;
+import pando.fabric.Fabric;
+import pando.fabric.PandoException;
+import pando.fabric.VerbCounters;
+
+/**
+ * Retrains, beside the sessions of a compute server, the models that these find due (ROLEX,
+ * asynchronous retraining). Its verbs are counted with the server's.
+ */
+final class Retrainer implements AutoCloseable {
+  private static final int PAUSE_MAX = 40;
+
+  private final RolexServer server;
+  private final Fabric fabric;
+  private final RetrainQueue queue;
+  private final int number;
+  private final long[] key = new long[1];
+  private volatile @Nullable RolexContext context;
+  private @Nullable Retraining retraining;
+  private boolean closed;
+  private volatile boolean busy;
+  private volatile boolean paused;
+  private volatile long retrained;
+  private volatile long failed;
+  private volatile @Nullable PandoException failure;
+
+  /**
+   * Creates a retrainer that has opened nothing yet.
+   *
+   * @param number tells it from the other retrainers of the server
+   */
+  Retrainer(RolexServer server, RetrainQueue queue, Fabric fabric, int number) {
+    this.number = number;
+    this.server = server;
+    this.queue = queue;
+    this.fabric = fabric;
+  }
+
+  /**
+   * Retrains the first model of the queue. A failure leaves it as it was: it is asked for again.
+   *
+   * @return whether there was one
+   */
+  boolean step() {
+    busy = true;
+    try {
+      boolean works = !paused && queue.take(key);
+      if (works) {
+        retrain(key[0]);
+      }
+      return works;
+    } finally {
+      busy = false;
+    }
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Written by the task alone.
+  private void retrain(long due) {
+    Retraining opened = open();
+    try {
+      if (opened.retrain(due)) {
+        retrained++;
+      }
+    } catch (PandoException e) {
+      failed++;
+      failure = e;
+      // What is wrong, such as a full pool, may last: those who ask again are not to keep it busy.
+      opened.rest();
+    }
+  }
+
+  /** Waits for the model that is being retrained, and begins no other. */
+  void pause(Backoff backoff) {
+    paused = true;
+    for (int attempt = 0; busy; attempt++) {
+      backoff.pause(Math.min(attempt, PAUSE_MAX));
+    }
+  }
+
+  /** Goes on. */
+  void resume() {
+    paused = false;
+  }
+
+  /** Opened by the task itself: a worker belongs to one thread. */
+  private Retraining open() {
+    Retraining opened = retraining;
+    if (opened == null) {
+      RolexContext own = RolexContext.ofRetrainer(server, fabric, number);
+      opened = new Retraining(own);
+      context = own;
+      retraining = opened;
+    }
+    return opened;
+  }
+
+  /** Returns how many models were replaced. */
+  long retrained() {
+    return retrained;
+  }
+
+  /** Returns how often that failed. */
+  long failed() {
+    return failed;
+  }
+
+  /** Returns why it failed last, {@code null} where it never has. */
+  @Nullable PandoException failure() {
+    return failure;
+  }
+
+  /** Returns the verbs issued so far. */
+  VerbCounters verbs() {
+    RolexContext opened = context;
+    return opened == null ? new VerbCounters() : opened.worker.counters();
+  }
+
+  @Override
+  public void close() {
+    RolexContext opened = context;
+    if (opened != null && !closed) {
+      closed = true;
+      opened.close();
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package pando.index.rolex;
+
+import java.util.Objects;
+import java.util.random.RandomGenerator;
+import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.Worker;
+import pando.fabric.server.CallFailedException;
+import pando.index.Session;
+import pando.index.host.HostedIndex;
+import pando.index.host.Replaced;
+import pando.index.load.Loader;
+import pando.index.pool.PoolChange;
+
+/**
+ * A learned index as ROLEX: any number of compute servers in this process, joined by a fabric to
+ * memory servers that may serve other processes as well.
+ *
+ * <p>Every compute server serves every key, and sessions are dealt to those of this process in
+ * turn. Each compute server retrains, beside its sessions, the models that they find due.
+ */
+@SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
+public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
+  private final Fabric fabric;
+  private final RolexOptions options;
+
+  private RolexIndex(Fabric fabric, RolexOptions options, int first, int count) {
+    super(fabric, options, first, count, server -> new RolexWorker(server, fabric));
+    this.fabric = fabric;
+    this.options = options;
+  }
+
+  /**
+   * Makes an empty index in a pool that has none, with every compute server in this process.
+   *
+   * @throws IllegalStateException where the pool holds an index already
+   * @throws IllegalArgumentException where the fabric lacks what the options need
+   */
+  public static RolexIndex create(Fabric fabric, RolexOptions options) {
+    return create(fabric, options, 0, options.computeServers());
+  }
+
+  /**
+   * Makes an empty index in a pool that has none, with some of its compute servers in this process;
+   * other processes {@link #join} with the rest.
+   *
+   * @param first number of the first compute server that lives here
+   * @param count how many live here, at least 1
+   * @throws IllegalStateException where the pool holds an index already
+   * @throws IllegalArgumentException where the fabric lacks what the options need
+   */
+  public static RolexIndex create(Fabric fabric, RolexOptions options, int first, int count) {
+    RolexIndex index = new RolexIndex(fabric, options, first, count);
+    index.checkHandlers();
+    index.make();
+    return index;
+  }
+
+  /**
+   * Joins an index that another process made in the same pool with the same options. A compute
+   * server may live in one process at a time; that is up to the caller.
+   *
+   * @param first number of the first compute server that lives here
+   * @param count how many live here, at least 1
+   * @throws IllegalStateException where the pool holds no index, or one of other options
+   * @throws IllegalArgumentException where the fabric lacks what the options need
+   */
+  public static RolexIndex join(Fabric fabric, RolexOptions options, int first, int count) {
+    RolexIndex index = new RolexIndex(fabric, options, first, count);
+    index.checkHandlers();
+    index.join();
+    return index;
+  }
+
+  @Override
+  protected int system() {
+    return RolexServer.system(options);
+  }
+
+  @Override
+  protected String kind() {
+    return name() + " with epsilon=" + options.epsilon() + ", delta=" + options.delta();
+  }
+
+  /** Has every memory server tell that it serves writes, where they are its. */
+  private void checkHandlers() {
+    if (!options.writesByCall()) {
+      return;
+    }
+    try (RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(memory)) {
+      for (int i = 0; i < fabric.memoryServers(); i++) {
+        WriteMessage.set(worker.memory(), 0, WriteMessage.OPERATION, WriteMessage.CHECK);
+        worker.call(i, RolexWrites.FUNCTION, 0, WriteMessage.CHECK_BYTES);
+      }
+    } catch (CallFailedException e) {
+      throw new IllegalArgumentException(
+          "a memory server lacks the handler of " + name() + ", RolexWrites", e);
+    }
+  }
+
+  @Override
+  protected RolexServer server(int number, RandomGenerator random) {
+    return new RolexServer(number, fabric, options, random);
+  }
+
+  @Override
+  protected Loader loader(RolexServer server, double fill) {
+    return new RolexLoader(server, fabric, fill);
+  }
+
+  @Override
+  protected Replaced replaced(PoolChange change, RolexServer server) {
+    return new RolexReplaced(change, server);
+  }
+
+  @Override
+  protected Session session(RolexServer next) {
+    return new RolexSession(this, next);
+  }
+
+  /** Opens a worker of a compute server that lives here. */
+  RolexWorker worker(RolexServer server) {
+    return Objects.requireNonNull(openWorker(server.number));
+  }
+
+  /** Ends a worker. Does nothing for one that has ended. */
+  void retire(RolexWorker worker) {
+    retireWorker(worker);
+  }
+}

@@ -1,0 +1,181 @@
+package pando.index.rolex;
+
+import java.util.List;
+import java.util.Map;
+import pando.fabric.Fabric;
+import pando.index.Tree;
+import pando.index.settings.Setting;
+import pando.index.settings.Settings;
+import pando.index.settings.SystemOptions;
+
+/**
+ * The settings of a learned index: {@link #rolex()} and {@link #xstoreD()} are the systems; a
+ * setting that is changed is an ablation of one of them, and leaves its name. Immutable.
+ */
+@SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
+public final class RolexOptions extends SystemOptions<RolexOptions> {
+  /** Sessions that a compute server can have, as many as a lock can name. */
+  public static final int SESSIONS_MAX = 447;
+
+  private static final long CACHE_BYTES_MIN = 1 << 10;
+
+  private static final Setting EPSILON =
+      Setting.integer("epsilon", "16", 1, 1_000, "entries that a prediction can be wrong by");
+  private static final Setting DELTA =
+      Setting.integer("delta", "16", 2, LeafLayout.DELTA_MAX, "entries of a leaf");
+  private static final Setting LEAVES_MAX =
+      Setting.integer("leaves-max", "63", 1, RunLayout.LEAVES_MAX, "leaves of a model at the most");
+  private static final Setting RETRAINING =
+      Setting.flag("retraining", "on", "train models anew, else synonym leaves pile up");
+  private static final Setting RETRAINERS =
+      Setting.integer("retrainers", "2", 1, 64, "tasks of a compute server that retrain");
+  private static final Setting RETRAIN_FILL =
+      Setting.number("retrain-fill", "0.7", 0.1, 1, "share of each leaf that retraining fills");
+  private static final Setting SYNONYM_SHARE =
+      Setting.number(
+          "synonym-share", "0.25", 0, 10, "synonym leaves to a leaf at which a model is retrained");
+  private static final Setting MERGE_SHARE =
+      Setting.number("merge-share", "0.25", 0, 0.5, "fill below which models are retrained as one");
+  private static final Setting HANDOVERS =
+      Setting.integer("handovers", "4", 0, 100, "times that a lock is handed over in a row");
+  private static final Setting LOCK_WAIT_MILLIS =
+      Setting.integer("lock-wait-millis", "5000", 1, 1_000_000, "how long to wait for a lock");
+
+  private static final String ONE_SIDED = "one-sided";
+  private static final String CALL = "call";
+
+  private static final Setting WRITES =
+      Setting.choice(
+          "writes",
+          ONE_SIDED,
+          List.of(ONE_SIDED, CALL),
+          "who changes leaves: sessions by one-sided verbs, or memory servers by CALL");
+
+  private static final RolexOptions DEFAULTS =
+      new RolexOptions(
+          "rolex",
+          defaults(
+              List.of(
+                  EPSILON,
+                  DELTA,
+                  LEAVES_MAX,
+                  WRITES,
+                  RETRAINING,
+                  RETRAINERS,
+                  RETRAIN_FILL,
+                  SYNONYM_SHARE,
+                  MERGE_SHARE,
+                  HANDOVERS,
+                  LOCK_WAIT_MILLIS)));
+
+  private RolexOptions(String system, Settings settings) {
+    super(system, settings);
+    checkCacheBytes(CACHE_BYTES_MIN);
+    PageLayout pages = new PageLayout(nodeBytes());
+    assert pages.capacity() >= PageLayout.CAPACITY_MIN;
+  }
+
+  /** Returns ROLEX as in its paper, but for what docs/systems.md tells. */
+  public static RolexOptions rolex() {
+    return DEFAULTS;
+  }
+
+  /**
+   * Returns XStore-D (ROLEX, evaluation): XStore's learned cache over disaggregated memory. Reads
+   * as ROLEX does, and has memory servers write.
+   */
+  public static RolexOptions xstoreD() {
+    return new RolexOptions("xstore-d", DEFAULTS.settings().with(WRITES.name(), CALL));
+  }
+
+  /** Returns ROLEX, as {@link #rolex}. */
+  public static RolexOptions defaults() {
+    return rolex();
+  }
+
+  @Override
+  protected RolexOptions withSettings(Settings changed) {
+    return new RolexOptions(system(), changed);
+  }
+
+  /** Returns what each setting means, by name, with its default. */
+  public static Map<String, String> documentation() {
+    return DEFAULTS.settings().documentation();
+  }
+
+  /** Returns how far a prediction can be wrong, in entries. */
+  public int epsilon() {
+    return (int) settings().number(EPSILON);
+  }
+
+  /** Returns the entries of a leaf. */
+  public int delta() {
+    return (int) settings().number(DELTA);
+  }
+
+  /** Returns the leaves that a model can have. */
+  public int leavesMax() {
+    return (int) settings().number(LEAVES_MAX);
+  }
+
+  /** Tells whether memory servers change leaves, each its own, for those who CALL them. */
+  public boolean writesByCall() {
+    return settings().number(WRITES) != 0;
+  }
+
+  /** Tells whether models are retrained. */
+  public boolean retraining() {
+    return settings().isOn(RETRAINING);
+  }
+
+  /** Returns how many tasks of a compute server retrain. */
+  public int retrainers() {
+    return (int) settings().number(RETRAINERS);
+  }
+
+  /** Returns the share of each leaf that retraining fills. */
+  public double retrainFill() {
+    return settings().number(RETRAIN_FILL);
+  }
+
+  /** Returns how many synonym leaves to a leaf make a model due. */
+  public double synonymShare() {
+    return settings().number(SYNONYM_SHARE);
+  }
+
+  /** Returns the fill below which a model is retrained together with its neighbour. */
+  public double mergeShare() {
+    return settings().number(MERGE_SHARE);
+  }
+
+  /** Returns how often a lock is handed over in a row at one compute server. */
+  public int handovers() {
+    return (int) settings().number(HANDOVERS);
+  }
+
+  /** Returns how long to wait for a lock that somebody holds, in nanoseconds. */
+  public long lockWaitNanos() {
+    return ((long) settings().number(LOCK_WAIT_MILLIS)) * 1_000_000;
+  }
+
+  /** Every compute server serves every key. */
+  @Override
+  public boolean isPartitioned() {
+    return false;
+  }
+
+  @Override
+  public RolexIndex create(Fabric fabric, int first, int count) {
+    return RolexIndex.create(fabric, this, first, count);
+  }
+
+  @Override
+  public RolexIndex join(Fabric fabric, int first, int count) {
+    return RolexIndex.join(fabric, this, first, count);
+  }
+
+  @Override
+  public Tree walk(Fabric fabric) {
+    return RolexWalk.of(fabric, this);
+  }
+}

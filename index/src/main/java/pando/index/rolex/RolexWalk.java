@@ -1,0 +1,166 @@
+package pando.index.rolex;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.fabric.PandoException;
+import pando.fabric.memory.Words;
+import pando.index.Tree;
+import pando.index.pool.Catalogue;
+
+/**
+ * Walks all models in the pool and checks them: that pages, leaves and chains follow each other,
+ * that each is whole and reached once, that every leaf is where its model predicts each of its
+ * keys, and that no lock is held. To be used while nobody changes the index.
+ */
+public final class RolexWalk {
+  private final RolexServer server;
+  private final RolexContext context;
+  private final MemorySegment memory;
+  private final Model model;
+  private final Set<Long> addresses = new HashSet<>();
+  private final TreeMap<Long, Long> entries = new TreeMap<>();
+  private final List<String> problems = new ArrayList<>();
+  private final EntryBuffer collected = new EntryBuffer();
+
+  private long bytes;
+
+  private RolexWalk(RolexServer server, RolexContext context) {
+    this.server = server;
+    this.context = context;
+    this.memory = context.memory;
+    this.model = new Model(server.options.epsilon(), server.options.delta());
+  }
+
+  /**
+   * Walks the index of a pool.
+   *
+   * @param options that the index was made with
+   */
+  public static Tree of(Fabric fabric, RolexOptions options) {
+    RolexServer server =
+        new RolexServer(0, fabric, options.with("retraining", "off"), new SplittableRandom(0));
+    try (RolexContext context = RolexContext.open(server, fabric)) {
+      RolexWalk walk = new RolexWalk(server, context);
+      walk.pages(new Catalogue(context.worker, context.message, server.nodePlaces, server.system));
+      server.locks.forEachHeld(fabric, context.worker, context.message, walk.problems::add);
+      return new Tree(walk.entries, walk.addresses.size(), walk.bytes, 0, walk.problems);
+    } finally {
+      server.stop();
+    }
+  }
+
+  private void pages(Catalogue catalogue) {
+    try {
+      long low = Long.MIN_VALUE;
+      long address = Catalogue.rootAddress(catalogue.root());
+      while (address != GlobalAddress.NULL) {
+        @Nullable ModelPage page = isNew(address) ? context.pages.read(address) : null;
+        if (page == null || page.low != low) {
+          problem(address, "is not the page of models from a key on: low=" + low);
+          return;
+        }
+        bytes += server.pages.pageBytes();
+        for (int i = 0; i < page.models.count(); i++) {
+          page.copyTo(i, model);
+          bytes += server.runs.bytes(model.leaves());
+          leaves();
+        }
+        address = page.next;
+        low = page.high + 1;
+      }
+    } catch (PandoException e) {
+      problems.add("pages of models cannot be read: " + e.getMessage());
+    }
+  }
+
+  private void leaves() {
+    gate();
+    long low = model.low;
+    for (int i = 0; i < model.leaves(); i++) {
+      long address = server.runs.leafAddress(model.place, i);
+      context.worker.read(address, context.leaves, server.leaves.bytes());
+      boolean whole =
+          server.leaves.isWhole(memory, context.leaves, LeafLayout.identity(address, model.stamp));
+      if (!isNew(address) || !whole || LeafLayout.low(memory, context.leaves) != low) {
+        problem(address, "is not the leaf of its model: low=" + low + ", whole=" + whole);
+        return;
+      }
+      long high = LeafLayout.high(memory, context.leaves);
+      chain(address, i);
+      if (i == model.leaves() - 1 ? high != model.high : high >= model.high) {
+        problem(address, "ends where its model does not: high=" + high + ", model=" + model.high);
+        return;
+      }
+      low = high + 1;
+    }
+  }
+
+  private void gate() {
+    if (server.options.writesByCall()) {
+      context.worker.read(model.run() + RunLayout.GATE, context.words, Long.BYTES);
+      long gate = Words.get(memory, context.words);
+      if (gate != model.place) {
+        problem(
+            model.run(),
+            "does not let writes in: frozen="
+                + RunLayout.isFrozen(gate, model.place)
+                + ", gate="
+                + Long.toHexString(gate));
+      }
+    }
+  }
+
+  private void chain(long address, int leaf) {
+    collected.clear();
+    if (!context.chains.collectAlone(context.leaves, address, model.stamp, collected)) {
+      problem(address, "has a chain that is damaged");
+      return;
+    }
+    int counted = LeafLayout.count(memory, context.leaves);
+    for (context.chains.start(); context.chains.hasLeaf(); context.chains.next()) {
+      counted += LeafLayout.count(memory, context.chains.image());
+      bytes += server.runs.synonymBytes();
+      if (!isNew(context.chains.address())) {
+        problem(context.chains.address(), "is reached twice");
+      }
+    }
+    if (counted != collected.count()) {
+      problem(address, "has a key twice: entries=" + counted + ", keys=" + collected.count());
+    }
+    for (int i = 0; i < collected.count(); i++) {
+      long key = collected.key(i);
+      entries.put(key, collected.value(i));
+      if (!LeafLayout.covers(memory, context.leaves, key)) {
+        problem(address, "has a key that it does not cover: key=" + key);
+      }
+      if (leaf < model.first(key) || leaf > model.last(key)) {
+        problem(
+            address,
+            "is not where the model predicts a key: key="
+                + key
+                + ", leaf="
+                + leaf
+                + ", first="
+                + model.first(key)
+                + ", last="
+                + model.last(key));
+      }
+    }
+  }
+
+  private boolean isNew(long address) {
+    return addresses.add(address);
+  }
+
+  private void problem(long address, String what) {
+    problems.add("node " + GlobalAddress.toString(address) + ": " + what);
+  }
+}

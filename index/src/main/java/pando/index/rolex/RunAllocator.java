@@ -1,0 +1,87 @@
+package pando.index.rolex;
+
+import pando.fabric.Fabric;
+import pando.fabric.PoolFullException;
+import pando.fabric.Worker;
+import pando.fabric.pool.NodeAllocator;
+
+/**
+ * The unused runs, synonym leaves and pages of a compute server. Thread-safe; no lock is held
+ * across a verb.
+ */
+final class RunAllocator {
+  private final NodeAllocator[] runs;
+  private final NodeAllocator synonyms;
+  private final NodeAllocator pages;
+
+  RunAllocator(Fabric fabric, RunLayout layout, int pageBytes) {
+    runs = new NodeAllocator[RunLayout.lengths(RunLayout.LEAVES_MAX)];
+    for (int number = 0; number < runs.length; number++) {
+      int bytes = layout.bytes(RunLayout.length(number));
+      runs[number] = new NodeAllocator(fabric.memoryServers(), bytes);
+    }
+    synonyms = new NodeAllocator(fabric.memoryServers(), layout.synonymBytes());
+    pages = new NodeAllocator(fabric.memoryServers(), pageBytes);
+  }
+
+  /** Allocates a run of one of the lengths; returns its place. */
+  long allocateRun(Worker worker, long message, int memoryServer, int leaves) {
+    return RunLayout.place(allocate(ofLeaves(leaves), worker, message, memoryServer), leaves);
+  }
+
+  long allocateSynonym(Worker worker, long message, int memoryServer) {
+    return allocate(synonyms, worker, message, memoryServer);
+  }
+
+  long allocatePage(Worker worker, long message, int memoryServer) {
+    return allocate(pages, worker, message, memoryServer);
+  }
+
+  void freeRun(Worker worker, long message, long place) {
+    ofLeaves(RunLayout.leaves(place)).free(worker, message, RunLayout.address(place));
+  }
+
+  void freeSynonym(Worker worker, long message, long address) {
+    synonyms.free(worker, message, address);
+  }
+
+  void freePage(Worker worker, long message, long address) {
+    pages.free(worker, message, address);
+  }
+
+  /** Gives back all that is not in use. */
+  void trim(Worker worker, long message) {
+    for (NodeAllocator allocator : runs) {
+      allocator.trim(worker, message);
+    }
+    synonyms.trim(worker, message);
+    pages.trim(worker, message);
+  }
+
+  /** Returns the bytes allocated less those freed here. */
+  long bytesInUse() {
+    long bytes = bytesInUse(synonyms) + bytesInUse(pages);
+    for (NodeAllocator allocator : runs) {
+      bytes += bytesInUse(allocator);
+    }
+    return bytes;
+  }
+
+  private static long bytesInUse(NodeAllocator allocator) {
+    return allocator.nodesInUse() * allocator.nodeBytes();
+  }
+
+  private NodeAllocator ofLeaves(int leaves) {
+    return runs[RunLayout.numberOfLength(leaves)];
+  }
+
+  /** Allocates; where the pool is full, after giving back what waits here for other uses. */
+  private long allocate(NodeAllocator allocator, Worker worker, long message, int memoryServer) {
+    try {
+      return allocator.allocate(worker, message, memoryServer);
+    } catch (PoolFullException full) {
+      trim(worker, message);
+      return allocator.allocate(worker, message, memoryServer);
+    }
+  }
+}

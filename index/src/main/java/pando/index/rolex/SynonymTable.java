@@ -1,0 +1,54 @@
+package pando.index.rolex;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * The synonym leaves that a compute server knows (ROLEX's synonym leaf table, as far as it is
+ * cached), so that they are read with the leaves they stand behind. A hint: a pair may be old, or,
+ * as nothing keeps its halves together, of two leaves; a synonym leaf tells what it covers.
+ *
+ * <p>Thread-safe. Leaves share places; whoever comes last has it.
+ */
+final class SynonymTable {
+  private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
+  private static final int WORDS_TO_A_PAIR = 2;
+
+  private final AtomicLongArray words;
+  private final int shift;
+
+  /**
+   * Creates an empty table.
+   *
+   * @param pairs room for leaves and their synonym leaves, a power of two, at least 2
+   */
+  SynonymTable(int pairs) {
+    words = new AtomicLongArray(WORDS_TO_A_PAIR * pairs);
+    shift = Long.SIZE - Integer.numberOfTrailingZeros(pairs);
+  }
+
+  /** Returns the synonym leaf that is known behind a leaf, {@code NULL} where none is. */
+  long of(long leaf) {
+    int place = place(leaf);
+    return words.get(place) == leaf ? words.get(place + 1) : 0;
+  }
+
+  /** Takes note of a synonym leaf, or that there is none. */
+  void set(long leaf, long synonym) {
+    int place = place(leaf);
+    if (synonym != 0) {
+      words.set(place, leaf);
+      words.set(place + 1, synonym);
+    } else if (words.get(place) == leaf) {
+      words.set(place, 0);
+    }
+  }
+
+  /** Returns how many bytes it takes. */
+  long bytes() {
+    return (long) words.length() * Long.BYTES;
+  }
+
+  private int place(long leaf) {
+    return WORDS_TO_A_PAIR * (int) ((leaf * SPREAD) >>> shift);
+  }
+}

@@ -1,0 +1,129 @@
+package pando.sim.fabric;
+
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import pando.fabric.BackgroundTask;
+import pando.sim.ComputeServerCrash;
+import pando.sim.time.Client;
+import pando.sim.time.Resource;
+import pando.sim.time.Simulation;
+
+/**
+ * Takes its steps in virtual time, on a core of its own: as a client that begins where the task is
+ * woken and ends where it rests.
+ *
+ * <p>A task that rests is nothing at all to the simulation, which therefore ends a run without
+ * asking it, and of which nothing stays behind: a virtual thread that was parked for good would. A
+ * wake outside of runs waits for the next, or for somebody to ask for {@link #catchUp}.
+ */
+final class SimTask implements BackgroundTask {
+  private final ComputeHost host;
+  private final Simulation simulation;
+  private final String name;
+  private final BooleanSupplier step;
+  private final long stepPicos;
+  private final Resource core = new Resource();
+  private final Runnable startOfRun = this::start;
+
+  /** Held during a step. */
+  private final ReentrantLock stepping = new ReentrantLock();
+
+  /** Outside of runs any thread may wake the task. */
+  private volatile boolean woken;
+
+  private boolean working;
+  private boolean closed;
+
+  private SimTask(ComputeHost host, String name, BooleanSupplier step, long stepPicos) {
+    this.stepPicos = stepPicos;
+    this.host = host;
+    this.simulation = host.simulation();
+    this.name = name;
+    this.step = step;
+  }
+
+  /**
+   * Creates a task that rests.
+   *
+   * @param stepPicos how long a step that found something to do uses the core
+   */
+  static SimTask resting(ComputeHost host, String name, BooleanSupplier step, long stepPicos) {
+    SimTask task = new SimTask(host, name, step, stepPicos);
+    task.simulation.addStartOfRun(task.startOfRun);
+    return task;
+  }
+
+  @Override
+  public void wake() {
+    woken = true;
+    if (simulation.isRunning() && simulation.checkThread(name)) {
+      start();
+    }
+  }
+
+  private void start() {
+    if (woken && !working && !closed && !host.isCrashed()) {
+      working = true;
+      Client waker = simulation.running();
+      long time = waker == null ? simulation.now() : waker.now();
+      simulation.spawn(time, name, core, host::checkUp, this::work);
+    }
+  }
+
+  /** Takes the steps that it was woken for, outside of runs. */
+  void catchUp() {
+    while (!simulation.isRunning() && woken && !closed && !host.isCrashed()) {
+      woken = false;
+      boolean more = true;
+      while (more) {
+        more = takeStep();
+      }
+    }
+  }
+
+  private void work() {
+    try {
+      while (woken) {
+        woken = false;
+        boolean more = true;
+        while (more) {
+          host.checkUp();
+          more = takeStep();
+        }
+      }
+    } catch (ComputeServerCrash crash) {
+      assert host.isCrashed();
+    } finally {
+      working = false;
+    }
+  }
+
+  /** Takes a step, or none where the task has ended, once the one under way is done. */
+  private boolean takeStep() {
+    stepping.lock();
+    try {
+      boolean more = !closed && step.getAsBoolean();
+      Client client = simulation.running();
+      if (more && client != null) {
+        client.charge(stepPicos);
+      }
+      return more;
+    } finally {
+      stepping.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (stepping.isHeldByCurrentThread()) {
+      throw new IllegalStateException("a step ends its own task: name=" + name);
+    }
+    closed = true;
+    simulation.removeStartOfRun(startOfRun);
+    if (simulation.running() != null) {
+      // A client waits in virtual time. Outside of runs no step is under way.
+      boolean more = takeStep();
+      assert !more;
+    }
+  }
+}
