@@ -98,8 +98,6 @@ final class Chains {
     high = LeafLayout.high(memory, leaf);
     address = NOWHERE;
     hops = 0;
-    mark = NOWHERE;
-    markAt = 1;
     broken = false;
   }
 

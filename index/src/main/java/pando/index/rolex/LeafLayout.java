@@ -24,7 +24,7 @@ final class LeafLayout {
   /** Entries that a leaf can have at the most, as many as its link word can count. */
   static final int DELTA_MAX = 60;
 
-  /** Bytes from the start of a leaf that are read to tell what it covers. */
+  /** Bytes of a leaf before its entries. */
   static final int HEADER_BYTES = 32;
 
   static final int CHECKSUM = 0;

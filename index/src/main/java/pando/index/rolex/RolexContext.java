@@ -8,7 +8,7 @@ import pando.index.lock.LockTables;
 import pando.index.lock.NodeLocks;
 
 /**
- * What the parts of one worker share, a session's or the retrainer's: verbs, locks, and places in
+ * What the parts of one worker share, a session's or a retrainer's: verbs, locks, and places in
  * local memory.
  */
 final class RolexContext implements AutoCloseable {

@@ -14,7 +14,7 @@ import pando.index.settings.SystemOptions;
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class RolexOptions extends SystemOptions<RolexOptions> {
-  /** Sessions that a compute server can have, as many as a lock can name. */
+  /** Sessions that a compute server can have, as many as a lock can name, less 64 retrainers. */
   public static final int SESSIONS_MAX = 447;
 
   private static final long CACHE_BYTES_MIN = 1 << 10;

@@ -55,7 +55,7 @@ final class RunLayout {
 
   private static final long LEAVES_MASK = 63;
 
-  /** The lengths of runs: each is a third or a half more than the one before. */
+  /** The lengths of runs: from 2 on, none is more than half as much again as the one before. */
   private static final int[] LENGTHS = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 63};
 
   private final int leafBytes;
