@@ -97,19 +97,9 @@ final class Retrainer implements AutoCloseable {
     return opened;
   }
 
-  /** Returns how many models were replaced. */
-  long retrained() {
-    return retrained;
-  }
-
-  /** Returns how often that failed. */
-  long failed() {
-    return failed;
-  }
-
-  /** Returns why it failed last, {@code null} where it never has. */
-  @Nullable PandoException failure() {
-    return failure;
+  /** Returns how it has gone so far. */
+  Retrainings retrainings() {
+    return new Retrainings(retrained, failed, failure);
   }
 
   /** Returns the verbs issued so far. */

@@ -1,6 +1,8 @@
 package pando.index.rolex;
 
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
@@ -23,6 +25,7 @@ import pando.index.pool.PoolChange;
 public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
   private final Fabric fabric;
   private final RolexOptions options;
+  private final List<RolexServer> servers = new CopyOnWriteArrayList<>();
 
   private RolexIndex(Fabric fabric, RolexOptions options, int first, int count) {
     super(fabric, options, first, count, server -> new RolexWorker(server, fabric));
@@ -101,7 +104,16 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
 
   @Override
   protected RolexServer server(int number, RandomGenerator random) {
-    return new RolexServer(number, fabric, options, random);
+    RolexServer server = new RolexServer(number, fabric, options, random);
+    servers.add(server);
+    return server;
+  }
+
+  /** Returns how retraining has gone at the compute servers of this process. */
+  public Retrainings retrainings() {
+    return servers.stream()
+        .map(RolexServer::retrainings)
+        .reduce(Retrainings.NONE, Retrainings::plus);
   }
 
   @Override

@@ -106,6 +106,13 @@ final class RolexServer extends HostedServer {
     return Math.floorMod(turn.getAndIncrement(), memoryServers);
   }
 
+  /** Returns how retraining has gone so far. */
+  Retrainings retrainings() {
+    return retrainers.stream()
+        .map(Retrainer::retrainings)
+        .reduce(Retrainings.NONE, Retrainings::plus);
+  }
+
   /** Asks for the model of a key to be retrained, soon. */
   void retrain(long key) {
     if (options.retraining() && queue.offer(key)) {
@@ -140,7 +147,7 @@ final class RolexServer extends HostedServer {
 
   @Override
   protected long admissions() {
-    return retrainers.stream().mapToLong(Retrainer::retrained).sum();
+    return retrainings().replaced();
   }
 
   @Override

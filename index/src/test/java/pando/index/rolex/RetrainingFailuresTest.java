@@ -222,6 +222,8 @@ class RetrainingFailuresTest {
           });
       fabric.runTasks();
       assertThat(fabric.unhook()).isPositive();
+      assertThat(index.retrainings().failed()).isPositive();
+      assertThat(index.retrainings().lastFailure()).hasMessageContaining("lost by a test");
       for (long key = 300 * STEP + 1; key < 300 * STEP + 40; key++) {
         session.put(key, key);
       }
