@@ -13,6 +13,14 @@ public interface Backoff {
   void pause(int attempt);
 
   /**
+   * Waits a little for what takes another session some verbs: as {@link #pause}, but never so long
+   * that the waiter would notice late.
+   *
+   * @param attempt number of the attempt that failed, from 0
+   */
+  void pauseBriefly(int attempt);
+
+  /**
    * Marks a transition of a local lock or cache state. Free in production; a simulator may switch
    * to another client here.
    */

@@ -18,6 +18,11 @@ final class SpinBackoff implements Backoff {
   }
 
   @Override
+  public void pauseBriefly(int attempt) {
+    pause(Math.min(attempt, YIELDING_ATTEMPTS - 1));
+  }
+
+  @Override
   @SuppressWarnings("ThreadPriorityCheck") // With few cores the holder may wait for this one.
   public void pause(int attempt) {
     if (attempt < SPINNING_ATTEMPTS) {

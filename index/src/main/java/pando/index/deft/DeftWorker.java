@@ -27,7 +27,6 @@ final class DeftWorker implements HostedWorker {
    */
 
   private static final int ATTEMPTS_MAX = 10_000;
-  private static final int PAUSE_MAX = 40;
 
   // Where the operands of a 16-byte CAS start, and what it found.
   private static final int COMPARE = 0;
@@ -166,7 +165,7 @@ final class DeftWorker implements HostedWorker {
         return false;
       }
       writing = false;
-      context.worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      context.worker.backoff().pauseBriefly(attempt);
     }
     throw new StalledException(
         "others took every entry: key=" + wanted + ", attempts=" + ATTEMPTS_MAX);

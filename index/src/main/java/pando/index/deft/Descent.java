@@ -25,7 +25,6 @@ final class Descent {
   static final int RESTARTS_MAX = 2_000;
 
   private static final int HOPS_MAX = 10_000;
-  private static final int PAUSE_MAX = 40;
 
   private final DeftServer server;
   private final Nodes nodes;
@@ -286,7 +285,7 @@ final class Descent {
     }
     forgetGuide();
     if (attempt > 0) {
-      backoff.pause(Math.min(attempt, PAUSE_MAX));
+      backoff.pauseBriefly(attempt);
     }
   }
 

@@ -30,7 +30,6 @@ final class Merges {
   private static final int STEP = 4;
 
   private static final int WRITES_MAX = 100;
-  private static final int PAUSE_MAX = 40;
 
   private final DeftServer server;
   private final LeafLayout leaves;
@@ -213,7 +212,7 @@ final class Merges {
         return;
       } catch (PandoException e) {
         failure = e;
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
     throw stoppedHalfWay(node, failure);
@@ -256,7 +255,7 @@ final class Merges {
         return catalogue.replaceRoot(root, child, level) || attempt > 0;
       } catch (PandoException e) {
         failure = e;
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
     throw stoppedHalfWay(parent, failure);

@@ -17,7 +17,6 @@ import pando.fabric.Worker;
 final class Neighbours {
   private static final int SNAPSHOTS_MAX = 8;
   private static final int ATTEMPTS_MAX = 1_000;
-  private static final int PAUSE_MAX = 40;
 
   /** What a look at one leaf comes to. */
   private enum Outcome {
@@ -124,7 +123,7 @@ final class Neighbours {
         return outcome == Outcome.FOUND;
       }
       unlock();
-      worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      worker.backoff().pauseBriefly(attempt);
       awaitBusy();
     }
     unlock();

@@ -36,7 +36,6 @@ abstract sealed class NodeLocks permits SxLocks, CasLocks {
   static final int SCRATCH_BYTES = 2 * Long.BYTES;
 
   private static final int RELEASES_MAX = 100;
-  private static final int PAUSE_MAX = 40;
 
   final Worker worker;
 
@@ -260,7 +259,7 @@ abstract sealed class NodeLocks permits SxLocks, CasLocks {
         if (isOver(attempt, RELEASES_MAX, start) || (maybe && !exclusively)) {
           throw e;
         }
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
   }

@@ -29,7 +29,6 @@ final class Nodes {
   private static final int READS_MAX = 64;
   private static final int PAUSE_MAX = 12;
   private static final int REPAIRS_MAX = 100;
-  private static final int REPAIR_PAUSE_MAX = 40;
 
   private final DeftServer server;
   private final Validation validation;
@@ -464,7 +463,7 @@ final class Nodes {
         if (attempt == REPAIRS_MAX) {
           throw e;
         }
-        worker.backoff().pause(Math.min(attempt, REPAIR_PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
   }

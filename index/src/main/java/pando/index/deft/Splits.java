@@ -34,7 +34,6 @@ final class Splits {
   private static final int REFUSALS_MAX = 8;
 
   private static final int ATTEMPTS_MAX = 100;
-  private static final int PAUSE_MAX = 40;
   private static final long NOTHING = -1;
 
   private final DeftServer server;
@@ -246,7 +245,7 @@ final class Splits {
         return;
       } catch (PandoException e) {
         failure = e;
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
     locks.keep();
@@ -443,7 +442,7 @@ final class Splits {
         return isRoot;
       } catch (PandoException e) {
         failure = e;
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
     throw new StalledException(

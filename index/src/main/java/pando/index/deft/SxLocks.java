@@ -38,7 +38,6 @@ final class SxLocks extends NodeLocks {
    */
 
   private static final int EAGER = 1_000;
-  private static final int PAUSE_MAX = 40;
 
   /** What a pause grows by where twice as many go before. */
   private static final int PAUSE_DOUBLING = 4;
@@ -136,7 +135,7 @@ final class SxLocks extends NodeLocks {
       isNext = ahead <= 1;
       int doublings = Integer.SIZE - Integer.numberOfLeadingZeros(ahead);
       int pause = PAUSE_DOUBLING * doublings + attempt / ATTEMPTS_TO_A_PAUSE;
-      worker.backoff().pause(Math.min(pause, PAUSE_MAX));
+      worker.backoff().pauseBriefly(pause);
     }
   }
 

@@ -41,7 +41,6 @@ public final class NodeLocks {
 
   private static final int EAGER = 10_000;
   private static final int TAKES_MAX = 100;
-  private static final int PAUSE_MAX = 40;
   private static final int SPIN_PAUSE_MAX = 20;
 
   private final LockTables tables;
@@ -375,7 +374,7 @@ public final class NodeLocks {
         if (attempt > TAKES_MAX || worker.nanoTime() - start > waitNanos) {
           throw e;
         }
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
   }

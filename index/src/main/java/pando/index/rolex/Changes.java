@@ -24,7 +24,6 @@ final class Changes {
 
   private static final int CHANGES_MAX = 3;
   private static final int ATTEMPTS_MAX = 100;
-  private static final int PAUSE_MAX = 40;
 
   /** Synonym leaves in one chain that make a model due. */
   static final int HOPS_DUE = 2;
@@ -292,7 +291,7 @@ final class Changes {
         return;
       } catch (PandoException e) {
         failure.addSuppressed(e);
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
     if (begun) {

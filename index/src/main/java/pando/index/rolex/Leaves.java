@@ -18,7 +18,6 @@ import pando.index.host.DescentCounters;
  */
 final class Leaves {
   private static final int RESTARTS_MAX = 2_000;
-  private static final int PAUSE_MAX = 40;
 
   /** Failures in a row after which to read the model's page again, whatever the leaves say. */
   private static final int READS_TO_A_REFRESH = 4;
@@ -99,7 +98,7 @@ final class Leaves {
       pages.refresh(key);
     }
     if (attempt > 0) {
-      worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      worker.backoff().pauseBriefly(attempt);
     }
     return attempt < READS_MAX;
   }
@@ -136,7 +135,7 @@ final class Leaves {
                 + ", run="
                 + RunLayout.toString(model.place));
       }
-      worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      worker.backoff().pauseBriefly(attempt);
     }
     throw stalled(key);
   }

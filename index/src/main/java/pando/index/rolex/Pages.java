@@ -20,7 +20,6 @@ final class Pages {
   private static final int DAMAGES_MAX = 12;
 
   private static final int RESTARTS_MAX = 2_000;
-  private static final int PAUSE_MAX = 40;
 
   private final PageLayout layout;
   private final PoolPlaces places;
@@ -86,7 +85,7 @@ final class Pages {
       if (known != null) {
         models.drop(known);
       }
-      worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      worker.backoff().pauseBriefly(attempt);
     }
     throw new StalledException(
         "no page of models stays: key=" + key + ", restarts=" + RESTARTS_MAX);

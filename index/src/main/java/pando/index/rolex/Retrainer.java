@@ -11,7 +11,6 @@ import pando.fabric.VerbCounters;
  * asynchronous retraining). Its verbs are counted with the server's.
  */
 final class Retrainer implements AutoCloseable {
-  private static final int PAUSE_MAX = 40;
 
   private final RolexServer server;
   private final Fabric fabric;
@@ -76,7 +75,7 @@ final class Retrainer implements AutoCloseable {
   void pause(Backoff backoff) {
     paused = true;
     for (int attempt = 0; busy; attempt++) {
-      backoff.pause(Math.min(attempt, PAUSE_MAX));
+      backoff.pauseBriefly(attempt);
     }
   }
 

@@ -132,7 +132,7 @@ final class Retraining implements RunBuilder.Sink {
 
   /** Waits for as long as it ever waits between two attempts. */
   void rest() {
-    worker.backoff().pause(PAUSE_MAX);
+    worker.backoff().pauseBriefly(PAUSE_MAX);
   }
 
   private void begin() {
@@ -157,7 +157,7 @@ final class Retraining implements RunBuilder.Sink {
         locks.unlockAll();
       }
       pages.refresh(key);
-      worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      worker.backoff().pauseBriefly(attempt);
     }
     throw new StalledException(
         "no page of models stays: key=" + key + ", restarts=" + RESTARTS_MAX);
@@ -448,7 +448,7 @@ final class Retraining implements RunBuilder.Sink {
         if (attempt == ATTEMPTS_MAX) {
           throw e;
         }
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
   }
@@ -469,7 +469,7 @@ final class Retraining implements RunBuilder.Sink {
       if (tryLock.getAsBoolean()) {
         return;
       }
-      worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+      worker.backoff().pauseBriefly(attempt);
     }
     throw new StalledException(
         "the lock of a new run or page stayed taken: address="

@@ -11,7 +11,6 @@ import pando.index.session.RoutedSession;
 /** Sends each operation of one thread to its compute server, which serves every key. */
 final class RolexSession extends RoutedSession<RolexWorker> {
   private static final int ATTEMPTS_MAX = 1_000;
-  private static final int PAUSE_MAX = 40;
 
   private final RolexIndex index;
 
@@ -59,7 +58,7 @@ final class RolexSession extends RoutedSession<RolexWorker> {
           return outcome;
         }
         neighbours.unlock();
-        worker().worker().backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker().worker().backoff().pauseBriefly(attempt);
         neighbours.awaitBusy();
       }
     } finally {

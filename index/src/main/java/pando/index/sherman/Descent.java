@@ -24,7 +24,6 @@ final class Descent {
   static final int RESTARTS_MAX = 2_000;
 
   private static final int HOPS_MAX = 10_000;
-  private static final int PAUSE_MAX = 40;
 
   private final ShermanServer server;
   private final Nodes nodes;
@@ -259,7 +258,7 @@ final class Descent {
     }
     forgetGuide();
     if (attempt > 0) {
-      backoff.pause(Math.min(attempt, PAUSE_MAX));
+      backoff.pauseBriefly(attempt);
     }
   }
 

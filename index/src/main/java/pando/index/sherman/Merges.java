@@ -29,7 +29,6 @@ final class Merges {
   private static final int STEP = 4;
 
   private static final int WRITES_MAX = 100;
-  private static final int PAUSE_MAX = 40;
 
   private final ShermanServer server;
   private final BLinkLayout layout;
@@ -149,7 +148,7 @@ final class Merges {
         return;
       } catch (PandoException e) {
         failure = e;
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
     throw stoppedHalfWay(node, failure);
@@ -173,7 +172,7 @@ final class Merges {
         return catalogue.replaceRoot(root, child, level) || attempt > 0;
       } catch (PandoException e) {
         failure = e;
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
     throw stoppedHalfWay(parent, failure);

@@ -15,7 +15,6 @@ import pando.index.sherman.Neighbours.Outcome;
 final class ShermanSession extends RoutedSession<ShermanWorker> {
   private static final int NO_HOME = -1;
   private static final int ATTEMPTS_MAX = 1_000;
-  private static final int PAUSE_MAX = 40;
 
   private final ShermanIndex index;
   private final int home;
@@ -75,7 +74,7 @@ final class ShermanSession extends RoutedSession<ShermanWorker> {
           return outcome == Outcome.FOUND;
         }
         unlockNeighbours();
-        worker(wanted).worker().backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker(wanted).worker().backoff().pauseBriefly(attempt);
         worker(reached).neighbours().awaitBusy();
       }
     } finally {

@@ -35,7 +35,6 @@ final class Splits {
   private static final int REFUSALS_MAX = 8;
 
   private static final int ATTEMPTS_MAX = 100;
-  private static final int PAUSE_MAX = 40;
   private static final long NOTHING = -1;
 
   private final ShermanServer server;
@@ -158,7 +157,7 @@ final class Splits {
         return;
       } catch (PandoException e) {
         failure = e;
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
     locks.keep();
@@ -344,7 +343,7 @@ final class Splits {
         if (attempt >= ATTEMPTS_MAX) {
           throw e;
         }
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
+        worker.backoff().pauseBriefly(attempt);
       }
     }
   }

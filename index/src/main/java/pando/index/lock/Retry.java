@@ -1,0 +1,32 @@
+package pando.index.lock;
+
+import pando.fabric.PandoException;
+import pando.fabric.Worker;
+
+/** Repeats a step that must not stay half-way, such as a WRITE before an unlock. */
+public final class Retry {
+  private static final int ATTEMPTS_MAX = 100;
+
+  private Retry() {}
+
+  /**
+   * Repeats a step until it ends without a {@link PandoException}, and waits a little before each
+   * new attempt.
+   *
+   * @param step may be repeated, whether or not an earlier attempt took effect
+   * @throws PandoException the failure of the last of {@value #ATTEMPTS_MAX} attempts
+   */
+  public static void untilDone(Worker worker, Runnable step) {
+    for (int attempt = 0; ; attempt++) {
+      try {
+        step.run();
+        return;
+      } catch (PandoException e) {
+        if (attempt == ATTEMPTS_MAX - 1) {
+          throw e;
+        }
+        worker.backoff().pauseBriefly(attempt);
+      }
+    }
+  }
+}
