@@ -18,7 +18,9 @@ public interface Backoff {
    *
    * @param attempt number of the attempt that failed, from 0
    */
-  void pauseBriefly(int attempt);
+  default void pauseBriefly(int attempt) {
+    pause(attempt);
+  }
 
   /**
    * Marks a transition of a local lock or cache state. Free in production; a simulator may switch

@@ -26,11 +26,6 @@ final class SimBackoff implements Backoff {
   }
 
   @Override
-  public void pauseBriefly(int attempt) {
-    pause(attempt);
-  }
-
-  @Override
   public void transition() {
     Client client = host.simulation().running();
     if (client != null) {
