@@ -2,15 +2,16 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
-import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.Partitioning;
 import pando.index.cache.CacheContext;
 import pando.index.cache.NodeCache;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
+import pando.index.session.Gate;
 
 /**
  * One compute server: the range of keys it owns, its cache, and its share of the pool's free nodes.
@@ -100,8 +101,8 @@ final class ComputeServer {
    * Keeps operations out, writes back what is dirty and empties the cache. After a failure the
    * server is open, and what could not be written back is still cached.
    */
-  void quiesce(Backoff backoff) {
-    gate.shut(backoff);
+  void quiesce(Worker worker) {
+    gate.shut(worker);
     boolean empty = false;
     try {
       cache.flush(house);

@@ -453,7 +453,7 @@ public final class DexIndex implements RangeIndex {
       closed = true;
       for (ComputeServer server : locals()) {
         try {
-          server.quiesce(topology.worker().backoff());
+          server.quiesce(topology.worker());
           server.trim();
         } catch (RuntimeException e) {
           failure = e;

@@ -5,6 +5,7 @@ import pando.fabric.PandoException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.node.NodeLayout;
+import pando.index.session.Gate;
 import pando.index.session.Operation;
 
 /**
@@ -46,7 +47,7 @@ final class PartitionWorker {
     this.offload = descent.offload;
     this.splits = new Splits(server, context, descent, sharedNodes, sharedSplits);
     this.merges = new Merges(server, context, descent, sharedNodes, sharedSplits);
-    this.pass = server.gate.pass(context.worker().backoff());
+    this.pass = server.gate.pass(context.worker());
     this.trail = new Trail(memory);
   }
 

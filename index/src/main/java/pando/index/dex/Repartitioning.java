@@ -114,7 +114,7 @@ final class Repartitioning {
       int done = 0;
       try {
         for (ComputeServer server : servers) {
-          server.quiesce(topology.worker().backoff());
+          server.quiesce(topology.worker());
           done++;
         }
       } finally {
