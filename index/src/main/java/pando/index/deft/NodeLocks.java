@@ -8,6 +8,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.lock.SessionLocks;
 
 /**
  * The locks that one session holds on nodes, shared or exclusively.
@@ -20,7 +21,7 @@ import pando.fabric.memory.Words;
  * <p>As nodes may share a word, nobody should wait for one lock while he holds another: with {@link
  * #tryExclusive}, two who do so cannot wait for each other.
  */
-abstract sealed class NodeLocks permits SxLocks, CasLocks {
+abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLocks {
   /*
    * Nodes share words, so that a session may want a word that it holds: for a leaf, its sibling and
    * its parent. It holds the word once, in the stronger mode, and counts; the last who lets go of it
@@ -98,6 +99,7 @@ abstract sealed class NodeLocks permits SxLocks, CasLocks {
     long word = words.wordOf(node);
     int place = placeOf(word);
     if (place < 0) {
+      makeRoom();
       return take(node, word, false, reads);
     }
     times[place]++;
@@ -116,6 +118,7 @@ abstract sealed class NodeLocks permits SxLocks, CasLocks {
     long word = words.wordOf(node);
     int place = placeOf(word);
     if (place < 0) {
+      makeRoom();
       return take(node, word, true, reads);
     }
     times[place]++;
@@ -146,6 +149,7 @@ abstract sealed class NodeLocks permits SxLocks, CasLocks {
     long word = words.wordOf(node);
     int place = placeOf(word);
     if (place < 0) {
+      makeRoom();
       return tryTake(word);
     }
     if (!exclusive[place] && !tryExchange(place)) {
@@ -155,13 +159,8 @@ abstract sealed class NodeLocks permits SxLocks, CasLocks {
     return true;
   }
 
-  /**
-   * Posts changes of a node and lets go of its lock behind them. All go to the node's memory
-   * server.
-   *
-   * @param changes what to write, or nothing; is used up
-   */
-  final void writeAndUnlock(long node, VerbList changes) {
+  @Override
+  public final void writeAndUnlock(long node, VerbList changes) {
     int place = placeOf(words.wordOf(node));
     if (times[place] > 1) {
       worker.post(changes);
@@ -179,18 +178,18 @@ abstract sealed class NodeLocks permits SxLocks, CasLocks {
     changes.clear();
   }
 
-  /** Lets go of a node's lock. */
-  final void unlock(long node) {
+  @Override
+  public final void unlock(long node) {
     writeAndUnlock(node, list.clear());
   }
 
-  /** Lets go of everything after a failure; further failures join the first. */
-  final void abandon(RuntimeException failure) {
+  @Override
+  public final void abandon(Throwable failure) {
     while (count > 0) {
       int place = count - 1;
       try {
         releaseSurely(held[place], exclusive[place], tickets[place], unsure[place]);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         failure.addSuppressed(e);
       }
       forget(place);
@@ -211,8 +210,8 @@ abstract sealed class NodeLocks permits SxLocks, CasLocks {
   /** Tells whether a word that was held exclusively is so in the pool. */
   abstract boolean isInPool(int place);
 
-  /** Forgets what is held and leaves it locked, as nobody may use it any more. */
-  final void keep() {
+  @Override
+  public final void keep() {
     count = 0;
   }
 
@@ -304,15 +303,19 @@ abstract sealed class NodeLocks permits SxLocks, CasLocks {
     return exclusive[place];
   }
 
-  /** Notes a word that is held from now on. */
-  final int hold(long word, boolean exclusively, int ticket) {
+  /** Makes room for one word more, before it is taken: there may be no memory for that. */
+  private void makeRoom() {
     if (count == held.length) {
-      held = Arrays.copyOf(held, 2 * count);
       exclusive = Arrays.copyOf(exclusive, 2 * count);
       tickets = Arrays.copyOf(tickets, 2 * count);
       unsure = Arrays.copyOf(unsure, 2 * count);
       times = Arrays.copyOf(times, 2 * count);
+      held = Arrays.copyOf(held, 2 * count);
     }
+  }
+
+  /** Notes a word that is held from now on. */
+  final int hold(long word, boolean exclusively, int ticket) {
     held[count] = word;
     exclusive[count] = exclusively;
     tickets[count] = ticket;

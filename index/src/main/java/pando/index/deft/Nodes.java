@@ -3,11 +3,11 @@ package pando.index.deft;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
-import pando.fabric.PandoException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
+import pando.index.lock.Retry;
 
 /** READs nodes and parts of nodes, tells whether they are whole, and prepares what is written. */
 final class Nodes {
@@ -28,7 +28,6 @@ final class Nodes {
 
   private static final int READS_MAX = 64;
   private static final int PAUSE_MAX = 12;
-  private static final int REPAIRS_MAX = 100;
 
   private final DeftServer server;
   private final Validation validation;
@@ -450,21 +449,17 @@ final class Nodes {
    * between a part and the checksum, and then nobody could use the node any more.
    */
   void repairChecksum(NodeLocks locks) {
-    for (int attempt = 0; changed != GlobalAddress.NULL; attempt++) {
-      try {
-        if (locks.isSurelyHeld(changed)) {
-          worker.read(changed, again, nodeBytes);
-          long sum = NodeHeader.computeChecksum(memory, again, nodeBytes);
-          NodeHeader.setChecksum(memory, again, sum);
-          worker.write(changed + NodeHeader.CHECKSUM, again + NodeHeader.CHECKSUM, Long.BYTES);
-        }
-        changed = GlobalAddress.NULL;
-      } catch (PandoException e) {
-        if (attempt == REPAIRS_MAX) {
-          throw e;
-        }
-        worker.backoff().pauseBriefly(attempt);
-      }
+    if (changed != GlobalAddress.NULL) {
+      Retry.underLocks(worker, locks, "a change", changed, () -> writeChecksum(locks));
+    }
+  }
+
+  private void writeChecksum(NodeLocks locks) {
+    if (locks.isSurelyHeld(changed)) {
+      worker.read(changed, again, nodeBytes);
+      long sum = NodeHeader.computeChecksum(memory, again, nodeBytes);
+      NodeHeader.setChecksum(memory, again, sum);
+      worker.write(changed + NodeHeader.CHECKSUM, again + NodeHeader.CHECKSUM, Long.BYTES);
     }
   }
 }

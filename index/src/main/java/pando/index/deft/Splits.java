@@ -364,6 +364,13 @@ final class Splits {
         return;
       }
     }
+    throw new StalledException(
+        "no place above a node that has changed: level="
+            + (level + 1)
+            + ", low="
+            + low
+            + ", node="
+            + GlobalAddress.toString(address));
   }
 
   /** Refreshes a pointer of the node that is held in {@link #parent}, and lets go of its lock. */

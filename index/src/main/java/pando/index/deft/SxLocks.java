@@ -96,7 +96,7 @@ final class SxLocks extends NodeLocks {
       boolean read = free || await(node, word, true, xTicket, SxWord.sTicket(before), reads);
       holdExclusively(place, xTicket);
       return read;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       // The shared ticket is gone, or nobody can tell.
       forget(place);
       throw e;
@@ -108,7 +108,7 @@ final class SxLocks extends NodeLocks {
       long node, long word, boolean exclusively, int xTicket, int sTicket, VerbList reads) {
     try {
       return poll(node, word, exclusively, xTicket, sTicket, reads);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       abandoned.add(new Ticket(word, exclusively, xTicket, sTicket));
       throw e;
     }

@@ -53,6 +53,18 @@ public final class LocalLocks {
     if (serving.get(lock) == ticket) {
       return true;
     }
+    try {
+      return await(lock, ticket, worker, waitNanos) || !abandon(lock, ticket);
+    } catch (RuntimeException | Error e) {
+      if (!abandon(lock, ticket)) {
+        release(lock);
+      }
+      throw e;
+    }
+  }
+
+  /** Waits for a ticket's turn; {@code false} where that took too long. */
+  private boolean await(int lock, int ticket, Worker worker, long waitNanos) {
     Backoff backoff = worker.backoff();
     long start = worker.nanoTime();
     for (int attempt = 0; serving.get(lock) != ticket; attempt++) {
@@ -60,7 +72,7 @@ public final class LocalLocks {
       int ahead = Math.min(ticket - serving.get(lock), PATIENT);
       backoff.pause(attempt < EAGER ? Math.max(Math.min(attempt / 16, 15), ahead - 1) : PATIENT);
       if (attempt > EAGER && worker.nanoTime() - start > waitNanos) {
-        return !abandon(lock, ticket);
+        return false;
       }
     }
     return true;

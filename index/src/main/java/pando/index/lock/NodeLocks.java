@@ -7,13 +7,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import pando.fabric.GlobalAddress;
-import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 
 /** The locks that one session holds on nodes. Not thread-safe. */
-public final class NodeLocks {
+public final class NodeLocks implements SessionLocks {
   /*
    * The hierarchical on-chip lock (Sherman section 4.3, figure 6). A thread takes the local lock
    * first, in the order of coming, and then the global one by masked CAS from 0 to its compute
@@ -40,7 +39,6 @@ public final class NodeLocks {
   public static final int SCRATCH_BYTES = 2 * Long.BYTES;
 
   private static final int EAGER = 10_000;
-  private static final int TAKES_MAX = 100;
   private static final int SPIN_PAUSE_MAX = 20;
 
   private final LockTables tables;
@@ -121,6 +119,7 @@ public final class NodeLocks {
     long lock = tables.lockOf(node);
     int place = placeOf(lock);
     if (place < 0) {
+      makeRoom();
       takeLocal(lock, node);
       place = hold(lock);
     } else {
@@ -141,13 +140,17 @@ public final class NodeLocks {
     }
   }
 
-  private int hold(long lock) {
+  /** Makes room for one lock more, before it is taken: there may be no memory for that. */
+  private void makeRoom() {
     if (count == held.length) {
-      held = Arrays.copyOf(held, 2 * count);
       global = Arrays.copyOf(global, 2 * count);
       words = Arrays.copyOf(words, 2 * count);
       times = Arrays.copyOf(times, 2 * count);
+      held = Arrays.copyOf(held, 2 * count);
     }
+  }
+
+  private int hold(long lock) {
     held[count] = lock;
     times[count] = 1;
     boolean handed = local && tables.localOf(lock).isHanded(LockTables.numberOf(lock));
@@ -231,6 +234,7 @@ public final class NodeLocks {
   public boolean tryLock(long node, boolean owned) {
     long lock = tables.lockOf(node);
     int place = placeOf(lock);
+    makeRoom();
     if (place >= 0) {
       times[place]++;
     } else if (local && !tables.localOf(lock).tryLock(LockTables.numberOf(lock))) {
@@ -248,12 +252,7 @@ public final class NodeLocks {
     return false;
   }
 
-  /**
-   * Posts changes of a node and lets go of its lock behind them. All go to the node's memory
-   * server.
-   *
-   * @param changes what to write, or nothing; is used up
-   */
+  @Override
   public void writeAndUnlock(long node, VerbList changes) {
     int place = placeOf(tables.lockOf(node));
     if (times[place] > 1) {
@@ -308,14 +307,29 @@ public final class NodeLocks {
     changes.clear();
   }
 
-  /** Lets go of a node's lock. */
+  @Override
   public void unlock(long node) {
     writeAndUnlock(node, single.clear());
   }
 
-  /** Lets go of all locks that are held, in one round trip. Not with versions. */
+  /**
+   * Unlocks everything that is held, in one round trip; one lock after the other where that fails.
+   * Not with versions.
+   */
   public void unlockAll() {
     assert !versions : "each lock has another word to write";
+    try {
+      unlockAllGlobal();
+    } catch (RuntimeException | Error e) {
+      abandon(e);
+      throw e;
+    }
+    while (count > 0) {
+      releaseLast();
+    }
+  }
+
+  private void unlockAllGlobal() {
     single.clear();
     for (int place = 0; place < count; place++) {
       if (global[place]) {
@@ -325,29 +339,30 @@ public final class NodeLocks {
     if (single.size() > 0) {
       worker.scatter(single);
     }
-    while (count > 0) {
-      times[count - 1] = 1;
-      release(count - 1);
-    }
   }
 
-  /** Lets go of everything after a failure; another failure joins the first. */
-  public void abandon(RuntimeException failure) {
+  @Override
+  public void abandon(Throwable failure) {
     while (count > 0) {
-      int place = count - 1;
-      times[place] = 1;
       try {
-        if (global[place]) {
-          takeBackSurely(held[place]);
+        if (global[count - 1]) {
+          long lock = held[count - 1];
+          Retry.untilDone(worker, () -> takeBack(lock));
         }
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         failure.addSuppressed(e);
       }
-      release(place);
+      releaseLast();
     }
   }
 
-  /** Forgets what is held and leaves it locked, as nobody may use it any more. */
+  /** Unlocks locally what was taken last, however often it was. */
+  private void releaseLast() {
+    times[count - 1] = 1;
+    release(count - 1);
+  }
+
+  @Override
   public void keep() {
     count = 0;
   }
@@ -361,22 +376,6 @@ public final class NodeLocks {
     worker.read(tables.wordOf(held[place]), found, Long.BYTES);
     long holder = (memory.get(LONG, found) >>> tables.shiftOf(held[place])) & LockTables.LOCK_MASK;
     return ((holder ^ owner) & ~others) == 0;
-  }
-
-  /** Frees a global lock if it is still ours, again and again where that fails. */
-  private void takeBackSurely(long lock) {
-    long start = worker.nanoTime();
-    for (int attempt = 0; ; attempt++) {
-      try {
-        takeBack(lock);
-        return;
-      } catch (PandoException e) {
-        if (attempt > TAKES_MAX || worker.nanoTime() - start > waitNanos) {
-          throw e;
-        }
-        worker.backoff().pauseBriefly(attempt);
-      }
-    }
   }
 
   /** Frees a global lock if it is still ours. */

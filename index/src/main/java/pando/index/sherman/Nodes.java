@@ -13,6 +13,7 @@ import pando.index.CorruptNodeException;
 import pando.index.lock.LocalLocks;
 import pando.index.lock.LockTables;
 import pando.index.lock.NodeLocks;
+import pando.index.lock.Retry;
 
 /** READs nodes until they are whole, and puts what has changed into lists of WRITEs. */
 final class Nodes {
@@ -53,6 +54,12 @@ final class Nodes {
   private final long before;
   private final long after;
   private final VerbList list = new VerbList();
+
+  /** The leaf of which an entry was written last, and behind it the checksum. */
+  private long changed = GlobalAddress.NULL;
+
+  /** Where that leaf starts in local memory. */
+  private long changedAt;
 
   Nodes(ShermanServer server, Worker worker, long scratch) {
     this.server = server;
@@ -358,18 +365,30 @@ final class Nodes {
     }
   }
 
+  /** Forgets about earlier changes. */
+  void reset() {
+    changed = GlobalAddress.NULL;
+  }
+
   /**
-   * Writes a leaf's checksum anew where an entry was written and its checksum was not. The caller
-   * holds the leaf's lock.
+   * Writes, after a failure, the checksum of a leaf that is still locked: its list may have ended
+   * between an entry and the checksum, and then no session could use the leaf any more.
    */
-  void mendChecksum(long address, long buffer) {
-    if (validation != Validation.CHECKSUM) {
+  void repairChecksum(NodeLocks locks) {
+    if (changed != GlobalAddress.NULL) {
+      Retry.underLocks(worker, locks, "a change", changed, () -> writeChecksum(locks));
+    }
+  }
+
+  private void writeChecksum(NodeLocks locks) {
+    if (!locks.isStillOurs(changed)) {
       return;
     }
-    readImage(address, buffer);
-    if (!isWhole(buffer)) {
-      BLinkLayout.setChecksum(memory, buffer, layout.computeChecksum(memory, buffer));
-      worker.write(address + BLinkLayout.CHECKSUM, buffer + BLinkLayout.CHECKSUM, Long.BYTES);
+    readImage(changed, changedAt);
+    if (!isWhole(changedAt)) {
+      BLinkLayout.setChecksum(memory, changedAt, layout.computeChecksum(memory, changedAt));
+      long checksum = changedAt + BLinkLayout.CHECKSUM;
+      worker.write(changed + BLinkLayout.CHECKSUM, checksum, Long.BYTES);
     }
   }
 
@@ -396,6 +415,8 @@ final class Nodes {
       long sum = layout.entrySum(memory, buffer, index) - sumBefore;
       BLinkLayout.setChecksum(memory, buffer, BLinkLayout.checksum(memory, buffer) + sum);
       writes.write(address + BLinkLayout.CHECKSUM, buffer + BLinkLayout.CHECKSUM, Long.BYTES);
+      changed = address;
+      changedAt = buffer;
     }
   }
 }

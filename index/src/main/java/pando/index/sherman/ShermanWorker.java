@@ -97,6 +97,7 @@ final class ShermanWorker implements HostedWorker {
   boolean write(Operation operation, long wanted, long stored) {
     writing = GlobalAddress.NULL;
     splits.reset();
+    nodes.reset();
     try {
       return writeLocked(operation, wanted, stored);
     } catch (RuntimeException e) {
@@ -154,9 +155,7 @@ final class ShermanWorker implements HostedWorker {
   /** Completes, after a failure, what was written, while its leaf is still locked. */
   private void mend(RuntimeException failure) {
     try {
-      if (writing != GlobalAddress.NULL && locks.isStillOurs(writing)) {
-        nodes.mendChecksum(writing, leaf);
-      }
+      nodes.repairChecksum(locks);
       splits.complete();
     } catch (RuntimeException e) {
       failure.addSuppressed(e);

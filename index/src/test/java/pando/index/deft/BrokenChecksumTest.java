@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList.Kind;
 import pando.index.HookedFabric;
@@ -85,6 +88,40 @@ class BrokenChecksumTest {
         assertThat(other.put(key, key)).isEqualTo(key != 1 || change != Change.REMOVE);
       }
       assertThat(options.walk(fabric).problems()).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"on", "off"})
+  void shouldKeepANodeLockedThatCannotBeMadeWhole(String sxLocks) {
+    DeftOptions options =
+        DeftOptions.defaults()
+            .withComputeServers(1)
+            .with("node-bytes", "448")
+            .with("validation", "checksum")
+            .with("lock-wait-millis", "20")
+            .with("sx-locks", sxLocks);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 973));
+        DeftIndex index = DeftIndex.create(fabric, options);
+        Session session = index.session();
+        Session other = index.session()) {
+      session.put(1, 1);
+      fabric.hookNext(
+          verbs -> verbs.size() > 2 && verbs.kind(0) == Kind.WRITE,
+          posting -> {
+            posting.post(0, 1);
+            fabric.hookEach(
+                verbs -> true,
+                verbs -> {
+                  throw new MemoryServerLostException("lost by a test");
+                });
+            throw new UnknownOutcomeException("broken");
+          });
+      assertThatThrownBy(() -> session.put(1, 2))
+          .isInstanceOf(UnknownOutcomeException.class)
+          .hasStackTraceContaining("keeps its nodes locked");
+      fabric.unhook();
+      assertThatThrownBy(() -> other.put(1, 3)).isInstanceOf(StalledException.class);
     }
   }
 }

@@ -12,6 +12,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import pando.fabric.Fabric;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
+import pando.fabric.VerbList.Kind;
+import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.deft.LossyWorker.Loss;
 
@@ -173,5 +175,22 @@ class LostVerbsTest {
     two.locks.settle();
     assertThat(SxWord.isIdle(one.word(NODE))).isTrue();
     assertThat(SxWord.sCurrent(one.word(NODE))).isEqualTo(1);
+  }
+
+  @Test
+  void shouldHandItsTicketOnWhereWaitingFails() {
+    HookedFabric hooked = new HookedFabric(fabric);
+    try (LockKit kit = new LockKit(hooked, abandoned, false, NO_WAIT, 4, 5)) {
+      assertThat(one.lockExclusive(NODE)).isTrue();
+      hooked.hookNext(
+          verbs -> verbs.size() > 0 && verbs.kind(0) == Kind.READ,
+          poll -> {
+            throw new StackOverflowError("by a test");
+          });
+      assertThatThrownBy(() -> kit.lockExclusive(NODE)).isInstanceOf(StackOverflowError.class);
+      one.locks.unlock(NODE);
+      one.locks.settle();
+      assertThat(SxWord.isIdle(one.word(NODE))).isTrue();
+    }
   }
 }

@@ -1,7 +1,9 @@
 package pando.index.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -167,5 +169,25 @@ class LocalLocksTest {
     assertThat(counted[0] + counted[1]).isEqualTo(taken.get());
     assertThat(locks.tryLock(0)).isTrue();
     assertThat(locks.tryLock(1)).isTrue();
+  }
+
+  @Test
+  void shouldGiveItsPlaceUpWhereWaitingFails() {
+    Worker failing =
+        (Worker)
+            Proxy.newProxyInstance(
+                Worker.class.getClassLoader(),
+                new Class<?>[] {Worker.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("backoff")) {
+                    throw new StackOverflowError("by a test");
+                  }
+                  return method.invoke(worker, arguments);
+                });
+    assertThat(locks.tryLock(LOCK)).isTrue();
+    assertThatThrownBy(() -> locks.lock(LOCK, failing, LONG_WAIT))
+        .isInstanceOf(StackOverflowError.class);
+    locks.release(LOCK);
+    assertThat(locks.tryLock(LOCK)).isTrue();
   }
 }

@@ -282,4 +282,31 @@ class NodeLocksTest {
       other.locks.unlock(NODE);
     }
   }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3})
+  void shouldUnlockAllWhereThatFailsHalfWay(int done) {
+    try (Kit kit = kit(Place.IN_CARD, 0, 0);
+        Kit other = kit(Place.IN_CARD, 1, 0)) {
+      long[] nodes = {NODE, NODE + 64, NODE + 128};
+      for (long node : nodes) {
+        kit.locks.lock(node, false);
+      }
+      fabric.hookNext(
+          startsWith(Kind.WRITE),
+          posting -> {
+            posting.postFirst(done);
+            throw new OutOfMemoryError("by a test");
+          });
+      assertThatThrownBy(kit.locks::unlockAll)
+          .isInstanceOf(OutOfMemoryError.class)
+          .hasNoSuppressedExceptions();
+      for (long node : nodes) {
+        assertThat(other.locks.tryLock(node, false)).isTrue();
+        other.locks.unlock(node);
+        assertThat(kit.locks.tryLock(node, false)).as("and the local one").isTrue();
+        kit.locks.unlock(node);
+      }
+    }
+  }
 }
