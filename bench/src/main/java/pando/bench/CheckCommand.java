@@ -2,6 +2,7 @@ package pando.bench;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -59,6 +60,8 @@ final class CheckCommand implements Callable<Integer> {
     }
     try (BufferedReader reader = Files.newBufferedReader(file)) {
       return HistoryText.read(reader);
+    } catch (CharacterCodingException e) {
+      throw new IllegalArgumentException("not a text in UTF-8", e);
     }
   }
 }

@@ -1,9 +1,10 @@
 package pando.bench;
 
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The command itself, which only has subcommands. */
@@ -26,12 +27,21 @@ import picocli.CommandLine.Spec;
       ComputeServerCommand.class,
       HelpCommand.class
     },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:success",
+      "1:a failure, such as a check that did not hold",
+      "2:a command or options that make no sense"
+    },
     footer = {"", "Begin with: pando demo"})
-final class PandoCommand implements Runnable {
+final class PandoCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
+  /** Prints the help, where no subcommand is given. */
   @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "a command is missing");
+  public Integer call() {
+    CommandLine command = spec.commandLine();
+    command.usage(command.getErr());
+    return CommandLine.ExitCode.USAGE;
   }
 }

@@ -60,6 +60,7 @@ enum SimulationMode {
     List<String> taken = List.of((COMMON + ", " + options).split(", "));
     String ignored =
         spec.commandLine().getParseResult().matchedOptions().stream()
+            .distinct()
             .filter(option -> !taken.contains(option.longestName()))
             .map(SimulationMode::text)
             .collect(Collectors.joining(", "));

@@ -21,6 +21,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.bench.keys.KeySet;
+import pando.index.IndexSystem;
+import pando.index.Systems;
 import picocli.CommandLine;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -111,7 +113,6 @@ final class MainTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "pando                                            | a command is missing",
         "pando nonsense                                   | nonsense",
         "pando bench --nonsense                           | Unknown option: '--nonsense'",
         "pando bench --records 12x                        | '12x' is not a quantity",
@@ -225,6 +226,47 @@ final class MainTest {
   void shouldListTheSettingsOfTheIndexInTheHelp() {
     execute("bench", "--help");
     assertThat(out.toString()).contains("node-bytes: ").contains("admission: ");
+  }
+
+  @Test
+  void shouldPrintItsHelpWhereNoCommandIsGiven() {
+    assertThat(execute()).isEqualTo(2);
+    assertThat(err.toString()).startsWith("Usage: pando ").contains("Begin with: pando demo");
+    assertThat(out.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldListEachSystemInTheHelp() {
+    execute("bench", "--help");
+    for (IndexSystem system : Systems.all()) {
+      assertThat(out.toString()).contains("\n" + system.name() + ": ");
+    }
+  }
+
+  @Test
+  void shouldRefuseToCheckWhatIsNoText() throws IOException {
+    Path file = directory.resolve("bytes");
+    Files.write(file, new byte[] {'g', 'e', 't', (byte) 0xC3, (byte) 0x28, (byte) 0xFF});
+    assertThat(execute("check", file.toString())).isEqualTo(2);
+    assertThat(err.toString()).contains(file + ": not a text in UTF-8");
+    assertThat(err.toString().lines()).hasSize(1);
+  }
+
+  @Test
+  void shouldPrintEachSettingOnceInTheCommandThatReplaysASeed() {
+    int status =
+        execute(
+            "simulate",
+            "--seeds=4",
+            "--operations=800",
+            "--faults=crash-compute",
+            "--set=merge-share=0.5",
+            "--set=admission=0.2",
+            "--set=wire-nanos=500");
+    assertThat(status).isEqualTo(1);
+    assertThat(out.toString())
+        .contains(" --set=merge-share=0.5 --set=admission=0.2 --set=wire-nanos=500 --seeds=1 ")
+        .containsOnlyOnce("wire-nanos");
   }
 
   @Test
