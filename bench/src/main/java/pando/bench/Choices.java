@@ -1,6 +1,7 @@
 package pando.bench;
 
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -9,11 +10,8 @@ import pando.bench.keys.KeySet;
 import pando.bench.simulate.LockKind;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.IndexOptions;
-import pando.index.deft.DeftOptions;
-import pando.index.dex.DexOptions;
-import pando.index.rolex.RolexOptions;
-import pando.index.sherman.ShermanOptions;
+import pando.index.IndexSystem;
+import pando.index.Systems;
 import pando.sim.fault.Fault;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -22,48 +20,12 @@ import picocli.CommandLine.TypeConversionException;
 final class Choices {
   private Choices() {}
 
-  /** The indexes there are. */
-  enum Index {
-    /** DEX. */
-    DEX,
-    /** Sherman. */
-    SHERMAN,
-    /** Sherman with DEX's partitions. */
-    P_SHERMAN,
-    /** The baseline of Sherman's paper. */
-    FG,
-    /** DEFT. */
-    DEFT,
-    /** ROLEX. */
-    ROLEX,
-    /** The baseline of ROLEX's paper. */
-    XSTORE_D;
-
-    /** Returns its settings where nothing is said. */
-    IndexOptions defaults() {
-      return switch (this) {
-        case DEX -> DexOptions.defaults();
-        case SHERMAN -> ShermanOptions.sherman();
-        case P_SHERMAN -> ShermanOptions.partitionedSherman();
-        case FG -> ShermanOptions.fg();
-        case DEFT -> DeftOptions.defaults();
-        case ROLEX -> RolexOptions.rolex();
-        case XSTORE_D -> RolexOptions.xstoreD();
-      };
-    }
-
-    @Override
-    public String toString() {
-      return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-  }
-
   /**
    * What runs in virtual time.
    *
    * @param index {@code null} for locks alone
    */
-  record Simulated(@Nullable Index index) {}
+  record Simulated(@Nullable IndexSystem index) {}
 
   /** Where the memory servers are. */
   enum FabricKind {
@@ -102,10 +64,18 @@ final class Choices {
    */
   record Workloads(List<Workload> list) {}
 
-  /** Reads an index. */
-  static final class IndexConverter extends NameConverter<Index> {
+  /** Reads the system of an index. */
+  static final class IndexConverter extends NameConverter<IndexSystem> {
     IndexConverter() {
-      super(Index.values());
+      super(Systems.all(), IndexSystem::name);
+    }
+  }
+
+  /** The names of all systems, for a command's help. */
+  static final class IndexNames implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return Systems.all().stream().map(IndexSystem::name).iterator();
     }
   }
 

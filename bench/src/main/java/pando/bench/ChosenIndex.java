@@ -1,6 +1,7 @@
 package pando.bench;
 
 import pando.index.IndexOptions;
+import pando.index.IndexSystem;
 import picocli.CommandLine.Option;
 
 /** The option that says which index is opened. */
@@ -11,8 +12,12 @@ final class ChosenIndex {
       paramLabel = "NAME",
       defaultValue = "dex",
       converter = Choices.IndexConverter.class,
-      description = "The index: dex (default), sherman, p-sherman, fg, deft, rolex or xstore-d.")
-  private Choices.Index index;
+      completionCandidates = Choices.IndexNames.class,
+      description = {
+        "The index (default: ${DEFAULT-VALUE}): ${COMPLETION-CANDIDATES}. What each is, and its"
+            + " settings, stand below."
+      })
+  private IndexSystem index;
 
   /** Returns the settings of the index on so many records, checked. */
   IndexOptions options(ServerOptions servers, SettingOptions settings, long records) {

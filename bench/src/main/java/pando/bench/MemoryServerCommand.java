@@ -7,9 +7,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import pando.bench.cluster.JavaProcess;
 import pando.bench.console.Numbers;
-import pando.bench.subject.IndexSubject;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmMemoryServer;
+import pando.index.Systems;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -87,7 +87,7 @@ final class MemoryServerCommand implements Callable<Integer> {
         PoolOptions.defaults()
             .withBytesPerServer(size)
             .withProcessorThreads(processors)
-            .withHandlers(IndexSubject.handlers());
+            .withHandlers(Systems.handlers());
     return ShmMemoryServer.start(name, number(), options);
   }
 

@@ -5,10 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import pando.index.IndexOptions;
-import pando.index.deft.DeftOptions;
-import pando.index.dex.DexOptions;
-import pando.index.rolex.RolexOptions;
-import pando.index.sherman.ShermanOptions;
+import pando.index.IndexSystem;
+import pando.index.Systems;
 import pando.sim.ClusterModel;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,23 +33,29 @@ final class SettingOptions {
     if (command.getCommandSpec().findOption("--set") == null) {
       return;
     }
-    List<String> lines = new ArrayList<>();
-    add(lines, "Settings of dex, for --set:", DexOptions.documentation());
-    add(
-        lines,
-        "Settings of sherman; p-sherman and fg differ in some:",
-        ShermanOptions.documentation());
-    add(lines, "Settings of deft:", DeftOptions.documentation());
-    add(lines, "Settings of rolex; xstore-d differs in one:", RolexOptions.documentation());
+    List<String> lines = new ArrayList<>(List.of("", "Settings of each index, for --set:"));
+    Systems.all().forEach(system -> add(lines, system));
     UsageMessageSpec help = command.getCommandSpec().usageMessage();
     lines.addAll(List.of(help.footer()));
     help.footer(lines.toArray(String[]::new));
   }
 
-  private static void add(List<String> lines, String title, Map<String, String> documentation) {
+  /** Adds the settings of a system, of those that an earlier one has only what differs. */
+  private static void add(List<String> lines, IndexSystem system) {
+    Map<String, String> own = new LinkedHashMap<>(system.documentation());
+    String title = system.name() + ": " + system.description();
+    IndexSystem first =
+        Systems.all().stream()
+            .filter(other -> other.documentation().keySet().equals(own.keySet()))
+            .findFirst()
+            .orElse(system);
+    if (!first.equals(system)) {
+      own.entrySet().removeAll(first.documentation().entrySet());
+      title += ". Its settings are those of " + first.name() + ", but for";
+    }
     lines.add("");
     lines.add(title);
-    documentation.forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
+    own.forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
   }
 
   /** Returns the settings that are no constants of the simulator's model, in their order. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import pando.bench.simulate.TrialPlan;
+import pando.index.IndexSystem;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -42,9 +43,10 @@ final class SimulateCommand implements Callable<Integer> {
       paramLabel = "NAME",
       defaultValue = "dex",
       converter = Choices.SimulatedConverter.class,
+      completionCandidates = Choices.IndexNames.class,
       description = {
         "What to run (default: ${DEFAULT-VALUE}).",
-        "dex, sherman, p-sherman, fg, deft, rolex, xstore-d: an index.",
+        "${COMPLETION-CANDIDATES}: an index. What each is, and its settings, stand below.",
         "lock: locks alone, of the kinds that --lock-kind names."
       })
   private Choices.Simulated simulated;
@@ -71,7 +73,7 @@ final class SimulateCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     jsonOption.check();
-    Choices.Index index = simulated.index();
+    IndexSystem index = simulated.index();
     if (trialOptions.areAskedFor()) {
       Ranges.check(spec, "--index", index != null, "lock", "trials run an index");
     }
@@ -94,7 +96,7 @@ final class SimulateCommand implements Callable<Integer> {
         .run(output);
   }
 
-  private void runWorkloads(Choices.Index index, SimulationOutput output) throws IOException {
+  private void runWorkloads(IndexSystem index, SimulationOutput output) throws IOException {
     SimulationMode.WORKLOADS.check(spec);
     new SimulatedWorkloads(
             index,
@@ -107,14 +109,14 @@ final class SimulateCommand implements Callable<Integer> {
         .run(output);
   }
 
-  private int runTrials(Choices.Index index) throws IOException {
+  private int runTrials(IndexSystem index) throws IOException {
     SimulationMode.TRIALS.check(spec);
     Path history = trialOptions.history();
     return new SimulatedTrials(spec, trialPlan(index), loadOptions.seed(), trialOptions.seeds())
         .run(history, jsonOption.file());
   }
 
-  private TrialPlan trialPlan(Choices.Index index) {
+  private TrialPlan trialPlan(IndexSystem index) {
     SimulationMode mode = SimulationMode.TRIALS;
     int computeServers = serverOptions.computeServers(mode.computeServers());
     int clients = Ranges.single(spec, "--threads", simulationOptions.threads(mode));
@@ -125,7 +127,7 @@ final class SimulateCommand implements Callable<Integer> {
         spec,
         () ->
             new TrialPlan(
-                index.defaults(),
+                index,
                 computeServers,
                 serverOptions.memoryServers(mode.memoryServers()),
                 clients,

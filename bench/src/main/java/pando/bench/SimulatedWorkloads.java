@@ -11,11 +11,12 @@ import pando.bench.simulate.SimPlan;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
+import pando.index.IndexSystem;
 import pando.sim.ClusterOptions;
 
 /** Workloads in virtual time: every combination of what the options list, on one loaded tree. */
 final class SimulatedWorkloads {
-  private final Choices.Index index;
+  private final IndexSystem index;
   private final DrawOptions draw;
   private final LoadOptions load;
   private final long records;
@@ -26,7 +27,7 @@ final class SimulatedWorkloads {
 
   /** Checks all options. */
   SimulatedWorkloads(
-      Choices.Index index,
+      IndexSystem index,
       List<Workload> workloads,
       DrawOptions draw,
       LoadOptions load,
@@ -42,7 +43,7 @@ final class SimulatedWorkloads {
     cluster =
         simulation
             .cluster(SimulationMode.WORKLOADS, servers, load.seed())
-            .withModel(settings.model(IndexPlan.modelOf(index.defaults())));
+            .withModel(settings.model(IndexPlan.modelOf(index)));
     for (Workload workload : workloads) {
       for (Distribution distribution : draw.distributions()) {
         for (CacheSize cache : servers.caches()) {

@@ -1,5 +1,6 @@
 package pando.index;
 
+import java.util.Map;
 import pando.fabric.Fabric;
 
 /**
@@ -37,6 +38,19 @@ public interface IndexOptions {
 
   /** Returns these options with another cache size per compute server. */
   IndexOptions withCacheBytes(long bytes);
+
+  /** Returns what each setting means, by its name, with the value that it has here. */
+  Map<String, String> documentation();
+
+  /**
+   * Makes an empty index in a pool that has none, with all its compute servers in this process.
+   *
+   * @throws IllegalStateException where the pool holds an index already
+   * @throws IllegalArgumentException where the fabric lacks what the system needs
+   */
+  default RangeIndex create(Fabric fabric) {
+    return create(fabric, 0, computeServers());
+  }
 
   /**
    * Makes an empty index in a pool that has none, with some of its compute servers in this process.

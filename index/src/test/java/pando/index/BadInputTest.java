@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** Input that is wrong or extreme, and use after the end. */
@@ -21,7 +21,7 @@ class BadInputTest {
   private static final int SESSIONS_MAX = 1_000;
 
   @ParameterizedTest
-  @EnumSource(SystemUnderTest.class)
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldRefuseWrongScans(SystemUnderTest system) {
     try (Fabric fabric = Pools.open(1, 8 << 20, 1);
         RangeIndex index = system.tiny(2).create(fabric);
@@ -42,7 +42,7 @@ class BadInputTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SystemUnderTest.class)
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   @SuppressWarnings("NullAway") // Null is what the test is about.
   void shouldRefuseNull(SystemUnderTest system) {
     try (Fabric fabric = Pools.open(1, 8 << 20, 1);
@@ -55,7 +55,7 @@ class BadInputTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SystemUnderTest.class)
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldTakeExtremeKeysAndValues(SystemUnderTest system) {
     try (Fabric fabric = Pools.open(1, 8 << 20, 1);
         RangeIndex index = system.tiny(4).create(fabric);
@@ -79,7 +79,7 @@ class BadInputTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SystemUnderTest.class)
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldStayEmptyAfterARefusedBulkLoad(SystemUnderTest system) {
     try (Fabric fabric = Pools.open(2, 8 << 20, 1);
         RangeIndex index = system.tiny(4).create(fabric);
@@ -111,7 +111,7 @@ class BadInputTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SystemUnderTest.class)
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldTurnAwayWhatComesAfterTheEnd(SystemUnderTest system) {
     try (Fabric fabric = Pools.open(1, 8 << 20, 1)) {
       RangeIndex index = system.tiny(2).create(fabric);
@@ -154,14 +154,10 @@ class BadInputTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SystemUnderTest.class)
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldRefuseASecondIndexAndAWrongJoin(SystemUnderTest system) {
     Configuration configuration = system.tiny(2);
-    String other =
-        switch (system) {
-          case DEFT, ROLEX, XSTORE_D -> "1024";
-          default -> "128";
-        };
+    Configuration other = configuration.with("cache-bytes=1MiB node-bytes=1024");
     try (Fabric fabric = Pools.open(1, 8 << 20, 1)) {
       assertThatIllegalStateException()
           .isThrownBy(() -> configuration.join(fabric, 0, 2))
@@ -172,7 +168,7 @@ class BadInputTest {
             .isThrownBy(() -> configuration.create(fabric))
             .withMessageContaining("holds an index already");
         assertThatIllegalStateException()
-            .isThrownBy(() -> configuration.with("node-bytes", other).join(fabric, 0, 2))
+            .isThrownBy(() -> other.join(fabric, 0, 2))
             .withMessageContaining("found=" + configuration.nodeBytes());
         try (Session session = index.session()) {
           assertThat(session.put(1, 1)).isFalse();
@@ -186,7 +182,7 @@ class BadInputTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SystemUnderTest.class)
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldRefuseComputeServersThatAreNone(SystemUnderTest system) {
     int[][] none = {{-1, 1}, {0, 0}, {0, 3}, {2, 1}, {INT_MAX, 1}, {0, -1}, {1, INT_MAX}};
     Configuration configuration = system.tiny(2);

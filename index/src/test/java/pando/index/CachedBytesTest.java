@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** What compute servers hold in caches, as they tell it. */
@@ -17,7 +17,7 @@ class CachedBytesTest {
   private static final int COMPUTE_SERVERS = 2;
 
   @ParameterizedTest
-  @EnumSource
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldGrowWithWhatIsRead(SystemUnderTest system) {
     SplittableRandom random = new SplittableRandom(Seeds.of(261));
     Configuration configuration = system.tiny(COMPUTE_SERVERS);

@@ -1,14 +1,6 @@
 package pando.index;
 
 import pando.fabric.Fabric;
-import pando.index.deft.DeftOptions;
-import pando.index.deft.DeftPokes;
-import pando.index.dex.DexOptions;
-import pando.index.dex.DexPokes;
-import pando.index.rolex.RolexOptions;
-import pando.index.rolex.RolexPokes;
-import pando.index.sherman.ShermanOptions;
-import pando.index.sherman.ShermanPokes;
 
 /**
  * A system with its settings, as a test uses it. Immutable.
@@ -56,14 +48,16 @@ public record Configuration(IndexOptions options) {
     return options.walk(fabric);
   }
 
-  /** Opens the pool to damage of nodes. */
+  /** Opens the pool to damage of nodes: by the class of Pokes that stands beside the options. */
   public Pokes pokes(Fabric fabric) {
-    return switch (options) {
-      case DexOptions dex -> new DexPokes(fabric, dex.nodeBytes());
-      case ShermanOptions sherman -> new ShermanPokes(fabric, sherman);
-      case DeftOptions deft -> new DeftPokes(fabric, deft);
-      case RolexOptions rolex -> new RolexPokes(fabric, rolex);
-      default -> throw new IllegalArgumentException("no such system: " + options);
-    };
+    String name = options.getClass().getName().replace("Options", "Pokes");
+    try {
+      return (Pokes)
+          Class.forName(name)
+              .getConstructor(Fabric.class, options.getClass())
+              .newInstance(fabric, options);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("no pokes: class=" + name, e);
+    }
   }
 }

@@ -39,7 +39,7 @@ public final class IndexProcess implements AutoCloseable {
   public static IndexProcess computeServers(
       SystemUnderTest system, int first, String... memoryServers) throws IOException {
     return start(
-        "compute", system.name(), Integer.toString(first), String.join(",", memoryServers));
+        "compute", system.systemName(), Integer.toString(first), String.join(",", memoryServers));
   }
 
   /** Returns the system with settings that all processes use. */
@@ -101,7 +101,7 @@ public final class IndexProcess implements AutoCloseable {
       serveMemory(arguments[1], Integer.parseInt(arguments[2]), input);
     } else {
       serveKeys(
-          configuration(SystemUnderTest.valueOf(arguments[1])),
+          configuration(SystemUnderTest.of(arguments[1])),
           Integer.parseInt(arguments[2]),
           List.of(arguments[3].split(",")),
           input);

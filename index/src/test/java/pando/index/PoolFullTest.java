@@ -13,7 +13,7 @@ import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 import pando.fabric.PoolFullException;
 
@@ -101,7 +101,7 @@ class PoolFullTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SystemUnderTest.class)
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldBeUsableAfterAnIndexDidNotFit(SystemUnderTest system) {
     // DEFT's nodes are no larger than 1 KB: its 67 do not fit into 64.
     long bytes = system == SystemUnderTest.DEFT ? 64 << 10 : 128 << 10;
@@ -122,15 +122,15 @@ class PoolFullTest {
 
   /** Returns a size of nodes of which there is no room for those of an empty index. */
   private static String tooLarge(SystemUnderTest system) {
-    return switch (system) {
-      case DEFT -> "1024";
-      case ROLEX, XSTORE_D -> "131072";
+    return switch (system.systemName()) {
+      case "deft" -> "1024";
+      case "rolex", "xstore-d" -> "131072";
       default -> "65536";
     };
   }
 
   @ParameterizedTest
-  @EnumSource(SystemUnderTest.class)
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldStayEmptyAfterABulkLoadThatDidNotFit(SystemUnderTest system) {
     try (Fabric fabric = Pools.open(1, 128 << 10, 1);
         RangeIndex index = system.tiny(2).create(fabric);

@@ -1,11 +1,8 @@
 package pando.index;
 
-import java.util.List;
 import pando.fabric.Fabric;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
-import pando.index.dex.DexOffload;
-import pando.index.rolex.RolexWrites;
 
 /** Small pools for tests. */
 public final class Pools {
@@ -22,6 +19,6 @@ public final class Pools {
     return PoolOptions.defaults()
         .withBytesPerServer(bytesPerServer)
         .withChunkBytes(64 << 10)
-        .withHandlers(List.of(new DexOffload(), new RolexWrites()));
+        .withHandlers(Systems.handlers());
   }
 }

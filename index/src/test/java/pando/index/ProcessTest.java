@@ -16,7 +16,8 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.shm.ShmFabric;
@@ -44,7 +45,7 @@ class ProcessTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SystemUnderTest.class)
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldShareAnIndexAndOutliveTheOther(SystemUnderTest system) throws Exception {
     SplittableRandom random = new SplittableRandom(Seeds.of(402));
     NavigableMap<Long, Long> model = Entries.random(random, 2_000);
@@ -108,7 +109,7 @@ class ProcessTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DEX", "SHERMAN", "P_SHERMAN", "DEFT", "ROLEX", "XSTORE_D"})
+  @ValueSource(strings = {"dex", "sherman", "p-sherman", "deft", "rolex", "xstore-d"})
   void shouldTellThatAMemoryServerIsLost(SystemUnderTest system) throws Exception {
     NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(Seeds.of(404)), 2_000);
     try (IndexProcess zero = IndexProcess.memoryServer("m0", 0);

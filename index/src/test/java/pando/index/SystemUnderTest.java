@@ -1,59 +1,53 @@
 package pando.index;
 
-import pando.index.deft.DeftOptions;
-import pando.index.dex.DexOptions;
-import pando.index.rolex.RolexOptions;
-import pando.index.sherman.ShermanOptions;
+import java.util.List;
+import java.util.Locale;
 
-/** The systems that the same tests run over. */
-public enum SystemUnderTest {
-  DEX("dex"),
-  SHERMAN("sherman"),
-  P_SHERMAN("p-sherman"),
-  FG("fg"),
-  DEFT("deft"),
-  ROLEX("rolex"),
-  XSTORE_D("xstore-d");
+/** A system that the same tests run over. All are those that {@link Systems} lists. */
+public final class SystemUnderTest {
+  /** All systems: {@code @FieldSource("pando.index.SystemUnderTest#ALL")} runs a test on each. */
+  public static final List<SystemUnderTest> ALL =
+      Systems.all().stream().map(SystemUnderTest::new).toList();
+
+  public static final SystemUnderTest DEX = of("dex");
+  public static final SystemUnderTest DEFT = of("deft");
+  public static final SystemUnderTest ROLEX = of("rolex");
+  public static final SystemUnderTest XSTORE_D = of("xstore-d");
 
   private static final int TINY_CACHE_NODES = 64;
 
-  private final String systemName;
+  private final IndexSystem system;
 
-  SystemUnderTest(String systemName) {
-    this.systemName = systemName;
+  private SystemUnderTest(IndexSystem system) {
+    this.system = system;
+  }
+
+  /** Returns the system of a name, such as {@code P_SHERMAN}; JUnit reads parameters by it. */
+  public static SystemUnderTest of(String name) {
+    IndexSystem named = Systems.named(name.toLowerCase(Locale.ROOT).replace('_', '-'));
+    return ALL.get(Systems.all().indexOf(named));
   }
 
   /** Returns the name that an index of the system answers to. */
   public String systemName() {
-    return systemName;
+    return system.name();
   }
 
   /** Returns the system as it is without settings. */
   public Configuration defaults() {
-    return new Configuration(
-        switch (this) {
-          case DEX -> DexOptions.defaults();
-          case DEFT -> DeftOptions.defaults();
-          case ROLEX -> RolexOptions.rolex();
-          case XSTORE_D -> RolexOptions.xstoreD();
-          case SHERMAN, P_SHERMAN, FG -> ShermanOptions.of(systemName);
-        });
+    return new Configuration(system.defaults());
   }
 
   /** Returns the system with settings under which splits, merges and evictions never end. */
   public Configuration tiny(int computeServers) {
-    int nodeBytes =
-        switch (this) {
-          case DEX, SHERMAN, P_SHERMAN, FG -> 192;
-          case DEFT -> 448;
-          case ROLEX, XSTORE_D -> 384;
-        };
-    Configuration base =
-        this == ROLEX || this == XSTORE_D
-            ? defaults().with("delta=4 epsilon=4 leaves-max=8")
-            : defaults();
-    return base.with("node-bytes", String.valueOf(nodeBytes))
-        .with("cache-bytes", String.valueOf(TINY_CACHE_NODES * nodeBytes))
-        .with("compute-servers", String.valueOf(computeServers));
+    IndexOptions tiny = system.tiny();
+    return new Configuration(
+        tiny.withCacheBytes((long) TINY_CACHE_NODES * tiny.nodeBytes())
+            .withComputeServers(computeServers));
+  }
+
+  @Override
+  public String toString() {
+    return systemName();
   }
 }

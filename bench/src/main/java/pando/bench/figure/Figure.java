@@ -19,7 +19,7 @@ public interface Figure {
         new RolexData(),
         new RolexRetraining(),
         new RolexEmpty(),
-        new Systems());
+        new AllSystems());
   }
 
   /** Returns the name on the command line, such as {@code sherman-10}. */

@@ -12,8 +12,8 @@ import pando.bench.simulate.LoadedTree;
 import pando.bench.simulate.SimPlan;
 import pando.bench.simulate.SimResult;
 import pando.index.IndexOptions;
-import pando.index.rolex.RolexOptions;
-import pando.index.sherman.ShermanOptions;
+import pando.index.IndexSystem;
+import pando.index.Systems;
 import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
 
@@ -47,7 +47,7 @@ record Lab(
 
   /** Returns that of Sherman's paper, where an operation takes as long as it did there. */
   static Lab ofSherman(long records, long seed) {
-    return new Lab(8, 8, true, 22, 0.8, IndexPlan::modelOf, records, seed);
+    return new Lab(8, 8, true, 22, 0.8, index -> IndexPlan.modelOf(system(index)), records, seed);
   }
 
   /** Returns that of DEX's paper, where an operation takes as long in every index. */
@@ -118,16 +118,17 @@ record Lab(
     return new IndexPlan(sim, index, load.workload(), fill, warmup(index, load));
   }
 
-  /**
-   * Returns how many operations fill the caches: DEX's hold leaves and DEFT's parts of nodes, which
-   * come in slowly.
-   */
+  private static IndexSystem system(IndexOptions index) {
+    return Systems.named(index.system());
+  }
+
+  /** Returns how many operations fill the caches. */
   private long warmup(IndexOptions index, Load load) {
     if (load.warmup() != Load.OF_LAB) {
       return load.warmup();
     }
-    boolean inner = index instanceof ShermanOptions || index instanceof RolexOptions;
-    long operations = inner ? Math.min(INNER_WARMUP, records / 2) : records / 2;
+    boolean isFast = system(index).warmsUpFast();
+    long operations = isFast ? Math.min(INNER_WARMUP, records / 2) : records / 2;
     return load.workload().scans() ? operations / SCAN_LEAVES : operations;
   }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import pando.bench.keys.KeySet;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
+import pando.index.rolex.RolexOptions;
 
 /**
  * ROLEX over other keys: what lookups read, and what models take beside the inner nodes of a
@@ -44,7 +45,7 @@ final class RolexData implements Figure {
       loads.add(READ_ONLY.withKeys(keys));
       loads.add(WRITE_INTENSIVE.withKeys(keys));
     }
-    Results rolex = lab.run(Contender.ROLEX.options(), loads);
+    Results rolex = lab.run(RolexOptions.rolex(), loads);
     double inner = (double) innerBytes(records, lab.fill()) / records;
     List<FigureLine> lines = new ArrayList<>();
     for (KeySet keys : KEYS) {

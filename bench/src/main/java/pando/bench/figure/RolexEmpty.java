@@ -6,6 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
+import pando.index.IndexSystem;
+import pando.index.deft.DeftOptions;
+import pando.index.rolex.RolexOptions;
 
 /** ROLEX filled by inserts alone, from nothing on, beside what its paper compares it with. */
 final class RolexEmpty implements Figure {
@@ -32,23 +35,23 @@ final class RolexEmpty implements Figure {
     long millis = Math.clamp(records / RECORDS_TO_A_MILLI, MILLIS_MIN, MILLIS_MAX);
     Load inserts =
         new Load(Workload.INSERT_ONLY, Distribution.UNIFORM).fromNothing().forMillis(millis);
-    List<FigureLine> lines = new ArrayList<>(lines(lab, Contender.ROLEX, inserts));
-    Contender.ofRolexPaper().forEach(each -> lines.addAll(lines(lab, each, inserts)));
-    lines.addAll(lines(lab, Contender.DEFT, inserts));
+    List<FigureLine> lines = new ArrayList<>(lines(lab, RolexOptions.ROLEX, inserts));
+    RolexYcsb.IN_PAPER.forEach(each -> lines.addAll(lines(lab, each, inserts)));
+    lines.addAll(lines(lab, DeftOptions.DEFT, inserts));
     return lines;
   }
 
-  private static List<FigureLine> lines(Lab lab, Contender contender, Load inserts) {
-    Results results = lab.run(contender.options(), List.of(inserts));
+  private static List<FigureLine> lines(Lab lab, IndexSystem system, Load inserts) {
+    Results results = lab.run(system.defaults(), List.of(inserts));
     return List.of(
-        line(contender, "Mops", results.megaOps(inserts)),
-        line(contender, "p99 us", results.measurement(inserts).latencyNanos(99) / 1e3),
-        line(contender, "M records", results.footprint(inserts).records() / 1e6),
-        line(contender, "pool B/record", results.footprint(inserts).poolBytesPerRecord()),
-        line(contender, "cached B/record", results.footprint(inserts).cachedBytesPerRecord()));
+        line(system, "Mops", results.megaOps(inserts)),
+        line(system, "p99 us", results.measurement(inserts).latencyNanos(99) / 1e3),
+        line(system, "M records", results.footprint(inserts).records() / 1e6),
+        line(system, "pool B/record", results.footprint(inserts).poolBytesPerRecord()),
+        line(system, "cached B/record", results.footprint(inserts).cachedBytesPerRecord()));
   }
 
-  private static FigureLine line(Contender contender, String measure, double ours) {
-    return new FigureLine(contender.label(), measure, NOT_GIVEN, ours);
+  private static FigureLine line(IndexSystem system, String measure, double ours) {
+    return new FigureLine(system.title(), measure, NOT_GIVEN, ours);
   }
 }

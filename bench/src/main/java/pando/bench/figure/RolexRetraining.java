@@ -10,6 +10,7 @@ import pando.bench.simulate.Windows;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
+import pando.index.rolex.RolexOptions;
 
 /**
  * ROLEX under inserts with retraining and without, millisecond by millisecond from a fresh load on:
@@ -46,7 +47,7 @@ final class RolexRetraining implements Figure {
         new Load(Workload.INSERT_INTENSIVE, Distribution.UNIFORM)
             .withWarmup(loaded / SHARE_WARM)
             .forMillis(Math.max(MILLIS_MIN, loaded / RECORDS_TO_A_MILLI));
-    IndexOptions rolex = Contender.ROLEX.options();
+    IndexOptions rolex = RolexOptions.rolex();
     Results on = lab.run(rolex.with("retraining", "on"), List.of(load));
     Results off = lab.run(rolex.with("retraining", "off"), List.of(load));
     int began = began(on.windows(load));

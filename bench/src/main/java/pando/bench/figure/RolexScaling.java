@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
+import pando.index.IndexSystem;
+import pando.index.rolex.RolexOptions;
 
 /**
  * ROLEX with more and more cores at each compute server, beside what its paper compares it with.
@@ -32,8 +34,8 @@ final class RolexScaling implements Figure {
     for (Workload workload : WORKLOADS) {
       THREADS.forEach(threads -> loads.add(load(workload, threads)));
     }
-    List<FigureLine> lines = new ArrayList<>(lines(lab, Contender.ROLEX, loads));
-    Contender.ofRolexPaper().forEach(each -> lines.addAll(lines(lab, each, loads)));
+    List<FigureLine> lines = new ArrayList<>(lines(lab, RolexOptions.ROLEX, loads));
+    RolexYcsb.IN_PAPER.forEach(each -> lines.addAll(lines(lab, each, loads)));
     return lines;
   }
 
@@ -41,12 +43,12 @@ final class RolexScaling implements Figure {
     return new Load(workload, Distribution.ZIPFIAN).withThreads(threads);
   }
 
-  private static List<FigureLine> lines(Lab lab, Contender contender, List<Load> loads) {
-    Results results = lab.run(contender.options(), loads);
+  private static List<FigureLine> lines(Lab lab, IndexSystem system, List<Load> loads) {
+    Results results = lab.run(system.defaults(), loads);
     return loads.stream()
         .map(load ->
             new FigureLine(
-                load.workload() + ", " + contender.label(),
+                load.workload() + ", " + system.title(),
                 "threads=" + load.threads(),
                 NOT_GIVEN,
                 results.megaOps(load)))

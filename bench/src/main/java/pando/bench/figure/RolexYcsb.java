@@ -6,8 +6,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
+import pando.index.IndexSystem;
+import pando.index.deft.DeftOptions;
+import pando.index.dex.DexOptions;
+import pando.index.rolex.RolexOptions;
+import pando.index.sherman.ShermanOptions;
 
 /**
  * ROLEX's comparison with the others over YCSB and inserts. The paper gives ranges over workloads
@@ -15,6 +21,10 @@ import pando.bench.workload.Workload;
  * and level with the best where nothing is written.
  */
 final class RolexYcsb implements Figure {
+  /** What the paper compares ROLEX with. */
+  static final List<IndexSystem> IN_PAPER =
+      List.of(ShermanOptions.SHERMAN, ShermanOptions.FG, RolexOptions.XSTORE_D);
+
   private static final double LEVEL = 1;
   private static final double WRITES_LEAST = 1.3;
   private static final double INSERTS_LEAST = 1.8;
@@ -63,11 +73,10 @@ final class RolexYcsb implements Figure {
     Lab lab = Lab.ofRolex(records, seed);
     List<Run> runs = runs(records);
     List<Load> loads = runs.stream().map(Run::load).toList();
-    Results rolex = lab.run(Contender.ROLEX.options(), loads);
-    Map<Contender, Results> others = new LinkedHashMap<>();
-    Contender.ofRolexPaper().forEach(each -> others.put(each, lab.run(each.options(), loads)));
-    List.of(Contender.DEFT, Contender.DEX)
-        .forEach(each -> others.put(each, lab.run(each.options(), loads)));
+    Results rolex = lab.run(RolexOptions.rolex(), loads);
+    Map<IndexSystem, Results> others = new LinkedHashMap<>();
+    Stream.concat(IN_PAPER.stream(), Stream.of(DeftOptions.DEFT, DexOptions.DEX))
+        .forEach(each -> others.put(each, lab.run(each.defaults(), loads)));
     List<FigureLine> lines = new ArrayList<>();
     for (Run run : runs) {
       add(lines, run, rolex, others);
@@ -76,19 +85,19 @@ final class RolexYcsb implements Figure {
   }
 
   private static void add(
-      List<FigureLine> lines, Run run, Results rolex, Map<Contender, Results> others) {
+      List<FigureLine> lines, Run run, Results rolex, Map<IndexSystem, Results> others) {
     Load load = run.load();
     lines.add(new FigureLine(run.name() + ", ROLEX", "Mops", NOT_GIVEN, rolex.megaOps(load)));
     others.forEach((other, results) ->
         lines.add(
             new FigureLine(
-                run.name() + ", ROLEX over " + other.label(),
+                run.name() + ", ROLEX over " + other.title(),
                 "x",
-                other.isInRolexPaper() ? run.paper() : NOT_GIVEN,
+                IN_PAPER.contains(other) ? run.paper() : NOT_GIVEN,
                 rolex.over(results, load))));
     if (load.workload().isReadOnly()) {
       double overBest =
-          Contender.ofRolexPaper().stream()
+          IN_PAPER.stream()
               .map(others::get)
               .mapToDouble(results -> rolex.over(results, load))
               .min()

@@ -2,7 +2,7 @@ package pando.bench.simulate;
 
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
-import pando.index.sherman.ShermanOptions;
+import pando.index.IndexSystem;
 import pando.sim.ClusterModel;
 
 /**
@@ -16,14 +16,8 @@ import pando.sim.ClusterModel;
  */
 public record IndexPlan(
     SimPlan sim, IndexOptions index, Workload workload, double fill, long warmup) {
-  /** What the papers' testbeds fit for a search in Sherman's index cache and leaf. */
-  private static final double SHERMAN_OPERATION_NANOS = 2_500;
-
-  /** Returns the model in which an operation takes a compute server as long as with an index. */
-  public static ClusterModel modelOf(IndexOptions index) {
-    ClusterModel model = ClusterModel.defaults();
-    return index instanceof ShermanOptions
-        ? model.with("operation-nanos", SHERMAN_OPERATION_NANOS)
-        : model;
+  /** Returns the model in which an operation takes a compute server as long as in a system. */
+  public static ClusterModel modelOf(IndexSystem system) {
+    return ClusterModel.defaults().with("operation-nanos", system.operationNanos());
   }
 }

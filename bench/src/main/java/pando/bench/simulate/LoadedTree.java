@@ -3,10 +3,10 @@ package pando.bench.simulate;
 import java.util.List;
 import pando.bench.console.Progress;
 import pando.bench.records.SortedRecords;
-import pando.bench.subject.IndexSubject;
 import pando.bench.subject.PoolSize;
 import pando.index.IndexOptions;
 import pando.index.RangeIndex;
+import pando.index.Systems;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 
@@ -61,7 +61,7 @@ public final class LoadedTree implements AutoCloseable {
   }
 
   private ClusterOptions withRoom(ClusterOptions options) {
-    return options.withBytesPerServer(bytesPerServer).withHandlers(IndexSubject.handlers());
+    return options.withBytesPerServer(bytesPerServer).withHandlers(Systems.handlers());
   }
 
   private static long bytesPerServer(IndexPlan plan) {

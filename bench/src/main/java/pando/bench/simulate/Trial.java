@@ -7,10 +7,10 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import pando.bench.records.MapEntries;
-import pando.bench.subject.IndexSubject;
 import pando.fabric.PandoException;
 import pando.index.IndexOptions;
 import pando.index.RangeIndex;
+import pando.index.Systems;
 import pando.index.Tree;
 import pando.index.dex.DexIndex;
 import pando.sim.Cluster;
@@ -73,7 +73,7 @@ public final class Trial {
             .withServers(plan.computeServers(), plan.memoryServers())
             .withBytesPerServer(BYTES_PER_SERVER)
             .withChunkBytes(CHUNK_BYTES)
-            .withHandlers(IndexSubject.handlers())
+            .withHandlers(Systems.handlers())
             .withFaults(plan.faults())
             .withModel(plan.model())
             .withYieldShare(YIELD_SHARE)

@@ -1,10 +1,8 @@
 package pando.bench.subject;
 
-import java.util.List;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.fabric.local.LocalFabric;
-import pando.fabric.server.CallHandler;
 import pando.fabric.server.PoolOptions;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
@@ -12,8 +10,7 @@ import pando.index.EntryVisitor;
 import pando.index.IndexOptions;
 import pando.index.RangeIndex;
 import pando.index.Session;
-import pando.index.dex.DexOffload;
-import pando.index.rolex.RolexWrites;
+import pando.index.Systems;
 
 /** An index, and the fabric under it. */
 public final class IndexSubject implements Subject {
@@ -31,11 +28,6 @@ public final class IndexSubject implements Subject {
     this.index = index;
   }
 
-  /** Returns the services that memory servers need for the indexes there are. */
-  public static List<CallHandler> handlers() {
-    return List.of(new DexOffload(), new RolexWrites());
-  }
-
   /**
    * Opens an empty index on memory servers in this process.
    *
@@ -50,7 +42,7 @@ public final class IndexSubject implements Subject {
                 .withMemoryServers(memoryServers)
                 .withBytesPerServer(bytesPerServer)
                 .withSeed(seed)
-                .withHandlers(handlers()));
+                .withHandlers(Systems.handlers()));
     try {
       return new IndexSubject(fabric, options.create(fabric, 0, options.computeServers()));
     } catch (RuntimeException | Error e) {

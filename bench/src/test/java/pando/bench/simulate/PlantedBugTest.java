@@ -14,10 +14,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import pando.index.IndexOptions;
-import pando.index.deft.DeftOptions;
-import pando.index.dex.DexOptions;
-import pando.index.rolex.RolexOptions;
+import pando.index.Systems;
 import pando.sim.fault.Fault;
 
 /** The trials find bugs: planted ones, each in a JVM of its own, as they are fixed at its start. */
@@ -60,18 +57,12 @@ class PlantedBugTest {
     /** Ends with 0 where a violation was found. */
     public static void main(String[] arguments) {
       Set<Fault> faults = EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE);
-      IndexOptions index =
-          switch (arguments[0]) {
-            case "deft" -> DeftOptions.defaults();
-            case "rolex" -> RolexOptions.defaults();
-            default -> DexOptions.defaults();
-          };
-      TrialPlan usual = TrialPlan.of(index, faults);
+      TrialPlan usual = TrialPlan.of(Systems.named(arguments[0]), faults);
       // DEFT's leaves are larger, and written as a whole less often.
       TrialPlan plan =
-          index instanceof DeftOptions
+          arguments[0].equals("deft")
               ? new TrialPlan(
-                  index,
+                  usual.index(),
                   3,
                   3,
                   4,

@@ -11,10 +11,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import pando.index.IndexOptions;
-import pando.index.deft.DeftOptions;
+import pando.index.Systems;
 import pando.index.rolex.RolexOptions;
-import pando.index.sherman.ShermanOptions;
 import pando.sim.fault.Fault;
 
 /** Small clusters under faults. Replay a seed with {@code pando simulate --seeds 1 --seed}. */
@@ -50,16 +48,10 @@ class TrialTest {
     "rolex,     retraining=off",
   })
   void shouldKeepThePromisesOfEachSystem(String system, String setting) {
-    IndexOptions defaults =
-        switch (system) {
-          case "deft" -> DeftOptions.defaults();
-          case "rolex" -> RolexOptions.defaults();
-          default -> ShermanOptions.of(system);
-        };
     String[] parts = setting.split("=", 2);
-    IndexOptions index = defaults.with(parts[0], parts[1]);
-    TrialSeries.Summary summary =
-        TrialSeries.run(TrialPlan.of(index, HARMLESS), 1, 12, seeds -> {});
+    TrialPlan plan =
+        TrialPlan.of(Systems.named(system), HARMLESS).withSettings(Map.of(parts[0], parts[1]));
+    TrialSeries.Summary summary = TrialSeries.run(plan, 1, 12, seeds -> {});
     TrialResult failed = summary.failed();
     assertThat(failed == null ? "" : failed.seed() + ": " + failed.violations().getFirst())
         .isEmpty();
@@ -109,7 +101,7 @@ class TrialTest {
   /** A compute server that dies, its retrainer with it, leaves locks taken, and nothing else. */
   @Test
   void shouldLeaveLocksAloneBehindWhereAComputeServerOfRolexDies() {
-    TrialPlan usual = TrialPlan.of(RolexOptions.defaults(), Set.of());
+    TrialPlan usual = TrialPlan.of(RolexOptions.ROLEX, Set.of());
     TrialPlan plan =
         new TrialPlan(
             usual.index(),

@@ -1,8 +1,8 @@
 package pando.index.deft;
 
 import java.util.List;
-import java.util.Map;
 import pando.fabric.Fabric;
+import pando.index.IndexSystem;
 import pando.index.Tree;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
@@ -54,6 +54,16 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
                   MERGED_SHARE,
                   LOCK_WAIT_MILLIS)));
 
+  /** DEFT. */
+  public static final IndexSystem DEFT =
+      new IndexSystem(
+              "DEFT",
+              "a B-link tree read by parts of nodes; shared locks (EuroSys 2025)",
+              DEFAULTS,
+              DEFAULTS.withNodes(448, 8))
+          .withVariation(SEGMENTS.name(), "on", "off")
+          .withVariation(MERGE_SHARE.name(), "0.2", "0.5");
+
   private DeftOptions(Settings settings) {
     super("deft", settings);
     checkCacheBytes(cacheBytesMin());
@@ -76,11 +86,6 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
   @Override
   protected DeftOptions withSettings(Settings changed) {
     return new DeftOptions(changed);
-  }
-
-  /** Returns what each setting means, by name, with its default. */
-  public static Map<String, String> documentation() {
-    return DEFAULTS.settings().documentation();
   }
 
   /** Returns the least that a cache must have. */

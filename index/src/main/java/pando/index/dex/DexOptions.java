@@ -1,8 +1,8 @@
 package pando.index.dex;
 
 import java.util.List;
-import java.util.Map;
 import pando.fabric.Fabric;
+import pando.index.IndexSystem;
 import pando.index.Tree;
 import pando.index.node.NodeLayout;
 import pando.index.settings.Setting;
@@ -68,6 +68,17 @@ public final class DexOptions extends SystemOptions<DexOptions> {
                   MERGED_SHARE,
                   SESSIONS_MAX)));
 
+  /** DEX. */
+  public static final IndexSystem DEX =
+      new IndexSystem(
+              "DEX",
+              "a B+-tree in partitions, each cached by one compute server (VLDB 2024)",
+              DEFAULTS,
+              DEFAULTS.withNodes(192, FRAMES_MIN))
+          .withVariation(CONTRARY.name(), "0.01", "0.3")
+          .withVariation(ADMISSION.name(), "0.1", "0.7")
+          .withHandlers(() -> List.of(new DexOffload()));
+
   private DexOptions(Settings settings) {
     super("dex", settings);
     NodeLayout layout = new NodeLayout(nodeBytes());
@@ -89,11 +100,6 @@ public final class DexOptions extends SystemOptions<DexOptions> {
   @Override
   protected DexOptions withSettings(Settings changed) {
     return new DexOptions(changed);
-  }
-
-  /** Returns what each setting means, by name, with its default. */
-  public static Map<String, String> documentation() {
-    return DEFAULTS.settings().documentation();
   }
 
   @Override

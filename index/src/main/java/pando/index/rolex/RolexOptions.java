@@ -1,8 +1,8 @@
 package pando.index.rolex;
 
 import java.util.List;
-import java.util.Map;
 import pando.fabric.Fabric;
+import pando.index.IndexSystem;
 import pando.index.Tree;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
@@ -68,11 +68,33 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
                   HANDOVERS,
                   LOCK_WAIT_MILLIS)));
 
+  /** ROLEX. */
+  public static final IndexSystem ROLEX =
+      system("ROLEX", "learned models in place of inner nodes (FAST 2023)", rolex());
+
+  /** XStore-D. */
+  public static final IndexSystem XSTORE_D =
+      system("XStore-D", "ROLEX's baseline: memory servers change leaves, by CALL", xstoreD())
+          .withHandlers(() -> List.of(new RolexWrites()));
+
   private RolexOptions(String system, Settings settings) {
     super(system, settings);
     checkCacheBytes(CACHE_BYTES_MIN);
     PageLayout pages = new PageLayout(nodeBytes());
     assert pages.capacity() >= PageLayout.CAPACITY_MIN;
+  }
+
+  private static IndexSystem system(String title, String description, RolexOptions options) {
+    RolexOptions tiny =
+        options
+            .with(DELTA.name(), "4")
+            .with(EPSILON.name(), "4")
+            .with(LEAVES_MAX.name(), "6")
+            .withNodes(384, 8);
+    return new IndexSystem(title, description, options, tiny)
+        .withVariation(SYNONYM_SHARE.name(), "0", "0.5")
+        .withVariation(MERGE_SHARE.name(), "0.25", "0.5")
+        .withFastWarmUp();
   }
 
   /** Returns ROLEX as in its paper, but for what docs/systems.md tells. */
@@ -96,11 +118,6 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
   @Override
   protected RolexOptions withSettings(Settings changed) {
     return new RolexOptions(system(), changed);
-  }
-
-  /** Returns what each setting means, by name, with its default. */
-  public static Map<String, String> documentation() {
-    return DEFAULTS.settings().documentation();
   }
 
   /** Returns how far a prediction can be wrong, in entries. */

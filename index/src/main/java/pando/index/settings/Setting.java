@@ -73,8 +73,8 @@ public final class Setting {
     return name;
   }
 
-  String meaning() {
-    return meaning + " (default " + initial + ")";
+  String meaning(double value) {
+    return meaning + " (default " + (value == initial() ? initial : print(value)) + ")";
   }
 
   double initial() {

@@ -60,10 +60,10 @@ public final class Settings {
     return number(flag) == 1;
   }
 
-  /** Returns what each setting means, by name, with its default. */
+  /** Returns what each setting means, by name, with the value that it has here. */
   public Map<String, String> documentation() {
     Map<String, String> documentation = new LinkedHashMap<>();
-    values.keySet().forEach(setting -> documentation.put(setting.name(), setting.meaning()));
+    values.forEach((setting, value) -> documentation.put(setting.name(), setting.meaning(value)));
     return documentation;
   }
 

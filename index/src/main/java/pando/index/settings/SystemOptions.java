@@ -2,6 +2,7 @@ package pando.index.settings;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import pando.index.IndexOptions;
 
@@ -52,6 +53,12 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
     return settings;
   }
 
+  /** Returns these options with other nodes, and caches of as many bytes as so many of them. */
+  protected final O withNodes(int nodeBytes, int cached) {
+    return with(NODE_BYTES.name(), Integer.toString(nodeBytes))
+        .withCacheBytes((long) nodeBytes * cached);
+  }
+
   /** Checks that the cache is not smaller than the least that works. */
   protected final void checkCacheBytes(long least) {
     CACHE_BYTES.checkAtLeast((double) cacheBytes(), (double) least);
@@ -70,6 +77,11 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
   @Override
   public final O withCacheBytes(long bytes) {
     return with(CACHE_BYTES.name(), Long.toString(bytes));
+  }
+
+  @Override
+  public final Map<String, String> documentation() {
+    return settings.documentation();
   }
 
   @Override

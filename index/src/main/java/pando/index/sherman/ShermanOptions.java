@@ -1,8 +1,8 @@
 package pando.index.sherman;
 
 import java.util.List;
-import java.util.Map;
 import pando.fabric.Fabric;
+import pando.index.IndexSystem;
 import pando.index.Tree;
 import pando.index.lock.LockOptions;
 import pando.index.settings.Setting;
@@ -24,6 +24,9 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
 
   /** Nodes that a cache can hold: what finds them is in arrays of several times as many places. */
   static final int FRAMES_MAX = 1 << 28;
+
+  /** What the papers' testbeds fit for a search in Sherman's index cache and leaf. */
+  private static final int OPERATION_NANOS = 2_500;
 
   private static final Setting VALIDATION =
       Setting.choice(
@@ -50,7 +53,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   private static final Setting LOCK_WAIT_MILLIS =
       Setting.integer("lock-wait-millis", "5000", 1, 1_000_000, "how long to wait for a lock");
 
-  private static final ShermanOptions SHERMAN =
+  private static final ShermanOptions DEFAULTS =
       new ShermanOptions(
           "sherman",
           defaults(
@@ -65,6 +68,20 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
                   MERGE_SHARE,
                   MERGED_SHARE,
                   LOCK_WAIT_MILLIS)));
+
+  /** Sherman. */
+  public static final IndexSystem SHERMAN =
+      system(
+          "Sherman", "a B-link tree; caches of inner nodes, queued locks (SIGMOD 2022)", sherman());
+
+  /** P-Sherman. */
+  public static final IndexSystem P_SHERMAN =
+      system(
+          "P-Sherman", "Sherman in partitions, each of one compute server", partitionedSherman());
+
+  /** FG+. */
+  public static final IndexSystem FG =
+      system("FG+", "Sherman's baseline: its tree and caches, spin locks, whole nodes", fg());
 
   private ShermanOptions(String system, Settings settings) {
     super(system, settings);
@@ -91,9 +108,17 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     }
   }
 
+  private static IndexSystem system(String title, String description, ShermanOptions options) {
+    return new IndexSystem(title, description, options, options.withNodes(192, 8))
+        .withVariation(HANDOVERS.name(), "4", "1")
+        .withVariation(MERGE_SHARE.name(), "0.3", "0.5")
+        .withOperationNanos(OPERATION_NANOS)
+        .withFastWarmUp();
+  }
+
   /** Returns Sherman, with the paper's constants. */
   public static ShermanOptions sherman() {
-    return SHERMAN;
+    return DEFAULTS;
   }
 
   /**
@@ -102,7 +127,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
    */
   public static ShermanOptions fg() {
     Settings settings =
-        SHERMAN
+        DEFAULTS
             .settings()
             .with("local-locks", "off")
             .with("on-chip-locks", "off")
@@ -113,7 +138,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
 
   /** Returns P-Sherman (DEX section 8): Sherman under logical partitioning. */
   public static ShermanOptions partitionedSherman() {
-    return new ShermanOptions("p-sherman", SHERMAN.settings().with("partitioned", "on"));
+    return new ShermanOptions("p-sherman", DEFAULTS.settings().with("partitioned", "on"));
   }
 
   /**
@@ -133,11 +158,6 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   @Override
   protected ShermanOptions withSettings(Settings changed) {
     return new ShermanOptions(system(), changed);
-  }
-
-  /** Returns what each setting means, by name, with Sherman's default. */
-  public static Map<String, String> documentation() {
-    return SHERMAN.settings().documentation();
   }
 
   /** Returns how a reader tells a torn node. */

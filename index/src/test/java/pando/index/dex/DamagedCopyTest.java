@@ -48,7 +48,7 @@ class DamagedCopyTest {
     try (Fabric fabric = Pools.open(2, 8 << 20, 701);
         DexIndex index = DexIndex.create(fabric, options);
         Session session = index.session();
-        DexPokes pokes = new DexPokes(fabric, options.nodeBytes())) {
+        DexPokes pokes = new DexPokes(fabric, options)) {
       index.bulkLoad(Entries.of(model), 0.7);
       model.forEach((key, value) -> assertThat(session.get(key)).isTrue());
       long border = index.partitioning().lowOfServer(1);

@@ -19,9 +19,9 @@ public final class DexPokes implements Pokes {
   private final NodeGuard guard;
 
   /** Opens a pool. */
-  public DexPokes(Fabric fabric, int nodeBytes) {
+  public DexPokes(Fabric fabric, DexOptions options) {
+    this.nodeBytes = options.nodeBytes();
     this.layout = new NodeLayout(nodeBytes);
-    this.nodeBytes = nodeBytes;
     this.registered = fabric.register(nodeBytes + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();

@@ -11,12 +11,14 @@ import pando.bench.run.Measurement;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.fabric.VerbCounters;
+import pando.index.IndexSystem;
+import pando.index.Systems;
 
 /**
  * All systems side by side, which no paper has: the same operations on the same testbed, each after
  * as many of them as half of the records.
  */
-final class Systems implements Figure {
+final class AllSystems implements Figure {
   private static final List<Workload> WORKLOADS =
       List.of(Workload.READ_ONLY, Workload.WRITE_INTENSIVE, Workload.INSERT_ONLY);
 
@@ -35,11 +37,11 @@ final class Systems implements Figure {
   public List<FigureLine> run(long records, long seed) {
     Lab lab = Lab.ofRolex(records, seed);
     List<Load> loads = WORKLOADS.stream().map(workload -> load(workload, records)).toList();
-    Map<Contender, Results> results = new LinkedHashMap<>();
-    Contender.ALL.forEach(each -> results.put(each, lab.run(each.options(), loads)));
+    Map<IndexSystem, Results> results = new LinkedHashMap<>();
+    Systems.all().forEach(each -> results.put(each, lab.run(each.defaults(), loads)));
     List<FigureLine> lines = new ArrayList<>();
     for (Load load : loads) {
-      results.forEach((contender, its) -> add(lines, load, contender, its));
+      results.forEach((system, its) -> add(lines, load, system, its));
     }
     return lines;
   }
@@ -48,8 +50,8 @@ final class Systems implements Figure {
     return new Load(workload, Distribution.ZIPFIAN).withWarmup(records / 2);
   }
 
-  private static void add(List<FigureLine> lines, Load load, Contender contender, Results results) {
-    String what = load.workload() + ", " + contender.label();
+  private static void add(List<FigureLine> lines, Load load, IndexSystem system, Results results) {
+    String what = load.workload() + ", " + system.title();
     Measurement measured = results.measurement(load);
     VerbCounters verbs = measured.verbs;
     Footprint footprint = results.footprint(load);
