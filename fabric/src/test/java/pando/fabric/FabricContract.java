@@ -19,6 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import pando.fabric.Capabilities.AtomicityDomain;
+import pando.fabric.layout.MailboxLayout;
 import pando.fabric.layout.SpaceMessage;
 import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;
@@ -547,11 +548,16 @@ public abstract class FabricContract {
   }
 
   @Test
-  public void shouldGiveSlotsBackWithTheirWorkers() {
-    for (int i = 0; i < 3_000; i++) {
-      try (Worker other = fabric.worker(memory)) {
-        assertThat(other.call(0, TestHandlers.INCREMENT, LOCAL, 1)).isEqualTo(1);
-      }
+  public void shouldServeMoreWorkersThanAMailboxHasSlots() {
+    List<Worker> workers = new ArrayList<>();
+    for (int i = 0; i < MailboxLayout.SLOTS + 10; i++) {
+      Worker other = fabric.worker(memory);
+      workers.add(other);
+      assertThat(other.call(0, TestHandlers.INCREMENT, LOCAL, 1)).isEqualTo(1);
+    }
+    for (Worker other : workers) {
+      assertThat(other.call(0, TestHandlers.INCREMENT, LOCAL, 1)).isEqualTo(1);
+      other.close();
     }
   }
 

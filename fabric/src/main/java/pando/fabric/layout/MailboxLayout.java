@@ -17,7 +17,7 @@ import pando.fabric.Worker;
  *        ...
  *
  *  slot:
- *     0  owner            0, or the process whose worker uses the slot, see {@code Owner}
+ *     0  owner            0, or the process that claimed the slot for a CALL, see {@code Owner}
  *     8  state            one of those below
  *    16  function         which service; in an answer, unchanged
  *    24  length           bytes of the message

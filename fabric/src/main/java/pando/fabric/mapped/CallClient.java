@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
@@ -13,44 +14,45 @@ import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;
 
 /**
- * One worker's side of the mailboxes. Takes a slot of a memory server's mailbox with the first CALL
- * to it and keeps it until the end.
+ * One worker's side of the mailboxes. A slot is claimed for one CALL and freed behind it, so that
+ * workers share the slots; the slot used last is tried first, and mostly still free.
  */
 final class CallClient {
   private static final long CALL_NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
   private static final long CLAIM_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
   private static final int NONE = -1;
 
+  /** Attempts to claim a free slot for each look for owners that are dead, which asks the system. */
+  private static final int DEAD_PERIOD = 64;
+
+  /** Keeps the first slots of workers apart. */
+  private static final AtomicInteger WORKERS = new AtomicInteger();
+
   private final MappedWorker worker;
   private final long owner = Owner.self();
+
+  /** By memory server, the slot used last. */
   private final int[] slots;
 
   CallClient(MappedWorker worker, int memoryServers) {
     this.worker = worker;
     this.slots = new int[memoryServers];
-    Arrays.fill(slots, NONE);
+    int first = Math.floorMod(Long.hashCode(owner) + WORKERS.getAndIncrement(), MailboxLayout.SLOTS);
+    Arrays.fill(slots, first);
   }
 
   /** Sends a request and waits; returns the length of the response. */
   int call(MemoryServerLink link, int function, long message, int requestBytes) {
     link.checkAlive();
-    int slot = slot(link);
-    post(link.mailbox(), slot, function, message, requestBytes);
-    await(link, slot, function);
-    return takeResponse(link, slot, function, message);
-  }
-
-  /** Gives the slots back. */
-  void close(MemoryServerLink[] links) {
-    for (MemoryServerLink link : links) {
-      int slot = slots[link.number()];
-      slots[link.number()] = NONE;
-      if (slot != NONE) {
-        try {
-          free(link.mailbox(), slot);
-        } catch (IllegalStateException fabricIsClosed) {
-          return;
-        }
+    MemorySegment mailbox = link.mailbox();
+    int slot = claim(link);
+    try {
+      post(mailbox, slot, function, message, requestBytes);
+      await(link, slot, function);
+      return takeResponse(link, slot, function, message);
+    } finally {
+      if (settle(mailbox, slot)) {
+        free(mailbox, slot);
       }
     }
   }
@@ -69,10 +71,7 @@ final class CallClient {
   private void await(MemoryServerLink link, int slot, int function) {
     long deadline = worker.nanoTime() + CALL_NANOS_MAX;
     for (int attempt = 0; isUnderWay(link, slot); attempt++) {
-      if (link.isLost()) {
-        slots[link.number()] = NONE;
-        link.checkAlive();
-      }
+      link.checkAlive();
       if (worker.nanoTime() - deadline > 0) {
         giveUp(link, slot, function);
       }
@@ -92,8 +91,7 @@ final class CallClient {
     if (transit(link.mailbox(), slot, MailboxLayout.POSTED, MailboxLayout.IDLE)) {
       throw new StalledException("no processor took the CALL" + what);
     }
-    if (transit(link.mailbox(), slot, MailboxLayout.TAKEN, MailboxLayout.ABANDONED)) {
-      slots[link.number()] = NONE;
+    if (isUnderWay(link, slot)) {
       throw new UnknownOutcomeException("CALL was taken and not answered" + what);
     }
   }
@@ -109,12 +107,10 @@ final class CallClient {
           state == MailboxLayout.FAILED && valid
               ? text(mailbox, start + MailboxLayout.MESSAGE_OFFSET, (int) length)
               : "damaged response: state=" + state + ", length=" + length;
-      Words.setRelease(mailbox, start + MailboxLayout.STATE_OFFSET, MailboxLayout.IDLE);
       throw CallFailedException.of(link.number(), function, reason);
     }
     MemorySegment.copy(
         mailbox, start + MailboxLayout.MESSAGE_OFFSET, worker.memory(), message, length);
-    Words.setRelease(mailbox, start + MailboxLayout.STATE_OFFSET, MailboxLayout.IDLE);
     return (int) length;
   }
 
@@ -124,21 +120,22 @@ final class CallClient {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  private int slot(MemoryServerLink link) {
-    int slot = slots[link.number()];
-    if (slot == NONE) {
-      slot = claim(link);
-      slots[link.number()] = slot;
+  /** Claims a slot: the one used last, else another, else one whose process is dead; or waits. */
+  private int claim(MemoryServerLink link) {
+    int last = slots[link.number()];
+    if (claim(link.mailbox(), last, MailboxLayout.FREE)) {
+      return last;
     }
+    int slot = claimOther(link, last);
+    slots[link.number()] = slot;
     return slot;
   }
 
-  /** Claims a slot: a free one, else one whose process is dead, else waits. */
-  private int claim(MemoryServerLink link) {
+  private int claimOther(MemoryServerLink link, int last) {
     long deadline = worker.nanoTime() + CLAIM_NANOS_MAX;
     for (int attempt = 0; ; attempt++) {
-      int slot = claimFree(link.mailbox());
-      if (slot == NONE) {
+      int slot = claimFree(link.mailbox(), last);
+      if (slot == NONE && attempt % DEAD_PERIOD == 0) {
         slot = claimDead(link.mailbox());
       }
       if (slot != NONE) {
@@ -147,7 +144,7 @@ final class CallClient {
       link.checkAlive();
       if (worker.nanoTime() - deadline > 0) {
         throw new StalledException(
-            "all CALL slots are in use by live workers: server="
+            "all CALL slots are in use by live processes: server="
                 + link.number()
                 + ", slots="
                 + MailboxLayout.SLOTS
@@ -158,33 +155,42 @@ final class CallClient {
     }
   }
 
-  private int claimFree(MemorySegment mailbox) {
-    for (int slot = 0; slot < MailboxLayout.SLOTS; slot++) {
-      long offset = MailboxLayout.slot(slot) + MailboxLayout.OWNER_OFFSET;
-      if (Words.getAcquire(mailbox, offset) == MailboxLayout.FREE
-          && Words.compareAndSet(mailbox, offset, MailboxLayout.FREE, owner)) {
+  private int claimFree(MemorySegment mailbox, int last) {
+    for (int i = 1; i <= MailboxLayout.SLOTS; i++) {
+      int slot = (last + i) % MailboxLayout.SLOTS;
+      if (claim(mailbox, slot, MailboxLayout.FREE)) {
         return slot;
       }
     }
     return NONE;
+  }
+
+  private boolean claim(MemorySegment mailbox, int slot, long from) {
+    long offset = MailboxLayout.slot(slot) + MailboxLayout.OWNER_OFFSET;
+    return Words.getAcquire(mailbox, offset) == from
+        && Words.compareAndSet(mailbox, offset, from, owner);
   }
 
   private int claimDead(MemorySegment mailbox) {
     long known = owner;
     for (int slot = 0; slot < MailboxLayout.SLOTS; slot++) {
-      long offset = MailboxLayout.slot(slot) + MailboxLayout.OWNER_OFFSET;
-      long other = Words.getAcquire(mailbox, offset);
+      long other =
+          Words.getAcquire(mailbox, MailboxLayout.slot(slot) + MailboxLayout.OWNER_OFFSET);
       if (other == known || Owner.isAlive(other)) {
-        // Slots of one process mostly lie together; asking once for them all is enough.
+        // Asking once for a row of slots of one process is enough.
         known = other;
-      } else if (Words.compareAndSet(mailbox, offset, other, owner) && settle(mailbox, slot)) {
+      } else if (claim(mailbox, slot, other) && settle(mailbox, slot)) {
         return slot;
       }
     }
     return NONE;
   }
 
-  /** Brings the slot of a dead process to rest. Tells whether it is at rest, and so of use. */
+  /**
+   * Brings a slot to rest, where its CALL was answered, its caller failed or its process died.
+   *
+   * @return whether it is at rest; else a processor still serves the CALL, and frees the slot
+   */
   private static boolean settle(MemorySegment mailbox, int slot) {
     long offset = MailboxLayout.slot(slot) + MailboxLayout.STATE_OFFSET;
     while (true) {

@@ -154,9 +154,7 @@ final class MappedWorker implements Worker {
 
   @Override
   public void close() {
-    MemoryServerLink[] open = links;
     links = NO_LINKS;
-    calls.close(open);
     fabric.forget(this);
   }
 

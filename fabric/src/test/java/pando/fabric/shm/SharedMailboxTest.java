@@ -1,10 +1,15 @@
 package pando.fabric.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +27,7 @@ import pando.fabric.layout.ServerLayout;
 import pando.fabric.mapped.Owner;
 import pando.fabric.memory.SharedMemory;
 import pando.fabric.memory.Words;
+import pando.fabric.server.CallFailedException;
 import pando.fabric.server.PoolOptions;
 
 /** What clients that died, or that write nonsense, leave in a mailbox. */
@@ -77,6 +83,59 @@ class SharedMailboxTest {
       for (int call = 0; call < 10; call++) {
         assertThat(worker.call(0, TestHandlers.INCREMENT, 0, 8)).isEqualTo(8);
       }
+    }
+  }
+
+  @Test
+  void shouldFindTheSlotOfADeadProcessAmongThoseInUse() {
+    for (int slot = 0; slot < MailboxLayout.SLOTS; slot++) {
+      set(slot, MailboxLayout.OWNER_OFFSET, Owner.self());
+    }
+    int slot = 777;
+    set(slot, MailboxLayout.OWNER_OFFSET, DEAD);
+    set(slot, MailboxLayout.STATE_OFFSET, MailboxLayout.ANSWERED);
+    try (Worker worker = fabric.worker(memory)) {
+      assertThat(worker.call(0, TestHandlers.INCREMENT, 0, 8)).isEqualTo(8);
+    }
+    assertThat(get(slot, MailboxLayout.OWNER_OFFSET)).isEqualTo(MailboxLayout.FREE);
+  }
+
+  @Test
+  void shouldServeWorkersThatShareASlot() throws Exception {
+    for (int slot = 1; slot < MailboxLayout.SLOTS; slot++) {
+      set(slot, MailboxLayout.OWNER_OFFSET, Owner.self());
+    }
+    int calls = 200;
+    try (ExecutorService threads = Executors.newCachedThreadPool()) {
+      List<Future<?>> running = new ArrayList<>();
+      for (int thread = 0; thread < 4; thread++) {
+        RegisteredMemory own = fabric.register(8192);
+        Worker worker = fabric.worker(own);
+        running.add(
+            threads.submit(() -> {
+              for (int i = 0; i < calls; i++) {
+                Words.set(own.segment(), 0, 1);
+                Words.set(own.segment(), 8, 64);
+                worker.call(0, TestHandlers.ADD, 0, 16);
+              }
+            }));
+      }
+      for (Future<?> end : running) {
+        end.get();
+      }
+    }
+    assertThat(Words.getAcquire(peer.segment(), 64)).isEqualTo(4L * calls);
+  }
+
+  @Test
+  void shouldFreeTheSlotOfACallThatFailed() {
+    try (Worker worker = fabric.worker(memory)) {
+      assertThatThrownBy(() -> worker.call(0, TestHandlers.THROW, 0, 8))
+          .isInstanceOf(CallFailedException.class);
+    }
+    for (int slot = 0; slot < MailboxLayout.SLOTS; slot++) {
+      assertThat(get(slot, MailboxLayout.OWNER_OFFSET)).isEqualTo(MailboxLayout.FREE);
+      assertThat(get(slot, MailboxLayout.STATE_OFFSET)).isEqualTo(MailboxLayout.IDLE);
     }
   }
 
