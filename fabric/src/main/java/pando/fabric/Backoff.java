@@ -3,8 +3,13 @@ package pando.fabric;
 /**
  * How a worker waits. Everything that spins, retries or polls does so through here, which alone
  * lets the same code run in real and in virtual time.
+ *
+ * <p>A thread that is interrupted waits as long as another, and stays interrupted.
  */
 public interface Backoff {
+  /** A pause for an attempt below this keeps the processor, but for that of a virtual thread. */
+  int SPINNING_ATTEMPTS = 16;
+
   /**
    * Waits a little before the next attempt: the longer the higher the attempt.
    *

@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /** Runs tasks on threads of their own; the first failure, or a hang, ends them all. */
@@ -20,8 +21,12 @@ public final class Threads {
 
   /** Runs every task on a thread of its own. */
   public static void run(List<Callable<Void>> tasks) throws Exception {
-    ExecutorService executor =
-        Executors.newFixedThreadPool(tasks.size(), Thread.ofPlatform().daemon().factory());
+    run(Thread.ofPlatform().daemon().factory(), tasks);
+  }
+
+  /** Runs every task on a thread of its own, which the factory makes. */
+  public static void run(ThreadFactory factory, List<Callable<Void>> tasks) throws Exception {
+    ExecutorService executor = Executors.newFixedThreadPool(tasks.size(), factory);
     try {
       CompletionService<Void> service = new ExecutorCompletionService<>(executor);
       tasks.forEach(service::submit);

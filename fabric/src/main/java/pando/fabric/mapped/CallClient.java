@@ -22,7 +22,9 @@ final class CallClient {
   private static final long CLAIM_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
   private static final int NONE = -1;
 
-  /** Attempts to claim a free slot for each look for owners that are dead, which asks the system. */
+  /**
+   * Attempts to claim a free slot for each look for owners that are dead, which asks the system.
+   */
   private static final int DEAD_PERIOD = 64;
 
   /** Keeps the first slots of workers apart. */
@@ -37,7 +39,8 @@ final class CallClient {
   CallClient(MappedWorker worker, int memoryServers) {
     this.worker = worker;
     this.slots = new int[memoryServers];
-    int first = Math.floorMod(Long.hashCode(owner) + WORKERS.getAndIncrement(), MailboxLayout.SLOTS);
+    int first =
+        Math.floorMod(Long.hashCode(owner) + WORKERS.getAndIncrement(), MailboxLayout.SLOTS);
     Arrays.fill(slots, first);
   }
 
@@ -174,8 +177,7 @@ final class CallClient {
   private int claimDead(MemorySegment mailbox) {
     long known = owner;
     for (int slot = 0; slot < MailboxLayout.SLOTS; slot++) {
-      long other =
-          Words.getAcquire(mailbox, MailboxLayout.slot(slot) + MailboxLayout.OWNER_OFFSET);
+      long other = Words.getAcquire(mailbox, MailboxLayout.slot(slot) + MailboxLayout.OWNER_OFFSET);
       if (other == known || Owner.isAlive(other)) {
         // Asking once for a row of slots of one process is enough.
         known = other;

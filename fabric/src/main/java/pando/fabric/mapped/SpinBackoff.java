@@ -5,17 +5,25 @@ import pando.fabric.Backoff;
 
 /**
  * Waits in real time: spins at first, then lets other threads run, then sleeps longer and longer.
+ *
+ * <p>Nobody takes the processor from a virtual thread. One that only yields comes back before
+ * threads whose timers have run out, and those that it waits for may be among them; so it sleeps
+ * where another yields, and now and then where another spins.
  */
 final class SpinBackoff implements Backoff {
-  private static final int SPINNING_ATTEMPTS = 16;
   private static final int YIELDING_ATTEMPTS = 64;
   private static final long PARK_NANOS_MIN = 1_000;
   private static final long PARK_NANOS_MAX = 1_000_000;
   private static final int DOUBLINGS_MAX = 10;
 
+  /** Pauses of a virtual thread for each in which it does not spin. */
+  private static final int VIRTUAL_PERIOD = 32;
+
   static {
     assert PARK_NANOS_MIN << DOUBLINGS_MAX >= PARK_NANOS_MAX;
   }
+
+  private int virtualPauses;
 
   @Override
   public void pauseBriefly(int attempt) {
@@ -25,15 +33,29 @@ final class SpinBackoff implements Backoff {
   @Override
   @SuppressWarnings("ThreadPriorityCheck") // With few cores the holder may wait for this one.
   public void pause(int attempt) {
-    if (attempt < SPINNING_ATTEMPTS) {
+    boolean virtual = Thread.currentThread().isVirtual();
+    if (attempt < SPINNING_ATTEMPTS && !(virtual && ++virtualPauses % VIRTUAL_PERIOD == 0)) {
       for (int i = 0; i <= attempt; i++) {
         Thread.onSpinWait();
       }
-    } else if (attempt < YIELDING_ATTEMPTS) {
+    } else if (attempt < YIELDING_ATTEMPTS && !virtual) {
       Thread.yield();
     } else {
-      int doublings = Math.min((attempt - YIELDING_ATTEMPTS) / 4, DOUBLINGS_MAX);
-      LockSupport.parkNanos(Math.min(PARK_NANOS_MIN << doublings, PARK_NANOS_MAX));
+      int doublings = Math.clamp((attempt - YIELDING_ATTEMPTS) / 4, 0, DOUBLINGS_MAX);
+      park(Math.min(PARK_NANOS_MIN << doublings, PARK_NANOS_MAX));
+    }
+  }
+
+  /** Sleeps as long in a thread that is interrupted, and stays so. */
+  private static void park(long nanos) {
+    long end = System.nanoTime() + nanos;
+    boolean interrupted = false;
+    for (long left = nanos; left > 0; left = end - System.nanoTime()) {
+      interrupted |= Thread.interrupted();
+      LockSupport.parkNanos(left);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 }

@@ -14,8 +14,16 @@ import pando.fabric.Worker;
  * <p>A queue is two numbers: the next ticket, and the one that is served. Thread-safe.
  */
 public final class LocalLocks {
+  /** Attempts that a waiter makes in quick succession, and in any case: clocks may jump. */
   private static final int EAGER = 2_048;
-  private static final int PATIENT = 24;
+
+  private static final int ATTEMPTS_TO_A_PAUSE = 16;
+
+  /** The longest pause that keeps the processor. */
+  private static final int SPINNING = Backoff.SPINNING_ATTEMPTS - 1;
+
+  /** The longest pause, which gives way to other threads. */
+  private static final int PATIENT = Backoff.SPINNING_ATTEMPTS + 8;
 
   private final AtomicIntegerArray next;
   private final AtomicIntegerArray serving;
@@ -68,14 +76,18 @@ public final class LocalLocks {
     Backoff backoff = worker.backoff();
     long start = worker.nanoTime();
     for (int attempt = 0; serving.get(lock) != ticket; attempt++) {
-      // Those further behind look less often.
       int ahead = Math.min(ticket - serving.get(lock), PATIENT);
-      backoff.pause(attempt < EAGER ? Math.max(Math.min(attempt / 16, 15), ahead - 1) : PATIENT);
+      backoff.pauseBriefly(attempt < EAGER ? eagerPause(attempt, ahead) : PATIENT);
       if (attempt > EAGER && worker.nanoTime() - start > waitNanos) {
         return false;
       }
     }
     return true;
+  }
+
+  /** Returns the number of a pause: those further behind look less often. */
+  private static int eagerPause(int attempt, int ahead) {
+    return Math.max(Math.min(attempt / ATTEMPTS_TO_A_PAUSE, SPINNING), ahead - 1);
   }
 
   /** Takes a lock if nobody has it. */

@@ -1,0 +1,51 @@
+package pando.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import pando.fabric.Fabric;
+
+/** Many virtual threads on one index: a few carriers run them, and take none of them off. */
+@Timeout(300)
+class VirtualThreadsTest {
+  private static final int SESSIONS = 50;
+  private static final int OPERATIONS = 100;
+  private static final int KEYS = 200;
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldServeMoreVirtualThreadsThanCarriers(SystemUnderTest system) throws Exception {
+    long seed = Seeds.of(301);
+    try (Fabric fabric = Pools.open(2, 64 << 20, seed);
+        RangeIndex index = system.defaults().create(fabric)) {
+      List<Callable<Void>> tasks = new ArrayList<>();
+      for (int session = 0; session < SESSIONS; session++) {
+        SplittableRandom random = new SplittableRandom(seed + session);
+        tasks.add(() -> {
+          operate(index, random);
+          return null;
+        });
+      }
+      Threads.run(Thread.ofVirtual().factory(), tasks);
+    }
+  }
+
+  private static void operate(RangeIndex index, SplittableRandom random) {
+    try (Session session = index.session()) {
+      for (int i = 0; i < OPERATIONS; i++) {
+        long key = random.nextInt(KEYS);
+        switch (random.nextInt(4)) {
+          case 0 -> session.remove(key);
+          case 1 -> assertThat(!session.get(key) || session.value() == -key).isTrue();
+          default -> session.put(key, -key);
+        }
+      }
+    }
+  }
+}
