@@ -23,8 +23,9 @@ final class Merges {
    *
    * Only nodes of the compute server's own are merged. Inner nodes at or below level M must be on one
    * memory server, or a subtree would be torn between two, except that a last child may move: left
-   * alone, empty subtrees would never go. What does not fit is left for a later removal: a merge is never owed. The parent may be
-   * shared; then its remote lock is taken and its copy compared, as for a split.
+   * alone, empty subtrees would never go. What does not fit is left for a later removal: a merge is
+   * never owed. The parent may be shared; then its remote lock is taken and its copy compared, as
+   * for a split.
    */
 
   /** Steps of a node's capacity at which a leaf that gets emptier looks at its neighbours. */
@@ -199,7 +200,7 @@ final class Merges {
         markDirty();
         ascends = NodeLayout.count(memory, parent) < sparse;
       }
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       sharedNodes.abandon(e);
       throw e;
     } finally {
@@ -248,6 +249,9 @@ final class Merges {
 
   /** Writes the neighbours as they will be, before the shared parent forgets the node. */
   private void writeNeighbours(int toLeft) {
+    // Until it does, they are written back as they are.
+    setDirty(left, true);
+    setDirty(right, true);
     long newLeft = copy(left, LEFT);
     long newMiddle = copy(middle, MIDDLE);
     long newRight = copy(right, RIGHT);
@@ -280,25 +284,21 @@ final class Merges {
     if (right != Frames.NONE) {
       NodeLayout.setKey(memory, parent, index, boundary);
     }
-    clean(left);
-    clean(right);
+    setDirty(left, false);
+    setDirty(right, false);
     cache.drop(context, middle);
   }
 
-  private void clean(long node) {
-    if (node != Frames.NONE) {
-      Frames.setDirty(memory, node, false);
-    }
+  private void markDirty() {
+    setDirty(left, true);
+    setDirty(right, true);
+    setDirty(parent, true);
   }
 
-  private void markDirty() {
-    if (left != Frames.NONE) {
-      Frames.setDirty(memory, left, true);
+  private void setDirty(long node, boolean dirty) {
+    if (node != Frames.NONE) {
+      Frames.setDirty(memory, node, dirty);
     }
-    if (right != Frames.NONE) {
-      Frames.setDirty(memory, right, true);
-    }
-    Frames.setDirty(memory, parent, true);
   }
 
   /**

@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
+import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
@@ -14,6 +15,7 @@ import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.PlantedBug;
 import pando.index.cache.Swizzles;
+import pando.index.lock.Retry;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 
@@ -136,14 +138,15 @@ final class SharedNodes {
   /** Takes a remote lock, and waits for it. */
   void lock(long address) {
     long found = 0;
+    hold(address);
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       found = worker.cas(address + NodeLayout.LOCK, 0, owner);
       if (found == 0) {
-        hold(address);
         return;
       }
       worker.backoff().pause(attempt);
     }
+    release(address);
     throw stayedLocked(address, found, ATTEMPTS_MAX);
   }
 
@@ -170,11 +173,12 @@ final class SharedNodes {
     long fresh = context.scratchNode(FRESH);
     long found = context.message();
     list.clear().cas(address + NodeLayout.LOCK, 0, owner, found);
+    hold(address);
     worker.post(layout.readImage(list, address, fresh));
     if (memory.get(LONG, found) != 0) {
+      release(address);
       return false;
     }
-    hold(address);
     boolean current =
         guard.check(memory, fresh, address, NodeLayout.level(memory, node)) == null
             && NodeLayout.checksum(memory, fresh) == NodeLayout.checksum(memory, node);
@@ -184,7 +188,7 @@ final class SharedNodes {
     return current;
   }
 
-  /** Writes a changed copy to the pool and lets go of the node's remote lock. */
+  /** Writes a changed copy to the pool and unlocks the node. */
   void publish(long node) {
     long image = context.scratchNode(FRESH);
     swizzles.copyUnswizzled(node, image);
@@ -194,19 +198,19 @@ final class SharedNodes {
   }
 
   /**
-   * Lets go of every remote lock that is held, after a failure; another failure joins the first.
+   * Unlocks every node that is locked or may be, after a failure; another failure joins the first.
    */
-  void abandon(RuntimeException failure) {
+  void abandon(Throwable failure) {
     while (heldCount > 0) {
-      long address = held[--heldCount];
       try {
-        unlockHeld(address);
+        takeBack(held[--heldCount]);
       } catch (RuntimeException e) {
         failure.addSuppressed(e);
       }
     }
   }
 
+  /** Notes a lock, before the verb that takes it: its answer may be lost. */
   private void hold(long address) {
     held[heldCount++] = address;
   }
@@ -221,14 +225,15 @@ final class SharedNodes {
     throw new AssertionError("no such remote lock: node=" + GlobalAddress.toString(address));
   }
 
-  /** Lets go of a remote lock. */
+  /** Unlocks a node. */
   void unlock(long address) {
+    long found = owner;
+    try {
+      found = worker.cas(address + NodeLayout.LOCK, owner, 0);
+    } catch (PandoException e) {
+      takeBack(address);
+    }
     release(address);
-    unlockHeld(address);
-  }
-
-  private void unlockHeld(long address) {
-    long found = worker.cas(address + NodeLayout.LOCK, owner, 0);
     if (found != owner) {
       throw new CorruptNodeException(
           address,
@@ -239,16 +244,36 @@ final class SharedNodes {
     }
   }
 
-  /** Writes a sealed image and lets go of the node's remote lock. */
+  /** Unlocks a node if this worker has it locked. */
+  private void takeBack(long address) {
+    Retry.untilDone(worker, () -> worker.cas(address + NodeLayout.LOCK, owner, 0));
+  }
+
+  /** Writes a sealed image and unlocks the node. */
   void writeAndUnlock(long address, long image) {
     memory.set(LONG, image + NodeLayout.LOCK, 0);
     if (PlantedBug.EARLY_UNLOCK) {
       worker.write(address + NodeLayout.LOCK, image + NodeLayout.LOCK, Long.BYTES);
     }
+    try {
+      postImageAndUnlock(address, image);
+    } catch (PandoException e) {
+      Retry.untilDone(worker, () -> writeAndUnlockIfLocked(address, image));
+    }
+    release(address);
+  }
+
+  private void postImageAndUnlock(long address, long image) {
     layout
         .writeImage(list.clear(), address, image)
         .write(address + NodeLayout.LOCK, image + NodeLayout.LOCK, Long.BYTES);
     worker.post(list);
-    release(address);
+  }
+
+  /** The unlock is the end of its list: where it took effect, so did the WRITE of the image. */
+  private void writeAndUnlockIfLocked(long address, long image) {
+    if (worker.cas(address + NodeLayout.LOCK, owner, owner) == owner) {
+      postImageAndUnlock(address, image);
+    }
   }
 }

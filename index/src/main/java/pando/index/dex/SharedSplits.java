@@ -2,10 +2,12 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
+import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
+import pando.index.lock.Retry;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
 
@@ -58,7 +60,7 @@ final class SharedSplits {
           return;
         }
       }
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       shared.abandon(e);
       throw e;
     }
@@ -154,7 +156,7 @@ final class SharedSplits {
       }
       throw e;
     }
-    if (!catalogue.replaceRoot(rootPointer, topAddress, level + 1)) {
+    if (!replaceRoot(rootPointer, topAddress, level + 1)) {
       throw new CorruptNodeException(
           address, "another node became the root while this one was locked");
     }
@@ -175,7 +177,7 @@ final class SharedSplits {
   void collapseRoot() {
     try {
       collapse();
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       shared.abandon(e);
       throw e;
     }
@@ -206,7 +208,24 @@ final class SharedSplits {
     int level = Catalogue.rootLevel(root);
     shared.readLocked(Catalogue.rootAddress(root), node, level, Long.MIN_VALUE, Long.MAX_VALUE);
     return NodeLayout.count(memory, node) == 1
-        && catalogue.replaceRoot(root, layout.slot(memory, node, 0), level - 1);
+        && replaceRoot(root, layout.slot(memory, node, 0), level - 1);
+  }
+
+  /** Puts another root in place of one that is locked. */
+  private boolean replaceRoot(long before, long address, int level) {
+    try {
+      return catalogue.replaceRoot(before, address, level);
+    } catch (PandoException e) {
+      // Nobody else may replace it: where the root is another, this worker did.
+      Retry.untilDone(
+          worker,
+          () -> {
+            if (catalogue.root() == before) {
+              catalogue.replaceRoot(before, address, level);
+            }
+          });
+      return true;
+    }
   }
 
   /** Makes a freed node unrecognisable, for those who still know it from an old copy. */

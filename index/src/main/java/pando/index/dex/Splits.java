@@ -149,7 +149,7 @@ final class Splits {
         Frames.setDirty(memory, node, true);
         Frames.setDirty(memory, parent, true);
       }
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       sharedNodes.abandon(e);
       throw e;
     } finally {
@@ -177,6 +177,8 @@ final class Splits {
 
   /** Writes both halves of a node to the pool, before a shared parent points to them. */
   private void writeHalves(long node, long address) {
+    // Until it does, the whole node is written back.
+    Frames.setDirty(memory, node, true);
     long lower = context.scratchNode(LOWER);
     long upper = context.scratchNode(UPPER);
     swizzles.copyUnswizzled(node, lower);
