@@ -1,11 +1,14 @@
 package pando.index;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /** Entries of a map, for a bulk load. */
@@ -38,6 +41,39 @@ public final class Entries implements EntrySource {
       }
     }
     return map;
+  }
+
+  /** Returns so many entries, whose keys are so far from each other. */
+  public static NavigableMap<Long, Long> spaced(int count, long step) {
+    NavigableMap<Long, Long> entries = new TreeMap<>();
+    LongStream.rangeClosed(1, count).forEach(i -> entries.put(i * step, i));
+    return entries;
+  }
+
+  /** Returns the value of a key, {@code null} where it has none. */
+  public static @Nullable Long get(Session session, long key) {
+    return session.get(key) ? session.value() : null;
+  }
+
+  /** Returns what a session scans, having checked that keys ascend. */
+  public static NavigableMap<Long, Long> scan(Session session) {
+    TreeMap<Long, Long> seen = new TreeMap<>();
+    session.scan(
+        Long.MIN_VALUE,
+        Long.MAX_VALUE,
+        (key, value) -> {
+          assertThat(seen.isEmpty() || seen.lastKey() < key).as("above: key=%d", key).isTrue();
+          seen.put(key, value);
+          return true;
+        });
+    return seen;
+  }
+
+  /** Checks that a session finds the entries of a map, and by a scan no others. */
+  public static void check(Session session, NavigableMap<Long, Long> expected, String what) {
+    expected.forEach(
+        (key, value) -> assertThat(get(session, key)).as("%s: key=%d", what, key).isEqualTo(value));
+    assertThat(scan(session)).as(what).isEqualTo(expected);
   }
 
   @Override

@@ -170,8 +170,12 @@ public final class HookedFabric implements Fabric {
       }
     }
 
-    /** Lets the first verbs of a list take effect, whatever they are. */
+    /** Lets the first verbs of a list take effect, whatever they are; a CALL is one verb. */
     public void postFirst(int count) {
+      if (count == Math.max(verbs.size(), 1)) {
+        post();
+        return;
+      }
       VerbList first = new VerbList();
       for (int i = 0; i < count; i++) {
         add(first, i);

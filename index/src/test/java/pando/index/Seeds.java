@@ -13,4 +13,12 @@ public final class Seeds {
     System.out.println("seed=" + chosen);
     return chosen;
   }
+
+  /**
+   * Returns how much of something a test does: little, or with the system property {@code
+   * pando.campaign} as much as a campaign does.
+   */
+  public static int count(int little, int campaign) {
+    return Boolean.getBoolean("pando.campaign") ? campaign : little;
+  }
 }

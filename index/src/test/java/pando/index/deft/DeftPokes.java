@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.Pokes;
@@ -85,6 +86,36 @@ public final class DeftPokes implements Pokes {
   public long high(long address) {
     peek(address);
     return NodeHeader.high(memory, 0);
+  }
+
+  /**
+   * Tells whether a ticket stays in a lock, by contract, where verbs posted together fail: no
+   * session can know whether it was taken, or given back.
+   *
+   * @param answered whether the session is told which verbs took no effect
+   */
+  public static boolean leavesTicket(VerbList verbs, boolean answered) {
+    for (int i = 0; i < verbs.size(); i++) {
+      if (changesTickets(verbs, i, answered)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean changesTickets(VerbList verbs, int number, boolean answered) {
+    return switch (verbs.kind(number)) {
+      case MASKED_FAA -> {
+        long addend = verbs.operand(number, 0);
+        yield addend == SxWord.TAKE_SHARED
+            || addend == SxWord.TAKE_EXCLUSIVE
+            || addend == SxWord.UPGRADE
+            || (addend == SxWord.LEAVE_SHARED && !answered);
+      }
+      case CAS ->
+          verbs.operand(number, 1) - verbs.operand(number, 0) == SxWord.TAKE_EXCLUSIVE && !answered;
+      default -> false;
+    };
   }
 
   /** Tells whether a place holds a leaf. */

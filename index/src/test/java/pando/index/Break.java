@@ -1,0 +1,56 @@
+package pando.index;
+
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.UnknownOutcomeException;
+
+/** What becomes of one verb that fails, and what its session is told. */
+public enum Break {
+  /** It takes no effect, and the session is told so. */
+  LOST,
+  /** It takes effect, and the session is not told. */
+  DONE_AND_UNKNOWN,
+  /** It takes no effect, and the session is not told. */
+  NOTHING_AND_UNKNOWN,
+  /** Neither it nor the verbs that follow take effect, for a while. */
+  AWAY,
+  /** It takes no effect, and an error is thrown. */
+  ERROR_BEFORE,
+  /** It takes effect, and an error is thrown. */
+  ERROR_BEHIND;
+
+  private static final int AWAY_FOR = 20;
+
+  /** Returns what a session is told that loses a verb. */
+  public static MemoryServerLostException lost() {
+    return new MemoryServerLostException("lost by a test");
+  }
+
+  /** Tells whether the session is told what became of the verb. */
+  public boolean isAnswered() {
+    return this == LOST || this == AWAY;
+  }
+
+  /**
+   * Takes the place of verbs: those before the one that fails take effect, those behind it do not.
+   *
+   * @param number of the verb that fails
+   */
+  public void happen(HookedFabric fabric, HookedFabric.Posting posting, int number) {
+    boolean takesEffect = this == DONE_AND_UNKNOWN || this == ERROR_BEHIND;
+    posting.postFirst(takesEffect ? number + 1 : number);
+    if (this == AWAY) {
+      int[] left = {AWAY_FOR};
+      fabric.hookEach(
+          verbs -> left[0]-- > 0,
+          away -> {
+            throw lost();
+          });
+    }
+    switch (this) {
+      case LOST, AWAY -> throw lost();
+      case DONE_AND_UNKNOWN -> throw new UnknownOutcomeException("done, not answered");
+      case NOTHING_AND_UNKNOWN -> throw new UnknownOutcomeException("not done, not answered");
+      case ERROR_BEFORE, ERROR_BEHIND -> throw new OutOfMemoryError("by a test");
+    }
+  }
+}
