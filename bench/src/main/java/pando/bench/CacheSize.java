@@ -13,9 +13,13 @@ import picocli.CommandLine.TypeConversionException;
 record CacheSize(long bytes, double share) {
   private static final int RECORD_BYTES = 2 * Long.BYTES;
 
-  /** Returns the bytes that each compute server has. */
-  long bytesPerServer(long records) {
-    return share == 0 ? bytes : Math.round(share * records * RECORD_BYTES);
+  /**
+   * Returns the bytes that each compute server has.
+   *
+   * @param least what an index needs, which a share of few records is not below
+   */
+  long bytesPerServer(long records, long least) {
+    return share == 0 ? bytes : Math.max(least, Math.round(share * records * RECORD_BYTES));
   }
 
   @Override

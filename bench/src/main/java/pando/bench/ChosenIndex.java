@@ -24,7 +24,8 @@ final class ChosenIndex {
     return settings.index(
         index.defaults(),
         servers.computeServers(ServerOptions.COMPUTE_SERVERS),
-        servers.cache().bytesPerServer(records),
+        servers.cache(),
+        records,
         settings.all());
   }
 }

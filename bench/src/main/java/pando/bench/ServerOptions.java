@@ -39,7 +39,7 @@ final class ServerOptions {
       description =
           "Cache of each compute server: a size such as 25600KiB, or a share of the records at 16"
               + " bytes each, or of those that are inserted where none are loaded (when simulated,"
-              + " by the warm-up) (default: ${DEFAULT-VALUE}).")
+              + " by the warm-up), but no less than the index needs (default: ${DEFAULT-VALUE}).")
   private List<CacheSize> caches;
 
   /** Returns the number of compute servers that was asked for, or else the one given. */

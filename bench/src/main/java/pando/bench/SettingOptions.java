@@ -107,15 +107,25 @@ final class SettingOptions {
    * Returns the settings of an index, checked.
    *
    * @param defaults of the index
+   * @param cache of each compute server, where no setting says so
+   * @param records of which the cache may be a share
    * @param some those of the settings that are the index's
    */
   IndexOptions index(
-      IndexOptions defaults, int computeServers, long cacheBytes, Map<String, String> some) {
+      IndexOptions defaults,
+      int computeServers,
+      CacheSize cache,
+      long records,
+      Map<String, String> some) {
     try {
-      IndexOptions options = defaults.withComputeServers(computeServers).withCacheBytes(cacheBytes);
+      IndexOptions options = defaults.withComputeServers(computeServers);
       for (Map.Entry<String, String> setting : some.entrySet()) {
         options = options.with(setting.getKey(), setting.getValue());
       }
+      if (!some.containsKey("cache-bytes")) {
+        options = options.withCacheBytes(cache.bytesPerServer(records, options.cacheBytesMin()));
+      }
+      options.check();
       return options;
     } catch (IllegalArgumentException e) {
       throw refused(String.valueOf(e.getMessage()), e);

@@ -55,8 +55,8 @@ final class SimulatedWorkloads {
 
   private IndexOptions options(CacheSize cache) {
     Map<String, String> others = settings.withoutModel();
-    long cacheBytes = cache.bytesPerServer(records == 0 ? draw.warmup() : records);
-    return settings.index(index.defaults(), cluster.computeServers(), cacheBytes, others);
+    long cached = records == 0 ? draw.warmup() : records;
+    return settings.index(index.defaults(), cluster.computeServers(), cache, cached, others);
   }
 
   private void addPlans(Workload workload, Distribution distribution, IndexOptions options) {

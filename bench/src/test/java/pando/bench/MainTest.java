@@ -252,6 +252,15 @@ final class MainTest {
     assertThat(err.toString().lines()).hasSize(1);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"dex", "sherman", "deft", "rolex"})
+  void shouldMeasureFewRecords(String index) {
+    int status =
+        execute("bench", "--index=" + index, "--records=100", "--operations=1000", "--warmup=100");
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString()).startsWith("100 records");
+  }
+
   @Test
   void shouldPrintEachSettingOnceInTheCommandThatReplaysASeed() {
     int status =

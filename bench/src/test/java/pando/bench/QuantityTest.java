@@ -53,9 +53,11 @@ final class QuantityTest {
   @Test
   void shouldTakeTheCacheAsBytesOrAsAShareOfTheRecords() {
     CacheSize.Converter converter = new CacheSize.Converter();
-    assertThat(converter.convert("25600KiB").bytesPerServer(20_000_000)).isEqualTo(26_214_400);
-    assertThat(converter.convert("8%").bytesPerServer(20_000_000)).isEqualTo(25_600_000);
-    assertThat(converter.convert("0.5%").bytesPerServer(1_000)).isEqualTo(80);
+    assertThat(converter.convert("25600KiB").bytesPerServer(20_000_000, 0)).isEqualTo(26_214_400);
+    assertThat(converter.convert("8%").bytesPerServer(20_000_000, 0)).isEqualTo(25_600_000);
+    assertThat(converter.convert("0.5%").bytesPerServer(1_000, 0)).isEqualTo(80);
+    assertThat(converter.convert("0.5%").bytesPerServer(1_000, 4_096)).isEqualTo(4_096);
+    assertThat(converter.convert("80B").bytesPerServer(1_000, 4_096)).isEqualTo(80);
   }
 
   @ParameterizedTest

@@ -10,12 +10,4 @@ public interface EntrySource {
 
   /** Returns the value of the present entry. */
   long value();
-
-  /**
-   * Returns the number of entries if it is known, else -1. A hint: a wrong number costs balance
-   * between partitions, not correctness.
-   */
-  default long sizeHint() {
-    return -1;
-  }
 }

@@ -5,7 +5,8 @@ import pando.fabric.Fabric;
 
 /**
  * The settings of an index, which know the system that they are for. Immutable; the {@code with}
- * methods return changed copies.
+ * methods return changed copies. They check each value by itself, so that their order does not
+ * matter; what must go together is checked when an index is made, or by {@link #check}.
  */
 public interface IndexOptions {
   /** Compute servers that an index can have. */
@@ -27,17 +28,47 @@ public interface IndexOptions {
   boolean isPartitioned();
 
   /**
-   * Returns these options with one setting changed.
+   * Returns these options with one setting changed, as a command line has it: by its name, such as
+   * {@code cache-bytes}, to a value such as {@code 64MiB}.
    *
    * @throws IllegalArgumentException where there is no such setting, or the value is not for it
    */
   IndexOptions with(String name, String value);
 
-  /** Returns these options with another number of compute servers. */
+  /**
+   * Returns these options with another size of nodes, in bytes.
+   *
+   * @throws IllegalArgumentException where it is out of range
+   */
+  IndexOptions withNodeBytes(int bytes);
+
+  /**
+   * Returns these options with another number of compute servers.
+   *
+   * @throws IllegalArgumentException where it is out of range
+   */
   IndexOptions withComputeServers(int servers);
 
-  /** Returns these options with another cache size per compute server. */
+  /**
+   * Returns these options with another size of each compute server's cache, in bytes.
+   *
+   * @throws IllegalArgumentException where it is out of range
+   */
   IndexOptions withCacheBytes(long bytes);
+
+  /**
+   * Returns the least bytes that a cache must have, with the other settings as they are.
+   *
+   * @throws IllegalArgumentException where nodes cannot have the size that is set
+   */
+  long cacheBytesMin();
+
+  /**
+   * Checks that the settings go together. {@link #create} and {@link #join} do it as well.
+   *
+   * @throws IllegalArgumentException where they do not, with the values of those concerned
+   */
+  void check();
 
   /** Returns what each setting means, by its name, with the value that it has here. */
   Map<String, String> documentation();

@@ -77,7 +77,6 @@ class ModelTest {
     Configuration configuration =
         system
             .tiny(computeServers)
-            .with("cache-bytes", String.valueOf(64 * 1024))
             .with("node-bytes", String.valueOf(nodeBytes))
             .with("cache-bytes", String.valueOf(64 * nodeBytes))
             .with(settings);

@@ -101,7 +101,7 @@ public final class Demo {
   }
 
   private static DexOptions withoutLeafCache() {
-    return withFrames(DexOptions.FRAMES_MIN).with("caching", "off");
+    return withFrames(DexOptions.FRAMES_MIN).withCaching(false);
   }
 
   private static DexOptions withCache(long nodes) {

@@ -7,6 +7,7 @@ import java.util.List;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.deft.DeftOptions;
+import pando.index.deft.Validation;
 
 /**
  * DEFT's techniques, one after the other: with a cache all but the last, which is for inner nodes.
@@ -39,15 +40,15 @@ final class DeftAblation implements Figure {
   private static void addSteps(List<FigureLine> lines, Lab lab) {
     DeftOptions checked =
         DeftOptions.defaults()
-            .with("validation", "checksum")
-            .with("sx-locks", "off")
-            .with("hash-leaves", "off");
-    DeftOptions versioned = checked.with("validation", "opdv");
-    DeftOptions shared = versioned.with("sx-locks", "on");
+            .withValidation(Validation.CHECKSUM)
+            .withSxLocks(false)
+            .withHashLeaves(false);
+    DeftOptions versioned = checked.withValidation(Validation.OPDV);
+    DeftOptions shared = versioned.withSxLocks(true);
     Results base = lab.run(checked, List.of(A));
     Results onPath = lab.run(versioned, List.of(A));
     Results locked = lab.run(shared, List.of(A));
-    Results hashed = lab.run(shared.with("hash-leaves", "on"), List.of(A));
+    Results hashed = lab.run(shared.withHashLeaves(true), List.of(A));
     lines.add(
         new FigureLine(
             "A, checksums, CAS locks, sorted leaves", "Mops", NOT_GIVEN, base.megaOps(A)));
@@ -60,8 +61,8 @@ final class DeftAblation implements Figure {
   private static void addValidations(List<FigureLine> lines, Lab lab) {
     List<Load> both = List.of(A, C);
     Results deft = lab.run(DeftOptions.defaults(), both);
-    Results versions = lab.run(DeftOptions.defaults().with("validation", "versions"), both);
-    Results checksums = lab.run(DeftOptions.defaults().with("validation", "checksum"), both);
+    Results versions = lab.run(DeftOptions.defaults().withValidation(Validation.VERSIONS), both);
+    Results checksums = lab.run(DeftOptions.defaults().withValidation(Validation.CHECKSUM), both);
     addValidation(lines, "A", A, deft, versions, checksums);
     addValidation(lines, "C", C, deft, versions, checksums);
   }
@@ -83,8 +84,8 @@ final class DeftAblation implements Figure {
 
   /** Segments of inner nodes, where these are read each time. */
   private static void addSegments(List<FigureLine> lines, Lab lab) {
-    DeftOptions uncached = DeftOptions.defaults().with("caching", "off");
-    Results whole = lab.run(uncached.with("segments", "off"), List.of(C));
+    DeftOptions uncached = DeftOptions.defaults().withCaching(false);
+    Results whole = lab.run(uncached.withSegments(false), List.of(C));
     Results segments = lab.run(uncached, List.of(C));
     lines.add(new FigureLine("C without a cache", "Mops", NOT_GIVEN, whole.megaOps(C)));
     lines.add(new FigureLine("C without a cache, + segments", "x", 1.56, segments.over(whole, C)));

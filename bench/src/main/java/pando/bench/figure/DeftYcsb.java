@@ -8,6 +8,7 @@ import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.deft.DeftOptions;
 import pando.index.sherman.ShermanOptions;
+import pando.index.sherman.Validation;
 
 /**
  * DEFT's comparison with Sherman over YCSB, with and without the checksums that make it correct.
@@ -34,7 +35,7 @@ final class DeftYcsb implements Figure {
     Lab lab = Lab.ofDeft(records, seed);
     Results deft = lab.run(DeftOptions.defaults(), ALL);
     Results sherman = lab.run(ShermanOptions.sherman(), ALL);
-    Results checked = lab.run(ShermanOptions.sherman().with("validation", "checksum"), ALL);
+    Results checked = lab.run(ShermanOptions.sherman().withValidation(Validation.CHECKSUM), ALL);
     List<FigureLine> lines = new ArrayList<>();
     lines.add(new FigureLine("A, DEFT", "Mops", 42.7, deft.megaOps(A)));
     lines.add(new FigureLine("A, DEFT over Sherman", "x", 6.1, deft.over(sherman, A)));

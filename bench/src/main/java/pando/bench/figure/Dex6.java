@@ -9,6 +9,7 @@ import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
 import pando.index.dex.DexOptions;
 import pando.index.sherman.ShermanOptions;
+import pando.index.sherman.Validation;
 
 /** DEX, figure 6: throughput over Sherman and P-Sherman. */
 final class Dex6 implements Figure {
@@ -42,7 +43,7 @@ final class Dex6 implements Figure {
 
   /** Returns the Sherman that the DEX paper measured: reads validated by versions. */
   static IndexOptions sherman() {
-    return ShermanOptions.sherman().with("validation", "versions");
+    return ShermanOptions.sherman().withValidation(Validation.VERSIONS);
   }
 
   @Override

@@ -9,7 +9,6 @@ import java.util.stream.IntStream;
 import pando.bench.simulate.Windows;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.IndexOptions;
 import pando.index.rolex.RolexOptions;
 
 /**
@@ -47,9 +46,9 @@ final class RolexRetraining implements Figure {
         new Load(Workload.INSERT_INTENSIVE, Distribution.UNIFORM)
             .withWarmup(loaded / SHARE_WARM)
             .forMillis(Math.max(MILLIS_MIN, loaded / RECORDS_TO_A_MILLI));
-    IndexOptions rolex = RolexOptions.rolex();
-    Results on = lab.run(rolex.with("retraining", "on"), List.of(load));
-    Results off = lab.run(rolex.with("retraining", "off"), List.of(load));
+    RolexOptions rolex = RolexOptions.rolex();
+    Results on = lab.run(rolex.withRetraining(true), List.of(load));
+    Results off = lab.run(rolex.withRetraining(false), List.of(load));
     int began = began(on.windows(load));
     List<FigureLine> lines = new ArrayList<>();
     add(lines, "retraining=on", on, load, began);

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.IndexOptions;
 import pando.index.sherman.ShermanOptions;
 
 /** Sherman, figure 10: what each technique adds under skew; and table 1 and the round trips. */
@@ -40,11 +39,11 @@ final class Sherman10 implements Figure {
   @Override
   public List<FigureLine> run(long records, long seed) {
     Lab lab = Lab.ofSherman(records, seed);
-    IndexOptions none = ShermanOptions.fg();
-    IndexOptions combine = none.with("combine", "on");
-    IndexOptions onChip = combine.with("on-chip-locks", "on");
-    IndexOptions every = ShermanOptions.sherman();
-    IndexOptions hierarchical = every.with("entry-writes", "off");
+    ShermanOptions none = ShermanOptions.fg();
+    ShermanOptions combine = none.withCombine(true);
+    ShermanOptions onChip = combine.withOnChipLocks(true);
+    ShermanOptions every = ShermanOptions.sherman();
+    ShermanOptions hierarchical = every.withEntryWrites(false);
 
     List<FigureLine> lines = new ArrayList<>();
     Results fg = lab.run(none, ALL);

@@ -40,9 +40,4 @@ public final class MapEntries implements EntrySource {
     }
     return entry;
   }
-
-  @Override
-  public long sizeHint() {
-    return size;
-  }
 }

@@ -49,9 +49,4 @@ public final class SortedRecords implements EntrySource {
   public long value() {
     return Records.value(key(), 0);
   }
-
-  @Override
-  public long sizeHint() {
-    return keys.length;
-  }
 }

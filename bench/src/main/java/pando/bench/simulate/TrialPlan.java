@@ -37,7 +37,7 @@ public record TrialPlan(
     faults = Set.copyOf(faults);
     // Settings apply in the order in which they were given.
     settings = Collections.unmodifiableMap(new LinkedHashMap<>(settings));
-    options(index, computeServers, settings);
+    options(index, computeServers, settings).check();
   }
 
   /** The default system on three compute and three memory servers, two clients each. */

@@ -8,7 +8,12 @@ import pando.index.settings.Setting;
 import pando.index.settings.Settings;
 import pando.index.settings.SystemOptions;
 
-/** The settings of DEFT, each technique of which can be switched by itself. Immutable. */
+/**
+ * The settings of DEFT, each technique of which can be switched by itself. Immutable.
+ *
+ * <p>Choose {@link Validation#CHECKSUM} where bits of the pool's memory may flip: the validations
+ * that {@link Validation#AUTO} stands for detect torn READs, but no flipped bit in a value.
+ */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class DeftOptions extends SystemOptions<DeftOptions> {
   /** Sessions that a compute server can have: so tickets never add up to 2^16. */
@@ -25,21 +30,40 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
           "validation",
           Validation.AUTO.toString(),
           Validation.names(),
-          "how a torn READ is told: " + String.join(", ", Validation.names()));
+          "how readers detect torn READs; auto is opdv where the fabric lands 64 bytes as "
+              + "one, as in the simulator, else versions, as on local and shm; checksum alone "
+              + "detects flipped bits in values as well");
   private static final Setting SX_LOCKS =
-      Setting.flag("sx-locks", "on", "fair shared-exclusive locks, else exclusive ones by CAS");
+      Setting.flag(
+          "sx-locks",
+          "on",
+          "share the lock of a leaf among sessions that change single entries, fairly; "
+              + "else exclusive spin locks");
   private static final Setting HASH_LEAVES =
-      Setting.flag("hash-leaves", "on", "leaves of buckets, else sorted and read as a whole");
+      Setting.flag(
+          "hash-leaves",
+          "on",
+          "leaves of buckets, of which a lookup READs one; else sorted and READ whole");
   private static final Setting SEGMENTS =
-      Setting.flag("segments", "on", "inner nodes are read by segments, else as a whole");
+      Setting.flag("segments", "on", "READ and cache inner nodes by segments, else whole");
   private static final Setting CACHING =
-      Setting.flag("caching", "on", "cache inner nodes, else read them from the root on each time");
+      Setting.flag("caching", "on", "cache inner nodes, else READ them from the root on each time");
   private static final Setting MERGE_SHARE =
-      Setting.number("merge-share", "0.2", 0, 0.5, "fill below which nodes merge");
+      Setting.number(
+          "merge-share",
+          "0.2",
+          0,
+          0.5,
+          "fill below which a node is merged with a neighbour that has room");
   private static final Setting MERGED_SHARE =
-      Setting.number("merged-share", "0.5", 0.3, 1, "fill that a merge may make");
+      Setting.number("merged-share", "0.5", 0.3, 1, "greatest fill of a node that a merge makes");
   private static final Setting LOCK_WAIT_MILLIS =
-      Setting.integer("lock-wait-millis", "5000", 1, 1_000_000, "how long to wait for a lock");
+      Setting.integer(
+          "lock-wait-millis",
+          "5000",
+          1,
+          1_000_000,
+          "how long an operation waits for a lock before it fails, in ms");
 
   private static final DeftOptions DEFAULTS =
       new DeftOptions(
@@ -66,7 +90,15 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
 
   private DeftOptions(Settings settings) {
     super("deft", settings);
-    checkCacheBytes(cacheBytesMin());
+  }
+
+  @Override
+  public long cacheBytesMin() {
+    return COPIES_MIN * copyBytes();
+  }
+
+  @Override
+  protected void checkTogether() {
     if (cacheBytes() / copyBytes() > COPIES_MAX) {
       throw new IllegalArgumentException(
           "more segments than a cache can hold: cache-bytes="
@@ -88,11 +120,6 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
     return new DeftOptions(changed);
   }
 
-  /** Returns the least that a cache must have. */
-  long cacheBytesMin() {
-    return COPIES_MIN * copyBytes();
-  }
-
   /** Returns how many copies of segments a cache holds. */
   int copies() {
     return (int) (cacheBytes() / copyBytes());
@@ -108,7 +135,10 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
     return new InnerLayout(nodeBytes(), segments()).segmentBytes();
   }
 
-  /** Returns how a reader tells what is torn. */
+  /**
+   * Returns how a reader detects torn READs. {@link Validation#CHECKSUM} alone detects flipped bits
+   * in values as well.
+   */
   public Validation validation() {
     return Validation.of(Validation.names().get((int) settings().number(VALIDATION)));
   }
@@ -146,6 +176,46 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
   /** Returns how long to wait for a lock that somebody holds, in nanoseconds. */
   public long lockWaitNanos() {
     return ((long) settings().number(LOCK_WAIT_MILLIS)) * 1_000_000;
+  }
+
+  /** Returns these options with another {@link #validation()}. */
+  public DeftOptions withValidation(Validation value) {
+    return with(VALIDATION, value.ordinal());
+  }
+
+  /** Returns these options with {@link #sxLocks()} on or off. */
+  public DeftOptions withSxLocks(boolean on) {
+    return with(SX_LOCKS, on);
+  }
+
+  /** Returns these options with {@link #hashLeaves()} on or off. */
+  public DeftOptions withHashLeaves(boolean on) {
+    return with(HASH_LEAVES, on);
+  }
+
+  /** Returns these options with {@link #segments()} on or off. */
+  public DeftOptions withSegments(boolean on) {
+    return with(SEGMENTS, on);
+  }
+
+  /** Returns these options with {@link #caching()} on or off. */
+  public DeftOptions withCaching(boolean on) {
+    return with(CACHING, on);
+  }
+
+  /** Returns these options with another {@link #mergeShare()}, 0 to 0.5. */
+  public DeftOptions withMergeShare(double value) {
+    return with(MERGE_SHARE, value);
+  }
+
+  /** Returns these options with another {@link #mergedShare()}, 0.3 to 1. */
+  public DeftOptions withMergedShare(double value) {
+    return with(MERGED_SHARE, value);
+  }
+
+  /** Returns these options with another wait for a lock, 1 to 1,000,000 ms. */
+  public DeftOptions withLockWaitMillis(int value) {
+    return with(LOCK_WAIT_MILLIS, value);
   }
 
   /** Every compute server serves every key. */

@@ -25,30 +25,72 @@ public final class DexOptions extends SystemOptions<DexOptions> {
           "2",
           0,
           NodeLayout.LEVELS_MAX - 1,
-          "level M up to which a subtree stays together");
+          "level up to which a subtree stays on one memory server, M in the paper");
   private static final Setting COOLING_SHARE =
-      Setting.number("cooling-share", "0.1", 0.001, 0.5, "share of frames that cool");
+      Setting.number(
+          "cooling-share",
+          "0.1",
+          0.001,
+          0.5,
+          "share of the cached nodes that are candidates for eviction");
   private static final Setting SAMPLES =
-      Setting.integer("samples", "2", 1, 64, "nodes cooled at a time");
+      Setting.integer("samples", "2", 1, 64, "nodes that become candidates for eviction at a time");
   private static final Setting ADMISSION =
-      Setting.number("admission", "0.1", 0, 1, "chance P_A of a missed leaf");
-  private static final Setting CACHING = Setting.flag("caching", "on", "cache leaves: on, off");
+      Setting.number(
+          "admission",
+          "0.1",
+          0,
+          1,
+          "probability that a leaf that was missed is taken into the cache, P_A in the " + "paper");
+  private static final Setting CACHING =
+      Setting.flag("caching", "on", "cache leaves, else inner nodes alone");
   private static final Setting OFFLOADING =
-      Setting.flag("offloading", "on", "offload operations: on, off");
+      Setting.flag(
+          "offloading", "on", "let memory servers finish operations below nodes that were missed");
   private static final Setting OFFLOAD_WINDOW =
-      Setting.integer("offload-window", "50", 1, 10_000, "latencies averaged");
+      Setting.integer(
+          "offload-window",
+          "50",
+          1,
+          10_000,
+          "latencies in the averages that decide whether to offload");
   private static final Setting CONTRARY =
-      Setting.number("contrary", "0.01", 0, 1, "chance of the contrary action");
+      Setting.number(
+          "contrary",
+          "0.01",
+          0,
+          1,
+          "probability of doing what the averages speak against, so that both stay " + "current");
   private static final Setting SEARCH_NANOS =
-      Setting.integer("search-nanos", "40", 0, 1_000_000, "time to search a cached node");
+      Setting.integer(
+          "search-nanos",
+          "40",
+          0,
+          1_000_000,
+          "estimated time to search a cached node, in ns, for the same decision");
   private static final Setting PATH_COST =
-      Setting.number("path-cost", "1.2", 0.01, 1_000, "what caching costs besides, a factor");
+      Setting.number(
+          "path-cost",
+          "1.2",
+          0.01,
+          1_000,
+          "estimated cost of the cache beside its READs, a factor, for the same decision");
   private static final Setting MERGE_SHARE =
-      Setting.number("merge-share", "0.7", 0, 0.9, "fill below which nodes merge");
+      Setting.number(
+          "merge-share",
+          "0.7",
+          0,
+          0.9,
+          "fill below which a node is merged with a neighbour that has room");
   private static final Setting MERGED_SHARE =
-      Setting.number("merged-share", "0.9", 0.1, 1, "fill that a merge may make");
+      Setting.number(
+          "merged-share",
+          "0.9",
+          0.1,
+          1,
+          "greatest fill of a node that a merge makes; above merge-share");
   private static final Setting SESSIONS_MAX =
-      Setting.integer("sessions-max", "256", 1, 4_096, "sessions open at a time");
+      Setting.integer("sessions-max", "256", 1, 4_096, "sessions that can be open at a time");
 
   private static final DexOptions DEFAULTS =
       new DexOptions(
@@ -81,8 +123,15 @@ public final class DexOptions extends SystemOptions<DexOptions> {
 
   private DexOptions(Settings settings) {
     super("dex", settings);
-    NodeLayout layout = new NodeLayout(nodeBytes());
-    checkCacheBytes(layout.offset(FRAMES_MIN));
+  }
+
+  @Override
+  public long cacheBytesMin() {
+    return new NodeLayout(nodeBytes()).offset(FRAMES_MIN);
+  }
+
+  @Override
+  protected void checkTogether() {
     if (mergeShare() >= mergedShare()) {
       throw new IllegalArgumentException(
           "merge-share must be below merged-share: merge-share="
@@ -173,6 +222,71 @@ public final class DexOptions extends SystemOptions<DexOptions> {
   /** Returns how many sessions can be open at a time. */
   public int sessionsMax() {
     return (int) settings().number(SESSIONS_MAX);
+  }
+
+  /** Returns these options with another {@link #subtreeLevel()}, 0 to 31. */
+  public DexOptions withSubtreeLevel(int value) {
+    return with(SUBTREE_LEVEL, value);
+  }
+
+  /** Returns these options with another {@link #coolingShare()}, 0.001 to 0.5. */
+  public DexOptions withCoolingShare(double value) {
+    return with(COOLING_SHARE, value);
+  }
+
+  /** Returns these options with another {@link #samples()}, 1 to 64. */
+  public DexOptions withSamples(int value) {
+    return with(SAMPLES, value);
+  }
+
+  /** Returns these options with another {@link #admission()}, 0 to 1. */
+  public DexOptions withAdmission(double value) {
+    return with(ADMISSION, value);
+  }
+
+  /** Returns these options with {@link #caching()} on or off. */
+  public DexOptions withCaching(boolean on) {
+    return with(CACHING, on);
+  }
+
+  /** Returns these options with {@link #offloading()} on or off. */
+  public DexOptions withOffloading(boolean on) {
+    return with(OFFLOADING, on);
+  }
+
+  /** Returns these options with another {@link #offloadWindow()}, 1 to 10,000. */
+  public DexOptions withOffloadWindow(int value) {
+    return with(OFFLOAD_WINDOW, value);
+  }
+
+  /** Returns these options with another {@link #contrary()}, 0 to 1. */
+  public DexOptions withContrary(double value) {
+    return with(CONTRARY, value);
+  }
+
+  /** Returns these options with another {@link #searchNanos()}, 0 to 1,000,000. */
+  public DexOptions withSearchNanos(int value) {
+    return with(SEARCH_NANOS, value);
+  }
+
+  /** Returns these options with another {@link #pathCost()}, 0.01 to 1,000. */
+  public DexOptions withPathCost(double value) {
+    return with(PATH_COST, value);
+  }
+
+  /** Returns these options with another {@link #mergeShare()}, 0 to 0.9. */
+  public DexOptions withMergeShare(double value) {
+    return with(MERGE_SHARE, value);
+  }
+
+  /** Returns these options with another {@link #mergedShare()}, 0.1 to 1. */
+  public DexOptions withMergedShare(double value) {
+    return with(MERGED_SHARE, value);
+  }
+
+  /** Returns these options with another {@link #sessionsMax()}, 1 to 4,096. */
+  public DexOptions withSessionsMax(int value) {
+    return with(SESSIONS_MAX, value);
   }
 
   @Override

@@ -6,8 +6,9 @@ import pando.index.IndexOptions;
 public final class Arguments {
   private Arguments() {}
 
-  /** Checks the compute servers that are to live in a process. */
+  /** Checks the options of an index, and the compute servers that are to live in a process. */
   public static void checkServers(IndexOptions options, int first, int count) {
+    options.check();
     if (first < 0 || count < 1 || first > options.computeServers() - count) {
       throw new IllegalArgumentException(
           "no such compute servers: first="

@@ -20,26 +20,45 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
   private static final long CACHE_BYTES_MIN = 1 << 10;
 
   private static final Setting EPSILON =
-      Setting.integer("epsilon", "16", 1, 1_000, "entries that a prediction can be wrong by");
+      Setting.integer(
+          "epsilon", "16", 1, 1_000, "greatest error of a model's prediction, in entries");
   private static final Setting DELTA =
       Setting.integer("delta", "16", 2, LeafLayout.DELTA_MAX, "entries of a leaf");
   private static final Setting LEAVES_MAX =
-      Setting.integer("leaves-max", "63", 1, RunLayout.LEAVES_MAX, "leaves of a model at the most");
+      Setting.integer(
+          "leaves-max", "63", 1, RunLayout.LEAVES_MAX, "greatest number of leaves of a model");
   private static final Setting RETRAINING =
-      Setting.flag("retraining", "on", "train models anew, else synonym leaves pile up");
+      Setting.flag(
+          "retraining", "on", "replace models that have many synonym leaves, else those pile up");
   private static final Setting RETRAINERS =
-      Setting.integer("retrainers", "2", 1, 64, "tasks of a compute server that retrain");
+      Setting.integer(
+          "retrainers", "2", 1, 64, "background tasks of each compute server that retrain models");
   private static final Setting RETRAIN_FILL =
       Setting.number("retrain-fill", "0.7", 0.1, 1, "share of each leaf that retraining fills");
   private static final Setting SYNONYM_SHARE =
       Setting.number(
           "synonym-share", "0.25", 0, 10, "synonym leaves to a leaf at which a model is retrained");
   private static final Setting MERGE_SHARE =
-      Setting.number("merge-share", "0.25", 0, 0.5, "fill below which models are retrained as one");
+      Setting.number(
+          "merge-share",
+          "0.25",
+          0,
+          0.5,
+          "fill below which a model is retrained together with a neighbour");
   private static final Setting HANDOVERS =
-      Setting.integer("handovers", "4", 0, 100, "times that a lock is handed over in a row");
+      Setting.integer(
+          "handovers",
+          "4",
+          0,
+          100,
+          "times in a row that a lock goes to the next session of the same compute server");
   private static final Setting LOCK_WAIT_MILLIS =
-      Setting.integer("lock-wait-millis", "5000", 1, 1_000_000, "how long to wait for a lock");
+      Setting.integer(
+          "lock-wait-millis",
+          "5000",
+          1,
+          1_000_000,
+          "how long an operation waits for a lock before it fails, in ms");
 
   private static final String ONE_SIDED = "one-sided";
   private static final String CALL = "call";
@@ -49,7 +68,7 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
           "writes",
           ONE_SIDED,
           List.of(ONE_SIDED, CALL),
-          "who changes leaves: sessions by one-sided verbs, or memory servers by CALL");
+          "who changes leaves: sessions by one-sided verbs, or memory servers, asked by " + "CALL");
 
   private static final RolexOptions DEFAULTS =
       new RolexOptions(
@@ -79,7 +98,15 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
 
   private RolexOptions(String system, Settings settings) {
     super(system, settings);
-    checkCacheBytes(CACHE_BYTES_MIN);
+  }
+
+  @Override
+  public long cacheBytesMin() {
+    return CACHE_BYTES_MIN;
+  }
+
+  @Override
+  protected void checkTogether() {
     PageLayout pages = new PageLayout(nodeBytes());
     assert pages.capacity() >= PageLayout.CAPACITY_MIN;
   }
@@ -173,6 +200,61 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
   /** Returns how long to wait for a lock that somebody holds, in nanoseconds. */
   public long lockWaitNanos() {
     return ((long) settings().number(LOCK_WAIT_MILLIS)) * 1_000_000;
+  }
+
+  /** Returns these options with another {@link #epsilon()}, 1 to 1,000. */
+  public RolexOptions withEpsilon(int value) {
+    return with(EPSILON, value);
+  }
+
+  /** Returns these options with another {@link #delta()}, 2 to 60. */
+  public RolexOptions withDelta(int value) {
+    return with(DELTA, value);
+  }
+
+  /** Returns these options with another {@link #leavesMax()}, 1 to 63. */
+  public RolexOptions withLeavesMax(int value) {
+    return with(LEAVES_MAX, value);
+  }
+
+  /** Returns these options with {@link #writesByCall()} on or off. */
+  public RolexOptions withWritesByCall(boolean on) {
+    return with(WRITES, on);
+  }
+
+  /** Returns these options with {@link #retraining()} on or off. */
+  public RolexOptions withRetraining(boolean on) {
+    return with(RETRAINING, on);
+  }
+
+  /** Returns these options with another {@link #retrainers()}, 1 to 64. */
+  public RolexOptions withRetrainers(int value) {
+    return with(RETRAINERS, value);
+  }
+
+  /** Returns these options with another {@link #retrainFill()}, 0.1 to 1. */
+  public RolexOptions withRetrainFill(double value) {
+    return with(RETRAIN_FILL, value);
+  }
+
+  /** Returns these options with another {@link #synonymShare()}, 0 to 10. */
+  public RolexOptions withSynonymShare(double value) {
+    return with(SYNONYM_SHARE, value);
+  }
+
+  /** Returns these options with another {@link #mergeShare()}, 0 to 0.5. */
+  public RolexOptions withMergeShare(double value) {
+    return with(MERGE_SHARE, value);
+  }
+
+  /** Returns these options with another {@link #handovers()}, 0 to 100. */
+  public RolexOptions withHandovers(int value) {
+    return with(HANDOVERS, value);
+  }
+
+  /** Returns these options with another wait for a lock, 1 to 1,000,000 ms. */
+  public RolexOptions withLockWaitMillis(int value) {
+    return with(LOCK_WAIT_MILLIS, value);
   }
 
   /** Every compute server serves every key. */

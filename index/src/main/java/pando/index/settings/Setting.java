@@ -73,8 +73,22 @@ public final class Setting {
     return name;
   }
 
+  /** Returns what the setting means, what it takes, and a value as its default. */
   String meaning(double value) {
-    return meaning + " (default " + (value == initial() ? initial : print(value)) + ")";
+    return meaning
+        + " ("
+        + range()
+        + "default "
+        + (value == initial() ? initial : print(value))
+        + ")";
+  }
+
+  private String range() {
+    return switch (kind) {
+      case SIZE -> "";
+      case INTEGER, NUMBER -> plain(min) + " to " + plain(max) + ", ";
+      case CHOICE -> String.join(", ", choices) + "; ";
+    };
   }
 
   double initial() {

@@ -28,10 +28,19 @@ public final class Settings {
    */
   public Settings with(String name, String value) {
     Setting setting = named(name);
-    double parsed = setting.parse(value);
-    setting.check(parsed);
+    return with(setting, setting.parse(value));
+  }
+
+  /**
+   * Returns these values with one changed.
+   *
+   * @param value a number, or the place of a word among the setting's choices
+   * @throws IllegalArgumentException where the value is out of range
+   */
+  Settings with(Setting setting, double value) {
+    setting.check(value);
     Map<Setting, Double> changed = new LinkedHashMap<>(values);
-    changed.put(setting, parsed);
+    changed.put(setting, value);
     return new Settings(changed);
   }
 

@@ -14,12 +14,17 @@ import pando.index.IndexOptions;
  */
 public abstract class SystemOptions<O extends SystemOptions<O>> implements IndexOptions {
   private static final Setting NODE_BYTES =
-      Setting.size("node-bytes", "1024", 0x1p31, "size of a node");
+      Setting.size(
+          "node-bytes", "1024", 0x1p31, "bytes of a node, which is read and cached as a whole");
   private static final Setting COMPUTE_SERVERS =
       Setting.integer(
-          "compute-servers", "4", 1, COMPUTE_SERVERS_MAX, "compute servers to start with");
+          "compute-servers",
+          "4",
+          1,
+          COMPUTE_SERVERS_MAX,
+          "compute servers that the index starts with");
   private static final Setting CACHE_BYTES =
-      Setting.size("cache-bytes", "256MiB", 0x1p40, "nodes that each compute server caches");
+      Setting.size("cache-bytes", "256MiB", 0x1p40, "bytes of the cache of each compute server");
 
   private final String system;
   private final Settings settings;
@@ -41,11 +46,7 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
     return Settings.of(all);
   }
 
-  /**
-   * Returns options of the same system with other settings.
-   *
-   * @throws IllegalArgumentException where they do not go together
-   */
+  /** Returns options of the same system with other settings. */
   protected abstract O withSettings(Settings changed);
 
   /** Returns all settings. */
@@ -55,13 +56,30 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
 
   /** Returns these options with other nodes, and caches of as many bytes as so many of them. */
   protected final O withNodes(int nodeBytes, int cached) {
-    return with(NODE_BYTES.name(), Integer.toString(nodeBytes))
-        .withCacheBytes((long) nodeBytes * cached);
+    return withNodeBytes(nodeBytes).withCacheBytes((long) nodeBytes * cached);
   }
 
-  /** Checks that the cache is not smaller than the least that works. */
-  protected final void checkCacheBytes(long least) {
-    CACHE_BYTES.checkAtLeast((double) cacheBytes(), (double) least);
+  /**
+   * Checks what must go together in a system, beside the size of its cache.
+   *
+   * @throws IllegalArgumentException where it does not
+   */
+  protected abstract void checkTogether();
+
+  @Override
+  public final void check() {
+    CACHE_BYTES.checkAtLeast((double) cacheBytes(), (double) cacheBytesMin());
+    checkTogether();
+  }
+
+  /** Returns these options with another number. */
+  protected final O with(Setting setting, double value) {
+    return withSettings(settings.with(setting, value));
+  }
+
+  /** Returns these options with a flag on or off. */
+  protected final O with(Setting flag, boolean on) {
+    return with(flag, on ? 1 : 0);
   }
 
   @Override
@@ -71,12 +89,17 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
 
   @Override
   public final O withComputeServers(int servers) {
-    return with(COMPUTE_SERVERS.name(), Integer.toString(servers));
+    return with(COMPUTE_SERVERS, servers);
   }
 
   @Override
   public final O withCacheBytes(long bytes) {
-    return with(CACHE_BYTES.name(), Long.toString(bytes));
+    return with(CACHE_BYTES, (double) bytes);
+  }
+
+  @Override
+  public final O withNodeBytes(int bytes) {
+    return with(NODE_BYTES, bytes);
   }
 
   @Override

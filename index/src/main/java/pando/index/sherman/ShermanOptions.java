@@ -33,25 +33,48 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
           "validation",
           Validation.AUTO.toString(),
           Validation.names(),
-          "how a torn READ is told: " + String.join(", ", Validation.names()));
+          "how readers detect torn READs; auto is lines where the fabric lands 64 bytes "
+              + "as one, else checksum; original does not detect all, and runs in the simulator "
+              + "alone");
   private static final Setting ON_CHIP_LOCKS =
-      Setting.flag("on-chip-locks", "on", "locks in the memory server's card, else in the nodes");
+      Setting.flag(
+          "on-chip-locks",
+          "on",
+          "keep locks in the memory server's network card, else in the nodes");
   private static final Setting LOCAL_LOCKS =
-      Setting.flag("local-locks", "on", "a queue at the compute server in front of each lock");
+      Setting.flag(
+          "local-locks",
+          "on",
+          "queue for a lock at the compute server before asking the memory server");
   private static final Setting HANDOVERS =
-      Setting.integer("handovers", "4", 0, 100, "times that a lock is handed over in a row");
+      Setting.integer(
+          "handovers",
+          "4",
+          0,
+          100,
+          "times in a row that a lock goes to the next session of the same compute server");
   private static final Setting COMBINE =
-      Setting.flag("combine", "on", "post the write-back and the unlock together");
+      Setting.flag("combine", "on", "post the WRITE of a node and its unlock in one list");
   private static final Setting ENTRY_WRITES =
-      Setting.flag("entry-writes", "on", "write back single entries, else whole nodes");
+      Setting.flag("entry-writes", "on", "WRITE single entries, else whole nodes");
   private static final Setting PARTITIONED =
-      Setting.flag("partitioned", "off", "each key belongs to one compute server, as in DEX");
+      Setting.flag("partitioned", "off", "let one compute server alone serve a key, as in DEX");
   private static final Setting MERGE_SHARE =
-      Setting.number("merge-share", "0.3", 0, 0.5, "fill below which nodes merge");
+      Setting.number(
+          "merge-share",
+          "0.3",
+          0,
+          0.5,
+          "fill below which a node is merged with a neighbour that has room");
   private static final Setting MERGED_SHARE =
-      Setting.number("merged-share", "0.8", 0.5, 1, "fill that a merge may make");
+      Setting.number("merged-share", "0.8", 0.5, 1, "greatest fill of a node that a merge makes");
   private static final Setting LOCK_WAIT_MILLIS =
-      Setting.integer("lock-wait-millis", "5000", 1, 1_000_000, "how long to wait for a lock");
+      Setting.integer(
+          "lock-wait-millis",
+          "5000",
+          1,
+          1_000_000,
+          "how long an operation waits for a lock before it fails, in ms");
 
   private static final ShermanOptions DEFAULTS =
       new ShermanOptions(
@@ -85,16 +108,23 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
 
   private ShermanOptions(String system, Settings settings) {
     super(system, settings);
-    BLinkLayout layout = new BLinkLayout(nodeBytes());
-    checkCacheBytes(layout.offset(FRAMES_MIN));
-    if (cacheBytes() / layout.nodeBytes() > FRAMES_MAX) {
+  }
+
+  @Override
+  public long cacheBytesMin() {
+    return new BLinkLayout(nodeBytes()).offset(FRAMES_MIN);
+  }
+
+  @Override
+  protected void checkTogether() {
+    if (cacheBytes() / nodeBytes() > FRAMES_MAX) {
       throw new IllegalArgumentException(
           "more nodes than a cache can hold: cache-bytes="
               + cacheBytes()
               + ", node-bytes="
-              + layout.nodeBytes()
+              + nodeBytes()
               + ", nodes="
-              + cacheBytes() / layout.nodeBytes()
+              + cacheBytes() / nodeBytes()
               + ", greatest="
               + FRAMES_MAX);
     }
@@ -221,6 +251,56 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
         handovers(),
         lockWaitNanos(),
         BLinkLayout.LOCK);
+  }
+
+  /** Returns these options with another {@link #validation()}. */
+  public ShermanOptions withValidation(Validation value) {
+    return with(VALIDATION, value.ordinal());
+  }
+
+  /** Returns these options with {@link #onChipLocks()} on or off. */
+  public ShermanOptions withOnChipLocks(boolean on) {
+    return with(ON_CHIP_LOCKS, on);
+  }
+
+  /** Returns these options with {@link #localLocks()} on or off. */
+  public ShermanOptions withLocalLocks(boolean on) {
+    return with(LOCAL_LOCKS, on);
+  }
+
+  /** Returns these options with another {@link #handovers()}, 0 to 100. */
+  public ShermanOptions withHandovers(int value) {
+    return with(HANDOVERS, value);
+  }
+
+  /** Returns these options with {@link #combine()} on or off. */
+  public ShermanOptions withCombine(boolean on) {
+    return with(COMBINE, on);
+  }
+
+  /** Returns these options with {@link #entryWrites()} on or off. */
+  public ShermanOptions withEntryWrites(boolean on) {
+    return with(ENTRY_WRITES, on);
+  }
+
+  /** Returns these options with {@link #isPartitioned()} on or off. */
+  public ShermanOptions withPartitioned(boolean on) {
+    return with(PARTITIONED, on);
+  }
+
+  /** Returns these options with another {@link #mergeShare()}, 0 to 0.5. */
+  public ShermanOptions withMergeShare(double value) {
+    return with(MERGE_SHARE, value);
+  }
+
+  /** Returns these options with another {@link #mergedShare()}, 0.5 to 1. */
+  public ShermanOptions withMergedShare(double value) {
+    return with(MERGED_SHARE, value);
+  }
+
+  /** Returns these options with another wait for a lock, 1 to 1,000,000 ms. */
+  public ShermanOptions withLockWaitMillis(int value) {
+    return with(LOCK_WAIT_MILLIS, value);
   }
 
   @Override

@@ -48,7 +48,7 @@ class DexBadInputTest {
   })
   void shouldRefuseOptions(String name, String value) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> Tiny.options(1).with(name, value))
+        .isThrownBy(() -> Tiny.options(1).with(name, value).check())
         .withMessageMatching(".*(" + name + "|nodeBytes).*");
   }
 

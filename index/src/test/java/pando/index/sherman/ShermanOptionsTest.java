@@ -55,7 +55,7 @@ class ShermanOptionsTest {
   })
   void shouldRefuse(String name, String value) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> ShermanOptions.sherman().with(name, value))
+        .isThrownBy(() -> ShermanOptions.sherman().with(name, value).check())
         .withMessageMatching(".*(" + name + "|nodeBytes).*");
   }
 
@@ -63,18 +63,17 @@ class ShermanOptionsTest {
   void shouldRefuseMoreNodesThanACacheCanHold() {
     ShermanOptions options = ShermanOptions.sherman();
     long most = (long) ShermanOptions.FRAMES_MAX * options.nodeBytes();
-    assertThat(options.withCacheBytes(most).cacheBytes()).isEqualTo(most);
-    assertThat(options.with("node-bytes", "4096").with("cache-bytes", "1TiB").cacheBytes())
-        .isEqualTo(1L << 40);
+    options.withCacheBytes(most).check();
+    options.withCacheBytes(1L << 40).withNodeBytes(4096).check();
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> options.with("cache-bytes", "1TiB"))
+        .isThrownBy(() -> options.withCacheBytes(1L << 40).check())
         .withMessageContainingAll(
             "cache-bytes=1099511627776",
             "node-bytes=1024",
             "nodes=1073741824",
             "greatest=268435456");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> options.withCacheBytes(most).with("node-bytes", "512"))
+        .isThrownBy(() -> options.withCacheBytes(most).withNodeBytes(512).check())
         .withMessageContainingAll("cache-bytes=274877906944", "node-bytes=512");
   }
 
@@ -82,13 +81,13 @@ class ShermanOptionsTest {
   void shouldRefuseWhatDoesNotGoTogether() {
     assertThatIllegalArgumentException().isThrownBy(() -> ShermanOptions.of("dex"));
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> ShermanOptions.sherman().with("on-chip-locks", "off"))
+        .isThrownBy(() -> ShermanOptions.sherman().withOnChipLocks(false).check())
         .withMessageContaining("local-locks=on, on-chip-locks=off");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> ShermanOptions.fg().with("local-locks", "on"))
+        .isThrownBy(() -> ShermanOptions.fg().withLocalLocks(true).check())
         .withMessageContaining("local-locks=on, on-chip-locks=off");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> ShermanOptions.partitionedSherman().with("local-locks", "off"))
+        .isThrownBy(() -> ShermanOptions.partitionedSherman().withLocalLocks(false).check())
         .withMessageContaining("partitioned=on, local-locks=off");
   }
 
