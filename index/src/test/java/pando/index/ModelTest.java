@@ -48,6 +48,7 @@ class ModelTest {
     "46, DEFT,      2,  2,  832,  20000, segments=off",
     "47, DEFT,      2,  2,  448,  5000,  hash-leaves=off",
     "48, DEFT,      2,  2,  448,  5000,  sx-locks=off",
+    "49, DEFT,      1,  2,  1024, 20000, validation=checksum hash-leaves=off sx-locks=off",
     "61, ROLEX,     1,  1,  384,  2000,  retraining=off",
     "62, ROLEX,     1,  1,  384,  500,   retraining=on",
     "63, ROLEX,     4,  3,  512,  20000, retraining=on",
@@ -63,7 +64,6 @@ class ModelTest {
     "75, XSTORE_D,  4,  1,  1024, 50000, leaves-max=48 delta=16 epsilon=16",
     "76, XSTORE_D,  3,  2,  384,  8000,  retrain-fill=1 synonym-share=0 merge-share=0.5",
     "77, XSTORE_D,  2,  2,  640,  20000, leaves-max=63 delta=60 epsilon=100",
-    "49, DEFT,      1,  2,  1024, 20000, validation=checksum hash-leaves=off sx-locks=off",
   })
   void shouldBehaveLikeTreeMap(
       long seed,

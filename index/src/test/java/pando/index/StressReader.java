@@ -70,7 +70,7 @@ final class StressReader {
     Map.Entry<Long, Long> nearest = steady.floorEntry(key);
     boolean found = session.floor(key);
     if (nearest == null) {
-      assertThat(!found || session.key() <= key).isTrue();
+      assertThat(found ? session.key() : key).isLessThanOrEqualTo(key);
       return;
     }
     assertThat(found).as("floor of %d", key).isTrue();
@@ -84,7 +84,7 @@ final class StressReader {
     Map.Entry<Long, Long> nearest = steady.ceilingEntry(key);
     boolean found = session.ceiling(key);
     if (nearest == null) {
-      assertThat(!found || session.key() >= key).isTrue();
+      assertThat(found ? session.key() : key).isGreaterThanOrEqualTo(key);
       return;
     }
     assertThat(found).as("ceiling of %d", key).isTrue();

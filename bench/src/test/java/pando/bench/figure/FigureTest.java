@@ -3,13 +3,14 @@ package pando.bench.figure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Figures that are quick with as few records as there can be. */
-@Timeout(300)
+@Timeout(1_800)
 final class FigureTest {
   private static final long RECORDS = 100_000;
 
@@ -18,8 +19,15 @@ final class FigureTest {
     assertThat(Figure.all().stream().map(Figure::name)).doesNotHaveDuplicates();
   }
 
+  /** Some that are quick; with the system property {@code pando.campaign}, all. */
+  static Stream<String> figures() {
+    return Boolean.getBoolean("pando.campaign")
+        ? Figure.all().stream().map(Figure::name)
+        : Stream.of("rolex-data", "rolex-retraining", "rolex-empty");
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"rolex-data", "rolex-retraining", "rolex-empty"})
+  @MethodSource("figures")
   void shouldGiveANumberForEachLine(String name) {
     List<FigureLine> lines = figure(name).run(RECORDS, 1);
     assertThat(lines).isNotEmpty();

@@ -23,5 +23,13 @@ final class LabTest {
     for (Load load : List.of(uniform, normal, scans)) {
       assertThat(results.measurement(load).verified).isPositive();
     }
+    // A simulation that begins with the same runs the same.
+    Results again = lab.run(DexOptions.defaults(), List.of(uniform));
+    assertThat(readBytes(again, uniform)).isEqualTo(readBytes(results, uniform));
+    assertThat(readBytes(results, normal)).isNotEqualTo(readBytes(results, uniform));
+  }
+
+  private static long readBytes(Results results, Load load) {
+    return results.measurement(load).verbs.bytesIn;
   }
 }

@@ -58,15 +58,22 @@ final class KeySetTest {
     Records records = records(set);
     SplittableRandom random = new SplittableRandom(SEED);
     for (int i = 0; i < 100_000; i++) {
-      long near = records.key(i) + random.nextInt(-1, 2);
-      for (long word : new long[] {near, random.nextLong()}) {
-        long record = records.record(word);
-        assertThat(record < 0 || records.key(record) == word).isTrue();
+      long key = records.key(i);
+      assertThat(records.record(key)).isEqualTo(i);
+      for (long word : new long[] {key - 1, key + 1, random.nextLong()}) {
+        checkRecord(records, word);
       }
     }
     for (long word : new long[] {Long.MIN_VALUE, -1, 0, 1, Long.MAX_VALUE}) {
-      long record = records.record(word);
-      assertThat(record < 0 || records.key(record) == word).isTrue();
+      checkRecord(records, word);
+    }
+  }
+
+  /** Checks that what a word is taken for has it as its key. */
+  private static void checkRecord(Records records, long word) {
+    long record = records.record(word);
+    if (record >= 0) {
+      assertThat(records.key(record)).isEqualTo(word);
     }
   }
 

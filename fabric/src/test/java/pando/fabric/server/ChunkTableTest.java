@@ -162,9 +162,13 @@ class ChunkTableTest {
 
     void addNode(int nodeBytes, long node) {
       Map.Entry<Long, Integer> before = nodes.floorEntry(node);
-      assertThat(before == null || before.getKey() + before.getValue() <= node).isTrue();
+      if (before != null) {
+        assertThat(before.getKey() + before.getValue()).isLessThanOrEqualTo(node);
+      }
       Long after = nodes.higherKey(node);
-      assertThat(after == null || node + nodeBytes <= after).isTrue();
+      if (after != null) {
+        assertThat(node + nodeBytes).isLessThanOrEqualTo(after);
+      }
       nodes.put(node, nodeBytes);
     }
 
