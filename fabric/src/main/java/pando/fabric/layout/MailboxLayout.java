@@ -32,10 +32,10 @@ import pando.fabric.Worker;
  *            client             processor           processor
  *     IDLE ---------> POSTED ------------> TAKEN -------------> ANSWERED or FAILED
  *      ^                 | client gives up   | client gives up       | client
- *      |<----------------+                   v                       |
- *      |<------------------------------- ABANDONED                   |
+ *      +-----------------+                   v                       |
+ *      +-------------------------------- ABANDONED                   |
  *      |            processor, which frees the slot too              |
- *      +<------------------------------------------------------------+
+ *      +-------------------------------------------------------------+
  * </pre>
  */
 public final class MailboxLayout {

@@ -10,7 +10,7 @@ import pando.fabric.Fabric;
  * +-----------+---------+---------+--   --+------+-------------+-----------------+------+
  * | catalogue | chunk 0 | chunk 1 |  ...  | pad  | on-chip     | mailbox         | pad  |
  * +-----------+---------+---------+--   --+------+-------------+-----------------+------+
- * |<------------------ DRAM -------------------->|
+ * |------------------- DRAM ---------------------|
  * </pre>
  *
  * <p>DRAM starts the memory, so that an offset in it is the offset in its global addresses. No verb

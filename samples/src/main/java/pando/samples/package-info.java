@@ -1,0 +1,2 @@
+/** An index inside one process, and one over a memory server that other processes could join. */
+package pando.samples;
