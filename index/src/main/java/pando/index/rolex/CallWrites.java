@@ -25,10 +25,10 @@ final class CallWrites {
   private final RolexServer server;
   private final RunLayout runs;
   private final PoolPlaces places;
-  private final Pages pages;
+  private final ModelPages pages;
   private final Leaves leaves;
-  private final Model model;
-  private final Model stale;
+  private final ModelView model;
+  private final ModelView stale;
   private final Worker worker;
   private final MemorySegment memory;
   private final long message;
@@ -49,7 +49,7 @@ final class CallWrites {
     this.leaves = leaves;
     this.model = leaves.model;
     this.delta = server.leaves.delta();
-    this.stale = new Model(server.options.epsilon(), delta);
+    this.stale = new ModelView(server.options.epsilon(), delta);
     this.worker = context.worker;
     this.memory = context.memory;
     this.message = context.message;
@@ -78,7 +78,7 @@ final class CallWrites {
       boolean found = writeSurely(operation, key, value);
       freeSpare();
       return found;
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       freeSpareAfter(e);
       throw e;
     }
@@ -158,7 +158,7 @@ final class CallWrites {
       server.allocator.freeSynonym(worker, message, freed);
     }
     if (due) {
-      server.retrain(key);
+      server.retrain(model.low);
     }
     return found;
   }
@@ -217,10 +217,10 @@ final class CallWrites {
     }
   }
 
-  private void freeSpareAfter(RuntimeException failure) {
+  private void freeSpareAfter(Throwable failure) {
     try {
       freeSpare();
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       failure.addSuppressed(e);
     }
   }

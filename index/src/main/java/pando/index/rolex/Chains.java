@@ -1,6 +1,7 @@
 package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
@@ -15,8 +16,6 @@ import pando.index.CorruptNodeException;
  * meets every entry that is there throughout.
  */
 final class Chains {
-  private static final long NOWHERE = 0;
-
   private final LeafLayout layout;
   private final PoolPlaces places;
   private final SynonymTable synonyms;
@@ -28,15 +27,16 @@ final class Chains {
   /** For each leaf, the address of the synonym leaf that was read ahead. */
   private final long[] known = new long[RunLayout.LEAVES_MAX];
 
-  private int slot;
-  private long leafAddress;
-  private long stamp;
+  /** The leaf that the chain hangs behind. */
+  private LeafCursor owner = new LeafCursor();
+
   private long first;
   private long low;
   private long high;
 
-  private long address;
-  private long image;
+  /** The synonym leaf here; its address is {@code NULL} behind the last one. */
+  private final LeafCursor leaf = new LeafCursor();
+
   private int hops;
 
   /**
@@ -72,31 +72,29 @@ final class Chains {
   void addKnown(VerbList reads, int slot, long leafAddress, int memoryServer) {
     long synonym = synonyms.of(leafAddress);
     boolean read = GlobalAddress.server(synonym) == memoryServer && places.isSynonym(synonym);
-    addRead(reads, slot, read ? synonym : NOWHERE);
+    addRead(reads, slot, read ? synonym : GlobalAddress.NULL);
   }
 
   /** Adds the READ of the synonym leaf that a leaf which was read links to. */
-  void addLinked(VerbList reads, int slot, long leaf) {
-    long link = LeafLayout.link(memory, leaf);
-    addRead(reads, slot, places.isSynonym(link) ? link : NOWHERE);
+  void addLinked(VerbList reads, int slot, long image) {
+    long link = LeafLayout.link(memory, image);
+    addRead(reads, slot, places.isSynonym(link) ? link : GlobalAddress.NULL);
   }
 
   private void addRead(VerbList reads, int slot, long synonym) {
     known[slot] = synonym;
-    if (synonym != NOWHERE) {
+    if (synonym != GlobalAddress.NULL) {
       reads.read(synonym, ahead + (long) slot * layout.bytes(), layout.bytes());
     }
   }
 
   /** Turns to the chain behind a leaf that is whole; it begins with {@link #start}. */
-  void begin(int slotOfLeaf, long leaf, long addressOfLeaf, long stampOfLeaf) {
-    slot = slotOfLeaf;
-    leafAddress = addressOfLeaf;
-    stamp = stampOfLeaf;
-    first = LeafLayout.link(memory, leaf);
-    low = LeafLayout.low(memory, leaf);
-    high = LeafLayout.high(memory, leaf);
-    address = NOWHERE;
+  void begin(LeafCursor before) {
+    owner = before;
+    first = LeafLayout.link(memory, before.image);
+    low = LeafLayout.low(memory, before.image);
+    high = LeafLayout.high(memory, before.image);
+    leaf.address = GlobalAddress.NULL;
     hops = 0;
     broken = false;
   }
@@ -104,14 +102,13 @@ final class Chains {
   /** Goes to the first synonym leaf, which may have been read ahead. */
   void start() {
     hops = 0;
-    mark = NOWHERE;
+    mark = GlobalAddress.NULL;
     markAt = 1;
-    address = first;
-    image = ahead + (long) slot * layout.bytes();
-    boolean readAhead = known[slot] == first && (first == NOWHERE || isSynonym());
+    leaf.set(owner.slot, ahead + (long) owner.slot * layout.bytes(), first, owner.stamp);
+    boolean readAhead = known[owner.slot] == first && (first == GlobalAddress.NULL || isSynonym());
     if (!readAhead) {
       // What was read ahead, if anything, was read in vain.
-      synonyms.set(leafAddress, first);
+      synonyms.set(owner.address, first);
       readSingle();
     }
   }
@@ -119,21 +116,21 @@ final class Chains {
   /** Goes on to the next synonym leaf. */
   void next() {
     if (hops + 1 == markAt) {
-      mark = address;
+      mark = leaf.address;
       markAt *= 2;
     }
-    address = LeafLayout.link(memory, image);
+    leaf.address = LeafLayout.link(memory, leaf.image);
     hops++;
     readSingle();
   }
 
   private void readSingle() {
-    image = single;
-    if (address == NOWHERE) {
+    leaf.image = single;
+    if (leaf.address == GlobalAddress.NULL) {
       return;
     }
-    if (places.isSynonym(address) && address != mark) {
-      worker.read(address, image, layout.bytes());
+    if (places.isSynonym(leaf.address) && leaf.address != mark) {
+      worker.read(leaf.address, single, layout.bytes());
       broken = !isSynonym();
     } else {
       broken = true;
@@ -142,14 +139,14 @@ final class Chains {
 
   /** Tells whether the leaf that was read is whole, and of this chain. */
   private boolean isSynonym() {
-    return layout.isWhole(memory, image, LeafLayout.identity(address, stamp))
-        && LeafLayout.low(memory, image) == low
-        && LeafLayout.high(memory, image) == high;
+    return layout.isWhole(memory, leaf.image, leaf.identity())
+        && LeafLayout.low(memory, leaf.image) == low
+        && LeafLayout.high(memory, leaf.image) == high;
   }
 
   /** Tells whether there is a synonym leaf here. */
   boolean hasLeaf() {
-    return address != NOWHERE && !broken;
+    return leaf.address != GlobalAddress.NULL && !broken;
   }
 
   /**
@@ -160,14 +157,9 @@ final class Chains {
     return !broken;
   }
 
-  /** Returns the address of the synonym leaf here. */
-  long address() {
-    return address;
-  }
-
-  /** Returns where the synonym leaf here starts in local memory. */
-  long image() {
-    return image;
+  /** Returns the synonym leaf here, until the chain goes on. */
+  LeafCursor leaf() {
+    return leaf;
   }
 
   /** Returns the number of synonym leaves before this one. */
@@ -176,37 +168,65 @@ final class Chains {
   }
 
   /**
+   * Looks for a key in a leaf, and behind it.
+   *
+   * @return which of the leaves has the key, {@code null} where none has or the chain is not whole
+   */
+  @Nullable LeafCursor find(LeafCursor before, long key) {
+    begin(before);
+    if (before.find(memory, key)) {
+      return before;
+    }
+    for (start(); hasLeaf(); next()) {
+      if (leaf.find(memory, key)) {
+        return leaf;
+      }
+    }
+    return null;
+  }
+
+  /**
    * Adds the entries of a leaf and its synonym leaves to others, in order.
    *
    * @return whether the chain was whole; else nothing was added
    */
-  boolean collect(
-      int slotOfLeaf, long leaf, long addressOfLeaf, long stampOfLeaf, EntryBuffer entries) {
+  boolean collect(LeafCursor before, EntryBuffer entries) {
     int from = entries.count();
-    entries.addLeaf(memory, leaf);
-    begin(slotOfLeaf, leaf, addressOfLeaf, stampOfLeaf);
+    entries.addLeaf(memory, before.image);
+    begin(before);
     for (start(); hasLeaf(); next()) {
-      entries.addLeaf(memory, image);
+      entries.addLeaf(memory, leaf.image);
     }
     if (broken) {
       entries.truncate(from);
       return false;
     }
-    if (first != NOWHERE) {
+    if (first != GlobalAddress.NULL) {
       entries.sort(from);
     }
     return true;
   }
 
   /** As {@link #collect}, of a leaf behind which nothing was read ahead. */
-  boolean collectAlone(long leaf, long addressOfLeaf, long stampOfLeaf, EntryBuffer entries) {
-    known[0] = NOWHERE;
-    return collect(0, leaf, addressOfLeaf, stampOfLeaf, entries);
+  boolean collectAlone(LeafCursor before, EntryBuffer entries) {
+    known[before.slot] = GlobalAddress.NULL;
+    return collect(before, entries);
+  }
+
+  /** Returns how many synonym leaves hang behind a leaf, of which none was read ahead. */
+  int count(LeafCursor before) {
+    known[before.slot] = GlobalAddress.NULL;
+    begin(before);
+    start();
+    while (hasLeaf()) {
+      next();
+    }
+    return hops;
   }
 
   /** Returns what to throw where a chain is not whole though its lock is held. */
   CorruptNodeException corrupt(long key) {
     return new CorruptNodeException(
-        address, "no synonym leaf of its chain: key=" + key + ", hops=" + hops);
+        leaf.address, "no synonym leaf of its chain: key=" + key + ", hops=" + hops);
   }
 }

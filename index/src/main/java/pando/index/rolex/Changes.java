@@ -2,12 +2,12 @@ package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
-import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.lock.NodeLocks;
+import pando.index.lock.Retry;
 import pando.index.session.Operation;
 
 /** Changes entries of the leaf that {@link Leaves#lock} has found, and of its chain. */
@@ -22,62 +22,64 @@ final class Changes {
    * not, the list had come to its end.
    */
 
-  private static final int CHANGES_MAX = 3;
-  private static final int ATTEMPTS_MAX = 100;
+  private static final int WRITES_MAX = 2;
 
   /** Synonym leaves in one chain that make a model due. */
   static final int HOPS_DUE = 2;
 
   private final RolexServer server;
+  private final RolexContext context;
   private final LeafLayout layout;
   private final NodeLocks locks;
   private final Chains chains;
   private final Leaves leaves;
   private final Worker worker;
   private final MemorySegment memory;
-  private final long roomy;
-  private final long previous;
-  private final long counted;
-  private final long message;
   private final VerbList list = new VerbList();
 
-  /** What was changed: leaves in local memory, their addresses, and bytes to write. */
-  private final long[] images = new long[CHANGES_MAX];
+  private final LeafCursor leaf;
 
-  private final long[] addresses = new long[CHANGES_MAX];
-  private final int[] lengths = new int[CHANGES_MAX];
-  private int count;
+  /** The leaf that has the key, if any; one of the chain. */
+  private LeafCursor holder;
 
-  /** Whether the list begins with a count. */
-  private boolean counts;
+  /** The leaf before the holder, or before the end of the chain. */
+  private final LeafCursor previous = new LeafCursor();
+
+  /** The first synonym leaf with room; its address is {@code NULL} where there is none. */
+  private final LeafCursor roomy = new LeafCursor();
+
+  /** What to write: addresses, where it starts in local memory, and how many bytes. */
+  private final long[] addresses = new long[WRITES_MAX];
+
+  private final long[] images = new long[WRITES_MAX];
+  private final int[] lengths = new int[WRITES_MAX];
+  private int writes;
+
+  /** What is to be added to the counts of the run. */
+  private long moreCounts;
 
   private boolean begun;
   private boolean due;
   private long before;
 
-  private long roomyAddress;
-  private long previousImage;
-  private long previousAddress;
-
   Changes(RolexContext context, Leaves leaves) {
     this.server = context.server;
+    this.context = context;
     this.layout = server.leaves;
     this.locks = context.locks;
     this.chains = context.chains;
     this.leaves = leaves;
+    this.leaf = leaves.leaf;
+    this.holder = leaf;
     this.worker = context.worker;
     this.memory = context.memory;
-    this.roomy = context.leaf;
-    this.previous = context.run;
-    this.counted = context.words;
-    this.message = context.message;
   }
 
   /** Forgets about earlier changes. */
   void reset() {
-    count = 0;
+    writes = 0;
+    moreCounts = 0;
     begun = false;
-    counts = false;
     due = false;
     before = 0;
   }
@@ -93,20 +95,18 @@ final class Changes {
   }
 
   /**
-   * Carries out an operation and lets go of the lock.
+   * Carries out an operation and unlocks the model.
    *
    * @return whether the key was there before
    */
   boolean write(Operation operation, long key, long value) {
-    long leaf = find(key);
-    boolean found = leaf >= 0;
-    int index = found ? LeafLayout.find(memory, leaf, key) : -1;
-    before = found ? LeafLayout.value(memory, leaf, index) : 0;
+    boolean found = find(key);
+    before = found ? LeafLayout.value(memory, holder.image, holder.index) : 0;
     if (found && operation == Operation.REMOVE) {
-      remove(leaf, index);
+      remove();
     } else if (found && operation.stores(true)) {
-      LeafLayout.setValue(memory, leaf, index, value);
-      change(leaf, addressOf(leaf), LeafLayout.bytesTo(index + 1));
+      LeafLayout.setValue(memory, holder.image, holder.index, value);
+      change(holder, LeafLayout.bytesTo(holder.index + 1));
       post();
     } else if (operation.stores(found)) {
       add(key, value);
@@ -116,190 +116,190 @@ final class Changes {
     return found;
   }
 
-  /** Has the model retrained if the last change made that due. */
-  void tell(long key) {
+  /** Asks for the model to be retrained if the last change made that due. */
+  void tell() {
     if (due) {
-      server.retrain(key);
+      server.retrain(leaves.model.low);
     }
   }
 
-  /** Returns the leaf of the chain that has a key, -1 where none has; takes note of room. */
-  private long find(long key) {
-    roomyAddress = GlobalAddress.NULL;
-    previousImage = leaves.leaf;
-    previousAddress = leaves.address;
-    chains.begin(leaves.slot, leaves.leaf, leaves.address, leaves.model.stamp);
-    if (LeafLayout.find(memory, leaves.leaf, key) >= 0) {
-      return leaves.leaf;
+  /**
+   * Looks for the leaf of the chain that has a key, and for one with room; tells if it is there.
+   */
+  private boolean find(long key) {
+    roomy.address = GlobalAddress.NULL;
+    previous.set(leaf.slot, leaf.image, leaf.address, leaf.stamp);
+    holder = leaf;
+    chains.begin(leaf);
+    if (leaf.find(memory, key)) {
+      return true;
     }
+    holder = chains.leaf();
     for (chains.start(); chains.hasLeaf(); chains.next()) {
-      long image = chains.image();
-      if (LeafLayout.find(memory, image, key) >= 0) {
-        return image;
+      if (holder.find(memory, key)) {
+        return true;
       }
-      if (roomyAddress == GlobalAddress.NULL && !layout.isFull(memory, image)) {
-        roomyAddress = chains.address();
-        MemorySegment.copy(memory, image, memory, roomy, layout.bytes());
+      if (roomy.address == GlobalAddress.NULL && !layout.isFull(memory, holder.image)) {
+        roomy.copy(memory, holder, context.leaf, layout.bytes());
       }
-      previousAddress = chains.address();
-      previousImage = previous;
-      MemorySegment.copy(memory, image, memory, previous, layout.bytes());
+      previous.copy(memory, holder, context.run, layout.bytes());
     }
     if (!chains.isWhole()) {
       throw chains.corrupt(key);
     }
     due = chains.hops() >= HOPS_DUE;
-    return -1;
-  }
-
-  private long addressOf(long leaf) {
-    return leaf == leaves.leaf ? leaves.address : chains.address();
+    return false;
   }
 
   private void add(long key, long value) {
-    boolean inLeaf = !layout.isFull(memory, leaves.leaf);
-    if (!inLeaf && roomyAddress == GlobalAddress.NULL) {
+    boolean inLeaf = !layout.isFull(memory, leaf.image);
+    if (!inLeaf && roomy.address == GlobalAddress.NULL) {
       addSynonym(key, value);
       return;
     }
-    long target = inLeaf ? leaves.leaf : roomy;
-    boolean wasEmpty = inLeaf && isEmpty();
-    int index = -1 - LeafLayout.find(memory, target, key);
-    LeafLayout.insert(memory, target, index, key, value);
-    change(target, inLeaf ? leaves.address : roomyAddress, LeafLayout.usedBytes(memory, target));
-    if (wasEmpty) {
-      count(RunLayout.EMPTIES, -1);
+    if (LeafLayout.isEmpty(memory, leaf.image)) {
+      moreCounts = RunLayout.counts(-1, 0);
     }
+    LeafCursor target = inLeaf ? leaf : roomy;
+    LeafLayout.insert(memory, target.image, -1 - target.index, key, value);
+    change(target, LeafLayout.usedBytes(memory, target.image));
     post();
-  }
-
-  private boolean isEmpty() {
-    return LeafLayout.count(memory, leaves.leaf) == 0
-        && LeafLayout.link(memory, leaves.leaf) == GlobalAddress.NULL;
   }
 
   /** Puts an entry into a new synonym leaf, which is linked in right behind the leaf. */
   private void addSynonym(long key, long value) {
-    long leaf = leaves.leaf;
-    int memoryServer = GlobalAddress.server(leaves.address);
-    long synonym = server.allocator.allocateSynonym(worker, message, memoryServer);
-    LeafLayout.format(
-        memory,
-        roomy,
-        LeafLayout.low(memory, leaf),
-        LeafLayout.high(memory, leaf),
-        LeafLayout.link(memory, leaf));
-    LeafLayout.append(memory, roomy, key, value);
-    LeafLayout.setLink(memory, leaf, synonym);
-    change(roomy, synonym, LeafLayout.usedBytes(memory, roomy));
-    change(leaf, leaves.address, LeafLayout.HEADER_BYTES);
-    count(RunLayout.SYNONYMS, 1);
+    int memoryServer = GlobalAddress.server(leaf.address);
+    long synonym = server.allocator.allocateSynonym(worker, context.message, memoryServer);
     try {
+      roomy.set(leaf.slot, context.leaf, synonym, leaf.stamp);
+      LeafLayout.format(
+          memory,
+          roomy.image,
+          LeafLayout.low(memory, leaf.image),
+          LeafLayout.high(memory, leaf.image),
+          LeafLayout.link(memory, leaf.image));
+      LeafLayout.append(memory, roomy.image, key, value);
+      LeafLayout.setLink(memory, leaf.image, synonym);
+      change(roomy, LeafLayout.usedBytes(memory, roomy.image));
+      change(leaf, LeafLayout.HEADER_BYTES);
+      moreCounts = RunLayout.counts(0, 1);
       post();
     } finally {
       if (!begun) {
-        server.allocator.freeSynonym(worker, message, synonym);
+        server.allocator.freeSynonym(worker, context.message, synonym);
       }
     }
-    due |= Words.get(memory, counted) + 1 >= server.synonymsMax(leaves.model.leaves());
-    server.synonyms.set(leaves.address, synonym);
+    due |= RunLayout.synonyms(counts()) >= server.synonymsMax(leaves.model.leaves());
+    server.synonyms.set(leaf.address, synonym);
   }
 
-  private void remove(long leaf, int index) {
-    LeafLayout.delete(memory, leaf, index);
-    boolean emptied = LeafLayout.count(memory, leaf) == 0;
-    if (emptied && leaf != leaves.leaf) {
-      removeSynonym(leaf);
-      return;
+  private void remove() {
+    LeafLayout.delete(memory, holder.image, holder.index);
+    boolean unlinks = holder != leaf && LeafLayout.count(memory, holder.image) == 0;
+    if (unlinks) {
+      LeafLayout.setLink(memory, previous.image, LeafLayout.link(memory, holder.image));
+      change(previous, LeafLayout.HEADER_BYTES);
+      change(holder, Long.BYTES);
+      LeafLayout.retire(memory, holder.image);
+    } else {
+      change(holder, LeafLayout.usedBytes(memory, holder.image));
     }
-    change(leaf, addressOf(leaf), LeafLayout.usedBytes(memory, leaf));
-    boolean empty = emptied && isEmpty();
-    if (empty) {
-      count(RunLayout.EMPTIES, 1);
+    boolean empties = LeafLayout.isEmpty(memory, leaf.image);
+    moreCounts = RunLayout.counts(empties ? 1 : 0, unlinks ? -1 : 0);
+    post();
+    due |= empties && 2 * RunLayout.empties(counts()) >= leaves.model.leaves();
+    if (unlinks) {
+      server.allocator.freeSynonym(worker, context.message, holder.address);
     }
-    post();
-    due |= empty && 2 * (Words.get(memory, counted) + 1) >= leaves.model.leaves();
-  }
-
-  private void removeSynonym(long leaf) {
-    long synonym = chains.address();
-    LeafLayout.setLink(memory, previousImage, LeafLayout.link(memory, leaf));
-    change(previousImage, previousAddress, LeafLayout.HEADER_BYTES);
-    change(leaf, synonym, Long.BYTES);
-    LeafLayout.retire(memory, leaf);
-    count(RunLayout.SYNONYMS, -1);
-    post();
-    server.allocator.freeSynonym(worker, message, synonym);
-    if (previousAddress == leaves.address) {
-      server.synonyms.set(leaves.address, LeafLayout.link(memory, previousImage));
+    if (unlinks && previous.address == leaf.address) {
+      server.synonyms.set(leaf.address, LeafLayout.link(memory, leaf.image));
     }
   }
 
   /** Takes note that a leaf has changed, of which some bytes from its start are to be written. */
-  private void change(long image, long address, int bytes) {
-    LeafLayout.seal(memory, image, LeafLayout.identity(address, leaves.model.stamp));
-    images[count] = image;
-    addresses[count] = address;
-    lengths[count] = bytes;
-    count++;
+  private void change(LeafCursor changed, int bytes) {
+    LeafLayout.seal(memory, changed.image, changed.identity());
+    addresses[writes] = changed.address;
+    images[writes] = changed.image;
+    lengths[writes] = bytes;
+    writes++;
   }
 
-  /** Adds to a count of the run. */
-  private void count(int word, long more) {
-    list.clear().faa(leaves.model.run() + word, more, counted);
-    counts = true;
-  }
-
-  /** Writes what has changed, and lets go of the lock. */
+  /** Writes what has changed, and unlocks the model. */
   private void post() {
-    int memoryServer = GlobalAddress.server(leaves.address);
-    if (!counts) {
-      list.clear();
+    begun = true;
+    long run = leaves.model.run();
+    list.clear();
+    if (moreCounts != 0) {
+      list.faa(run + RunLayout.COUNTS, moreCounts, context.words);
     }
-    counts = false;
-    for (int i = 0; i < count; i++) {
+    if (isOfOneServer()) {
+      for (int i = 0; i < writes; i++) {
+        list.write(addresses[i], images[i], lengths[i]);
+      }
+    } else {
+      // Nothing is ordered between memory servers, so each WRITE waits for the one before.
+      writeAll();
+    }
+    locks.writeAndUnlock(run, list);
+  }
+
+  private boolean isOfOneServer() {
+    int memoryServer = GlobalAddress.server(leaf.address);
+    for (int i = 0; i < writes; i++) {
       if (GlobalAddress.server(addresses[i]) != memoryServer) {
-        postOneByOne();
-        return;
+        return false;
       }
     }
-    for (int i = 0; i < count; i++) {
-      list.write(addresses[i], images[i], lengths[i]);
-    }
-    begun = true;
-    locks.writeAndUnlock(leaves.model.run(), list);
+    return true;
   }
 
-  /** Nothing is ordered between memory servers, so each WRITE waits for the one before. */
-  private void postOneByOne() {
-    begun = true;
-    for (int i = 0; i < count; i++) {
+  private void writeAll() {
+    for (int i = 0; i < writes; i++) {
       worker.write(addresses[i], images[i], lengths[i]);
     }
-    locks.writeAndUnlock(leaves.model.run(), list);
+  }
+
+  /** Returns the counts of the run, of which the last change has changed some. */
+  private long counts() {
+    return Words.get(memory, context.words) + moreCounts;
   }
 
   /** Writes again, after a failure, what has changed, while the lock is still held. */
-  void mend(RuntimeException failure) {
-    for (int attempt = 0; begun && attempt < ATTEMPTS_MAX; attempt++) {
-      try {
-        if (locks.isStillOurs(leaves.model.run())) {
-          for (int i = 0; i < count; i++) {
-            worker.write(addresses[i], images[i], lengths[i]);
-          }
-        }
-        return;
-      } catch (PandoException e) {
-        failure.addSuppressed(e);
-        worker.backoff().pauseBriefly(attempt);
-      }
+  void mend(Throwable failure) {
+    if (!begun) {
+      return;
     }
-    if (begun) {
-      locks.keep();
-      failure.addSuppressed(
-          new StalledException(
-              "a change stopped half-way, and keeps its model locked: run="
-                  + RunLayout.toString(leaves.model.place)));
+    try {
+      Retry.underLocks(worker, locks, "a change of a leaf", leaf.address, this::writeAgain);
+      Retry.underLocks(worker, locks, "a change of a leaf", leaf.address, this::countAgain);
+    } catch (StalledException e) {
+      failure.addSuppressed(e);
     }
+  }
+
+  private void writeAgain() {
+    if (locks.isStillOurs(leaves.model.run())) {
+      writeAll();
+    }
+  }
+
+  /** Counts the leaves of the run, as nobody knows whether the counts were changed. */
+  private void countAgain() {
+    ModelView model = leaves.model;
+    if (moreCounts == 0 || !locks.isStillOurs(model.run())) {
+      return;
+    }
+    int empties = 0;
+    int synonyms = 0;
+    LeafCursor counted = new LeafCursor();
+    for (int i = 0; i < model.leaves(); i++) {
+      counted.set(0, context.leaf, server.runs.leafAddress(model.place, i), leaf.stamp);
+      worker.read(counted.address, counted.image, layout.bytes());
+      empties += LeafLayout.isEmpty(memory, counted.image) ? 1 : 0;
+      synonyms += chains.count(counted);
+    }
+    Words.set(memory, context.words, RunLayout.counts(empties, synonyms));
+    worker.write(model.run() + RunLayout.COUNTS, context.words, Long.BYTES);
   }
 }

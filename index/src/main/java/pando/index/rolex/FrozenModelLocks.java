@@ -3,12 +3,12 @@ package pando.index.rolex;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.fabric.GlobalAddress;
-import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.lock.NodeLocks;
+import pando.index.lock.Retry;
 
 /**
  * Locks of models where memory servers write: a CALL freezes a run, so that its memory server turns
@@ -19,7 +19,6 @@ import pando.index.lock.NodeLocks;
  * became of it, and does no harm if it is late.
  */
 final class FrozenModelLocks implements ModelLocks {
-  private static final int CALLS_MAX = 100;
   private static final int PAUSE_MAX = 80;
 
   /** Answers that a run is frozen, in a row, after which to read the model's page again. */
@@ -30,8 +29,8 @@ final class FrozenModelLocks implements ModelLocks {
 
   private final NodeLocks pageLocks;
   private final ModelTable models;
-  private final Pages pages;
-  private final Model model;
+  private final ModelPages pages;
+  private final ModelView model;
   private final Worker worker;
   private final MemorySegment memory;
   private final long message;
@@ -52,14 +51,14 @@ final class FrozenModelLocks implements ModelLocks {
   FrozenModelLocks(
       RolexServer server,
       NodeLocks pageLocks,
-      Pages pages,
+      ModelPages pages,
       Worker worker,
       long message,
       long owner) {
     this.pageLocks = pageLocks;
     this.models = server.models;
     this.pages = pages;
-    this.model = new Model(server.options.epsilon(), server.leaves.delta());
+    this.model = new ModelView(server.options.epsilon(), server.leaves.delta());
     this.worker = worker;
     this.memory = worker.memory();
     this.message = message;
@@ -163,31 +162,17 @@ final class FrozenModelLocks implements ModelLocks {
   }
 
   @Override
-  public void abandon(RuntimeException failure) {
+  public void abandon(Throwable failure) {
     while (count > 0) {
+      long place = places[--count];
+      long gate = gates[count];
       try {
-        thawSurely(places[count - 1], gates[count - 1]);
-      } catch (RuntimeException e) {
+        Retry.untilDone(worker, () -> call(WriteMessage.THAW, place, gate));
+      } catch (Throwable e) {
         failure.addSuppressed(e);
       }
-      count--;
     }
     pageLocks.abandon(failure);
-  }
-
-  private void thawSurely(long place, long gate) {
-    long start = worker.nanoTime();
-    for (int attempt = 0; ; attempt++) {
-      try {
-        call(WriteMessage.THAW, place, gate);
-        return;
-      } catch (PandoException e) {
-        if (attempt > CALLS_MAX || worker.nanoTime() - start > waitNanos) {
-          throw e;
-        }
-        worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
-      }
-    }
   }
 
   private void hold(long place) {

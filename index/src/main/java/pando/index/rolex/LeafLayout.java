@@ -108,6 +108,11 @@ final class LeafLayout {
     Words.set(memory, leaf + CHECKSUM, RETIRED);
   }
 
+  /** Tells whether a leaf has no entry, nor a synonym leaf behind it. */
+  static boolean isEmpty(MemorySegment memory, long leaf) {
+    return Words.get(memory, leaf + LINK) == 0;
+  }
+
   boolean isFull(MemorySegment memory, long leaf) {
     return count(memory, leaf) == delta;
   }

@@ -168,20 +168,15 @@ final class LeafWriter {
     if (!inLeaf && roomy == GlobalAddress.NULL) {
       return addSynonym(value);
     }
-    boolean wasEmpty = inLeaf && isEmpty();
+    boolean wasEmpty = inLeaf && LeafLayout.isEmpty(dram, at(leaf));
     long target = inLeaf ? leaf : roomy;
     int index = -1 - LeafLayout.find(dram, at(target), key);
     LeafLayout.insert(dram, at(target), index, key, value);
     seal(target);
     if (wasEmpty) {
-      count(RunLayout.EMPTIES, -1);
+      addToCounts(-1, 0);
     }
     return true;
-  }
-
-  private boolean isEmpty() {
-    return LeafLayout.count(dram, at(leaf)) == 0
-        && LeafLayout.link(dram, at(leaf)) == GlobalAddress.NULL;
   }
 
   /** Puts the entry into the spare, which is linked in right behind the leaf. */
@@ -200,7 +195,7 @@ final class LeafWriter {
     seal(spare);
     LeafLayout.setLink(dram, at(leaf), spare);
     seal(leaf);
-    synonyms = count(RunLayout.SYNONYMS, 1);
+    synonyms = RunLayout.synonyms(addToCounts(0, 1));
     return true;
   }
 
@@ -209,14 +204,14 @@ final class LeafWriter {
       LeafLayout.setLink(dram, at(previous), LeafLayout.link(dram, at(holder)));
       seal(previous);
       LeafLayout.retire(dram, at(holder));
-      count(RunLayout.SYNONYMS, -1);
+      addToCounts(0, -1);
       freed = holder;
     } else {
       LeafLayout.delete(dram, at(holder), index);
       seal(holder);
     }
-    if (isEmpty()) {
-      empties = count(RunLayout.EMPTIES, 1);
+    if (LeafLayout.isEmpty(dram, at(leaf))) {
+      empties = RunLayout.empties(addToCounts(1, 0));
     }
   }
 
@@ -227,12 +222,12 @@ final class LeafWriter {
     VarHandle.releaseFence();
   }
 
-  /** Adds to a count of the run; returns it. */
-  private long count(int word, long more) {
-    long at = at(RunLayout.address(place)) + word;
-    long count = Words.get(dram, at) + more;
-    Words.set(dram, at, count);
-    return count;
+  /** Adds to the counts of the run; returns them. */
+  private long addToCounts(int moreEmpties, int moreSynonyms) {
+    long at = at(RunLayout.address(place)) + RunLayout.COUNTS;
+    long counts = Words.get(dram, at) + RunLayout.counts(moreEmpties, moreSynonyms);
+    Words.set(dram, at, counts);
+    return counts;
   }
 
   private static long at(long address) {

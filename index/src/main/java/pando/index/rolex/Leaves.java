@@ -31,29 +31,23 @@ final class Leaves {
   private final LeafLayout layout;
   private final RunLayout runs;
   private final ModelTable models;
-  private final Pages pages;
+  private final ModelPages pages;
   private final Chains chains;
   private final ModelLocks locks;
   private final Worker worker;
   private final MemorySegment memory;
   private final long buffer;
   private final VerbList reads = new VerbList();
-  private final Model before;
+  private final ModelView before;
 
   private int first;
   private int count;
 
   /** The model by which the last leaf was looked for. */
-  final Model model;
+  final ModelView model;
 
-  /** Where the leaf starts in local memory that was found. */
-  long leaf;
-
-  /** Address of the leaf that was found. */
-  long address;
-
-  /** Which of the leaves that were read it is. */
-  int slot;
+  /** The leaf that was found. */
+  final LeafCursor leaf = new LeafCursor();
 
   final DescentCounters counters = new DescentCounters();
 
@@ -67,8 +61,8 @@ final class Leaves {
     this.worker = context.worker;
     this.memory = context.memory;
     this.buffer = context.leaves;
-    this.model = new Model(context.server.options.epsilon(), layout.delta());
-    this.before = new Model(context.server.options.epsilon(), layout.delta());
+    this.model = new ModelView(context.server.options.epsilon(), layout.delta());
+    this.before = new ModelView(context.server.options.epsilon(), layout.delta());
   }
 
   /**
@@ -169,12 +163,10 @@ final class Leaves {
   /** Finds, in what was read, the leaf that covers a key; {@code false} where none does. */
   private boolean locate(long key) {
     for (int i = 0; i < count; i++) {
-      long candidate = buffer + (long) i * layout.bytes();
-      if (LeafLayout.covers(memory, candidate, key)) {
-        leaf = candidate;
-        slot = i;
-        address = runs.leafAddress(model.place, first + i);
-        if (layout.isWhole(memory, leaf, LeafLayout.identity(address, model.stamp))) {
+      long image = buffer + (long) i * layout.bytes();
+      if (LeafLayout.covers(memory, image, key)) {
+        leaf.set(i, image, runs.leafAddress(model.place, first + i), model.stamp);
+        if (layout.isWhole(memory, image, leaf.identity())) {
           return true;
         }
       }

@@ -37,5 +37,5 @@ interface ModelLocks {
   void keep();
 
   /** Lets go of everything after a failure; another failure joins the first. */
-  void abandon(RuntimeException failure);
+  void abandon(Throwable failure);
 }

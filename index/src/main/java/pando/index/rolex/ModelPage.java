@@ -15,10 +15,10 @@ final class ModelPage {
   /** Address of the page behind it, {@code NULL} where there is none. */
   final long next;
 
-  final Models models;
+  final ModelArrays models;
 
   /** Makes a copy. The models are not changed from here on. */
-  ModelPage(long address, long edition, long high, long next, Models models) {
+  ModelPage(long address, long edition, long high, long next, ModelArrays models) {
     this.address = address;
     this.edition = edition;
     this.low = models.lows[0];
@@ -35,7 +35,7 @@ final class ModelPage {
   static @Nullable ModelPage of(
       MemorySegment memory, long image, long address, long edition, PoolPlaces places) {
     int count = PageLayout.models(memory, image);
-    Models models = new Models(count);
+    ModelArrays models = new ModelArrays(count);
     for (int i = 0; i < count; i++) {
       long low = PageLayout.lowOfModel(memory, image, i);
       long place = PageLayout.place(memory, image, i);
@@ -63,7 +63,7 @@ final class ModelPage {
     return model + 1 < models.count() ? models.lows[model + 1] - 1 : high;
   }
 
-  void copyTo(int model, Model target) {
+  void copyTo(int model, ModelView target) {
     target.low = models.lows[model];
     target.high = highOf(model);
     target.place = models.places[model];

@@ -44,7 +44,7 @@ final class ModelTable {
    *
    * @return whether it is known
    */
-  boolean find(long key, Model target) {
+  boolean find(long key, ModelView target) {
     ModelPage page = pageOf(key);
     if (page == null || !page.covers(key)) {
       return false;

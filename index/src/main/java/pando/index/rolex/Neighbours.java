@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
+import pando.index.CorruptNodeException;
 
 /**
  * Looks for the entry next to a key: in one leaf without a lock, or in models that stay locked, so
@@ -25,6 +26,9 @@ final class Neighbours {
     BUSY
   }
 
+  /** Looks at a model, in a row, that must find its leaves damaged before they count as such. */
+  private static final int DAMAGES_MAX = 3;
+
   private final LeafLayout layout;
   private final RunLayout runs;
   private final RolexContext context;
@@ -32,7 +36,10 @@ final class Neighbours {
   private final Chains chains;
   private final MemorySegment memory;
   private final ModelLocks locks;
-  private final Model model;
+  private final ModelView model;
+  private final ModelView before;
+  private int damages;
+  private final LeafCursor cursor = new LeafCursor();
   private final EntryBuffer entries = new EntryBuffer();
   private final VerbList nothing = new VerbList();
 
@@ -56,7 +63,8 @@ final class Neighbours {
     this.chains = context.chains;
     this.memory = context.memory;
     this.locks = context.modelLocks;
-    this.model = new Model(context.server.options.epsilon(), layout.delta());
+    this.model = new ModelView(context.server.options.epsilon(), layout.delta());
+    this.before = new ModelView(context.server.options.epsilon(), layout.delta());
   }
 
   /** Returns the key that was found. */
@@ -76,6 +84,7 @@ final class Neighbours {
 
   /** Looks in one leaf, downwards or upwards; goes further where that has synonym leaves. */
   Outcome look(long wanted, boolean down) {
+    damages = 0;
     try {
       for (int attempt = 0; ; attempt++) {
         if (leaves.read(wanted)) {
@@ -86,13 +95,14 @@ final class Neighbours {
           return Outcome.FURTHER;
         }
       }
-    } catch (RuntimeException e) {
-      throw abandoned(e);
+    } catch (Throwable e) {
+      abandon(e);
+      throw e;
     }
   }
 
   private Outcome lookInLeaf(long wanted, boolean down) {
-    long leaf = leaves.leaf;
+    long leaf = leaves.leaf.image;
     bound = wanted;
     if (LeafLayout.link(memory, leaf) != GlobalAddress.NULL) {
       return Outcome.FURTHER;
@@ -139,12 +149,30 @@ final class Neighbours {
       }
       hold(model.place);
       if (!readRun()) {
-        context.pages.refresh(wanted);
+        refresh(wanted);
         return Outcome.BUSY;
       }
+      damages = 0;
       return lookInRun(wanted, down);
-    } catch (RuntimeException e) {
-      throw abandoned(e);
+    } catch (Throwable e) {
+      abandon(e);
+      throw e;
+    }
+  }
+
+  /** Reads the model's page again: it is old, or else its leaves are damaged. */
+  private void refresh(long wanted) {
+    before.set(model);
+    context.pages.refresh(wanted);
+    context.pages.find(wanted, model);
+    damages = model.isSame(before) ? damages + 1 : 0;
+    if (damages == DAMAGES_MAX) {
+      throw new CorruptNodeException(
+          before.run(),
+          "has no leaves as its model says: key="
+              + wanted
+              + ", run="
+              + RunLayout.toString(before.place));
     }
   }
 
@@ -157,11 +185,8 @@ final class Neighbours {
           i == 0
               ? LeafLayout.low(memory, leaf(0)) == model.low
               : LeafLayout.low(memory, leaf(i)) == LeafLayout.high(memory, leaf(i - 1)) + 1;
-      if (!follows
-          || !layout.isWhole(
-              memory,
-              leaf(i),
-              LeafLayout.identity(runs.leafAddress(model.place, i), model.stamp))) {
+      cursor.set(i, leaf(i), runs.leafAddress(model.place, i), model.stamp);
+      if (!follows || !layout.isWhole(memory, cursor.image, cursor.identity())) {
         return false;
       }
     }
@@ -172,7 +197,8 @@ final class Neighbours {
     int step = down ? -1 : 1;
     for (int i = leafOf(wanted); i >= 0 && i < model.leaves(); i += step) {
       entries.clear();
-      if (!chains.collectAlone(leaf(i), runs.leafAddress(model.place, i), model.stamp, entries)) {
+      cursor.set(i, leaf(i), runs.leafAddress(model.place, i), model.stamp);
+      if (!chains.collectAlone(cursor, entries)) {
         throw chains.corrupt(wanted);
       }
       if (take(wanted, down)) {
@@ -208,8 +234,9 @@ final class Neighbours {
       if (locks.lockAndRead(busyKey, place, nothing)) {
         hold(place);
       }
-    } catch (RuntimeException e) {
-      throw abandoned(e);
+    } catch (Throwable e) {
+      abandon(e);
+      throw e;
     }
   }
 
@@ -226,14 +253,14 @@ final class Neighbours {
       while (count > 0) {
         locks.unlock(held[--count]);
       }
-    } catch (RuntimeException e) {
-      throw abandoned(e);
+    } catch (Throwable e) {
+      abandon(e);
+      throw e;
     }
   }
 
-  private RuntimeException abandoned(RuntimeException failure) {
+  private void abandon(Throwable failure) {
     locks.abandon(failure);
     count = 0;
-    return failure;
   }
 }

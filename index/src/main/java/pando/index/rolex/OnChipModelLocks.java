@@ -57,7 +57,7 @@ final class OnChipModelLocks implements ModelLocks {
   }
 
   @Override
-  public void abandon(RuntimeException failure) {
+  public void abandon(Throwable failure) {
     locks.abandon(failure);
   }
 }

@@ -133,7 +133,7 @@ final class PageLayout {
     return Words.get(memory, model(image, model) + STAMP);
   }
 
-  static void setModel(MemorySegment memory, long image, int model, Models models) {
+  static void setModel(MemorySegment memory, long image, int model, ModelArrays models) {
     Words.set(memory, model(image, model), models.lows[model]);
     Words.set(memory, model(image, model) + PLACE, models.places[model]);
     Words.set(memory, model(image, model) + LINE, models.lines[model]);

@@ -1,50 +1,52 @@
 package pando.index.rolex;
 
+import java.util.LinkedHashSet;
+import java.util.SequencedSet;
+
 /**
- * The circular queue of models that are due (ROLEX's CirQ): a key of each. Whoever comes while it
- * is full is not taken, and asks again with the model's next synonym leaf. Thread-safe.
+ * The models that are due (ROLEX's CirQ), each by its least key, in the order in which they became
+ * due. It takes all of them, each once: so it is no longer than the table of models. Thread-safe.
  */
 final class RetrainQueue {
-  private static final int CAPACITY = 1 << 8;
+  private final SequencedSet<Long> due = new LinkedHashSet<>();
 
-  private final long[] keys = new long[CAPACITY];
-  private int first;
-  private int count;
+  /** Models that could not be retrained: they are due again when another one is. */
+  private final SequencedSet<Long> postponed = new LinkedHashSet<>();
 
   RetrainQueue() {}
 
-  /** Adds a key; {@code false} where it is there already, or the queue is full. */
-  synchronized boolean offer(long key) {
-    if (count == CAPACITY) {
+  /** Adds a model; {@code false} where it is there already. */
+  synchronized boolean offer(long low) {
+    if (!due.add(low)) {
       return false;
     }
-    for (int i = 0; i < count; i++) {
-      if (keys[(first + i) % CAPACITY] == key) {
-        return false;
-      }
-    }
-    keys[(first + count++) % CAPACITY] = key;
+    due.addAll(postponed);
+    postponed.clear();
     return true;
+  }
+
+  /** Adds a model as soon as another one is added. */
+  synchronized void postpone(long low) {
+    postponed.add(low);
   }
 
   /**
-   * Takes the key that came first.
+   * Takes the model that came first.
    *
-   * @param key takes it
+   * @param low takes its least key
    * @return whether there was one
    */
-  synchronized boolean take(long[] key) {
-    if (count == 0) {
+  synchronized boolean take(long[] low) {
+    if (due.isEmpty()) {
       return false;
     }
-    key[0] = keys[first];
-    first = (first + 1) % CAPACITY;
-    count--;
+    low[0] = due.removeFirst();
     return true;
   }
 
-  /** Forgets all keys. */
+  /** Forgets all models. */
   synchronized void clear() {
-    count = 0;
+    due.clear();
+    postponed.clear();
   }
 }

@@ -16,7 +16,7 @@ final class Retrainer implements AutoCloseable {
   private final Fabric fabric;
   private final RetrainQueue queue;
   private final int number;
-  private final long[] key = new long[1];
+  private final long[] low = new long[1];
   private volatile @Nullable RolexContext context;
   private @Nullable Retraining retraining;
   private boolean closed;
@@ -24,7 +24,7 @@ final class Retrainer implements AutoCloseable {
   private volatile boolean paused;
   private volatile long retrained;
   private volatile long failed;
-  private volatile @Nullable PandoException failure;
+  private volatile @Nullable Throwable failure;
 
   /**
    * Creates a retrainer that has opened nothing yet.
@@ -39,16 +39,17 @@ final class Retrainer implements AutoCloseable {
   }
 
   /**
-   * Retrains the first model of the queue. A failure leaves it as it was: it is asked for again.
+   * Retrains the first model of the queue. A failure leaves it as it was: it is due again when
+   * another one is.
    *
    * @return whether there was one
    */
   boolean step() {
     busy = true;
     try {
-      boolean works = !paused && queue.take(key);
+      boolean works = !paused && queue.take(low);
       if (works) {
-        retrain(key[0]);
+        retrain(low[0]);
       }
       return works;
     } finally {
@@ -58,16 +59,18 @@ final class Retrainer implements AutoCloseable {
 
   @SuppressWarnings("NonAtomicVolatileUpdate") // Written by the task alone.
   private void retrain(long due) {
-    Retraining opened = open();
     try {
-      if (opened.retrain(due)) {
+      if (open().retrain(due)) {
         retrained++;
       }
-    } catch (PandoException e) {
+    } catch (PandoException | VirtualMachineError e) {
       failed++;
       failure = e;
-      // What is wrong, such as a full pool, may last: those who ask again are not to keep it busy.
-      opened.rest();
+      // What is wrong, such as a full pool, may last: it is not to keep the task busy.
+      server.retrainLater(due);
+      if (retraining != null) {
+        retraining.rest();
+      }
     }
   }
 

@@ -1,13 +1,8 @@
 package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.GlobalAddress;
-import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
@@ -15,6 +10,7 @@ import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.cache.PlantedBug;
 import pando.index.lock.NodeLocks;
+import pando.index.lock.Retry;
 
 /** Replaces a model, alone or with a neighbour, by models trained on the keys that it has now. */
 final class Retraining implements RunBuilder.Sink {
@@ -23,7 +19,7 @@ final class Retraining implements RunBuilder.Sink {
    * all entries are read and new runs are written aside. The new models are locked as well, as
    * somebody may come there by a model that is older still. Then the page changes, at one moment, and
    * then the old leaves are retired. Until they are, old leaves and new ones hold the same, as nobody
-   * can write to either: readers may use whichever they find. Last of all, the locks are let go, and
+   * can write to either: readers may use whichever they find. Last of all, the locks are unlocked, and
    * the old run is given back at once: whoever comes there later sees that no leaf there is the one
    * that he looks for.
    *
@@ -32,7 +28,6 @@ final class Retraining implements RunBuilder.Sink {
    * read, and writers of these models get an exception that names the holder.
    */
 
-  private static final int ATTEMPTS_MAX = 100;
   private static final int PAUSE_MAX = 40;
   private static final int RESTARTS_MAX = 2_000;
 
@@ -40,7 +35,8 @@ final class Retraining implements RunBuilder.Sink {
   private final RolexContext context;
   private final LeafLayout layout;
   private final RunLayout runs;
-  private final Pages pages;
+  private final ModelPages pages;
+  private final PageChange pageChange;
   private final Chains chains;
   private final NodeLocks locks;
   private final ModelLocks modelLocks;
@@ -49,8 +45,9 @@ final class Retraining implements RunBuilder.Sink {
   private final RunBuilder builder;
   private final VerbList list = new VerbList();
   private final EntryBuffer entries = new EntryBuffer();
+  private final LeafCursor cursor = new LeafCursor();
 
-  /** The models that are replaced, in a row of the page. */
+  /** The models that are replaced, in a row of the page; {@code to} is below where none is. */
   private int from;
 
   private int to;
@@ -61,15 +58,16 @@ final class Retraining implements RunBuilder.Sink {
   private int synonymCount;
   private int longest;
 
+  /** Whether the lock of a neighbour was taken, with which the model could become one. */
+  private boolean wasInTheWay;
+
   /** The models that replace them. */
-  private final Models built = new Models(16);
+  private final ModelArrays built = new ModelArrays(16);
 
   /** The places of runs that were allocated; of those at the end there is no model yet. */
   private long[] places = new long[16];
 
   private int allocated;
-
-  private final List<ModelPage> newPages = new ArrayList<>();
 
   Retraining(RolexContext context) {
     this.server = context.server;
@@ -77,6 +75,7 @@ final class Retraining implements RunBuilder.Sink {
     this.layout = server.leaves;
     this.runs = server.runs;
     this.pages = context.pages;
+    this.pageChange = new PageChange(context);
     this.chains = context.chains;
     this.locks = context.locks;
     this.modelLocks = context.modelLocks;
@@ -88,46 +87,113 @@ final class Retraining implements RunBuilder.Sink {
   }
 
   /**
-   * Retrains the model of a key if that is due.
+   * Retrains the model of a key if that is due, and asks for what has become due by that.
    *
    * @return whether it was
    */
   boolean retrain(long key) {
     begin();
+    boolean prepared = false;
     boolean published = false;
-    boolean complete = false;
     @Nullable ModelPage page = null;
-    @Nullable ModelPage absorbed = null;
     try {
       page = lockPage(key);
-      if (!gather(page, page.models.find(key))) {
+      boolean isDue = gather(page, page.models.find(key));
+      if (isDue) {
+        build(page);
+      } else {
+        replaceNone();
+      }
+      boolean absorbs = pageChange.lockNext(page, from, to, built.count());
+      if (!isDue && !absorbs) {
         modelLocks.unlockAll();
+        postpone(key);
         return false;
       }
-      build(page);
-      absorbed = replace(page);
+      pageChange.prepare(page, from, to, built);
+      prepared = true;
+      publishSurely(page);
       published = true;
-      publishSurely(absorbed, page);
-      complete = true;
       modelLocks.unlockAll();
-    } catch (RuntimeException e) {
-      if (!published) {
+    } catch (Throwable e) {
+      if (!prepared) {
         undo(e);
-      } else if (!complete) {
-        modelLocks.keep();
+      } else if (!published) {
+        published = page != null && publishAfter(e, page);
       }
       modelLocks.abandon(e);
-      if (complete && page != null) {
-        free(absorbed, page);
+      if (published && page != null) {
+        free(page);
       }
       throw e;
     }
-    free(absorbed, page);
+    free(page);
+    postpone(page.low);
+    askFurther(page);
     return true;
   }
 
-  private void publishSurely(@Nullable ModelPage absorbed, ModelPage page) {
-    surely(() -> publish(absorbed, page));
+  private void publishSurely(ModelPage page) {
+    Retry.untilDone(worker, () -> publish(page));
+  }
+
+  /** Publishes again where an Error ended that, as half of it is not to stay. */
+  private boolean publishAfter(Throwable failure, ModelPage page) {
+    try {
+      if (failure instanceof Error) {
+        publishSurely(page);
+        return true;
+      }
+    } catch (Throwable e) {
+      failure.addSuppressed(e);
+    }
+    modelLocks.keep();
+    return false;
+  }
+
+  private void postpone(long key) {
+    if (wasInTheWay || pageChange.wasInTheWay()) {
+      server.retrainLater(key);
+    }
+  }
+
+  /** Has no model replaced: only the next page is absorbed. */
+  private void replaceNone() {
+    to = from - 1;
+    synonymCount = 0;
+  }
+
+  /**
+   * Asks for what may have become due: models that are sparse still, those at the seam of two
+   * pages, and the page before, which may absorb this one.
+   */
+  private void askFurther(ModelPage page) {
+    ModelPage absorbed = pageChange.absorbed();
+    if (absorbed != null) {
+      server.retrain(absorbed.low);
+      server.retrain(page.models.lows[page.models.count() - 1]);
+    }
+    if (hasShrunk(page)) {
+      server.retrain(built.lows[0]);
+    }
+    ModelPage before = page.low == Long.MIN_VALUE ? null : server.models.pageOf(page.low - 1);
+    if (before != null && pageChange.absorbsNext(before, before.models.count())) {
+      server.retrain(before.low);
+    }
+  }
+
+  /** Tells whether there are fewer models or leaves now: so there is an end to asking further. */
+  private boolean hasShrunk(ModelPage page) {
+    int leavesBefore = 0;
+    for (int model = from; model <= to; model++) {
+      leavesBefore += RunLayout.leaves(page.models.places[model]);
+    }
+    int leavesNow = 0;
+    for (int model = 0; model < built.count(); model++) {
+      leavesNow += RunLayout.leaves(built.places[model]);
+    }
+    int modelsBefore = to - from + 1;
+    return leavesNow + built.count() < leavesBefore + modelsBefore;
   }
 
   /** Waits for as long as it ever waits between two attempts. */
@@ -138,11 +204,12 @@ final class Retraining implements RunBuilder.Sink {
   private void begin() {
     synonymCount = 0;
     longest = 0;
+    wasInTheWay = false;
     allocated = 0;
     built.clear();
     entries.clear();
     builder.reset();
-    newPages.clear();
+    pageChange.reset();
   }
 
   private ModelPage lockPage(long key) {
@@ -193,7 +260,11 @@ final class Retraining implements RunBuilder.Sink {
         RunLayout.leaves(page.models.places[model])
             + RunLayout.leaves(page.models.places[neighbour]);
     int most = server.options.leavesMax();
-    if (leaves > (sparse ? most : most / 2) || !modelLocks.tryLock(page.models.places[neighbour])) {
+    if (leaves > (sparse ? most : most / 2)) {
+      return false;
+    }
+    if (!modelLocks.tryLock(page.models.places[neighbour])) {
+      wasInTheWay = sparse;
       return false;
     }
     worker.post(toRead(page, neighbour));
@@ -218,12 +289,10 @@ final class Retraining implements RunBuilder.Sink {
     long next = page.models.lows[model];
     for (int i = 0; i < leaves; i++) {
       long leaf = leaf(i);
+      cursor.set(i, leaf, runs.leafAddress(place, i), stamp);
       boolean follows = LeafLayout.low(memory, leaf) == next;
-      if (!follows
-          || !layout.isWhole(
-              memory, leaf, LeafLayout.identity(runs.leafAddress(place, i), stamp))) {
-        throw new CorruptNodeException(
-            runs.leafAddress(place, i), "is not the leaf of its model: low=" + next);
+      if (!follows || !layout.isWhole(memory, leaf, cursor.identity())) {
+        throw new CorruptNodeException(cursor.address, "is not the leaf of its model: low=" + next);
       }
       next = LeafLayout.high(memory, leaf) + 1;
       chains.addLinked(list, i, leaf);
@@ -232,23 +301,24 @@ final class Retraining implements RunBuilder.Sink {
       worker.scatter(list);
     }
     for (int i = 0; i < leaves; i++) {
-      collect(i, leaf(i), runs.leafAddress(place, i), stamp);
+      cursor.set(i, leaf(i), runs.leafAddress(place, i), stamp);
+      collect();
     }
   }
 
-  private void collect(int slot, long leaf, long address, long stamp) {
+  private void collect() {
     int start = entries.count();
-    entries.addLeaf(memory, leaf);
-    chains.begin(slot, leaf, address, stamp);
+    entries.addLeaf(memory, cursor.image);
+    chains.begin(cursor);
     for (chains.start(); chains.hasLeaf(); chains.next()) {
-      entries.addLeaf(memory, chains.image());
+      entries.addLeaf(memory, chains.leaf().image);
       if (synonymCount == synonyms.length) {
         synonyms = Arrays.copyOf(synonyms, 2 * synonymCount);
       }
-      synonyms[synonymCount++] = chains.address();
+      synonyms[synonymCount++] = chains.leaf().address;
     }
     if (!chains.isWhole()) {
-      throw chains.corrupt(LeafLayout.low(memory, leaf));
+      throw chains.corrupt(LeafLayout.low(memory, cursor.image));
     }
     longest = Math.max(longest, chains.hops());
     if (chains.hops() > 0) {
@@ -275,7 +345,7 @@ final class Retraining implements RunBuilder.Sink {
       places = Arrays.copyOf(places, 2 * allocated);
     }
     places[allocated++] = place;
-    lockNew(place, () -> modelLocks.tryLockNew(place));
+    context.lockNew(RunLayout.address(place), () -> modelLocks.tryLockNew(place));
     return modelLocks.gate(place);
   }
 
@@ -284,82 +354,9 @@ final class Retraining implements RunBuilder.Sink {
     built.add(low, place, line, stamp);
   }
 
-  /**
-   * Prepares the page with the new models in place of the old ones, and writes the pages that it
-   * takes besides, which nobody knows yet.
-   *
-   * @return the next page, if the page is to take its models over
-   */
-  private @Nullable ModelPage replace(ModelPage page) {
-    int behind = page.models.count();
-    int kept = behind - (to - from + 1) + built.count();
-    int few = Math.max(1, server.pages.capacity() / 4);
-    ModelPage absorbed = kept <= few ? lockNext(page, kept) : null;
-    Models models = new Models(kept);
-    models.addAll(page.models, 0, from);
-    models.addAll(built, 0, built.count());
-    models.addAll(page.models, to + 1, behind);
-    if (absorbed != null) {
-      models.addAll(absorbed.models, 0, absorbed.models.count());
-    }
-    divide(page, absorbed == null ? page : absorbed, models);
-    return absorbed;
-  }
-
-  /** Locks and reads the next page, if nobody is in the way and it is small enough to take over. */
-  private @Nullable ModelPage lockNext(ModelPage page, int kept) {
-    if (page.next == GlobalAddress.NULL || !tryLock(page.next)) {
-      return null;
-    }
-    ModelPage next = pages.read(page.next);
-    int most = server.pages.capacity() * 3 / 4;
-    return next != null && kept + next.models.count() <= most ? next : null;
-  }
-
-  /** Divides models among a page and as many new ones behind it as they take. */
-  private void divide(ModelPage page, ModelPage end, Models models) {
-    int capacity = server.pages.capacity();
-    int count = models.count();
-    int pageCount = count <= capacity ? 1 : (count * 4 + capacity * 3 - 1) / (capacity * 3);
-    int perPage = (count + pageCount - 1) / pageCount;
-    long next = end.next;
-    long high = end.high;
-    for (int start = (count - 1) / perPage * perPage; start >= 0; start -= perPage) {
-      boolean isNew = start > 0;
-      long address = isNew ? allocatePage() : page.address;
-      long edition = isNew ? 0 : page.edition + 1;
-      Models slice = models.slice(start, Math.min(start + perPage, count));
-      ModelPage divided = new ModelPage(address, edition, high, next, slice);
-      newPages.add(divided);
-      if (isNew) {
-        pages.write(divided);
-      }
-      next = address;
-      high = models.lows[start] - 1;
-    }
-  }
-
-  private long allocatePage() {
-    long address =
-        server.allocator.allocatePage(worker, context.message, server.nextMemoryServer());
-    boolean locked = false;
-    try {
-      lockNew(address, () -> tryLock(address));
-      locked = true;
-    } finally {
-      if (!locked) {
-        server.allocator.freePage(worker, context.message, address);
-      }
-    }
-    return address;
-  }
-
   /** Makes the new page count, and retires what it replaces. May be done again. */
-  private void publish(@Nullable ModelPage absorbed, ModelPage page) {
-    pages.write(newPages.getLast());
-    if (absorbed != null) {
-      pages.retire(absorbed.address);
-    }
+  private void publish(ModelPage page) {
+    pageChange.publish();
     list.clear();
     Words.set(memory, context.words, LeafLayout.RETIRED);
     for (int model = from; model <= to; model++) {
@@ -368,10 +365,10 @@ final class Retraining implements RunBuilder.Sink {
     for (int i = 0; i < synonymCount; i++) {
       list.write(synonyms[i] + LeafLayout.CHECKSUM, context.words, Long.BYTES);
     }
-    if (!PlantedBug.KEPT_LEAVES) {
+    if (!PlantedBug.KEPT_LEAVES && list.size() > 0) {
       worker.scatter(list);
     }
-    server.models.install(newPages.reversed());
+    pageChange.install();
   }
 
   private void addRetire(long place) {
@@ -383,42 +380,29 @@ final class Retraining implements RunBuilder.Sink {
     }
   }
 
-  private void free(@Nullable ModelPage absorbed, ModelPage page) {
+  private void free(ModelPage page) {
     for (int model = from; model <= to; model++) {
       server.allocator.freeRun(worker, context.message, page.models.places[model]);
     }
     for (int i = 0; i < synonymCount; i++) {
       server.allocator.freeSynonym(worker, context.message, synonyms[i]);
     }
-    if (absorbed != null) {
-      server.allocator.freePage(worker, context.message, absorbed.address);
-    }
+    pageChange.free();
   }
 
   /** Retires, after a failure, what was written aside, and gives it back. */
-  private void undo(RuntimeException failure) {
+  private void undo(Throwable failure) {
     boolean retired = false;
     try {
-      surely(this::retireNew);
+      Retry.untilDone(worker, this::retireNew);
       retired = true;
       freeNew();
-    } catch (PandoException e) {
+    } catch (Throwable e) {
       failure.addSuppressed(e);
       if (!retired) {
         // Somebody may still come to the new leaves, which are as the old ones are now: so the old
         // ones stay locked.
         modelLocks.keep();
-      }
-    }
-  }
-
-  private void freeNew() {
-    for (int i = 0; i < allocated; i++) {
-      server.allocator.freeRun(worker, context.message, places[i]);
-    }
-    for (ModelPage page : newPages) {
-      if (page.edition == 0) {
-        server.allocator.freePage(worker, context.message, page.address);
       }
     }
   }
@@ -432,49 +416,19 @@ final class Retraining implements RunBuilder.Sink {
     if (list.size() > 0) {
       worker.scatter(list);
     }
-    for (ModelPage page : newPages) {
-      if (page.edition == 0) {
-        pages.retire(page.address);
-      }
-    }
+    pageChange.retireNew();
   }
 
-  private void surely(Runnable step) {
-    for (int attempt = 0; ; attempt++) {
-      try {
-        step.run();
-        return;
-      } catch (PandoException e) {
-        if (attempt == ATTEMPTS_MAX) {
-          throw e;
-        }
-        worker.backoff().pauseBriefly(attempt);
-      }
+  private void freeNew() {
+    for (int i = 0; i < allocated; i++) {
+      server.allocator.freeRun(worker, context.message, places[i]);
     }
+    pageChange.freeNew();
   }
 
   private void lockAndRead(long address, VerbList reads) {
     if (!locks.lockAndRead(address, reads)) {
       worker.post(reads);
     }
-  }
-
-  private boolean tryLock(long address) {
-    return locks.tryLock(address, false);
-  }
-
-  /** Locks what nobody knows yet; another may hold its lock for something else, for a moment. */
-  private void lockNew(long address, BooleanSupplier tryLock) {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      if (tryLock.getAsBoolean()) {
-        return;
-      }
-      worker.backoff().pauseBriefly(attempt);
-    }
-    throw new StalledException(
-        "the lock of a new run or page stayed taken: address="
-            + GlobalAddress.toString(address)
-            + ", attempts="
-            + ATTEMPTS_MAX);
   }
 }

@@ -1,7 +1,6 @@
 package pando.index.rolex;
 
 import org.jspecify.annotations.Nullable;
-import pando.fabric.PandoException;
 
 /**
  * How retraining has gone at the compute servers of a process.
@@ -10,7 +9,7 @@ import pando.fabric.PandoException;
  * @param failed how often that failed; the models stayed as they were, and are asked for again
  * @param lastFailure why it failed last at one of them, {@code null} where it never has
  */
-public record Retrainings(long replaced, long failed, @Nullable PandoException lastFailure) {
+public record Retrainings(long replaced, long failed, @Nullable Throwable lastFailure) {
   static final Retrainings NONE = new Retrainings(0, 0, null);
 
   Retrainings plus(Retrainings other) {

@@ -1,8 +1,11 @@
 package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.BooleanSupplier;
 import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.lock.LockTables;
 import pando.index.lock.NodeLocks;
@@ -12,12 +15,14 @@ import pando.index.lock.NodeLocks;
  * local memory.
  */
 final class RolexContext implements AutoCloseable {
+  private static final int ATTEMPTS_MAX = 100;
+
   final RolexServer server;
   final Worker worker;
   final MemorySegment memory;
   final NodeLocks locks;
   final ModelLocks modelLocks;
-  final Pages pages;
+  final ModelPages pages;
   final Chains chains;
 
   /** Where as many leaves as a run can have start side by side. */
@@ -55,7 +60,7 @@ final class RolexContext implements AutoCloseable {
     this.memory = worker.memory();
     this.locks =
         new NodeLocks(server.locks, server.lockOptions, server.number, session, worker, ofLocks);
-    this.pages = new Pages(server, worker, ofPages, message);
+    this.pages = new ModelPages(server, worker, ofPages, message);
     this.modelLocks =
         server.options.writesByCall()
             ? new FrozenModelLocks(server, locks, pages, worker, message, owner(server, session))
@@ -89,6 +94,21 @@ final class RolexContext implements AutoCloseable {
   /** Opens the part of a retrainer, whose number no session can have. */
   static RolexContext ofRetrainer(RolexServer server, Fabric fabric, int retrainer) {
     return new RolexContext(server, fabric, RolexOptions.SESSIONS_MAX + retrainer);
+  }
+
+  /** Locks what nobody knows yet; another may hold its lock for something else, for a moment. */
+  void lockNew(long address, BooleanSupplier tryLock) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      if (tryLock.getAsBoolean()) {
+        return;
+      }
+      worker.backoff().pauseBriefly(attempt);
+    }
+    throw new StalledException(
+        "the lock of a new run or page stayed taken: address="
+            + GlobalAddress.toString(address)
+            + ", attempts="
+            + ATTEMPTS_MAX);
   }
 
   @Override

@@ -14,13 +14,13 @@ final class RolexLoader implements Loader, RunBuilder.Sink {
   private final RolexServer server;
   private final RegisteredMemory registered;
   private final Worker worker;
-  private final Pages pages;
+  private final ModelPages pages;
   private final RunBuilder builder;
   private final long message;
   private final int perPage;
   private final Fences fences = new Fences();
 
-  private final Models models = new Models(1024);
+  private final ModelArrays models = new ModelArrays(1024);
 
   /** The places of runs that were allocated; of those at the end there is no model yet. */
   private long[] places = new long[1024];
@@ -37,7 +37,7 @@ final class RolexLoader implements Loader, RunBuilder.Sink {
     this.message = ofPages + server.pages.pageBytes();
     this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
-    this.pages = new Pages(server, worker, ofPages, message);
+    this.pages = new ModelPages(server, worker, ofPages, message);
     this.builder = new RunBuilder(server, worker, 0, message, fill, this);
     // Room for the models that retraining adds.
     this.perPage = Math.max(1, server.pages.capacity() * 3 / 4);

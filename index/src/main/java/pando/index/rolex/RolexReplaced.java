@@ -15,14 +15,14 @@ final class RolexReplaced implements Replaced {
   private final RolexServer server;
   private final Worker worker;
   private final PoolChange change;
-  private final Pages pages;
+  private final ModelPages pages;
   private final List<ModelPage> read = new ArrayList<>();
 
   RolexReplaced(PoolChange change, RolexServer server) {
     this.change = change;
     this.server = server;
     this.worker = change.worker();
-    this.pages = new Pages(server, worker, 0, change.message());
+    this.pages = new ModelPages(server, worker, 0, change.message());
   }
 
   @Override

@@ -113,11 +113,16 @@ final class RolexServer extends HostedServer {
         .reduce(Retrainings.NONE, Retrainings::plus);
   }
 
-  /** Asks for the model of a key to be retrained, soon. */
-  void retrain(long key) {
-    if (options.retraining() && queue.offer(key)) {
+  /** Asks for the model that starts at a key to be retrained, soon. */
+  void retrain(long low) {
+    if (options.retraining() && queue.offer(low)) {
       tasks.get(Math.floorMod(wakes.getAndIncrement(), tasks.size())).wake();
     }
+  }
+
+  /** Asks for a model that could not be retrained: together with the next one. */
+  void retrainLater(long low) {
+    queue.postpone(low);
   }
 
   /** Returns how many synonym leaves make a model due. */

@@ -18,25 +18,29 @@ import pando.index.pool.Catalogue;
 /**
  * Walks all models in the pool and checks them: that pages, leaves and chains follow each other,
  * that each is whole and reached once, that every leaf is where its model predicts each of its
- * keys, and that no lock is held. To be used while nobody changes the index.
+ * keys, that runs count their leaves right, and that no lock is held. To be used while nobody
+ * changes the index.
  */
-public final class RolexWalk {
+final class RolexWalk {
   private final RolexServer server;
   private final RolexContext context;
   private final MemorySegment memory;
-  private final Model model;
+  private final ModelView model;
   private final Set<Long> addresses = new HashSet<>();
   private final TreeMap<Long, Long> entries = new TreeMap<>();
   private final List<String> problems = new ArrayList<>();
+  private final LeafCursor leaf = new LeafCursor();
   private final EntryBuffer collected = new EntryBuffer();
 
   private long bytes;
+  private int empties;
+  private int synonyms;
 
   private RolexWalk(RolexServer server, RolexContext context) {
     this.server = server;
     this.context = context;
     this.memory = context.memory;
-    this.model = new Model(server.options.epsilon(), server.options.delta());
+    this.model = new ModelView(server.options.epsilon(), server.options.delta());
   }
 
   /**
@@ -44,7 +48,7 @@ public final class RolexWalk {
    *
    * @param options that the index was made with
    */
-  public static Tree of(Fabric fabric, RolexOptions options) {
+  static Tree of(Fabric fabric, RolexOptions options) {
     RolexServer server =
         new RolexServer(0, fabric, options.with("retraining", "off"), new SplittableRandom(0));
     try (RolexContext context = RolexContext.open(server, fabric)) {
@@ -82,13 +86,15 @@ public final class RolexWalk {
   }
 
   private void leaves() {
-    gate();
+    header();
+    empties = 0;
+    synonyms = 0;
     long low = model.low;
     for (int i = 0; i < model.leaves(); i++) {
       long address = server.runs.leafAddress(model.place, i);
+      leaf.set(0, context.leaves, address, model.stamp);
       context.worker.read(address, context.leaves, server.leaves.bytes());
-      boolean whole =
-          server.leaves.isWhole(memory, context.leaves, LeafLayout.identity(address, model.stamp));
+      boolean whole = server.leaves.isWhole(memory, leaf.image, leaf.identity());
       if (!isNew(address) || !whole || LeafLayout.low(memory, context.leaves) != low) {
         problem(address, "is not the leaf of its model: low=" + low + ", whole=" + whole);
         return;
@@ -101,35 +107,54 @@ public final class RolexWalk {
       }
       low = high + 1;
     }
+    checkCounts();
   }
 
-  private void gate() {
-    if (server.options.writesByCall()) {
-      context.worker.read(model.run() + RunLayout.GATE, context.words, Long.BYTES);
-      long gate = Words.get(memory, context.words);
-      if (gate != model.place) {
-        problem(
-            model.run(),
-            "does not let writes in: frozen="
-                + RunLayout.isFrozen(gate, model.place)
-                + ", gate="
-                + Long.toHexString(gate));
-      }
+  private void header() {
+    context.worker.read(model.run(), context.run, RunLayout.HEADER_BYTES);
+    long gate = Words.get(memory, context.run + RunLayout.GATE);
+    if (server.options.writesByCall() && gate != model.place) {
+      problem(
+          model.run(),
+          "does not let writes in: frozen="
+              + RunLayout.isFrozen(gate, model.place)
+              + ", gate="
+              + Long.toHexString(gate));
     }
   }
 
-  private void chain(long address, int leaf) {
+  private void checkCounts() {
+    long counts = Words.get(memory, context.run + RunLayout.COUNTS);
+    if (counts != RunLayout.counts(empties, synonyms)) {
+      problem(
+          model.run(),
+          "counts its leaves wrong: empty="
+              + RunLayout.empties(counts)
+              + ", synonyms="
+              + RunLayout.synonyms(counts)
+              + ", found empty="
+              + empties
+              + ", found synonyms="
+              + synonyms);
+    }
+  }
+
+  private void chain(long address, int number) {
     collected.clear();
-    if (!context.chains.collectAlone(context.leaves, address, model.stamp, collected)) {
+    if (!context.chains.collectAlone(leaf, collected)) {
       problem(address, "has a chain that is damaged");
       return;
     }
+    if (LeafLayout.isEmpty(memory, context.leaves)) {
+      empties++;
+    }
     int counted = LeafLayout.count(memory, context.leaves);
     for (context.chains.start(); context.chains.hasLeaf(); context.chains.next()) {
-      counted += LeafLayout.count(memory, context.chains.image());
+      counted += LeafLayout.count(memory, context.chains.leaf().image);
       bytes += server.runs.synonymBytes();
-      if (!isNew(context.chains.address())) {
-        problem(context.chains.address(), "is reached twice");
+      synonyms++;
+      if (!isNew(context.chains.leaf().address)) {
+        problem(context.chains.leaf().address, "is reached twice");
       }
     }
     if (counted != collected.count()) {
@@ -141,13 +166,13 @@ public final class RolexWalk {
       if (!LeafLayout.covers(memory, context.leaves, key)) {
         problem(address, "has a key that it does not cover: key=" + key);
       }
-      if (leaf < model.first(key) || leaf > model.last(key)) {
+      if (number < model.first(key) || number > model.last(key)) {
         problem(
             address,
             "is not where the model predicts a key: key="
                 + key
                 + ", leaf="
-                + leaf
+                + number
                 + ", first="
                 + model.first(key)
                 + ", last="

@@ -68,20 +68,16 @@ final class RolexWorker implements HostedWorker {
     try {
       for (int attempt = 0; ; attempt++) {
         if (leaves.read(wanted)) {
-          long holder = find(wanted);
+          LeafCursor holder = chains.find(leaves.leaf, wanted);
           if (chains.isWhole()) {
-            if (chains.hops() >= Changes.HOPS_DUE) {
-              // What the queue had no room for when it became due.
-              context.server.retrain(wanted);
-            }
-            return take(holder, wanted);
+            return take(holder);
           }
         }
         if (!leaves.astray(wanted, attempt)) {
           return getLocked(wanted);
         }
       }
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       context.modelLocks.abandon(e);
       throw e;
     }
@@ -89,32 +85,17 @@ final class RolexWorker implements HostedWorker {
 
   private boolean getLocked(long wanted) {
     leaves.lock(wanted);
-    long holder = find(wanted);
+    LeafCursor holder = chains.find(leaves.leaf, wanted);
     leaves.unlock();
     if (!chains.isWhole()) {
       throw chains.corrupt(wanted);
     }
-    return take(holder, wanted);
+    return take(holder);
   }
 
-  /** Looks for a key in the leaf that was read, and behind it; returns who has it, -1 if none. */
-  private long find(long wanted) {
-    chains.begin(leaves.slot, leaves.leaf, leaves.address, leaves.model.stamp);
-    if (LeafLayout.find(memory, leaves.leaf, wanted) >= 0) {
-      return leaves.leaf;
-    }
-    for (chains.start(); chains.hasLeaf(); chains.next()) {
-      if (LeafLayout.find(memory, chains.image(), wanted) >= 0) {
-        return chains.image();
-      }
-    }
-    return -1;
-  }
-
-  private boolean take(long holder, long wanted) {
-    boolean found = holder >= 0;
-    value = found ? LeafLayout.value(memory, holder, LeafLayout.find(memory, holder, wanted)) : 0;
-    return found;
+  private boolean take(@Nullable LeafCursor holder) {
+    value = holder == null ? 0 : LeafLayout.value(memory, holder.image, holder.index);
+    return holder != null;
   }
 
   /**
@@ -146,14 +127,21 @@ final class RolexWorker implements HostedWorker {
       leaves.lock(wanted);
       found = changes.write(operation, wanted, stored);
     } catch (RuntimeException e) {
-      boolean begun = changes.hasBegun();
-      changes.mend(e);
-      context.modelLocks.abandon(e);
-      throw begun ? uncertain(wanted, e) : e;
+      throw undone(e) ? uncertain(wanted, e) : e;
+    } catch (Error e) {
+      undone(e);
+      throw e;
     }
     value = changes.before();
-    changes.tell(wanted);
+    changes.tell();
     return found;
+  }
+
+  /** Ends a change that failed; tells whether some of it may have been written. */
+  private boolean undone(Throwable failure) {
+    changes.mend(failure);
+    context.modelLocks.abandon(failure);
+    return changes.hasBegun();
   }
 
   private static UnknownOutcomeException uncertain(long wanted, RuntimeException failure) {

@@ -132,6 +132,7 @@ final class RunBuilder {
     memory.asSlice(run, RunLayout.HEADER_BYTES).fill((byte) 0);
     long stamp = server.nextStamp();
     RunLayout.setGate(memory, run, sink.allocated(place));
+    RunLayout.setCounts(memory, run, RunLayout.counts(used == 0 ? leaves : 0, 0));
     int taken = 0;
     for (int i = 0; i < leaves; i++) {
       long leaf = run + runs.leafOffset(i);

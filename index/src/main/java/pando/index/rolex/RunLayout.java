@@ -10,9 +10,8 @@ import pando.index.lock.LockTables;
  * is the address of the first. The address of a leaf is computed, as in the paper.
  *
  * <pre>
- *    0  synonyms  8   synonym leaves behind the run's leaves
- *    8  empties   8   leaves without an entry
- *   16  gate      8   whether writes by CALL may come in: open, frozen, or retired
+ *    0  counts    8   leaves without an entry 32 | synonym leaves behind the run's leaves 32
+ *    8  gate      8   whether writes by CALL may come in: open, frozen, or retired
  *   64  leaves    size of a leaf each
  *
  *   gate, open: the place of the run; retired: 1; frozen:
@@ -33,9 +32,8 @@ final class RunLayout {
   /** Leaves that a run can have at the most. */
   static final int LEAVES_MAX = 63;
 
-  static final int SYNONYMS = 0;
-  static final int EMPTIES = 8;
-  static final int GATE = 16;
+  static final int COUNTS = 0;
+  static final int GATE = 8;
   static final int HEADER_BYTES = 64;
 
   /** In place of the gate of a run that was replaced. */
@@ -118,6 +116,26 @@ final class RunLayout {
 
   static int leaves(long place) {
     return (int) (place & LEAVES_MASK);
+  }
+
+  /**
+   * Returns the word that counts so many leaves without an entry, chain included, and so many
+   * synonym leaves. One such word added to another adds both counts, negative ones as well.
+   */
+  static long counts(int empties, int synonyms) {
+    return ((long) empties << Integer.SIZE) + synonyms;
+  }
+
+  static int empties(long counts) {
+    return (int) (counts >>> Integer.SIZE);
+  }
+
+  static int synonyms(long counts) {
+    return (int) counts;
+  }
+
+  static void setCounts(MemorySegment memory, long run, long counts) {
+    Words.set(memory, run + COUNTS, counts);
   }
 
   static void setGate(MemorySegment memory, long run, long gate) {

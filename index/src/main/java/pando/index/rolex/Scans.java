@@ -1,6 +1,7 @@
 package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
@@ -29,12 +30,11 @@ final class Scans extends LeafScan {
   private final Worker worker;
   private final MemorySegment memory;
   private final VerbList reads = new VerbList();
-  private final Model model;
+  private final ModelView model;
 
-  /** The addresses of the leaves that were read together, and the stamps of their models. */
-  private final long[] addresses = new long[LEAVES_MAX];
+  /** The leaves that were read together. */
+  private final LeafCursor[] leavesRead = new LeafCursor[LEAVES_MAX];
 
-  private final long[] stamps = new long[LEAVES_MAX];
   private int planned;
 
   private final EntryBuffer entries = new EntryBuffer();
@@ -54,7 +54,8 @@ final class Scans extends LeafScan {
     this.chains = context.chains;
     this.worker = context.worker;
     this.memory = context.memory;
-    this.model = new Model(context.server.options.epsilon(), layout.delta());
+    this.model = new ModelView(context.server.options.epsilon(), layout.delta());
+    Arrays.setAll(leavesRead, i -> new LeafCursor());
   }
 
   @Override
@@ -73,7 +74,7 @@ final class Scans extends LeafScan {
           return 1;
         }
       }
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       context.modelLocks.abandon(e);
       throw e;
     }
@@ -83,9 +84,8 @@ final class Scans extends LeafScan {
   private void collectLocked(long from) {
     leaves.lock(from);
     begin();
-    boolean collected =
-        chains.collect(leaves.slot, leaves.leaf, leaves.address, leaves.model.stamp, entries);
-    end(LeafLayout.high(memory, leaves.leaf));
+    boolean collected = chains.collect(leaves.leaf, entries);
+    end(LeafLayout.high(memory, leaves.leaf.image));
     leaves.unlock();
     if (!collected) {
       throw chains.corrupt(from);
@@ -114,9 +114,9 @@ final class Scans extends LeafScan {
     long start = runs.leafAddress(model.place, first);
     reads.read(start, leaf(planned), added * layout.bytes());
     for (int i = 0; i < added; i++) {
-      addresses[planned] = start + (long) i * layout.bytes();
-      stamps[planned] = model.stamp;
-      chains.addKnown(reads, planned, addresses[planned], GlobalAddress.server(start));
+      long address = start + (long) i * layout.bytes();
+      leavesRead[planned].set(planned, leaf(planned), address, model.stamp);
+      chains.addKnown(reads, planned, address, GlobalAddress.server(start));
       planned++;
     }
   }
@@ -126,18 +126,18 @@ final class Scans extends LeafScan {
     begin();
     long next = from;
     for (int i = 0; i < planned; i++) {
-      long leaf = leaf(i);
-      boolean isBefore = whole == 0 && LeafLayout.high(memory, leaf) < from;
+      LeafCursor leaf = leavesRead[i];
+      boolean isBefore = whole == 0 && LeafLayout.high(memory, leaf.image) < from;
       if (isBefore) {
         continue;
       }
       boolean follows =
-          LeafLayout.covers(memory, leaf, next)
-              && layout.isWhole(memory, leaf, LeafLayout.identity(addresses[i], stamps[i]));
-      if (!follows || !chains.collect(i, leaf, addresses[i], stamps[i], entries)) {
+          LeafLayout.covers(memory, leaf.image, next)
+              && layout.isWhole(memory, leaf.image, leaf.identity());
+      if (!follows || !chains.collect(leaf, entries)) {
         return;
       }
-      long high = LeafLayout.high(memory, leaf);
+      long high = LeafLayout.high(memory, leaf.image);
       end(high);
       if (high == Long.MAX_VALUE) {
         return;

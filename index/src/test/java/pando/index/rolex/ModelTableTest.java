@@ -30,7 +30,7 @@ class ModelTableTest {
 
   /** Makes a page of the models from a boundary to another. */
   private static ModelPage page(int from, int end, long address) {
-    Models models = new Models(end - from);
+    ModelArrays models = new ModelArrays(end - from);
     for (int i = from; i < end; i++) {
       models.add(boundary(i), address | 1, Line.ZERO, 0);
     }
@@ -42,7 +42,7 @@ class ModelTableTest {
   void shouldTakePagesInPlaceOfWhatWasKnown() {
     SplittableRandom random = new SplittableRandom(Seeds.of(1401));
     NavigableMap<Long, ModelPage> pages = new TreeMap<>();
-    Model found = new Model(16, 16);
+    ModelView found = new ModelView(16, 16);
     for (int step = 1; step <= STEPS; step++) {
       if (random.nextInt(20) == 0 && !pages.isEmpty()) {
         @Nullable ModelPage dropped = table.pageOf(random.nextLong());

@@ -287,7 +287,7 @@ class RolexBadInputTest {
     RUN_OF_ANOTHER;
 
     private ModelPage of(ModelPage page) {
-      Models models = page.models.slice(0, page.models.count());
+      ModelArrays models = page.models.slice(0, page.models.count());
       long[] lows = models.lows;
       long[] places = models.places;
       long[] lines = models.lines;

@@ -131,7 +131,7 @@ class RolexLayoutsTest {
     SplittableRandom random = new SplittableRandom(Seeds.of(1503));
     PageLayout layout = new PageLayout(1_024);
     int image = layout.imageOffset(1);
-    Models listed = new Models(1);
+    ModelArrays listed = new ModelArrays(1);
     assertThat(layout.isWhole(memory, image, ADDRESS)).as("memory never written").isFalse();
     for (int models = 1; models <= layout.capacity(); models++) {
       listed.add(models, ADDRESS | 1, Line.ZERO, models);
@@ -213,12 +213,11 @@ class RolexLayoutsTest {
     RetrainQueue queue = new RetrainQueue();
     long[] taken = {-1};
     for (int round = 0; round < 3; round++) {
-      for (long key = 0; key < 256; key++) {
+      for (long key = 0; key < 10_000; key++) {
         assertThat(queue.offer(key)).isTrue();
         assertThat(queue.offer(key)).isFalse();
       }
-      assertThat(queue.offer(1_000)).as("it is full").isFalse();
-      for (long key = 0; key < 256; key++) {
+      for (long key = 0; key < 10_000; key++) {
         assertThat(queue.take(taken)).isTrue();
         assertThat(taken[0]).isEqualTo(key);
       }
@@ -232,6 +231,20 @@ class RolexLayoutsTest {
     }
   }
 
+  @Test
+  void shouldTakeWhatWasPostponedAfterTheNextModel() {
+    RetrainQueue queue = new RetrainQueue();
+    long[] taken = new long[1];
+    queue.postpone(1);
+    assertThat(queue.take(taken)).isFalse();
+    queue.offer(2);
+    assertThat(queue.take(taken)).isTrue();
+    assertThat(taken[0]).isEqualTo(2);
+    assertThat(queue.take(taken)).isTrue();
+    assertThat(taken[0]).isEqualTo(1);
+    assertThat(queue.take(taken)).isFalse();
+  }
+
   /** Whatever the line, a model predicts leaves of its run, first to last. */
   @Test
   void shouldPredictLeavesThatThereAre() {
@@ -239,7 +252,7 @@ class RolexLayoutsTest {
     for (int i = 0; i < 20_000; i++) {
       int epsilon = random.nextInt(1, 1_001);
       int delta = random.nextInt(2, 61);
-      Model model = new Model(epsilon, delta);
+      ModelView model = new ModelView(epsilon, delta);
       model.low = random.nextLong() >> random.nextInt(64);
       model.place = RunLayout.place(ADDRESS, random.nextInt(1, 64));
       long line = random.nextLong() & Long.MAX_VALUE;
@@ -249,7 +262,7 @@ class RolexLayoutsTest {
       int last = model.last(key);
       assertThat(first).isBetween(0, last);
       assertThat(last).isBetween(first, model.leaves() - 1);
-      assertThat(last - first).isLessThanOrEqualTo(Model.span(epsilon, delta));
+      assertThat(last - first).isLessThanOrEqualTo(ModelView.span(epsilon, delta));
     }
   }
 
@@ -258,7 +271,7 @@ class RolexLayoutsTest {
     private final RolexServer server;
     private final Worker worker;
     private final long buffer;
-    private final Model model;
+    private final ModelView model;
     private final NavigableMap<Long, Long> found = new TreeMap<>();
     private final List<Long> places = new ArrayList<>();
     private @Nullable Long high;
@@ -268,7 +281,7 @@ class RolexLayoutsTest {
       this.server = server;
       this.worker = worker;
       this.buffer = buffer;
-      this.model = new Model(server.options.epsilon(), server.options.delta());
+      this.model = new ModelView(server.options.epsilon(), server.options.delta());
     }
 
     @Override

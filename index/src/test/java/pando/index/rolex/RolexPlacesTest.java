@@ -39,7 +39,7 @@ class RolexPlacesTest {
     try (Fabric fabric = Pools.open(1, 8 << 20, 1201)) {
       RolexServer server = new RolexServer(0, fabric, OPTIONS, new SplittableRandom(1201));
       try (RolexContext context = RolexContext.open(server, fabric)) {
-        Models models = new Models(1);
+        ModelArrays models = new ModelArrays(1);
         long run = server.allocator.allocateRun(context.worker, context.message, 0, 1);
         models.add(Long.MIN_VALUE, run, Line.ZERO, server.nextStamp());
         long address = server.allocator.allocatePage(context.worker, context.message, 0);

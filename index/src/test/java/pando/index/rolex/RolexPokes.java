@@ -24,7 +24,7 @@ public final class RolexPokes implements Pokes {
   private final Worker worker;
   private final MemorySegment memory;
   private final Catalogue catalogue;
-  private final Pages pages;
+  private final ModelPages pages;
 
   /** Opens a pool. */
   public RolexPokes(Fabric fabric, RolexOptions options) {
@@ -34,7 +34,7 @@ public final class RolexPokes implements Pokes {
     this.registered = fabric.register(2L * nodeBytes + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
-    this.pages = new Pages(server, worker, nodeBytes, 2L * nodeBytes);
+    this.pages = new ModelPages(server, worker, nodeBytes, 2L * nodeBytes);
     this.catalogue =
         new Catalogue(worker, 2L * nodeBytes, server.nodePlaces, RolexServer.system(options));
   }

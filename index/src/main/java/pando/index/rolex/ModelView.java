@@ -4,7 +4,7 @@ package pando.index.rolex;
  * A model as one session found it in the table: a line that predicts where in a run of leaves a key
  * is. Filled again and again.
  */
-final class Model {
+final class ModelView {
   private final double epsilon;
   private final double delta;
   private final int span;
@@ -21,7 +21,7 @@ final class Model {
    * @param epsilon how far a prediction can be wrong, in entries
    * @param delta entries of a leaf
    */
-  Model(int epsilon, int delta) {
+  ModelView(int epsilon, int delta) {
     this.epsilon = epsilon;
     this.delta = delta;
     this.span = span(epsilon, delta);
@@ -52,7 +52,7 @@ final class Model {
     return RunLayout.address(place);
   }
 
-  void set(Model other) {
+  void set(ModelView other) {
     low = other.low;
     high = other.high;
     place = other.place;
@@ -61,7 +61,7 @@ final class Model {
   }
 
   /** Tells whether another is the same, with the same leaves. */
-  boolean isSame(Model other) {
+  boolean isSame(ModelView other) {
     return low == other.low && high == other.high && stamp == other.stamp;
   }
 }

@@ -3,7 +3,7 @@ package pando.index.rolex;
 import java.util.Arrays;
 
 /** Models in the order of keys, in columns. Grows. */
-final class Models {
+final class ModelArrays {
   private static final int COLUMNS = 4;
 
   long[] lows;
@@ -17,7 +17,7 @@ final class Models {
    *
    * @param capacity models that it has room for before it grows
    */
-  Models(int capacity) {
+  ModelArrays(int capacity) {
     this.lows = new long[capacity];
     this.places = new long[capacity];
     this.lines = new long[capacity];
@@ -46,15 +46,15 @@ final class Models {
   }
 
   /** Adds models of another list. */
-  void addAll(Models other, int from, int to) {
+  void addAll(ModelArrays other, int from, int to) {
     for (int i = from; i < to; i++) {
       add(other.lows[i], other.places[i], other.lines[i], other.stamps[i]);
     }
   }
 
   /** Returns a copy of some models, without room for more. */
-  Models slice(int from, int to) {
-    Models slice = new Models(to - from);
+  ModelArrays slice(int from, int to) {
+    ModelArrays slice = new ModelArrays(to - from);
     slice.addAll(this, from, to);
     return slice;
   }

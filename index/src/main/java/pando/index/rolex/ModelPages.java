@@ -13,7 +13,7 @@ import pando.index.CorruptNodeException;
 import pando.index.pool.Catalogue;
 
 /** READs pages of the model table, and brings what a compute server knows of it up to date. */
-final class Pages {
+final class ModelPages {
   private static final int READS_MAX = 12;
 
   /** Times in a row that what is no page must be met before it counts as damaged. */
@@ -40,7 +40,7 @@ final class Pages {
    * @param buffer where there is room for a page in local memory
    * @param message where there is room for the message of a CALL
    */
-  Pages(RolexServer server, Worker worker, long buffer, long message) {
+  ModelPages(RolexServer server, Worker worker, long buffer, long message) {
     this.layout = server.pages;
     this.places = server.places;
     this.models = server.models;
@@ -51,7 +51,7 @@ final class Pages {
   }
 
   /** Finds the model of a key, which may be old by now; reads its page where it is not known. */
-  void find(long key, Model target) {
+  void find(long key, ModelView target) {
     while (!models.find(key, target)) {
       refresh(key);
     }
