@@ -368,7 +368,8 @@ class ClusterTest {
   @Test
   void shouldShowWritesOfAListInOrderUnderEveryHarmlessFault() {
     for (long seed = 10; seed < 40; seed++) {
-      try (Cluster cluster = new Cluster(options(seed, Fault.TORN, Fault.DELAY, Fault.PAUSE))) {
+      Fault[] faults = {Fault.TORN, Fault.LATE_READ, Fault.DELAY, Fault.PAUSE};
+      try (Cluster cluster = new Cluster(options(seed, faults))) {
         VerbList list = new VerbList();
         spawn(
             cluster,
@@ -409,7 +410,7 @@ class ClusterTest {
   }
 
   private static long hashOf(long seed) {
-    Fault[] harmless = {Fault.TORN, Fault.DELAY, Fault.PAUSE, Fault.CLOCK_JUMP};
+    Fault[] harmless = {Fault.TORN, Fault.LATE_READ, Fault.DELAY, Fault.PAUSE, Fault.CLOCK_JUMP};
     try (Cluster cluster = new Cluster(options(seed, harmless))) {
       for (int client = 0; client < 8; client++) {
         spawn(

@@ -8,6 +8,11 @@ import java.util.stream.Collectors;
 public enum Fault {
   /** The lines of a READ or WRITE land in random order, spread over time. */
   TORN(0.3, 3_000),
+  /**
+   * The answer to a READ is lost: it is served again later, and all READs behind it, with what
+   * memory holds then.
+   */
+  LATE_READ(0.02, 20_000),
   /** A message takes longer, and is overtaken by those to other servers. */
   DELAY(0.05, 30_000),
   /** A client, or a memory server's processor, stands still for long: a zombie afterwards. */
@@ -50,7 +55,7 @@ public enum Fault {
   /** Tells whether every index must behave as if it had not happened. */
   public boolean isHarmless() {
     return switch (this) {
-      case TORN, DELAY, PAUSE, CLOCK_JUMP -> true;
+      case TORN, LATE_READ, DELAY, PAUSE, CLOCK_JUMP -> true;
       default -> false;
     };
   }

@@ -172,6 +172,11 @@ public final class Message implements Runnable {
     return kind == Kind.READ || kind == Kind.WRITE;
   }
 
+  /** Tells whether this has to wait for the answers to READs posted before it. */
+  boolean isFenced() {
+    return kind != Kind.READ && queuePair.reads > 0;
+  }
+
   /** Ends the verb without effect, and with it the rest of its list. */
   void fail(RuntimeException because) {
     failure = because;

@@ -35,7 +35,8 @@ import pando.sim.time.Simulation;
  *
  * <p>A verb goes through the compute server's card, over the wire, through the memory server's
  * card, takes effect in memory, and its answer comes back the same way. Each stage is an event;
- * between them the message waits for what it needs, in order.
+ * between them the message waits for what it needs, in order. A READ whose answer is lost is served
+ * again, so a WRITE or an atomic is sent when the READs before it are answered.
  */
 public final class Network {
   private final Simulation simulation;
@@ -93,13 +94,23 @@ public final class Network {
       case END_TEAR -> endTear(message);
       case ANSWER -> answer(message);
       case RETURN -> comeBack(message);
-      case FINISH -> message.finish();
+      case FINISH -> finish(message);
     }
   }
 
   private void send(Message message) {
+    QueuePair pair = message.queuePair();
+    if (!pair.fenced.isEmpty() || message.isFenced()) {
+      pair.fenced.add(message);
+    } else {
+      sendNow(message);
+    }
+  }
+
+  private void sendNow(Message message) {
     outages.strike(message);
     QueuePair pair = message.queuePair();
+    pair.reads += message.kind == Kind.READ ? 1 : 0;
     long sent = computeCard(message).sendRequest(simulation.now(), message);
     pair.arrival = Math.max(pair.arrival + 1, sent + way());
     next(message, Stage.ARRIVE, pair.arrival);
@@ -263,6 +274,40 @@ public final class Network {
   }
 
   private void answer(Message message) {
+    if (message.kind != Kind.READ || !isLate(message)) {
+      answerNow(message);
+    }
+  }
+
+  /** Has a READ served again later, and all behind it, as its answer is lost. */
+  private boolean isLate(Message message) {
+    QueuePair pair = message.queuePair();
+    if (pair.late.isEmpty()) {
+      long picos = faults.picosOf(Fault.LATE_READ);
+      if (picos == 0) {
+        return false;
+      }
+      simulation.at(simulation.now() + picos, () -> serveAgain(pair));
+    }
+    pair.late.add(message);
+    return true;
+  }
+
+  private void serveAgain(QueuePair pair) {
+    if (pair.torn) {
+      simulation.at(simulation.now() + Simulation.NANO, () -> serveAgain(pair));
+      return;
+    }
+    for (Message late : pair.late) {
+      if (late.failure() == null) {
+        late.apply();
+      }
+      answerNow(late);
+    }
+    pair.late.clear();
+  }
+
+  private void answerNow(Message message) {
     String because = outages.lostBecause(message);
     if (because == null && faults.strikes(Fault.LOST_COMPLETION)) {
       because = "its completion was lost";
@@ -286,6 +331,15 @@ public final class Network {
   private void comeBack(Message message) {
     long received = computeCard(message).receiveAnswer(simulation.now(), message);
     next(message, Stage.FINISH, received + model.picos(COMPLETION_NANOS));
+  }
+
+  private void finish(Message message) {
+    QueuePair pair = message.queuePair();
+    pair.reads -= message.kind == Kind.READ ? 1 : 0;
+    while (!pair.fenced.isEmpty() && !pair.fenced.element().isFenced()) {
+      sendNow(pair.fenced.remove());
+    }
+    message.finish();
   }
 
   private Card computeCard(Message message) {

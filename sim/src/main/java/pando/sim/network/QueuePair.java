@@ -27,6 +27,15 @@ public final class QueuePair {
   /** What should have taken effect while they were. */
   final Queue<Message> postponed = new ArrayDeque<>();
 
+  /** READs that were sent and are not answered. */
+  int reads;
+
+  /** WRITEs and atomics that are sent when those are answered, and what is posted behind them. */
+  final Queue<Message> fenced = new ArrayDeque<>();
+
+  /** READs that are to be served again, in order. */
+  final Queue<Message> late = new ArrayDeque<>();
+
   /** Why the rest of the list is flushed, or {@code null}. */
   @Nullable RuntimeException error;
 

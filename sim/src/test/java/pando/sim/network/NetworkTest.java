@@ -163,6 +163,29 @@ class NetworkTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldReadWhatWasThereBeforeTheVerbsBehindIt(boolean onChip) {
+    try (Cluster cluster = new Cluster(options(4, 2, Fault.LATE_READ))) {
+      run(
+          cluster,
+          2,
+          4,
+          (worker, number) -> {
+            VerbList list = new VerbList();
+            long own = onChip ? GlobalAddress.onChip(0, 64L * number) : word(number, 0);
+            for (int round = 0; round < 200; round++) {
+              list.clear().read(own, 0, 8).faa(own, 1, 8).read(own, 16, 8).faa(own, 1, 24);
+              worker.post(list);
+              for (int i = 0; i < 4; i++) {
+                assertThat(Words.get(worker.memory(), 8L * i)).isEqualTo(2L * round + i / 2);
+              }
+            }
+          });
+      assertThat(cluster.faults().get(Fault.LATE_READ)).isPositive();
+    }
+  }
+
   @Test
   void shouldTearWhatCrossesALine() {
     int[] torn = new int[1];
