@@ -5,14 +5,21 @@ import org.jspecify.annotations.NullMarked;
  * servers act on them with. Depends on the JDK alone.
  */
 @NullMarked
+@SuppressWarnings("module") // Those that packages are exported to are compiled later.
 module pando.fabric {
   requires static org.jspecify;
 
   exports pando.fabric;
-  exports pando.fabric.layout;
+  exports pando.fabric.layout to
+      pando.sim;
   exports pando.fabric.local;
-  exports pando.fabric.memory;
-  exports pando.fabric.pool;
+  exports pando.fabric.memory to
+      pando.bench,
+      pando.index,
+      pando.sim;
+  exports pando.fabric.pool to
+      pando.index,
+      pando.sim;
   exports pando.fabric.server;
   exports pando.fabric.shm;
 }

@@ -9,23 +9,8 @@ package pando.fabric;
  * @param maskedAtomics whether masked CAS and masked FAA exist
  * @param cas16 whether 16-byte masked CAS exists
  * @param onChipBytes size of each memory server's on-chip region, 0 where there is none
- * @param domain who else may act atomically on a word that verbs act on
  * @param simulated whether the pool is a model's and holds nothing that anybody needs: an index
  *     that is known to lose keys may open there, to show how
  */
 public record Capabilities(
-    int atomicityBytes,
-    boolean maskedAtomics,
-    boolean cas16,
-    int onChipBytes,
-    AtomicityDomain domain,
-    boolean simulated) {
-
-  /** Whose atomic operations on one word exclude each other. */
-  public enum AtomicityDomain {
-    /** Verbs and every processor that maps the memory. */
-    PROCESSOR,
-    /** Verbs alone: a memory server's processor must not CAS a word that verbs CAS. */
-    VERBS
-  }
-}
+    int atomicityBytes, boolean maskedAtomics, boolean cas16, int onChipBytes, boolean simulated) {}

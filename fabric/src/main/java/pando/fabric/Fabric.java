@@ -10,8 +10,9 @@ import java.util.function.BooleanSupplier;
  * WRITE is atomic only per {@link Capabilities#atomicityBytes()} and its parts land in no fixed
  * order; verbs of one worker to one memory server take effect in posting order; nothing is ordered
  * between memory servers. A READ brings nothing that a WRITE or an atomic behind it made possible,
- * even where its answer was lost and it is served again: a network card has to be told to begin that
- * verb when the READs before it are answered, which costs a way there and back within the list.
+ * even where its answer was lost and it is served again: a network card has to be told to begin
+ * that verb when the READs before it are answered, which costs a way there and back within the
+ * list.
  *
  * <p>Thread-safe. Closing a fabric that workers still use makes their next verb throw {@link
  * IllegalStateException}.

@@ -22,10 +22,12 @@ public final class GlobalAddress {
   /** Set in a pointer that names a local frame instead of a byte of the pool. */
   public static final long SWIZZLED = 1L << 63;
 
+  /** The number of the memory server, and the swizzled bit above it, start at this bit. */
+  public static final int SERVER_SHIFT = 48;
+
   /** Memory servers a pool can have. */
   public static final int SERVERS_MAX = 1 << 15;
 
-  private static final int SERVER_SHIFT = 48;
   private static final long OFFSET_MASK = (1L << SERVER_SHIFT) - 1;
   private static final long ON_CHIP = 1L << 47;
 

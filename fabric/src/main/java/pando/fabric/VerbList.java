@@ -50,7 +50,6 @@ public final class VerbList {
   }
 
   private static final int OPERANDS = 4;
-  private static final int SERVER_SHIFT = 48;
 
   private Kind[] kinds = new Kind[8];
   private long[] remotes = new long[8];
@@ -140,8 +139,9 @@ public final class VerbList {
    * @throws IllegalArgumentException where they do not
    */
   public void requireOneServer() {
+    long first = remotes[0] >>> GlobalAddress.SERVER_SHIFT;
     for (int i = 1; i < size; i++) {
-      if (remotes[i] >>> SERVER_SHIFT != remotes[0] >>> SERVER_SHIFT) {
+      if (remotes[i] >>> GlobalAddress.SERVER_SHIFT != first) {
         throw new IllegalArgumentException(
             "a doorbell list goes to one memory server: first="
                 + GlobalAddress.toString(remotes[0])

@@ -69,8 +69,8 @@ public interface Worker extends AutoCloseable {
 
   /**
    * Doorbell list: posts verbs to one memory server at once; they take effect in order, in one
-   * round trip. A WRITE or an atomic behind a READ takes effect when the READ is answered, which may
-   * take a card as long as a further round trip.
+   * round trip. A WRITE or an atomic behind a READ takes effect when the READ is answered, which
+   * may take a card as long as a further round trip.
    *
    * @throws IllegalArgumentException where the list names more than one memory server
    */

@@ -18,7 +18,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import pando.fabric.Capabilities.AtomicityDomain;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.layout.SpaceMessage;
 import pando.fabric.memory.Words;
@@ -66,11 +65,6 @@ public abstract class FabricContract {
     return Long.BYTES;
   }
 
-  /** Returns whose atomics exclude each other. */
-  protected AtomicityDomain domain() {
-    return AtomicityDomain.PROCESSOR;
-  }
-
   @BeforeEach
   public void openFabric() throws Exception {
     System.out.println("seed=" + SEED);
@@ -103,7 +97,6 @@ public abstract class FabricContract {
     assertThat(capabilities.atomicityBytes()).isEqualTo(atomicityBytes());
     assertThat(capabilities.maskedAtomics()).isTrue();
     assertThat(capabilities.onChipBytes()).isEqualTo(256 << 10);
-    assertThat(capabilities.domain()).isEqualTo(domain());
   }
 
   @Test

@@ -233,12 +233,7 @@ public final class HookedFabric implements Fabric {
   public Capabilities capabilities() {
     Capabilities real = fabric.capabilities();
     return new Capabilities(
-        LINE_BYTES,
-        real.maskedAtomics(),
-        real.cas16(),
-        onChipBytes,
-        real.domain(),
-        real.simulated());
+        LINE_BYTES, real.maskedAtomics(), real.cas16(), onChipBytes, real.simulated());
   }
 
   @Override

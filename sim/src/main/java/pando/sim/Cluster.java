@@ -41,7 +41,16 @@ public final class Cluster implements AutoCloseable {
     simulation = new Simulation(options.seed());
     faults = new Faults(options.faults(), simulation.fork());
     memory = pool.fabric("memory", options.seed());
-    network = new Network(simulation, options, faults, pool::wipe);
+    try {
+      network = new Network(simulation, options, faults, pool::wipe);
+      addComputeServers();
+    } catch (RuntimeException | Error e) {
+      memory.close();
+      throw e;
+    }
+  }
+
+  private void addComputeServers() {
     Processors processors = new Processors(pool, simulation, faults);
     for (int number = 0; number < options.computeServers(); number++) {
       ComputeHost host = new ComputeHost(number, simulation, faults, options.yieldShare());
@@ -132,11 +141,6 @@ public final class Cluster implements AutoCloseable {
   /** Has the running client use its core for an operation, as the model says. */
   public void chargeOperation() {
     client().charge(options.model().picos(ClusterModel.Constant.OPERATION_NANOS));
-  }
-
-  /** Has the running client use its core. */
-  public void chargeNanos(double nanos) {
-    client().charge(Math.round(nanos * Simulation.NANO));
   }
 
   /** Has the running client wait until the time that it charged so far has passed. */

@@ -271,7 +271,7 @@ class ClusterTest {
                 () -> {
                   try {
                     while (true) {
-                      cluster.chargeNanos(100);
+                      cluster.chargeOperation();
                       wait.run();
                     }
                   } finally {

@@ -9,6 +9,7 @@ import pando.fabric.Fabric;
 import pando.fabric.layout.ServerLayout;
 import pando.fabric.mapped.MappedFabric;
 import pando.fabric.mapped.MemoryServerLink;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
@@ -74,10 +75,15 @@ public final class LocalPool implements AutoCloseable {
    *
    * @param name name of the kind of fabric
    * @param seed start of the fabric's randomness
-   * @return a fabric whose end is the pool's
+   * @return a fabric whose end is the pool's; so is a failure to make it
    */
   public Fabric fabric(String name, long seed) {
-    return new MappedFabric(name, links, seed, this::close);
+    try {
+      return new MappedFabric(name, links, seed, this::close);
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
   }
 
   /** Returns a memory server. */
@@ -93,8 +99,10 @@ public final class LocalPool implements AutoCloseable {
   /** Ends the memory servers and frees their memory. */
   @Override
   public void close() {
-    servers.forEach(MemoryServer::close);
-    memories.forEach(NativeMemory::close);
+    List<Runnable> steps = new ArrayList<>();
+    servers.forEach(server -> steps.add(server::close));
+    memories.forEach(memory -> steps.add(memory::close));
+    Closing.all(steps);
   }
 
   private void fill(int count, IntFunction<NativeMemory> memorySource, ServerSource source) {

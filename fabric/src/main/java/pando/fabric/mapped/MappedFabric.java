@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
-import pando.fabric.Capabilities.AtomicityDomain;
 import pando.fabric.Fabric;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
@@ -52,12 +51,7 @@ public final class MappedFabric implements Fabric {
   @Override
   public Capabilities capabilities() {
     return new Capabilities(
-        Long.BYTES,
-        true,
-        Atomic16.isAvailable(),
-        ServerLayout.ON_CHIP_BYTES,
-        AtomicityDomain.PROCESSOR,
-        false);
+        Long.BYTES, true, Atomic16.isAvailable(), ServerLayout.ON_CHIP_BYTES, false);
   }
 
   @Override
@@ -95,8 +89,13 @@ public final class MappedFabric implements Fabric {
     checkOpen();
     MappedTask background = new MappedTask(this, task, step);
     tasks.add(background);
-    background.start();
-    return background;
+    try {
+      background.start();
+      return background;
+    } catch (RuntimeException | Error e) {
+      tasks.remove(background);
+      throw e;
+    }
   }
 
   @Override

@@ -24,7 +24,6 @@ import pando.fabric.server.CallHandler;
  */
 final class MappedWorker implements Worker {
   private static final MemoryServerLink[] NO_LINKS = {};
-  private static final int SERVER_SHIFT = 48;
 
   private final MappedFabric fabric;
   private final MemorySegment memory;
@@ -279,7 +278,7 @@ final class MappedWorker implements Worker {
 
   /** Returns the link of an address. A swizzled one yields a number that no memory server has. */
   private MemoryServerLink link(long remote) {
-    int server = (int) (remote >>> SERVER_SHIFT);
+    int server = (int) (remote >>> GlobalAddress.SERVER_SHIFT);
     MemoryServerLink[] all = links;
     if (server >= all.length) {
       throw noSuchServer(remote);

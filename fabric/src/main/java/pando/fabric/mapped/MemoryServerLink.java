@@ -11,7 +11,7 @@ import pando.fabric.layout.ServerLayout;
 /** One memory server as a compute server sees it: mapped memory, and whether it still lives. */
 public final class MemoryServerLink {
   /** Keeps the bit that selects on-chip memory, which makes those offsets exceed all of DRAM. */
-  private static final long OFFSET_MASK = (1L << 48) - 1;
+  private static final long OFFSET_MASK = (1L << GlobalAddress.SERVER_SHIFT) - 1;
 
   private final int number;
   private final MemorySegment segment;

@@ -46,11 +46,20 @@ final class Mapping {
       throw Linux.MMAP.failure(purpose, (int) -mapped);
     }
     if (bytes >= NativeMemory.HUGE_PAGE_BYTES) {
-      // Has to come before the first touch. A kernel without huge pages refuses, which is no harm.
-      long advised = Linux.MADVISE.tryCall(address, bytes, Linux.MADV_HUGEPAGE);
-      assert advised <= 0;
+      askForHugePages(address, bytes);
     }
     return address;
+  }
+
+  /** Has to come before the first touch. A kernel without huge pages refuses, which is no harm. */
+  private static void askForHugePages(long address, long bytes) {
+    try {
+      long advised = Linux.MADVISE.tryCall(address, bytes, Linux.MADV_HUGEPAGE);
+      assert advised <= 0;
+    } catch (RuntimeException | Error e) {
+      unmap(address, bytes);
+      throw e;
+    }
   }
 
   /** Takes address space, aligned to a huge page where that is of use. */

@@ -60,10 +60,7 @@ public final class NativeMemory implements AutoCloseable {
     long mappedBytes = Mapping.roundUp(bytes);
     int file = MemoryFile.create("pando-forkable", mappedBytes, 0);
     try {
-      Arena arena = Arena.ofShared();
-      long address = Mapping.shared(mappedBytes, file);
-      MemorySegment segment = segmentOf(address, mappedBytes, bytes, arena);
-      return new NativeMemory(arena, segment, file);
+      return ofMapping(Mapping.shared(mappedBytes, file), mappedBytes, bytes, file);
     } catch (RuntimeException | Error e) {
       MemoryFile.close(file);
       throw e;
@@ -114,10 +111,20 @@ public final class NativeMemory implements AutoCloseable {
     }
   }
 
-  /** Wraps a mapping that {@link Mapping} made, and unmaps it at the end. */
+  /** Wraps a mapping that {@link Mapping} made, and unmaps it at the end, or where that fails. */
   static NativeMemory ofMapping(long address, long mappedBytes, long bytes) {
-    Arena arena = Arena.ofShared();
-    return new NativeMemory(arena, segmentOf(address, mappedBytes, bytes, arena), NO_FILE);
+    return ofMapping(address, mappedBytes, bytes, NO_FILE);
+  }
+
+  private static NativeMemory ofMapping(long address, long mappedBytes, long bytes, int file) {
+    try {
+      Arena arena = Arena.ofShared();
+      return new NativeMemory(arena, segmentOf(address, mappedBytes, bytes, arena), file);
+    } catch (RuntimeException | Error e) {
+      // The arena, if there is one, is never closed.
+      Mapping.unmap(address, mappedBytes);
+      throw e;
+    }
   }
 
   @SuppressWarnings("restricted")

@@ -62,8 +62,7 @@ public final class SharedMemory implements AutoCloseable {
       long fileBytes = Mapping.roundUp(bytes);
       checkSealed(path, opened);
       checkSize(path, opened, fileBytes);
-      long address = Mapping.shared(fileBytes, opened);
-      return new SharedMemory(NativeMemory.ofMapping(address, fileBytes, bytes), opened);
+      return map(Mapping.shared(fileBytes, opened), fileBytes, bytes, opened);
     } catch (RuntimeException | Error e) {
       MemoryFile.close(opened);
       throw e;
@@ -100,9 +99,19 @@ public final class SharedMemory implements AutoCloseable {
         Mapping.unmap(address, fileBytes);
         throw e;
       }
-      return new SharedMemory(NativeMemory.ofMapping(address, fileBytes, bytes), descriptor);
+      return map(address, fileBytes, bytes, descriptor);
     } catch (RuntimeException | Error e) {
       MemoryFile.close(descriptor);
+      throw e;
+    }
+  }
+
+  private static SharedMemory map(long address, long fileBytes, long bytes, int descriptor) {
+    NativeMemory memory = NativeMemory.ofMapping(address, fileBytes, bytes);
+    try {
+      return new SharedMemory(memory, descriptor);
+    } catch (RuntimeException | Error e) {
+      memory.close();
       throw e;
     }
   }

@@ -4,7 +4,9 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A service that a memory server's processor runs for CALLs. Called by several threads at once
- * where the memory server has more than one; must be thread-safe.
+ * where the memory server has more than one; must be thread-safe. A word that verbs change by
+ * atomics must not be changed here by atomics as well: where a network card runs the former, they
+ * do not exclude each other.
  */
 public interface CallHandler {
   /** First function number that a handler may have; those below belong to the memory server. */

@@ -53,8 +53,14 @@ public final class MemoryServer implements AutoCloseable {
     MemoryServer server = unattended(number, segment, options);
     MemorySegment mailbox = segment.asSlice(server.layout.mailboxOffset(), MailboxLayout.BYTES);
     writeHeader(mailbox, number, incarnation, server.layout);
-    server.startProcessors(new Mailbox(mailbox), options.processorThreads());
-    return server;
+    try {
+      server.startProcessors(new Mailbox(mailbox), options.processorThreads());
+      return server;
+    } catch (RuntimeException | Error e) {
+      // There may not be so many threads.
+      server.close();
+      throw e;
+    }
   }
 
   /**

@@ -37,6 +37,9 @@ final class Services {
       int responseBytes = dispatch(function, message, requestBytes);
       done = true;
       return responseBytes;
+    } catch (Error e) {
+      // Must not end the thread that serves.
+      throw new IllegalArgumentException("the memory server threw " + e.getClass().getName(), e);
     } finally {
       (done ? served : failed).increment();
     }

@@ -1,6 +1,8 @@
 package pando.fabric.shm;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -9,7 +11,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.EffectiveUser;
@@ -17,12 +22,16 @@ import pando.fabric.memory.ProcessLock;
 
 /**
  * Where memory servers of one user on one machine publish how to reach them: a private directory
- * with two files for each name.
+ * with these files.
  *
  * <pre>
+ *   .lock       locked while files are made or deleted
  *   NAME        the entry, put in place whole
- *   NAME.lock   locked as long as the memory server lives; never deleted
+ *   NAME.new    the entry while it is written
+ *   NAME.lock   empty; locked as long as the memory server lives
  * </pre>
+ *
+ * <p>A memory server deletes its files at its end, and those of all that died when it starts.
  *
  * <p>Whoever can write there can make a client map memory of any process of the user; so the
  * directory must belong to the user alone and must not be a link to another.
@@ -32,6 +41,9 @@ final class Registry {
   static final String DIRECTORY_PROPERTY = "pando.shm.directory";
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
+  private static final String LOCK = ".lock";
+  private static final long CHANGE_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
+  private static final long POLL_NANOS = 1_000_000;
   private static final Set<PosixFilePermission> PRIVATE =
       PosixFilePermissions.fromString("rwx------");
 
@@ -56,41 +68,102 @@ final class Registry {
   /** Takes a name until the lock is closed or the process ends. */
   ProcessLock acquire(String name) {
     checkName(name);
-    ProcessLock lock =
-        ProcessLock.tryAcquire(lockFile(name))
-            .orElseThrow(() ->
-                new RegistryException(
-                    "a memory server of this name runs already: name="
-                        + name
-                        + ", directory="
-                        + directory));
-    try {
-      Files.deleteIfExists(entryFile(name));
-      return lock;
+    try (ProcessLock _ = lockForChange()) {
+      deleteDead();
+      ProcessLock lock =
+          ProcessLock.tryAcquire(lockFile(name))
+              .orElseThrow(() ->
+                  new RegistryException(
+                      "a memory server of this name runs already: name="
+                          + name
+                          + ", directory="
+                          + directory));
+      try {
+        Files.deleteIfExists(entryFile(name));
+        return lock;
+      } catch (IOException | RuntimeException | Error e) {
+        lock.close();
+        throw e;
+      }
     } catch (IOException e) {
-      lock.close();
-      throw new RegistryException("cannot replace the entry: file=" + entryFile(name), e);
+      throw new RegistryException("cannot replace files: directory=" + directory, e);
     }
+  }
+
+  /** Gives a name back, and takes its entry back. */
+  void release(String name, ProcessLock lock) {
+    if (Files.notExists(directory)) {
+      lock.close();
+      return;
+    }
+    try (lock;
+        ProcessLock _ = lockForChange()) {
+      delete(name);
+    } catch (IOException e) {
+      throw new RegistryException("cannot delete files: directory=" + directory, e);
+    }
+  }
+
+  private ProcessLock lockForChange() {
+    Path file = directory.resolve(LOCK);
+    long start = System.nanoTime();
+    Optional<ProcessLock> lock = ProcessLock.tryAcquire(file);
+    while (lock.isEmpty()) {
+      if (System.nanoTime() - start > CHANGE_NANOS_MAX) {
+        throw new RegistryException(
+            "another process keeps the registry locked: file="
+                + file
+                + ", waitedNanos="
+                + CHANGE_NANOS_MAX);
+      }
+      LockSupport.parkNanos(POLL_NANOS);
+      lock = ProcessLock.tryAcquire(file);
+    }
+    return lock.get();
+  }
+
+  /** Deletes what memory servers left behind that were killed, and nothing else. */
+  private void deleteDead() throws IOException {
+    try (DirectoryStream<Path> locks = Files.newDirectoryStream(directory, "?*" + LOCK)) {
+      for (Path file : locks) {
+        String text = file.getFileName().toString();
+        String name = text.substring(0, text.length() - LOCK.length());
+        if (NAME.matcher(name).matches() && isOurs(name) && !isRunning(name)) {
+          delete(name);
+        }
+      }
+    }
+  }
+
+  /** Tells whether the files of a name are a memory server's: the directory may be any. */
+  private boolean isOurs(String name) throws IOException {
+    Path file = entryFile(name);
+    if (!Files.isRegularFile(lockFile(name), LinkOption.NOFOLLOW_LINKS)
+        || Files.size(lockFile(name)) > 0) {
+      return false;
+    }
+    try {
+      return Files.notExists(file, LinkOption.NOFOLLOW_LINKS)
+          || RegistryEntry.parse(Files.readString(file)).number() >= 0;
+    } catch (IllegalArgumentException | CharacterCodingException e) {
+      return false;
+    }
+  }
+
+  private void delete(String name) throws IOException {
+    Files.deleteIfExists(entryFile(name));
+    Files.deleteIfExists(draftFile(name));
+    Files.deleteIfExists(lockFile(name));
   }
 
   /** Publishes an entry under a name that was acquired. */
   void publish(String name, RegistryEntry entry) {
     Path file = entryFile(name);
     try {
-      Path draft = Files.createTempFile(directory, name + ".", ".new");
-      Files.writeString(draft, entry.toText());
-      Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+      Files.writeString(draftFile(name), entry.toText());
+      Files.move(draftFile(name), file, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
       throw new RegistryException("cannot publish: file=" + file, e);
-    }
-  }
-
-  /** Takes an entry back. */
-  void withdraw(String name) {
-    try {
-      Files.deleteIfExists(entryFile(name));
-    } catch (IOException e) {
-      throw new RegistryException("cannot withdraw: file=" + entryFile(name), e);
     }
   }
 
@@ -126,8 +199,12 @@ final class Registry {
     return directory.resolve(name);
   }
 
+  private Path draftFile(String name) {
+    return directory.resolve(name + ".new");
+  }
+
   private Path lockFile(String name) {
-    return directory.resolve(name + ".lock");
+    return directory.resolve(name + LOCK);
   }
 
   private static Path configuredDirectory() {

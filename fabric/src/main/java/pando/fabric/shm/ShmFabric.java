@@ -9,6 +9,7 @@ import pando.fabric.layout.ServerLayout;
 import pando.fabric.mapped.MappedFabric;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.mapped.Owner;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.SharedMemory;
 import pando.fabric.memory.Words;
 import pando.fabric.server.PoolOptions;
@@ -43,12 +44,12 @@ public final class ShmFabric {
       for (String name : names) {
         shm.attach(name);
       }
+      shm.monitor.start();
+      return new MappedFabric("shm", shm.links, seed, shm::end);
     } catch (RuntimeException | Error e) {
       shm.end();
       throw e;
     }
-    shm.monitor.start();
-    return new MappedFabric("shm", shm.links, seed, shm::end);
   }
 
   private void attach(String name) {
@@ -90,6 +91,6 @@ public final class ShmFabric {
 
   private void end() {
     monitor.stop();
-    memories.forEach(SharedMemory::close);
+    Closing.all(memories.stream().<Runnable>map(memory -> memory::close).toList());
   }
 }

@@ -4,6 +4,7 @@ import java.security.SecureRandom;
 import java.util.concurrent.CountDownLatch;
 import pando.fabric.PoolUsage;
 import pando.fabric.mapped.Owner;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.ProcessLock;
 import pando.fabric.memory.SharedMemory;
 import pando.fabric.server.MemoryServer;
@@ -56,7 +57,7 @@ public final class ShmMemoryServer implements AutoCloseable {
         throw e;
       }
     } catch (RuntimeException | Error e) {
-      lock.close();
+      registry.release(name, lock);
       throw e;
     }
   }
@@ -92,14 +93,8 @@ public final class ShmMemoryServer implements AutoCloseable {
     if (closed.getCount() == 0) {
       return;
     }
-    try {
-      registry.withdraw(name);
-    } finally {
-      server.close();
-      lock.close();
-      memory.close();
-      closed.countDown();
-    }
+    Closing.all(
+        () -> registry.release(name, lock), server::close, memory::close, closed::countDown);
   }
 
   private static ShmMemoryServer start(
@@ -122,10 +117,10 @@ public final class ShmMemoryServer implements AutoCloseable {
               options.bytesPerServer(),
               options.chunkBytes(),
               incarnation));
+      return new ShmMemoryServer(name, registry, lock, memory, server);
     } catch (RuntimeException | Error e) {
       server.close();
       throw e;
     }
-    return new ShmMemoryServer(name, registry, lock, memory, server);
   }
 }

@@ -7,7 +7,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.memory.NativeMemoryException;
+import pando.fabric.memory.ProcessLock;
 import pando.fabric.server.PoolOptions;
 
 @EnabledOnOs(OS.LINUX)
@@ -92,6 +99,71 @@ class RegistryTest {
         .hasMessageContaining("no memory server of this name runs");
     try (ShmMemoryServer server = ShmMemoryServer.start("m0", 0, OPTIONS)) {
       ShmFabric.attach(List.of(server.name()), 1).close();
+    }
+  }
+
+  @Test
+  void shouldLeaveNoFilesOfAServerThatEnded() throws IOException {
+    ShmMemoryServer.start("m0", 0, OPTIONS).close();
+    assertThat(files()).containsExactly(".lock");
+  }
+
+  @Test
+  void shouldDeleteTheFilesOfServersThatDiedAndNoOthers() throws IOException {
+    try (ShmMemoryServer running = ShmMemoryServer.start("m0", 0, OPTIONS)) {
+      String entry = Files.readString(directory.resolve(running.name()));
+      for (String dead : List.of("dead-1", "dead-2")) {
+        Files.writeString(directory.resolve(dead), entry);
+        Files.createFile(directory.resolve(dead + ".lock"));
+      }
+      Files.createFile(directory.resolve("starting.lock"));
+      Files.createFile(directory.resolve("starting.new"));
+      Files.writeString(directory.resolve("notes"), "of the user");
+      Files.createFile(directory.resolve("notes.lock"));
+      Files.writeString(directory.resolve("list.lock"), "of the user");
+      try (ShmMemoryServer next = ShmMemoryServer.start("m1", 1, OPTIONS)) {
+        assertThat(files())
+            .containsExactly(
+                ".lock", "list.lock", "m0", "m0.lock", "m1", "m1.lock", "notes", "notes.lock");
+        ShmFabric.attach(List.of(running.name(), next.name()), 1).close();
+      }
+    }
+  }
+
+  @Test
+  void shouldLetOneOfThoseRunThatStartAndEndTogether() throws Exception {
+    AtomicInteger running = new AtomicInteger();
+    AtomicInteger started = new AtomicInteger();
+    try (ExecutorService threads = Executors.newCachedThreadPool()) {
+      List<Future<?>> ends = new ArrayList<>();
+      for (int thread = 0; thread < 4; thread++) {
+        ends.add(
+            threads.submit(() -> {
+              for (int round = 0; round < 25; round++) {
+                Registry registry = Registry.open();
+                try {
+                  ProcessLock lock = registry.acquire("m0");
+                  assertThat(running.incrementAndGet()).isEqualTo(1);
+                  started.incrementAndGet();
+                  running.decrementAndGet();
+                  registry.release("m0", lock);
+                } catch (RegistryException runsAlready) {
+                  assertThat(runsAlready).hasMessageContaining("runs already");
+                }
+              }
+            }));
+      }
+      for (Future<?> end : ends) {
+        end.get();
+      }
+    }
+    assertThat(started.get()).isPositive();
+    assertThat(files()).containsExactly(".lock");
+  }
+
+  private List<String> files() throws IOException {
+    try (Stream<Path> all = Files.list(directory)) {
+      return all.map(file -> file.getFileName().toString()).sorted().toList();
     }
   }
 

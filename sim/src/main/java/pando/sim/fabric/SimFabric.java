@@ -49,13 +49,7 @@ public final class SimFabric implements Fabric {
   @Override
   public Capabilities capabilities() {
     Capabilities real = memory.capabilities();
-    return new Capabilities(
-        Message.ATOMICITY_BYTES,
-        true,
-        real.cas16(),
-        real.onChipBytes(),
-        Capabilities.AtomicityDomain.VERBS,
-        true);
+    return new Capabilities(Message.ATOMICITY_BYTES, true, real.cas16(), real.onChipBytes(), true);
   }
 
   @Override

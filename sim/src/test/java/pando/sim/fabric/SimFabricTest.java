@@ -3,7 +3,6 @@ package pando.sim.fabric;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.Capabilities.AtomicityDomain;
 import pando.fabric.Fabric;
 import pando.fabric.FabricContract;
 import pando.fabric.server.PoolOptions;
@@ -35,10 +34,5 @@ class SimFabricTest extends FabricContract {
   @Override
   protected int atomicityBytes() {
     return 64;
-  }
-
-  @Override
-  protected AtomicityDomain domain() {
-    return AtomicityDomain.VERBS;
   }
 }

@@ -126,7 +126,7 @@ class SimTaskTest {
         0,
         worker -> {
           cluster.sleepNanos(1_000);
-          cluster.chargeNanos(300);
+          cluster.chargeOperation();
           task.wake();
           assertThat(steps).isEmpty();
           worker.read(NODE, 0, 64);
@@ -141,9 +141,9 @@ class SimTaskTest {
           ended[1] = cluster.nanos();
         });
     run();
-    assertThat(steps).hasSize(10).isSorted().startsWith(1_300L);
-    assertThat(steps.getLast()).isBetween(1_300 + 9 * 1_700L, 1_300 + 9 * 2_500L);
-    assertThat(ended[0]).isBetween(1_300 + 1_700L, 1_300 + 2_500L);
+    assertThat(steps).hasSize(10).isSorted().startsWith(1_500L);
+    assertThat(steps.getLast()).isBetween(1_500 + 9 * 1_700L, 1_500 + 9 * 2_500L);
+    assertThat(ended[0]).isBetween(1_500 + 1_700L, 1_500 + 2_500L);
     assertThat(ended[1]).isLessThan(100 * 2_500);
   }
 
