@@ -1,27 +1,22 @@
 package pando.index.deft;
 
-import java.lang.foreign.MemorySegment;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
-import pando.fabric.RegisteredMemory;
-import pando.fabric.Worker;
+import pando.index.host.LocalMemory;
+import pando.index.host.WorkerContext;
 import pando.index.pool.Catalogue;
 
 /**
  * What the parts of one session's worker share: verbs, locks, and places of nodes in local memory.
  */
-final class DeftContext implements AutoCloseable {
+final class DeftContext extends WorkerContext {
   /** Leaves READ together in a scan. */
   static final int PARALLEL = 16;
-
-  private static final int BUFFERS = 5;
 
   /** Two words each to compare, its mask, to swap, its mask, and what was found. */
   private static final int OPERANDS_BYTES = 80;
 
   final DeftServer server;
-  final Worker worker;
-  final MemorySegment memory;
   final NodeLocks locks;
   final Nodes nodes;
   final Catalogue catalogue;
@@ -47,30 +42,21 @@ final class DeftContext implements AutoCloseable {
   /** Where the operands of a 16-byte CAS start; also takes a word that a verb brings. */
   final long operands;
 
-  /** Where there is room for the message of a CALL. */
-  final long message;
-
-  private final int session;
-  private final RegisteredMemory registered;
-
-  private DeftContext(DeftServer server, Fabric fabric, int session) {
+  DeftContext(DeftServer server, Fabric fabric, int session) {
+    LocalMemory local = new LocalMemory();
+    int nodeBytes = server.options.nodeBytes();
+    this.leaf = local.region(nodeBytes);
+    this.sibling = local.region(nodeBytes);
+    this.inner = local.region(nodeBytes);
+    this.parent = local.region(nodeBytes);
+    long again = local.region(nodeBytes);
+    this.scanned = local.region((long) PARALLEL * nodeBytes);
+    this.operands = local.region(OPERANDS_BYTES);
+    this.scannedWords = local.region(2L * PARALLEL * Long.BYTES);
+    long ofLocks = local.region(NodeLocks.SCRATCH_BYTES);
+    long ofNodes = local.region(Nodes.SCRATCH_BYTES);
+    super(fabric, local);
     this.server = server;
-    this.session = session;
-    long nodeBytes = server.options.nodeBytes();
-    this.leaf = 0;
-    this.sibling = nodeBytes;
-    this.inner = 2 * nodeBytes;
-    this.parent = 3 * nodeBytes;
-    long again = 4 * nodeBytes;
-    this.scanned = BUFFERS * nodeBytes;
-    this.operands = scanned + PARALLEL * nodeBytes;
-    this.scannedWords = operands + OPERANDS_BYTES;
-    long ofLocks = scannedWords + 2L * PARALLEL * Long.BYTES;
-    long ofNodes = ofLocks + NodeLocks.SCRATCH_BYTES;
-    this.message = ofNodes + Nodes.SCRATCH_BYTES;
-    this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
-    this.memory = worker.memory();
     this.locks =
         NodeLocks.of(
             server.locks,
@@ -86,26 +72,7 @@ final class DeftContext implements AutoCloseable {
     this.catalogue = new Catalogue(worker, message, server.places, server.system);
   }
 
-  /**
-   * Opens a session's part at a compute server.
-   *
-   * @throws IllegalStateException where the server has as many sessions as it can have
-   */
-  static DeftContext open(DeftServer server, Fabric fabric) {
-    int session = server.openSession();
-    boolean opened = false;
-    try {
-      DeftContext context = new DeftContext(server, fabric, session);
-      opened = true;
-      return context;
-    } finally {
-      if (!opened) {
-        server.closeSession(session);
-      }
-    }
-  }
-
-  /** Returns where the numberth of the leaves side by side starts. */
+  /** Returns the local offset of a scan buffer. */
   long scanned(int number) {
     return scanned + (long) number * server.options.nodeBytes();
   }
@@ -115,10 +82,8 @@ final class DeftContext implements AutoCloseable {
     try {
       locks.settle();
     } catch (PandoException e) {
-      // The other sessions look after tickets as well: a session can always be closed.
+      // The other sessions poll tickets as well: a session can always be closed.
     }
-    server.closeSession(session);
-    worker.close();
-    registered.close();
+    super.close();
   }
 }

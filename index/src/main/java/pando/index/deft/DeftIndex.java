@@ -1,9 +1,7 @@
 package pando.index.deft;
 
-import java.util.Objects;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
-import pando.index.Session;
 import pando.index.host.HostedIndex;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
@@ -23,10 +21,15 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   private final Validation validation;
 
   private DeftIndex(Fabric fabric, DeftOptions options, int first, int count) {
-    super(fabric, options, first, count, server -> new DeftWorker(server, fabric));
+    super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
     this.fabric = fabric;
     this.options = options;
     this.validation = resolve(fabric, options);
+  }
+
+  private static DeftWorker open(DeftServer server, Fabric fabric, int session) {
+    DeftContext context = new DeftContext(server, fabric, session);
+    return new DeftWorker(server, context, session, fabric.capabilities().cas16());
   }
 
   /**
@@ -120,20 +123,5 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   @Override
   protected Replaced replaced(PoolChange change, DeftServer server) {
     return new DeftEmptyTree(change, server);
-  }
-
-  @Override
-  protected Session session(DeftServer next) {
-    return new DeftSession(this, next);
-  }
-
-  /** Opens a worker of a compute server that lives here. */
-  DeftWorker worker(DeftServer server) {
-    return Objects.requireNonNull(openWorker(server.number));
-  }
-
-  /** Ends a worker. Does nothing for one that has ended. */
-  void retire(DeftWorker worker) {
-    retireWorker(worker);
   }
 }

@@ -1,10 +1,7 @@
 package pando.index.deft;
 
 import java.lang.foreign.MemorySegment;
-import pando.fabric.Fabric;
 import pando.fabric.StalledException;
-import pando.fabric.UnknownOutcomeException;
-import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
 import pando.index.deft.Leaves.Access;
@@ -13,7 +10,7 @@ import pando.index.host.HostedWorker;
 import pando.index.session.Operation;
 
 /** One session's operations at one compute server. */
-final class DeftWorker implements HostedWorker {
+final class DeftWorker extends HostedWorker {
   /*
    * Those who change single entries of a leaf do so side by side, under a shared lock (DEFT section
    * 4.3): nobody moves or removes an entry meanwhile. A value is exchanged by a masked CAS that
@@ -61,8 +58,9 @@ final class DeftWorker implements HostedWorker {
   /** Whether something of an entry may have been written. */
   private boolean writing;
 
-  DeftWorker(DeftServer server, Fabric fabric) {
-    this.context = DeftContext.open(server, fabric);
+  DeftWorker(DeftServer server, DeftContext context, int session, boolean cas16) {
+    super(server, session, context);
+    this.context = context;
     this.layout = server.leaves;
     this.memory = context.memory;
     this.locks = context.locks;
@@ -76,75 +74,58 @@ final class DeftWorker implements HostedWorker {
     this.neighbours = new Neighbours(context, descent);
     this.scans = new Scans(context, descent);
     this.shared = server.validation.allowsSharing() && server.options.sxLocks();
-    this.cas16 = fabric.capabilities().cas16();
+    this.cas16 = cas16;
   }
 
   @Override
-  public VerbCounters verbs() {
-    return context.worker.counters();
-  }
-
-  @Override
-  public DescentCounters descents() {
+  protected DescentCounters descents() {
     return descent.counters;
   }
 
-  /** Returns what looks for the entry next to a key. */
-  Neighbours neighbours() {
+  @Override
+  protected Neighbours neighbours() {
     return neighbours;
   }
 
-  /** Returns what visits entries in order. */
-  Scans scans() {
+  @Override
+  protected Scans scans() {
     return scans;
   }
 
-  /** Returns the value that the last operation on a key found. */
-  long value() {
+  @Override
+  protected long value() {
     return value;
   }
 
-  boolean get(long wanted) {
-    int index;
-    try {
-      index = leaves.read(wanted);
-    } catch (RuntimeException e) {
-      locks.abandon(e);
-      throw e;
-    }
+  @Override
+  protected boolean get(long wanted) {
+    int index = leaves.read(wanted);
     value = index < 0 ? 0 : LeafLayout.value(memory, leaf, index);
     return index >= 0;
   }
 
-  /**
-   * Changes, adds or removes an entry.
-   *
-   * @return whether the key was there before
-   */
-  boolean write(Operation operation, long wanted, long stored) {
+  @Override
+  protected boolean write(Operation operation, long wanted, long stored) {
     writing = false;
     splits.reset();
     nodes.reset();
-    try {
-      return operation == Operation.REMOVE ? remove(wanted) : store(operation, wanted, stored);
-    } catch (RuntimeException e) {
-      boolean mayHaveWritten = writing || splits.hasBegun();
-      complete(e);
-      locks.abandon(e);
-      throw mayHaveWritten
-          ? new UnknownOutcomeException("the entry may have been changed: key=" + wanted, e)
-          : e;
-    }
+    return operation == Operation.REMOVE ? remove(wanted) : store(operation, wanted, stored);
   }
 
-  /** Completes, after a failure, what was written, while its node is still locked. */
-  private void complete(RuntimeException failure) {
-    try {
-      splits.complete();
-      nodes.repairChecksum(locks);
-    } catch (RuntimeException e) {
-      failure.addSuppressed(e);
-    }
+  @Override
+  protected boolean mayHaveWritten() {
+    return writing || splits.hasBegun();
+  }
+
+  @Override
+  protected void complete(Throwable failure) {
+    splits.complete();
+    nodes.repairChecksum(locks);
+  }
+
+  @Override
+  protected void abandon(Throwable failure) {
+    locks.abandon(failure);
   }
 
   private boolean store(Operation operation, long wanted, long stored) {
@@ -281,10 +262,5 @@ final class DeftWorker implements HostedWorker {
       merges.merge(wanted, 0);
     }
     return true;
-  }
-
-  @Override
-  public void close() {
-    context.close();
   }
 }

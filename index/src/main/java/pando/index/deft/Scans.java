@@ -35,29 +35,29 @@ final class Scans extends LeafScan {
 
   @Override
   protected int readLeaves(long from, long to, long limit) {
-    try {
-      for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
-        descent.findLeaf(from);
-        int whole = fetch(plan(from, to, limit), from);
-        for (int hops = 0; first == Nodes.RIGHT && hops < HOPS_MAX; hops++) {
-          descent.right(NodeHeader.sibling(memory, context.scanned));
-          addresses[0] = descent.node;
-          whole = fetch(1, from);
-        }
-        if (first == Nodes.TORN && attempt >= READS_BEFORE_LOCK) {
-          whole = fetchLocked(from);
-        }
-        if (whole > 0) {
-          return whole;
-        }
-        descent.astray(attempt);
+    for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
+      descent.findLeaf(from);
+      int whole = fetch(plan(from, to, limit), from);
+      for (int hops = 0; first == Nodes.RIGHT && hops < HOPS_MAX; hops++) {
+        descent.right(NodeHeader.sibling(memory, context.scanned));
+        addresses[0] = descent.node;
+        whole = fetch(1, from);
       }
-    } catch (RuntimeException e) {
-      context.locks.abandon(e);
-      throw e;
+      if (first == Nodes.TORN && attempt >= READS_BEFORE_LOCK) {
+        whole = fetchLocked(from);
+      }
+      if (whole > 0) {
+        return whole;
+      }
+      descent.astray(attempt);
     }
     throw new StalledException(
         "no leaf that stays: key=" + from + ", restarts=" + Descent.RESTARTS_MAX);
+  }
+
+  @Override
+  protected void abandon(Throwable failure) {
+    context.locks.abandon(failure);
   }
 
   /** Collects the leaves that the limit will take, as far as cached segments tell. */

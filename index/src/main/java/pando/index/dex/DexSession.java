@@ -16,7 +16,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   private final long[] scanValues;
 
   DexSession(DexIndex index, int leafCapacity) {
-    super(new @Nullable PartitionWorker[DexOptions.COMPUTE_SERVERS_MAX]);
+    super(DexOptions.COMPUTE_SERVERS_MAX);
     this.index = index;
     this.scanKeys = new long[leafCapacity];
     this.scanValues = new long[leafCapacity];

@@ -1,6 +1,7 @@
 package pando.index.host;
 
 import java.util.Objects;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -40,10 +41,10 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
-   * @param opener opens a worker of a compute server
+   * @param opener opens a worker of a compute server, for a session of which the number is given
    */
   protected HostedIndex(
-      Fabric fabric, IndexOptions options, int first, int count, Function<S, W> opener) {
+      Fabric fabric, IndexOptions options, int first, int count, BiFunction<S, Integer, W> opener) {
     Arguments.checkServers(options, first, count);
     this.fabric = fabric;
     this.options = options;
@@ -77,13 +78,6 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   protected abstract Replaced replaced(PoolChange change, S server);
 
   /**
-   * Opens a session.
-   *
-   * @param next the compute server whose turn it is to have one more
-   */
-  protected abstract Session session(S next);
-
-  /**
    * Makes an empty index in a pool that has none.
    *
    * @throws IllegalStateException where the pool holds an index already
@@ -94,14 +88,23 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
       change.catalogue().claim(options.nodeBytes());
       try {
         start(change);
-        long root = build(1, loader -> BulkLoad.empty(loader, partitioning));
-        change.catalogue().begin(root, partitioning);
-      } catch (RuntimeException e) {
-        abandon(change, e);
-        change.catalogue().unclaim(options.nodeBytes());
+        build(1, loader -> begin(change, loader));
+      } catch (Throwable e) {
+        abandon(change, e, () -> change.catalogue().unclaim(options.nodeBytes()));
         throw e;
       }
     }
+  }
+
+  private long begin(PoolChange change, Loader loader) {
+    long root = BulkLoad.empty(loader, partitioning);
+    try {
+      change.catalogue().begin(root, partitioning);
+    } catch (Throwable e) {
+      loader.abandon(e);
+      throw e;
+    }
+    return root;
   }
 
   /**
@@ -116,8 +119,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
       try {
         partitioning = change.catalogue().readPartitioning();
         start(change);
-      } catch (RuntimeException e) {
-        abandon(change, e);
+      } catch (Throwable e) {
+        abandon(change, e, () -> {});
         throw e;
       }
     }
@@ -131,16 +134,13 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     }
   }
 
-  /** Lets go of what was begun, after a failure; another failure joins the first. */
-  private void abandon(PoolChange change, RuntimeException failure) {
-    try {
-      members.end();
-      trim(change);
-    } catch (RuntimeException e) {
-      failure.addSuppressed(e);
-    } finally {
-      members.servers().forEach(HostedServer::close);
-    }
+  /** Ends what was begun, after a failure; other failures join it. */
+  private void abandon(PoolChange change, Throwable failure, Runnable undo) {
+    Failures failures = new Failures();
+    failures.collect(members::end);
+    failures.collect(() -> trim(change));
+    failures.collect(undo);
+    failures.join(failure);
   }
 
   private PoolChange change() {
@@ -167,7 +167,9 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   @Override
   public final Session session() {
     members.checkOpen();
-    return session(members.next());
+    return options.isPartitioned()
+        ? HostedSession.partitioned(this)
+        : HostedSession.at(this, members.next().number);
   }
 
   /**
@@ -182,14 +184,14 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   /** Ends a worker. Does nothing for one that has ended. */
-  protected final void retireWorker(W worker) {
+  final void retireWorker(W worker) {
     members.retire(worker);
   }
 
   /**
    * {@inheritDoc}
    *
-   * <p>To be called before other processes join, and while no session is used.
+   * <p>To be called before other processes join. Sessions of this process wait until it has ended.
    */
   @Override
   public final long bulkLoad(EntrySource entries, double fill) {
@@ -198,21 +200,39 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     members.checkOpen();
     try (PoolChange change = change()) {
       change.lock();
-      members.servers().forEach(server -> server.pause(change.worker().backoff()));
-      long before = change.catalogue().root();
-      Replaced replaced = replaced(change, members.servers().getFirst());
-      replaced.check(before);
-      BulkLoad.Built built = build(fill, loader -> BulkLoad.run(loader, entries, partitioning));
-      change.catalogue().swap(before, built.root(), built.partitioning());
-      partitioning = built.partitioning();
-      for (S server : members.servers()) {
-        server.own(partitioning);
-        server.forget(change.worker().backoff());
+      if (!members.gate().shut(change.worker())) {
+        members.checkOpen();
       }
-      replaced.free();
-      return built.entries();
-    } finally {
+      try {
+        members.servers().forEach(server -> server.pause(change.worker().backoff()));
+        return load(change, entries, fill);
+      } finally {
+        resume();
+      }
+    }
+  }
+
+  private long load(PoolChange change, EntrySource entries, double fill) {
+    long before = change.catalogue().root();
+    Replaced replaced = replaced(change, members.servers().getFirst());
+    replaced.check(before);
+    BulkLoad.Built built = build(fill, loader -> BulkLoad.run(loader, entries, partitioning));
+    change.catalogue().swap(before, built.root(), built.partitioning());
+    partitioning = built.partitioning();
+    for (S server : members.servers()) {
+      server.own(partitioning);
+      server.forget(change.worker().backoff());
+    }
+    replaced.free();
+    return built.entries();
+  }
+
+  /** Goes on with what compute servers do by themselves, and lets operations in again. */
+  private void resume() {
+    try {
       members.servers().forEach(HostedServer::resume);
+    } finally {
+      members.gate().open();
     }
   }
 
@@ -246,35 +266,51 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     return members.cachedBytes();
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Waits for the operations that have begun; later ones throw {@link IllegalStateException}.
+   *
+   * @throws pando.fabric.StalledException where an operation does not end
+   * @throws pando.fabric.PandoException where a memory server cannot be reached; after this, and
+   *     after {@link pando.fabric.StalledException}, the index is open and can be closed again
+   */
   @Override
   public final void close() {
-    if (!members.end()) {
+    if (members.gate().isClosed()) {
       return;
     }
     try (PoolChange change = change()) {
-      change.lock();
+      if (members.gate().shut(change.worker())) {
+        close(change);
+      }
+    }
+  }
+
+  private void close(PoolChange change) {
+    boolean trimmed = false;
+    try {
+      members.servers().forEach(server -> server.pause(change.worker().backoff()));
       trim(change);
+      trimmed = true;
     } finally {
-      members.servers().forEach(HostedServer::close);
+      if (!trimmed) {
+        resume();
+      }
+    }
+    try {
+      members.end();
+    } finally {
+      members.gate().close();
     }
   }
 
   /** Gives back what compute servers have allocated and do not use. */
   private void trim(PoolChange change) {
-    RuntimeException failure = null;
+    Failures failures = new Failures();
     for (S server : members.servers()) {
-      try {
-        server.trim(change.worker(), change.message());
-      } catch (RuntimeException e) {
-        if (failure == null) {
-          failure = e;
-        } else {
-          failure.addSuppressed(e);
-        }
-      }
+      failures.collect(() -> server.trim(change.worker(), change.message()));
     }
-    if (failure != null) {
-      throw failure;
-    }
+    failures.rethrow();
   }
 }

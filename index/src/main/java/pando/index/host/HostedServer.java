@@ -5,6 +5,7 @@ import pando.fabric.Backoff;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.index.Partitioning;
+import pando.index.session.Gate;
 
 /** What the sessions of one compute server share. Thread-safe. */
 public abstract class HostedServer implements AutoCloseable {
@@ -13,6 +14,9 @@ public abstract class HostedServer implements AutoCloseable {
 
   /** Tells a pool with this kind of index in it. */
   public final int system;
+
+  /** Shut while the index is changed as a whole; the same for all its compute servers. */
+  Gate gate = new Gate();
 
   private final int sessionsMax;
   private final BitSet sessions = new BitSet();
@@ -77,7 +81,7 @@ public abstract class HostedServer implements AutoCloseable {
    *
    * @throws IllegalStateException where there are as many sessions as there can be
    */
-  public final synchronized int openSession() {
+  final synchronized int openSession() {
     int session = sessions.nextClearBit(0);
     if (session >= sessionsMax) {
       throw new IllegalStateException(
@@ -88,7 +92,7 @@ public abstract class HostedServer implements AutoCloseable {
   }
 
   /** Takes a session's number back. */
-  public final synchronized void closeSession(int session) {
+  final synchronized void closeSession(int session) {
     sessions.clear(session);
   }
 

@@ -2,9 +2,10 @@ package pando.index.host;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
+import pando.index.session.Gate;
 
 /**
  * The compute servers of a process, the workers that use them, and the counts of workers that are
@@ -16,19 +17,31 @@ import pando.fabric.VerbCounters;
  * @param <W> one session's part at a compute server
  */
 final class Members<S extends HostedServer, W extends HostedWorker> {
-  private final Function<S, W> opener;
+  private final BiFunction<S, Integer, W> opener;
+  private final Gate gate = new Gate();
   private final List<S> servers = new ArrayList<>();
   private final List<W> workers = new ArrayList<>();
   private final Totals gone = new Totals();
   private boolean closed;
   private int turn;
 
-  Members(Function<S, W> opener) {
+  /**
+   * Creates a process without compute servers.
+   *
+   * @param opener opens a worker of a compute server, for a session of which the number is given
+   */
+  Members(BiFunction<S, Integer, W> opener) {
     this.opener = opener;
   }
 
   void add(S server) {
+    server.gate = gate;
     servers.add(server);
+  }
+
+  /** Returns what keeps operations out while the index is changed as a whole. */
+  Gate gate() {
+    return gate;
   }
 
   List<S> servers() {
@@ -53,13 +66,32 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
    */
   synchronized W worker(S server) {
     checkOpen();
-    W worker = opener.apply(server);
-    workers.add(worker);
-    return worker;
+    int session = server.openSession();
+    try {
+      W worker = opener.apply(server, session);
+      workers.add(worker);
+      return worker;
+    } catch (Throwable e) {
+      server.closeSession(session);
+      throw e;
+    }
   }
 
-  /** Ends a worker. Does nothing for one that has ended. */
+  /** Ends a worker, by the thread of its session. Leaves it to {@link #end} where that is near. */
   void retire(W worker) {
+    try {
+      worker.enter();
+    } catch (IllegalStateException e) {
+      return;
+    }
+    try {
+      end(worker);
+    } finally {
+      worker.exit();
+    }
+  }
+
+  private void end(W worker) {
     synchronized (this) {
       if (!workers.remove(worker)) {
         return;
@@ -77,24 +109,20 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
   }
 
   /**
-   * Turns new workers away, stops what compute servers do by themselves, and ends all workers;
-   * {@code false} where that was done before.
+   * Turns new workers away, stops what compute servers do by themselves, and ends all workers and
+   * compute servers. No operation may be inside the gate.
    */
-  boolean end() {
+  void end() {
     List<W> open;
     synchronized (this) {
-      if (closed) {
-        return false;
-      }
       closed = true;
       open = List.copyOf(workers);
     }
-    try {
-      servers.forEach(HostedServer::stop);
-    } finally {
-      open.forEach(this::retire);
-    }
-    return true;
+    Failures failures = new Failures();
+    servers.forEach(server -> failures.collect(server::stop));
+    open.forEach(worker -> failures.collect(() -> end(worker)));
+    servers.forEach(server -> failures.collect(server::close));
+    failures.rethrow();
   }
 
   /** Counts verbs that no worker has issued. */

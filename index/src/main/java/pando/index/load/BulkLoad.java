@@ -36,8 +36,8 @@ public final class BulkLoad {
   public static Built run(Loader loader, EntrySource entries, Partitioning before) {
     try {
       return new BulkLoad(loader, entries, before).run();
-    } catch (RuntimeException e) {
-      loader.abandon();
+    } catch (Throwable e) {
+      loader.abandon(e);
       throw e;
     }
   }

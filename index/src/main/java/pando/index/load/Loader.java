@@ -25,8 +25,8 @@ public interface Loader extends AutoCloseable {
    */
   long fence(int part, int parts);
 
-  /** Gives every node back, after a failure. */
-  void abandon();
+  /** Gives every node back after a failure; the first that cannot be given back joins it. */
+  void abandon(Throwable failure);
 
   /** Returns the verbs issued so far. */
   VerbCounters verbs();

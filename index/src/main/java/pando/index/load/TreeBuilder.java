@@ -85,10 +85,10 @@ public abstract class TreeBuilder implements Loader {
 
   /** Allocates the next node of a level on a memory server. */
   protected final void allocate(int level, int memoryServer) {
-    long address = allocator.allocate(worker, message(), memoryServer);
     if (nodes == addresses.length) {
       addresses = Arrays.copyOf(addresses, 2 * nodes);
     }
+    long address = allocator.allocate(worker, message(), memoryServer);
     addresses[nodes++] = address;
     next[level] = address;
   }
@@ -163,11 +163,18 @@ public abstract class TreeBuilder implements Loader {
   }
 
   @Override
-  public final void abandon() {
-    for (int i = 0; i < nodes; i++) {
-      allocator.free(worker, message(), addresses[i]);
+  public final void abandon(Throwable failure) {
+    boolean all = true;
+    while (nodes > 0) {
+      try {
+        allocator.free(worker, message(), addresses[--nodes]);
+      } catch (RuntimeException e) {
+        if (all) {
+          failure.addSuppressed(e);
+        }
+        all = false;
+      }
     }
-    nodes = 0;
   }
 
   @Override

@@ -5,27 +5,10 @@ import java.util.Arrays;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
 import pando.index.CorruptNodeException;
+import pando.index.session.NeighbourSearch;
 
-/**
- * Looks for the entry next to a key: in one leaf without a lock, or in models that stay locked, so
- * that all their leaves are as they are found at one moment.
- *
- * <p>Whoever holds a lock waits for no other: he finds somebody in the way, lets go of all he
- * holds, {@linkplain #awaitBusy waits} for that lock alone, and starts anew with it.
- */
-final class Neighbours {
-  /** What a look comes to. */
-  enum Outcome {
-    /** The entry was found. */
-    FOUND,
-    /** Nothing here: the answer lies beyond the {@link #bound}. */
-    FURTHER,
-    /** There is no such entry. */
-    NONE,
-    /** Somebody is in the way, or the model was old: start anew. */
-    BUSY
-  }
-
+/** Looks for the entry next to a key, in one leaf, or in all leaves of a model under its lock. */
+final class Neighbours extends NeighbourSearch {
   /** Looks at a model, in a row, that must find its leaves damaged before they count as such. */
   private static final int DAMAGES_MAX = 3;
 
@@ -43,17 +26,8 @@ final class Neighbours {
   private final EntryBuffer entries = new EntryBuffer();
   private final VerbList nothing = new VerbList();
 
-  private long[] held = new long[8];
-  private int count;
-
-  /** Place of the model that somebody else has locked, 0 where there is none. */
-  private long busy;
-
+  /** A key of the model whose lock is taken. */
   private long busyKey;
-
-  private long key;
-  private long value;
-  private long bound;
 
   Neighbours(RolexContext context, Leaves leaves) {
     this.context = context;
@@ -67,43 +41,22 @@ final class Neighbours {
     this.before = new ModelView(context.server.options.epsilon(), layout.delta());
   }
 
-  /** Returns the key that was found. */
-  long key() {
-    return key;
-  }
-
-  /** Returns the value that was found. */
-  long value() {
-    return value;
-  }
-
-  /** Returns the key to go on from. */
-  long bound() {
-    return bound;
-  }
-
-  /** Looks in one leaf, downwards or upwards; goes further where that has synonym leaves. */
-  Outcome look(long wanted, boolean down) {
+  /** {@inheritDoc} Looks in one leaf, and goes further where that has synonym leaves. */
+  @Override
+  public Outcome look(long wanted, boolean down) {
     damages = 0;
-    try {
-      for (int attempt = 0; ; attempt++) {
-        if (leaves.read(wanted)) {
-          return lookInLeaf(wanted, down);
-        }
-        if (!leaves.astray(wanted, attempt)) {
-          bound = wanted;
-          return Outcome.FURTHER;
-        }
+    for (int attempt = 0; ; attempt++) {
+      if (leaves.read(wanted)) {
+        return lookInLeaf(wanted, down);
       }
-    } catch (Throwable e) {
-      abandon(e);
-      throw e;
+      if (!leaves.astray(wanted, attempt)) {
+        return Outcome.FURTHER;
+      }
     }
   }
 
   private Outcome lookInLeaf(long wanted, boolean down) {
     long leaf = leaves.leaf.image;
-    bound = wanted;
     if (LeafLayout.link(memory, leaf) != GlobalAddress.NULL) {
       return Outcome.FURTHER;
     }
@@ -124,40 +77,24 @@ final class Neighbours {
     if (index < 0 || index >= entries.count()) {
       return false;
     }
-    key = entries.key(index);
-    value = entries.value(index);
+    found(entries.key(index), entries.value(index));
     return true;
   }
 
-  private Outcome beyond(long fence, boolean down) {
-    if (fence == (down ? Long.MIN_VALUE : Long.MAX_VALUE)) {
-      return Outcome.NONE;
+  @Override
+  protected Outcome lookUnderLock(long wanted, boolean down) {
+    context.pages.find(wanted, model);
+    if (!locks.tryLock(model.place)) {
+      busyKey = wanted;
+      return busy(model.place);
     }
-    bound = down ? fence - 1 : fence + 1;
-    return Outcome.FURTHER;
-  }
-
-  /** As {@link #look}, in all leaves of a model, which stays locked. Does not wait for a lock. */
-  Outcome lookAndLock(long wanted, boolean down) {
-    busy = 0;
-    try {
-      context.pages.find(wanted, model);
-      if (!locks.tryLock(model.place)) {
-        busy = model.place;
-        busyKey = wanted;
-        return Outcome.BUSY;
-      }
-      hold(model.place);
-      if (!readRun()) {
-        refresh(wanted);
-        return Outcome.BUSY;
-      }
-      damages = 0;
-      return lookInRun(wanted, down);
-    } catch (Throwable e) {
-      abandon(e);
-      throw e;
+    hold(model.place);
+    if (!readRun()) {
+      refresh(wanted);
+      return Outcome.BUSY;
     }
+    damages = 0;
+    return lookInRun(wanted, down);
   }
 
   /** Reads the model's page again: it is old, or else its leaves are damaged. */
@@ -220,47 +157,13 @@ final class Neighbours {
     return context.leaves + (long) index * layout.bytes();
   }
 
-  /**
-   * Waits for the lock that {@link #lookAndLock} could not have, if there was one, while nothing is
-   * held, and keeps it for the next attempt.
-   */
-  void awaitBusy() {
-    if (busy == 0) {
-      return;
-    }
-    long place = busy;
-    busy = 0;
-    try {
-      if (locks.lockAndRead(busyKey, place, nothing)) {
-        hold(place);
-      }
-    } catch (Throwable e) {
-      abandon(e);
-      throw e;
-    }
+  @Override
+  protected boolean lock(long place) {
+    return locks.lockAndRead(busyKey, place, nothing);
   }
 
-  private void hold(long place) {
-    if (count == held.length) {
-      held = Arrays.copyOf(held, 2 * count);
-    }
-    held[count++] = place;
-  }
-
-  /** Lets go of everything that is locked. */
-  void unlock() {
-    try {
-      while (count > 0) {
-        locks.unlock(held[--count]);
-      }
-    } catch (Throwable e) {
-      abandon(e);
-      throw e;
-    }
-  }
-
-  private void abandon(Throwable failure) {
-    locks.abandon(failure);
-    count = 0;
+  @Override
+  protected void unlock(long place) {
+    locks.unlock(place);
   }
 }

@@ -1,12 +1,11 @@
 package pando.index.rolex;
 
-import java.lang.foreign.MemorySegment;
 import java.util.function.BooleanSupplier;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
-import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
-import pando.fabric.Worker;
+import pando.index.host.LocalMemory;
+import pando.index.host.WorkerContext;
 import pando.index.lock.LockTables;
 import pando.index.lock.NodeLocks;
 
@@ -14,12 +13,10 @@ import pando.index.lock.NodeLocks;
  * What the parts of one worker share, a session's or a retrainer's: verbs, locks, and places in
  * local memory.
  */
-final class RolexContext implements AutoCloseable {
+final class RolexContext extends WorkerContext {
   private static final int ATTEMPTS_MAX = 100;
 
   final RolexServer server;
-  final Worker worker;
-  final MemorySegment memory;
   final NodeLocks locks;
   final ModelLocks modelLocks;
   final ModelPages pages;
@@ -37,27 +34,18 @@ final class RolexContext implements AutoCloseable {
   /** Where two words start. */
   final long words;
 
-  /** Where there is room for the message of a CALL. */
-  final long message;
-
-  private final int session;
-  private final RegisteredMemory registered;
-
-  private RolexContext(RolexServer server, Fabric fabric, int session) {
-    this.server = server;
-    this.session = session;
+  RolexContext(RolexServer server, Fabric fabric, int session) {
+    LocalMemory local = new LocalMemory();
     long leafBytes = server.leaves.bytes();
-    long ofChains = RunLayout.LEAVES_MAX * leafBytes;
-    this.leaves = 0;
-    this.leaf = ofChains + Chains.leavesOfScratch() * leafBytes;
-    this.run = leaf + leafBytes;
-    long ofPages = run + server.runs.bytes(server.options.leavesMax());
-    this.words = ofPages + server.pages.pageBytes();
-    long ofLocks = words + 2 * Long.BYTES;
-    this.message = ofLocks + NodeLocks.SCRATCH_BYTES;
-    this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
-    this.memory = worker.memory();
+    this.leaves = local.region(RunLayout.LEAVES_MAX * leafBytes);
+    long ofChains = local.region(Chains.leavesOfScratch() * leafBytes);
+    this.leaf = local.region(leafBytes);
+    this.run = local.region(server.runs.bytes(server.options.leavesMax()));
+    long ofPages = local.region(server.pages.pageBytes());
+    this.words = local.region(2 * Long.BYTES);
+    long ofLocks = local.region(NodeLocks.SCRATCH_BYTES);
+    super(fabric, local);
+    this.server = server;
     this.locks =
         new NodeLocks(server.locks, server.lockOptions, server.number, session, worker, ofLocks);
     this.pages = new ModelPages(server, worker, ofPages, message);
@@ -70,25 +58,6 @@ final class RolexContext implements AutoCloseable {
 
   private static long owner(RolexServer server, int session) {
     return ((server.number + 1L) << LockTables.SESSION_BITS) | session;
-  }
-
-  /**
-   * Opens a part at a compute server.
-   *
-   * @throws IllegalStateException where the server has as many sessions as it can have
-   */
-  static RolexContext open(RolexServer server, Fabric fabric) {
-    int session = server.openSession();
-    boolean opened = false;
-    try {
-      RolexContext context = new RolexContext(server, fabric, session);
-      opened = true;
-      return context;
-    } finally {
-      if (!opened) {
-        server.closeSession(session);
-      }
-    }
   }
 
   /** Opens the part of a retrainer, whose number no session can have. */
@@ -109,12 +78,5 @@ final class RolexContext implements AutoCloseable {
             + GlobalAddress.toString(address)
             + ", attempts="
             + ATTEMPTS_MAX);
-  }
-
-  @Override
-  public void close() {
-    server.closeSession(session);
-    worker.close();
-    registered.close();
   }
 }

@@ -1,14 +1,12 @@
 package pando.index.rolex;
 
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.server.CallFailedException;
-import pando.index.Session;
 import pando.index.host.HostedIndex;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
@@ -28,9 +26,14 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
   private final List<RolexServer> servers = new CopyOnWriteArrayList<>();
 
   private RolexIndex(Fabric fabric, RolexOptions options, int first, int count) {
-    super(fabric, options, first, count, server -> new RolexWorker(server, fabric));
+    super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
     this.fabric = fabric;
     this.options = options;
+  }
+
+  private static RolexWorker open(RolexServer server, Fabric fabric, int session) {
+    RolexContext context = new RolexContext(server, fabric, session);
+    return new RolexWorker(server, context, session);
   }
 
   /**
@@ -124,20 +127,5 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
   @Override
   protected Replaced replaced(PoolChange change, RolexServer server) {
     return new RolexReplaced(change, server);
-  }
-
-  @Override
-  protected Session session(RolexServer next) {
-    return new RolexSession(this, next);
-  }
-
-  /** Opens a worker of a compute server that lives here. */
-  RolexWorker worker(RolexServer server) {
-    return Objects.requireNonNull(openWorker(server.number));
-  }
-
-  /** Ends a worker. Does nothing for one that has ended. */
-  void retire(RolexWorker worker) {
-    retireWorker(worker);
   }
 }

@@ -123,16 +123,30 @@ final class RolexLoader implements Loader, RunBuilder.Sink {
   }
 
   @Override
-  public void abandon() {
-    while (allocated > 0) {
-      server.allocator.freeRun(worker, message, places[--allocated]);
-    }
-    while (pageCount > 0) {
-      // Somebody may know a page that was there before, and would come to the freed runs.
-      pages.retire(pageAddresses[--pageCount]);
-      server.allocator.freePage(worker, message, pageAddresses[pageCount]);
+  public void abandon(Throwable failure) {
+    boolean all = true;
+    while (allocated + pageCount > 0) {
+      try {
+        giveBackOne();
+      } catch (RuntimeException e) {
+        if (all) {
+          failure.addSuppressed(e);
+        }
+        all = false;
+      }
     }
     models.clear();
+  }
+
+  private void giveBackOne() {
+    if (allocated > 0) {
+      server.allocator.freeRun(worker, message, places[--allocated]);
+    } else {
+      long page = pageAddresses[--pageCount];
+      // A session may know the page by an old pointer, and would come to the freed runs.
+      pages.retire(page);
+      server.allocator.freePage(worker, message, page);
+    }
   }
 
   @Override

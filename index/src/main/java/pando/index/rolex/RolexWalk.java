@@ -51,7 +51,7 @@ final class RolexWalk {
   static Tree of(Fabric fabric, RolexOptions options) {
     RolexServer server =
         new RolexServer(0, fabric, options.with("retraining", "off"), new SplittableRandom(0));
-    try (RolexContext context = RolexContext.open(server, fabric)) {
+    try (RolexContext context = new RolexContext(server, fabric, 0)) {
       RolexWalk walk = new RolexWalk(server, context);
       walk.pages(new Catalogue(context.worker, context.message, server.nodePlaces, server.system));
       server.locks.forEachHeld(fabric, context.worker, context.message, walk.problems::add);

@@ -60,24 +60,24 @@ final class Scans extends LeafScan {
 
   @Override
   protected int readLeaves(long from, long to, long limit) {
-    try {
-      for (int attempt = 0; ; attempt++) {
-        context.pages.find(from, model);
-        plan(from, to, limit);
-        worker.scatter(reads);
-        collect(from);
-        if (whole > 0) {
-          return whole;
-        }
-        if (!leaves.astray(from, attempt)) {
-          collectLocked(from);
-          return 1;
-        }
+    for (int attempt = 0; ; attempt++) {
+      context.pages.find(from, model);
+      plan(from, to, limit);
+      worker.scatter(reads);
+      collect(from);
+      if (whole > 0) {
+        return whole;
       }
-    } catch (Throwable e) {
-      context.modelLocks.abandon(e);
-      throw e;
+      if (!leaves.astray(from, attempt)) {
+        collectLocked(from);
+        return 1;
+      }
     }
+  }
+
+  @Override
+  protected void abandon(Throwable failure) {
+    context.modelLocks.abandon(failure);
   }
 
   /** Reads one leaf under its lock: without, it was never whole. */

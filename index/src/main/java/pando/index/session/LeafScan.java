@@ -6,6 +6,7 @@ import pando.index.EntryVisitor;
 public abstract class LeafScan {
   private long[] keys = new long[0];
   private long[] values = new long[0];
+  private int count;
   private boolean ended;
 
   /** Creates a scan. */
@@ -29,16 +30,23 @@ public abstract class LeafScan {
   /** Copies the entries of a leaf from one key to another, in order; returns their number. */
   protected abstract int copySorted(int leaf, long from, long to, long[] keys, long[] values);
 
-  /** Visits entries in order; returns their number. */
-  public final long scan(long from, long to, long limit, EntryVisitor visitor) {
+  /** Unlocks everything after {@link #readLeaves} has failed; another failure joins the first. */
+  protected abstract void abandon(Throwable failure);
+
+  /**
+   * Visits entries in order; returns their number.
+   *
+   * @param pass of the worker; is outside while the visitor has an entry
+   */
+  public final long scan(Gate.Pass pass, long from, long to, long limit, EntryVisitor visitor) {
     ended = false;
     long visited = 0;
     long next = from;
     while (visited < limit) {
-      int count = readLeaves(next, to, limit - visited);
-      for (int leaf = 0; leaf < count && visited < limit; leaf++) {
-        long high = high(leaf);
-        visited += visit(leaf, next, to, limit - visited, visitor);
+      int leaves = read(pass, next, to, limit - visited);
+      for (int leaf = 0; leaf < leaves && visited < limit; leaf++) {
+        long high = copy(pass, leaf, next, to);
+        visited += visit(limit - visited, visitor);
         if (ended || high >= to) {
           return visited;
         }
@@ -48,9 +56,31 @@ public abstract class LeafScan {
     return visited;
   }
 
-  private int visit(int leaf, long from, long to, long limit, EntryVisitor visitor) {
-    grow(entriesMax(leaf));
-    int count = copySorted(leaf, from, to, keys, values);
+  private int read(Gate.Pass pass, long from, long to, long limit) {
+    pass.enter();
+    try {
+      return readLeaves(from, to, limit);
+    } catch (Throwable e) {
+      abandon(e);
+      throw e;
+    } finally {
+      pass.exit();
+    }
+  }
+
+  /** Copies the entries of a leaf; returns the greatest key that it covers. */
+  private long copy(Gate.Pass pass, int leaf, long from, long to) {
+    pass.enter();
+    try {
+      grow(entriesMax(leaf));
+      count = copySorted(leaf, from, to, keys, values);
+      return high(leaf);
+    } finally {
+      pass.exit();
+    }
+  }
+
+  private int visit(long limit, EntryVisitor visitor) {
     int wanted = (int) Math.min(count, limit);
     for (int i = 0; i < wanted; i++) {
       if (!visitor.visit(keys[i], values[i])) {

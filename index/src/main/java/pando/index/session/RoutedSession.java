@@ -16,16 +16,18 @@ import pando.index.Session;
 public abstract class RoutedSession<W> implements Session {
   private final @Nullable W[] workers;
   private boolean closed;
+  private boolean scanning;
   private long key;
   private long value;
 
   /**
    * Creates a session without workers.
    *
-   * @param workers room for one of each compute server
+   * @param servers compute servers that there can be
    */
-  protected RoutedSession(@Nullable W[] workers) {
-    this.workers = workers;
+  @SuppressWarnings("unchecked") // Nothing but workers goes into the array.
+  protected RoutedSession(int servers) {
+    this.workers = (W[]) new Object[servers];
   }
 
   /**
@@ -65,6 +67,12 @@ public abstract class RoutedSession<W> implements Session {
     workers[server] = worker;
     if (before != null) {
       retire(before);
+    }
+  }
+
+  private void checkNotScanning() {
+    if (scanning) {
+      throw new IllegalStateException("a session is not to be used by the visitor of its own scan");
     }
   }
 
@@ -111,36 +119,43 @@ public abstract class RoutedSession<W> implements Session {
 
   @Override
   public final boolean get(long wanted) {
-    return operate(Operation.GET, wanted, 0);
+    return carryOut(Operation.GET, wanted, 0);
   }
 
   @Override
   public final boolean put(long wanted, long stored) {
-    return operate(Operation.PUT, wanted, stored);
+    return carryOut(Operation.PUT, wanted, stored);
   }
 
   @Override
   public final boolean putIfAbsent(long wanted, long stored) {
-    return !operate(Operation.PUT_IF_ABSENT, wanted, stored);
+    return !carryOut(Operation.PUT_IF_ABSENT, wanted, stored);
   }
 
   @Override
   public final boolean update(long wanted, long stored) {
-    return operate(Operation.UPDATE, wanted, stored);
+    return carryOut(Operation.UPDATE, wanted, stored);
   }
 
   @Override
   public final boolean remove(long wanted) {
-    return operate(Operation.REMOVE, wanted, 0);
+    return carryOut(Operation.REMOVE, wanted, 0);
+  }
+
+  private boolean carryOut(Operation operation, long wanted, long stored) {
+    checkNotScanning();
+    return operate(operation, wanted, stored);
   }
 
   @Override
   public final boolean floor(long wanted) {
+    checkNotScanning();
     return neighbour(wanted, true);
   }
 
   @Override
   public final boolean ceiling(long wanted) {
+    checkNotScanning();
     return neighbour(wanted, false);
   }
 
@@ -153,11 +168,18 @@ public abstract class RoutedSession<W> implements Session {
     if (limit < 0) {
       throw new IllegalArgumentException("limit is negative: limit=" + limit);
     }
-    return visit(from, to, limit, visitor);
+    checkNotScanning();
+    scanning = true;
+    try {
+      return visit(from, to, limit, visitor);
+    } finally {
+      scanning = false;
+    }
   }
 
   @Override
   public final void close() {
+    checkNotScanning();
     closed = true;
     try {
       forEach(this::retire);

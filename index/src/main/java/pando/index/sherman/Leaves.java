@@ -15,7 +15,11 @@ final class Leaves {
 
   /** Reads the leaf of a key; returns the index of its entry, -1 where there is none. */
   int read(long key) {
-    long leaf = context.leaf;
+    return read(key, context.leaf);
+  }
+
+  /** As {@link #read(long)}, into a buffer of local memory. */
+  int read(long key, long leaf) {
     for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
       descent.findLeaf(key);
       if (descent.readCovering(key, leaf, attempt)) {

@@ -1,30 +1,11 @@
 package pando.index.sherman;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
-import pando.fabric.GlobalAddress;
 import pando.index.lock.NodeLocks;
+import pando.index.session.NeighbourSearch;
 
-/**
- * Looks for the entry next to a key, leaf by leaf: in one leaf without a lock, or in several that
- * stay locked, so that all are as they are found at one moment.
- *
- * <p>Whoever holds a lock waits for no other: he finds somebody in the way, lets go of all he
- * holds, {@linkplain #awaitBusy waits} for that lock alone, and starts anew with it.
- */
-final class Neighbours {
-  /** What a look at one leaf comes to. */
-  enum Outcome {
-    /** The entry was found. */
-    FOUND,
-    /** Nothing in this leaf: the answer lies beyond the {@link #bound}. */
-    FURTHER,
-    /** There is no such entry. */
-    NONE,
-    /** Somebody is in the way: start anew. */
-    BUSY
-  }
-
+/** Looks for the entry next to a key, leaf by leaf. */
+final class Neighbours extends NeighbourSearch {
   private final BLinkLayout layout;
   private final MemorySegment memory;
   private final NodeLocks locks;
@@ -33,19 +14,10 @@ final class Neighbours {
   private final Leaves leaves;
   private final long leaf;
 
-  private long[] chain = new long[8];
-  private int chained;
-
-  /** The node whose lock was not to be had, {@code NULL} where none was in the way. */
-  private long busy;
-
+  /** Whether the lock that is taken is a leaf's, and of a node that is this server's alone. */
   private boolean busyIsLeaf;
 
   private boolean busyOwned;
-
-  private long key;
-  private long value;
-  private long bound;
 
   Neighbours(ShermanContext context, Descent descent, Leaves leaves) {
     this.layout = context.layout;
@@ -57,36 +29,17 @@ final class Neighbours {
     this.leaves = leaves;
   }
 
-  /** Returns the key that was found. */
-  long key() {
-    return key;
-  }
-
-  /** Returns the value that was found. */
-  long value() {
-    return value;
-  }
-
-  /** Returns the key to go on from. */
-  long bound() {
-    return bound;
-  }
-
   /**
-   * Looks in one leaf, downwards or upwards. Goes further at once where a leaf cannot be read as it
-   * is at one moment.
+   * {@inheritDoc} Looks in one leaf, and goes further at once where a leaf cannot be read as a
+   * snapshot.
    */
-  Outcome look(long wanted, boolean down) {
+  @Override
+  public Outcome look(long wanted, boolean down) {
     if (!nodes.readsSnapshots()) {
       return Outcome.FURTHER;
     }
-    try {
-      leaves.read(wanted);
-      return lookInLeaf(wanted, down);
-    } catch (RuntimeException e) {
-      locks.abandon(e);
-      throw e;
-    }
+    leaves.read(wanted);
+    return lookInLeaf(wanted, down);
   }
 
   private Outcome lookInLeaf(long wanted, boolean down) {
@@ -94,95 +47,52 @@ final class Neighbours {
         down
             ? layout.floorOfLeaf(memory, leaf, wanted)
             : layout.ceilingOfLeaf(memory, leaf, wanted);
-    if (index >= 0) {
-      key = BLinkLayout.key(memory, leaf, index);
-      value = BLinkLayout.slot(memory, leaf, index);
-      return Outcome.FOUND;
-    }
-    long fence = down ? BLinkLayout.low(memory, leaf) : BLinkLayout.high(memory, leaf);
-    if (fence == (down ? Long.MIN_VALUE : Long.MAX_VALUE)) {
-      return Outcome.NONE;
-    }
-    bound = down ? fence - 1 : fence + 1;
-    return Outcome.FURTHER;
+    return index >= 0
+        ? found(BLinkLayout.key(memory, leaf, index), BLinkLayout.slot(memory, leaf, index))
+        : beyond(down ? BLinkLayout.low(memory, leaf) : BLinkLayout.high(memory, leaf), down);
   }
 
-  /** As {@link #look}, and keeps the leaf locked. Does not wait for a lock. */
-  Outcome lookAndLock(long wanted, boolean down) {
-    busy = GlobalAddress.NULL;
-    try {
-      if (!descent.findLeafAtOnce(wanted)) {
-        return busy(false);
-      }
-      while (locks.tryLock(descent.node, descent.owned)) {
-        chain(descent.node);
-        int outcome = nodes.readHeld(descent.node, 0, wanted, leaf);
-        if (outcome == Nodes.COVERS) {
-          return lookInLeaf(wanted, down);
-        }
-        if (outcome == Nodes.STALE) {
-          descent.astray(0);
-          return Outcome.BUSY;
-        }
-        descent.right(leaf);
-      }
-      return busy(true);
-    } catch (RuntimeException e) {
-      throw abandoned(e);
+  @Override
+  protected Outcome lookUnderLock(long wanted, boolean down) {
+    if (!descent.findLeafAtOnce(wanted)) {
+      return busy(false);
     }
+    while (locks.tryLock(descent.node, descent.owned)) {
+      hold(descent.node);
+      int outcome = nodes.readHeld(descent.node, 0, wanted, leaf);
+      if (outcome == Nodes.COVERS) {
+        return lookInLeaf(wanted, down);
+      }
+      if (outcome == Nodes.STALE) {
+        descent.astray(0);
+        return Outcome.BUSY;
+      }
+      descent.right(leaf);
+    }
+    return busy(true);
   }
 
   private Outcome busy(boolean isLeaf) {
-    busy = descent.node;
     busyIsLeaf = isLeaf;
     busyOwned = descent.owned;
-    return Outcome.BUSY;
+    return busy(descent.node);
   }
 
   /**
-   * Waits for the lock that {@link #lookAndLock} could not have, if there was one, while nothing is
-   * held. Keeps that of a leaf for the next attempt; one further up may be in the session's own way
-   * at another compute server.
+   * {@inheritDoc} Keeps that of a leaf; one further up may be in the session's own way at another
+   * compute server.
    */
-  void awaitBusy() {
-    if (busy == GlobalAddress.NULL) {
-      return;
+  @Override
+  protected boolean lock(long node) {
+    locks.lock(node, busyOwned);
+    if (!busyIsLeaf) {
+      locks.unlock(node);
     }
-    long node = busy;
-    busy = GlobalAddress.NULL;
-    try {
-      locks.lock(node, busyOwned);
-      if (busyIsLeaf) {
-        chain(node);
-      } else {
-        locks.unlock(node);
-      }
-    } catch (RuntimeException e) {
-      throw abandoned(e);
-    }
+    return busyIsLeaf;
   }
 
-  private void chain(long node) {
-    if (chained == chain.length) {
-      chain = Arrays.copyOf(chain, 2 * chained);
-    }
-    chain[chained++] = node;
-  }
-
-  /** Lets go of everything that is locked. */
-  void unlock() {
-    try {
-      while (chained > 0) {
-        locks.unlock(chain[--chained]);
-      }
-    } catch (RuntimeException e) {
-      throw abandoned(e);
-    }
-  }
-
-  private RuntimeException abandoned(RuntimeException failure) {
-    locks.abandon(failure);
-    chained = 0;
-    return failure;
+  @Override
+  protected void unlock(long node) {
+    locks.unlock(node);
   }
 }

@@ -29,20 +29,19 @@ final class Scans extends LeafScan {
 
   @Override
   protected int readLeaves(long from, long to, long limit) {
-    try {
-      descent.findLeaf(from);
-      int planned = plan(from, to, limit);
-      int whole = planned > 1 ? fetch(planned, from) : 0;
-      if (whole > 0) {
-        return whole;
-      }
-      leaves.read(from);
-      MemorySegment.copy(memory, context.leaf, memory, buffer(0), layout.nodeBytes());
-      return 1;
-    } catch (RuntimeException e) {
-      context.locks.abandon(e);
-      throw e;
+    descent.findLeaf(from);
+    int planned = plan(from, to, limit);
+    int whole = planned > 1 ? fetch(planned, from) : 0;
+    if (whole > 0) {
+      return whole;
     }
+    leaves.read(from, buffer(0));
+    return 1;
+  }
+
+  @Override
+  protected void abandon(Throwable failure) {
+    context.locks.abandon(failure);
   }
 
   /** Collects the leaves that the limit will take, as far as a cached node tells. */

@@ -1,25 +1,20 @@
 package pando.index.sherman;
 
-import java.lang.foreign.MemorySegment;
 import pando.fabric.Fabric;
-import pando.fabric.RegisteredMemory;
-import pando.fabric.Worker;
+import pando.index.host.LocalMemory;
+import pando.index.host.WorkerContext;
 import pando.index.lock.NodeLocks;
 import pando.index.pool.Catalogue;
 
 /**
  * What the parts of one session's worker share: verbs, locks, and places of nodes in local memory.
  */
-final class ShermanContext implements AutoCloseable {
+final class ShermanContext extends WorkerContext {
   /** Leaves READ together in a scan. */
   static final int PARALLEL = 16;
 
-  private static final int BUFFERS = 4;
-
   final ShermanServer server;
   final BLinkLayout layout;
-  final Worker worker;
-  final MemorySegment memory;
   final NodeLocks locks;
   final Nodes nodes;
   final Catalogue catalogue;
@@ -42,28 +37,20 @@ final class ShermanContext implements AutoCloseable {
   /** Where two words for each of those leaves start. */
   final long scannedWords;
 
-  /** Where there is room for the message of a CALL. */
-  final long message;
-
-  private final int session;
-  private final RegisteredMemory registered;
-
-  private ShermanContext(ShermanServer server, Fabric fabric, int session) {
+  ShermanContext(ShermanServer server, Fabric fabric, int session) {
+    LocalMemory local = new LocalMemory();
+    int nodeBytes = server.layout.nodeBytes();
+    this.leaf = local.region(nodeBytes);
+    this.sibling = local.region(nodeBytes);
+    this.inner = local.region(nodeBytes);
+    this.parent = local.region(nodeBytes);
+    this.scanned = local.region((long) PARALLEL * nodeBytes);
+    this.scannedWords = local.region(2L * PARALLEL * Long.BYTES);
+    long ofLocks = local.region(NodeLocks.SCRATCH_BYTES);
+    long ofNodes = local.region(Nodes.SCRATCH_BYTES);
+    super(fabric, local);
     this.server = server;
     this.layout = server.layout;
-    this.session = session;
-    this.leaf = layout.offset(0);
-    this.sibling = layout.offset(1);
-    this.inner = layout.offset(2);
-    this.parent = layout.offset(3);
-    this.scanned = layout.offset(BUFFERS);
-    this.scannedWords = layout.offset(BUFFERS + PARALLEL);
-    long ofLocks = scannedWords + 2L * PARALLEL * Long.BYTES;
-    long ofNodes = ofLocks + NodeLocks.SCRATCH_BYTES;
-    this.message = ofNodes + Nodes.SCRATCH_BYTES;
-    this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
-    this.memory = worker.memory();
     this.locks =
         new NodeLocks(
             server.locks,
@@ -74,31 +61,5 @@ final class ShermanContext implements AutoCloseable {
             ofLocks);
     this.nodes = new Nodes(server, worker, ofNodes);
     this.catalogue = new Catalogue(worker, message, server.places, server.system);
-  }
-
-  /**
-   * Opens a session's part at a compute server.
-   *
-   * @throws IllegalStateException where the server has as many sessions as it can have
-   */
-  static ShermanContext open(ShermanServer server, Fabric fabric) {
-    int session = server.openSession();
-    boolean opened = false;
-    try {
-      ShermanContext context = new ShermanContext(server, fabric, session);
-      opened = true;
-      return context;
-    } finally {
-      if (!opened) {
-        server.closeSession(session);
-      }
-    }
-  }
-
-  @Override
-  public void close() {
-    server.closeSession(session);
-    worker.close();
-    registered.close();
   }
 }

@@ -4,7 +4,6 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
-import pando.index.Session;
 import pando.index.host.HostedIndex;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
@@ -25,11 +24,16 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
   private final BLinkLayout layout;
 
   private ShermanIndex(Fabric fabric, ShermanOptions options, int first, int count) {
-    super(fabric, options, first, count, server -> new ShermanWorker(server, fabric));
+    super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
     this.fabric = fabric;
     this.options = options;
     this.validation = resolve(fabric, options);
     this.layout = new BLinkLayout(options.nodeBytes());
+  }
+
+  private static ShermanWorker open(ShermanServer server, Fabric fabric, int session) {
+    ShermanContext context = new ShermanContext(server, fabric, session);
+    return new ShermanWorker(server, context, session);
   }
 
   /**
@@ -119,20 +123,8 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
     return new ShermanEmptyTree(change, server);
   }
 
-  @Override
-  protected Session session(ShermanServer next) {
-    return options.isPartitioned()
-        ? ShermanSession.partitioned(this)
-        : ShermanSession.at(this, next.number);
-  }
-
   /** Opens a worker of a compute server, or returns {@code null} where it does not live here. */
   @Nullable ShermanWorker worker(int number) {
     return openWorker(number);
-  }
-
-  /** Ends a worker. Does nothing for one that has ended. */
-  void retire(ShermanWorker worker) {
-    retireWorker(worker);
   }
 }

@@ -1,20 +1,14 @@
 package pando.index.sherman;
 
 import java.lang.foreign.MemorySegment;
-import pando.fabric.Fabric;
-import pando.fabric.GlobalAddress;
-import pando.fabric.UnknownOutcomeException;
-import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
-import pando.fabric.Worker;
 import pando.index.host.DescentCounters;
 import pando.index.host.HostedWorker;
 import pando.index.lock.NodeLocks;
 import pando.index.session.Operation;
 
 /** One session's operations through one compute server. */
-final class ShermanWorker implements HostedWorker {
-  private final ShermanContext context;
+final class ShermanWorker extends HostedWorker {
   private final BLinkLayout layout;
   private final MemorySegment memory;
   private final NodeLocks locks;
@@ -30,11 +24,11 @@ final class ShermanWorker implements HostedWorker {
 
   private long value;
 
-  /** The leaf of which an entry may have been written, {@code NULL} where none was. */
-  private long writing;
+  /** Whether an entry may have been written. */
+  private boolean written;
 
-  ShermanWorker(ShermanServer server, Fabric fabric) {
-    this.context = ShermanContext.open(server, fabric);
+  ShermanWorker(ShermanServer server, ShermanContext context, int session) {
+    super(server, session, context);
     this.layout = context.layout;
     this.memory = context.memory;
     this.locks = context.locks;
@@ -48,66 +42,55 @@ final class ShermanWorker implements HostedWorker {
     this.scans = new Scans(context, descent, leaves);
   }
 
-  Worker worker() {
-    return context.worker;
-  }
-
   @Override
-  public VerbCounters verbs() {
-    return context.worker.counters();
-  }
-
-  @Override
-  public DescentCounters descents() {
+  protected DescentCounters descents() {
     return descent.counters;
   }
 
-  /** Returns what looks for the entry next to a key. */
-  Neighbours neighbours() {
+  @Override
+  protected Neighbours neighbours() {
     return neighbours;
   }
 
-  /** Returns what visits entries in order. */
-  Scans scans() {
+  @Override
+  protected Scans scans() {
     return scans;
   }
 
-  /** Returns the value that the last operation on a key found. */
-  long value() {
+  @Override
+  protected long value() {
     return value;
   }
 
-  boolean get(long wanted) {
-    int index;
-    try {
-      index = leaves.read(wanted);
-    } catch (RuntimeException e) {
-      locks.abandon(e);
-      throw e;
-    }
+  @Override
+  protected boolean get(long wanted) {
+    int index = leaves.read(wanted);
     value = index < 0 ? 0 : BLinkLayout.slot(memory, leaf, index);
     return index >= 0;
   }
 
-  /**
-   * Changes, adds or removes an entry.
-   *
-   * @return whether the key was there before
-   */
-  boolean write(Operation operation, long wanted, long stored) {
-    writing = GlobalAddress.NULL;
+  @Override
+  protected boolean write(Operation operation, long wanted, long stored) {
+    written = false;
     splits.reset();
     nodes.reset();
-    try {
-      return writeLocked(operation, wanted, stored);
-    } catch (RuntimeException e) {
-      boolean mayHaveWritten = writing != GlobalAddress.NULL || splits.hasBegun();
-      mend(e);
-      locks.abandon(e);
-      throw mayHaveWritten
-          ? new UnknownOutcomeException("the entry may have been changed: key=" + wanted, e)
-          : e;
-    }
+    return writeLocked(operation, wanted, stored);
+  }
+
+  @Override
+  protected boolean mayHaveWritten() {
+    return written || splits.hasBegun();
+  }
+
+  @Override
+  protected void complete(Throwable failure) {
+    nodes.repairChecksum(locks);
+    splits.complete();
+  }
+
+  @Override
+  protected void abandon(Throwable failure) {
+    locks.abandon(failure);
   }
 
   private boolean writeLocked(Operation operation, long wanted, long stored) {
@@ -148,22 +131,7 @@ final class ShermanWorker implements HostedWorker {
 
   private void writeEntry(long node, int index, long sumBefore) {
     nodes.addEntry(list.clear(), leaf, index, sumBefore);
-    writing = node;
+    written = true;
     locks.writeAndUnlock(node, list);
-  }
-
-  /** Completes, after a failure, what was written, while its leaf is still locked. */
-  private void mend(RuntimeException failure) {
-    try {
-      nodes.repairChecksum(locks);
-      splits.complete();
-    } catch (RuntimeException e) {
-      failure.addSuppressed(e);
-    }
-  }
-
-  @Override
-  public void close() {
-    context.close();
   }
 }

@@ -5,18 +5,25 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import pando.fabric.Backoff;
-import pando.fabric.VerbCounters;
+import pando.fabric.Fabric;
 import pando.fabric.Worker;
+import pando.index.Pools;
+import pando.index.session.LeafScan;
+import pando.index.session.NeighbourSearch;
+import pando.index.session.Operation;
 
 class MembersTest {
   private final List<String> events = new ArrayList<>();
-  private final Members<TestServer, TestWorker> members = new Members<>(server -> new TestWorker());
+  private final Fabric fabric = Pools.open(1, 1 << 20, 1);
+  private final Members<TestServer, TestWorker> members =
+      new Members<>((server, session) -> new TestWorker(server, session, new TestContext()));
 
   private final class TestServer extends HostedServer {
     TestServer(int number) {
-      super(number, 0, 1);
+      super(number, 0, 2);
     }
 
     @Override
@@ -51,26 +58,73 @@ class MembersTest {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+      events.add("close " + number);
+    }
   }
 
-  private final class TestWorker implements HostedWorker {
-    private final VerbCounters verbs = new VerbCounters();
-
-    @Override
-    public VerbCounters verbs() {
-      return verbs;
-    }
-
-    @Override
-    public DescentCounters descents() {
-      return new DescentCounters();
+  private final class TestContext extends WorkerContext {
+    TestContext() {
+      super(fabric, new LocalMemory());
     }
 
     @Override
     public void close() {
       events.add("worker");
+      super.close();
     }
+  }
+
+  private static final class TestWorker extends HostedWorker {
+    TestWorker(TestServer server, int session, TestContext context) {
+      super(server, session, context);
+    }
+
+    @Override
+    protected DescentCounters descents() {
+      return new DescentCounters();
+    }
+
+    @Override
+    protected boolean get(long wanted) {
+      return false;
+    }
+
+    @Override
+    protected boolean write(Operation operation, long wanted, long stored) {
+      return false;
+    }
+
+    @Override
+    protected long value() {
+      return 0;
+    }
+
+    @Override
+    protected boolean mayHaveWritten() {
+      return false;
+    }
+
+    @Override
+    protected void complete(Throwable failure) {}
+
+    @Override
+    protected void abandon(Throwable failure) {}
+
+    @Override
+    protected NeighbourSearch neighbours() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    protected LeafScan scans() {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  @AfterEach
+  void close() {
+    fabric.close();
   }
 
   private TestServer add(int number) {
@@ -84,9 +138,8 @@ class MembersTest {
     TestServer server = add(2);
     add(3);
     members.worker(server);
-    assertThat(members.end()).isTrue();
-    assertThat(members.end()).isFalse();
-    assertThat(events).containsExactly("stop 2", "stop 3", "worker");
+    members.end();
+    assertThat(events).containsExactly("stop 2", "stop 3", "worker", "close 2", "close 3");
     assertThatThrownBy(() -> members.worker(server)).isInstanceOf(IllegalStateException.class);
   }
 
@@ -106,8 +159,10 @@ class MembersTest {
     TestWorker worker = members.worker(server);
     worker.verbs().countRead(8);
     members.worker(server).verbs().countRead(8);
+    assertThatThrownBy(() -> members.worker(server)).hasMessageContaining("too many sessions");
     members.retire(worker);
     members.retire(worker);
+    members.worker(server);
     assertThat(members.totals().verbs().reads).isEqualTo(2);
   }
 }

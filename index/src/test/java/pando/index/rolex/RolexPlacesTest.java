@@ -38,7 +38,7 @@ class RolexPlacesTest {
   void shouldTakeNoPlaceForThePageThatWasThereBefore(long word) {
     try (Fabric fabric = Pools.open(1, 8 << 20, 1201)) {
       RolexServer server = new RolexServer(0, fabric, OPTIONS, new SplittableRandom(1201));
-      try (RolexContext context = RolexContext.open(server, fabric)) {
+      try (RolexContext context = new RolexContext(server, fabric, 0)) {
         ModelArrays models = new ModelArrays(1);
         long run = server.allocator.allocateRun(context.worker, context.message, 0, 1);
         models.add(Long.MIN_VALUE, run, Line.ZERO, server.nextStamp());

@@ -54,7 +54,7 @@ class GateTest {
     assertThatThrownBy(() -> gate.pass(waiter()).enter()).isInstanceOf(StalledException.class);
   }
 
-  private static Worker waiter() {
+  static Worker waiter() {
     return waiter(() -> {});
   }
 

@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Test;
 class LeafScanTest {
   private static final int LEAVES_MAX = 3;
 
+  private final Gate.Pass pass = new Gate().pass(GateTest.waiter());
+
   /** Leaves of which each holds as many entries more than the one before. */
   private static final class GrowingLeaves extends LeafScan {
     private final int growth;
@@ -30,6 +32,11 @@ class LeafScanTest {
         first++;
       }
       return LEAVES_MAX;
+    }
+
+    @Override
+    protected void abandon(Throwable failure) {
+      throw new AssertionError(failure);
     }
 
     @Override
@@ -62,6 +69,7 @@ class LeafScanTest {
     List<Long> keys = new ArrayList<>();
     long visited =
         scan.scan(
+            pass,
             3,
             2_000,
             10_000,
@@ -77,9 +85,9 @@ class LeafScanTest {
   @Test
   void shouldEndAtTheLimitAndWithTheVisitor() {
     LeafScan scan = new GrowingLeaves(5);
-    assertThat(scan.scan(0, 2_000, 77, (key, value) -> true)).isEqualTo(77);
+    assertThat(scan.scan(pass, 0, 2_000, 77, (key, value) -> true)).isEqualTo(77);
     assertThat(scan.wasEnded()).isFalse();
-    assertThat(scan.scan(0, 2_000, 77, (key, value) -> key < 50)).isEqualTo(51);
+    assertThat(scan.scan(pass, 0, 2_000, 77, (key, value) -> key < 50)).isEqualTo(51);
     assertThat(scan.wasEnded()).isTrue();
   }
 }

@@ -23,7 +23,7 @@ import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.lock.LockTables;
-import pando.index.sherman.Neighbours.Outcome;
+import pando.index.session.NeighbourSearch.Outcome;
 
 /** What a session's workers hold, and let go where something fails. */
 @Timeout(60)

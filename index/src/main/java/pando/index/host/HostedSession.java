@@ -1,0 +1,167 @@
+package pando.index.host;
+
+import pando.fabric.StalledException;
+import pando.index.EntryVisitor;
+import pando.index.IndexOptions;
+import pando.index.NotServedHereException;
+import pando.index.Partitioning;
+import pando.index.session.NeighbourSearch;
+import pando.index.session.NeighbourSearch.Outcome;
+import pando.index.session.Operation;
+import pando.index.session.RoutedSession;
+
+/**
+ * Sends each operation of one thread to a compute server: its own, or the one that owns the key.
+ */
+final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
+  private static final int NO_HOME = -1;
+  private static final int ATTEMPTS_MAX = 1_000;
+
+  private final HostedIndex<?, W> index;
+  private final int home;
+
+  /** The key from which on the last walk under locks looked last. */
+  private long reached;
+
+  private HostedSession(HostedIndex<?, W> index, int home) {
+    super(IndexOptions.COMPUTE_SERVERS_MAX);
+    this.index = index;
+    this.home = home;
+  }
+
+  /** Opens a session at a compute server, which serves every key. */
+  static <W extends HostedWorker> HostedSession<W> at(HostedIndex<?, W> index, int server) {
+    HostedSession<W> session = new HostedSession<>(index, server);
+    session.worker(0);
+    return session;
+  }
+
+  /** Opens a session in which every key goes to its own compute server. */
+  static <W extends HostedWorker> HostedSession<W> partitioned(HostedIndex<?, W> index) {
+    return new HostedSession<>(index, NO_HOME);
+  }
+
+  @Override
+  protected boolean operate(Operation operation, long wanted, long stored) {
+    W worker = enter(wanted);
+    try {
+      boolean found = worker.operate(operation, wanted, stored);
+      setEntry(wanted, worker.value());
+      return found;
+    } finally {
+      worker.exit();
+    }
+  }
+
+  @Override
+  protected boolean neighbour(long wanted, boolean down) {
+    W worker = enter(wanted);
+    try {
+      Outcome outcome = take(worker.neighbours(), worker.neighbours().look(wanted, down));
+      return (outcome == Outcome.FURTHER ? findUnderLocks(worker, wanted, down) : outcome)
+          == Outcome.FOUND;
+    } catch (Throwable e) {
+      forEach(each -> each.abandonAll(e));
+      throw e;
+    } finally {
+      worker.exit();
+    }
+  }
+
+  /**
+   * Locks leaf after leaf until one has an entry, so that all belong to one snapshot. Where a lock
+   * is taken, unlocks all others, waits for that one, and starts anew with it.
+   */
+  private Outcome findUnderLocks(W worker, long wanted, boolean down) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      Outcome outcome = walkUnderLocks(wanted, down);
+      forEach(each -> each.neighbours().unlock());
+      if (outcome != Outcome.BUSY) {
+        return outcome;
+      }
+      worker.backoff().pauseBriefly(attempt);
+      worker(reached).neighbours().awaitBusy();
+    }
+    throw new StalledException(
+        "what lies between a key and its neighbour stayed locked: key="
+            + wanted
+            + ", attempts="
+            + ATTEMPTS_MAX);
+  }
+
+  private Outcome walkUnderLocks(long wanted, boolean down) {
+    reached = wanted;
+    while (true) {
+      NeighbourSearch search = worker(reached).neighbours();
+      Outcome outcome = take(search, search.lookAndLock(reached, down));
+      if (outcome != Outcome.FURTHER) {
+        return outcome;
+      }
+      reached = search.bound();
+    }
+  }
+
+  private Outcome take(NeighbourSearch search, Outcome outcome) {
+    if (outcome == Outcome.FOUND) {
+      setEntry(search.key(), search.value());
+    }
+    return outcome;
+  }
+
+  @Override
+  protected long visit(long from, long to, long limit, EntryVisitor visitor) {
+    long visited = 0;
+    long next = from;
+    while (visited < limit) {
+      long end = Math.min(to, highOfServer(next));
+      W worker = worker(next);
+      visited += worker.scan(next, end, limit - visited, visitor);
+      if (end == to || worker.scans().wasEnded()) {
+        return visited;
+      }
+      next = end + 1;
+    }
+    return visited;
+  }
+
+  private long highOfServer(long wanted) {
+    Partitioning partitioning = index.partitioning();
+    return home != NO_HOME
+        ? Long.MAX_VALUE
+        : partitioning.highOfServer(partitioning.ownerOfKey(wanted));
+  }
+
+  /** Begins an operation with the worker of a key, which stays the key's until it ends. */
+  private W enter(long wanted) {
+    while (true) {
+      Partitioning seen = index.partitioning();
+      W worker = worker(wanted);
+      worker.enter();
+      if (index.partitioning() == seen) {
+        return worker;
+      }
+      worker.exit();
+    }
+  }
+
+  private W worker(long wanted) {
+    int server = home != NO_HOME ? home : index.partitioning().ownerOfKey(wanted);
+    W worker = opened(server);
+    return worker != null ? worker : open(server, wanted);
+  }
+
+  private W open(int server, long wanted) {
+    checkOpen();
+    W worker = index.openWorker(server);
+    if (worker == null) {
+      throw new NotServedHereException(wanted, server);
+    }
+    replace(server, worker);
+    return worker;
+  }
+
+  @Override
+  protected void retire(W worker) {
+    index.retireWorker(worker);
+  }
+}

@@ -1,0 +1,38 @@
+package pando.index.host;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.Worker;
+
+/** What the parts of one worker share, whatever the system: verbs and local memory. */
+public abstract class WorkerContext implements AutoCloseable {
+  /** Issues the verbs. */
+  public final Worker worker;
+
+  /** The local memory of the verbs. */
+  public final MemorySegment memory;
+
+  /** Local offset of room for the message of a CALL. */
+  public final long message;
+
+  private final RegisteredMemory registered;
+
+  /**
+   * Registers local memory.
+   *
+   * @param local the regions that the system needs
+   */
+  protected WorkerContext(Fabric fabric, LocalMemory local) {
+    this.message = local.region(Worker.CALL_BYTES_MAX);
+    this.registered = fabric.register(local.bytes());
+    this.worker = fabric.worker(registered);
+    this.memory = worker.memory();
+  }
+
+  @Override
+  public void close() {
+    worker.close();
+    registered.close();
+  }
+}

@@ -1,0 +1,223 @@
+package pando.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import pando.fabric.Fabric;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.VerbList;
+
+/** Indexes that are closed, or loaded, by one thread while others use them. */
+@Timeout(120)
+class CloseTest {
+  private static final List<SystemUnderTest> HOSTED =
+      SystemUnderTest.ALL.stream().filter(system -> system != SystemUnderTest.DEX).toList();
+
+  private static final int SESSIONS = 3;
+  private static final int OPERATIONS = 300;
+  private static final int ROUNDS = 3;
+  private static final int KEYS = 400;
+
+  private static Configuration tiny(SystemUnderTest system) {
+    Configuration tiny = system.tiny(2);
+    return system == SystemUnderTest.DEX ? tiny : tiny.with("lock-wait-millis", "10000");
+  }
+
+  private static long key(SplittableRandom random) {
+    return (random.nextInt(KEYS) - KEYS / 2) * (Long.MAX_VALUE / KEYS * 2);
+  }
+
+  /** Operates until the index is closed. */
+  private static Void operate(RangeIndex index, long seed, CountDownLatch running) {
+    SplittableRandom random = new SplittableRandom(seed);
+    try (Session session = index.session()) {
+      for (int i = 0; ; i++) {
+        operate(session, key(random), random.nextInt(8));
+        if (i == OPERATIONS) {
+          running.countDown();
+        }
+      }
+    } catch (IllegalStateException e) {
+      assertThat(e).hasMessage("the index is closed");
+    }
+    return null;
+  }
+
+  private static void operate(Session session, long key, int kind) {
+    switch (kind) {
+      case 0, 1, 2 -> session.put(key, ~key);
+      case 3, 4 -> session.remove(key);
+      case 5 -> session.ceiling(key);
+      case 6 -> session.floor(key);
+      default -> session.scan(key, 20, (visited, value) -> value == ~visited);
+    }
+  }
+
+  /** Every leaf can be changed, so none is locked. */
+  private static void checkUnlocked(Fabric fabric, Configuration configuration) {
+    try (RangeIndex index = configuration.join(fabric, 0, 2);
+        Session session = index.session()) {
+      SplittableRandom random = new SplittableRandom(1);
+      for (int i = 0; i < 4 * KEYS; i++) {
+        long key = key(random);
+        session.put(key, ~key);
+        assertThat(session.ceiling(key)).isTrue();
+      }
+      long from = Long.MIN_VALUE;
+      session.scan(from, Integer.MAX_VALUE, (key, value) -> value == ~key);
+    }
+    assertThat(configuration.walk(fabric).problems()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldLeaveNoLockBehindWhereSessionsRun(SystemUnderTest system) throws Exception {
+    Configuration configuration = tiny(system);
+    long seed = Seeds.of(901);
+    try (Fabric fabric = Pools.open(2, 16 << 20, seed)) {
+      configuration.create(fabric).close();
+      for (int round = 0; round < ROUNDS; round++) {
+        RangeIndex index = configuration.join(fabric, 0, 2);
+        CountDownLatch running = new CountDownLatch(SESSIONS);
+        List<Callable<Void>> tasks = new ArrayList<>();
+        for (int i = 0; i < SESSIONS; i++) {
+          long own = seed + 10 * round + i;
+          tasks.add(() -> operate(index, own, running));
+        }
+        for (int i = 0; i < 2; i++) {
+          tasks.add(() -> close(index, running));
+        }
+        Threads.run(tasks);
+        checkUnlocked(fabric, configuration);
+      }
+    }
+  }
+
+  private static Void close(RangeIndex index, CountDownLatch running) throws InterruptedException {
+    running.await();
+    index.close();
+    assertThatThrownBy(index::session).hasMessage("the index is closed");
+    index.close();
+    return null;
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldBeClosedBesideSessionsThatAreClosed(SystemUnderTest system) throws Exception {
+    Configuration configuration = tiny(system);
+    try (Fabric fabric = Pools.open(2, 16 << 20, 902)) {
+      configuration.create(fabric).close();
+      for (int round = 0; round < ROUNDS; round++) {
+        RangeIndex index = configuration.join(fabric, 0, 2);
+        CountDownLatch running = new CountDownLatch(SESSIONS);
+        List<Callable<Void>> tasks = new ArrayList<>();
+        IntStream.range(0, SESSIONS).forEach(i -> tasks.add(() -> comeAndGo(index, i, running)));
+        tasks.add(() -> close(index, running));
+        Threads.run(tasks);
+        checkUnlocked(fabric, configuration);
+      }
+    }
+  }
+
+  /** Opens and closes sessions until the index is closed. */
+  private static Void comeAndGo(RangeIndex index, long seed, CountDownLatch running) {
+    SplittableRandom random = new SplittableRandom(seed);
+    try {
+      for (int i = 0; ; i++) {
+        try (Session session = index.session()) {
+          operate(session, key(random), random.nextInt(8));
+        }
+        if (i == OPERATIONS / 10) {
+          running.countDown();
+        }
+      }
+    } catch (IllegalStateException e) {
+      assertThat(e).hasMessage("the index is closed");
+    }
+    return null;
+  }
+
+  @ParameterizedTest
+  @FieldSource("HOSTED")
+  void shouldStayOpenWhereItCannotBeClosed(SystemUnderTest system) {
+    Configuration configuration = tiny(system);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 903))) {
+      RangeIndex index = configuration.create(fabric);
+      Session session = index.session();
+      session.put(1, ~1L);
+      fabric.hookNext(
+          CloseTest::isCall,
+          posting -> {
+            throw new MemoryServerLostException("away");
+          });
+      assertThatThrownBy(index::close).hasMessage("away");
+      assertThat(fabric.unhook()).isEqualTo(1);
+      assertThat(session.put(2, ~2L)).isFalse();
+      index.close();
+      assertThatThrownBy(() -> session.get(1)).hasMessage("the index is closed");
+      session.close();
+      checkUnlocked(fabric, configuration);
+    }
+  }
+
+  private static boolean isCall(VerbList verbs) {
+    return verbs.size() == 0;
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldBeLoadedBesideSessions(SystemUnderTest system) throws Exception {
+    Configuration configuration = tiny(system);
+    NavigableMap<Long, Long> model = new TreeMap<>();
+    for (long i = -KEYS / 2; i < KEYS / 2; i++) {
+      long key = i * (Long.MAX_VALUE / KEYS * 2);
+      model.put(key, ~key);
+    }
+    try (Fabric fabric = Pools.open(2, 16 << 20, 904)) {
+      RangeIndex index = configuration.create(fabric);
+      CountDownLatch running = new CountDownLatch(SESSIONS);
+      List<Callable<Void>> tasks = new ArrayList<>();
+      IntStream.range(0, SESSIONS).forEach(i -> tasks.add(() -> read(index, i, running)));
+      tasks.add(() -> {
+        running.await();
+        index.bulkLoad(Entries.of(model), 0.7);
+        try (Session session = index.session()) {
+          model.keySet().forEach(key -> assertThat(session.get(key)).isTrue());
+        }
+        index.close();
+        return null;
+      });
+      Threads.run(tasks);
+      checkUnlocked(fabric, configuration);
+    }
+  }
+
+  /** Looks for entries until the index is closed. */
+  private static Void read(RangeIndex index, long seed, CountDownLatch running) {
+    SplittableRandom random = new SplittableRandom(seed);
+    try (Session session = index.session()) {
+      for (int i = 0; ; i++) {
+        if (session.get(key(random)) || session.ceiling(key(random))) {
+          assertThat(session.value()).isEqualTo(~session.key());
+        }
+        if (i == OPERATIONS) {
+          running.countDown();
+        }
+      }
+    } catch (IllegalStateException e) {
+      assertThat(e).hasMessage("the index is closed");
+    }
+    return null;
+  }
+}

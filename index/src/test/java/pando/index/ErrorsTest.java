@@ -1,0 +1,140 @@
+package pando.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/** {@link Error}s half-way: what was begun is undone as after an exception. */
+@Timeout(120)
+class ErrorsTest {
+  private static final List<SystemUnderTest> HOSTED =
+      SystemUnderTest.ALL.stream().filter(system -> system != SystemUnderTest.DEX).toList();
+
+  // Verbs with which the making of an index begins and ends.
+  private static final int LOCK_AND_CLAIM = 2;
+  private static final int UNLOCK = 1;
+
+  private static Configuration tiny(SystemUnderTest system) {
+    Configuration tiny = system.tiny(2);
+    return system == SystemUnderTest.DEX ? tiny : tiny.with("lock-wait-millis", "50");
+  }
+
+  /** Has the posting of this number fail, counted from 0. */
+  private static void failAt(HookedFabric fabric, int number) {
+    int[] left = {number};
+    fabric.hookNext(
+        verbs -> left[0]-- == 0,
+        _ -> {
+          throw new StackOverflowError("of a test");
+        });
+  }
+
+  @ParameterizedTest
+  @FieldSource("HOSTED")
+  void shouldNotClaimThePoolWhereAnIndexCannotBeMade(SystemUnderTest system) {
+    Configuration configuration = tiny(system);
+    int postings = countPostings(configuration);
+    assertThat(postings).isGreaterThan(LOCK_AND_CLAIM + UNLOCK);
+    for (int place = LOCK_AND_CLAIM; place < postings - UNLOCK; place++) {
+      try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 921))) {
+        failAt(fabric, place);
+        assertThatThrownBy(() -> configuration.create(fabric))
+            .as("place=%s", place)
+            .isInstanceOf(StackOverflowError.class);
+        assertThat(fabric.unhook()).isEqualTo(1);
+        configuration.create(fabric).close();
+      }
+    }
+  }
+
+  private static int countPostings(Configuration configuration) {
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 921))) {
+      fabric.hookEach(verbs -> true, HookedFabric.Posting::post);
+      RangeIndex index = configuration.create(fabric);
+      int postings = fabric.unhook();
+      index.close();
+      return postings;
+    }
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldGiveEveryNodeBackWhereTheSourceFails(SystemUnderTest system) {
+    Configuration configuration = tiny(system);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 922));
+        RangeIndex index = configuration.create(fabric)) {
+      long before = index.poolBytes();
+      assertThatThrownBy(() -> index.bulkLoad(new FailingSource(2_000), 0.7))
+          .isInstanceOf(OutOfMemoryError.class);
+      assertThat(index.poolBytes()).isEqualTo(before);
+      assertThat(index.bulkLoad(Entries.keys(1, 2, 3), 0.7)).isEqualTo(3);
+    }
+  }
+
+  /** Has entries in order, and then none, but an error. */
+  private static final class FailingSource implements EntrySource {
+    private final int count;
+    private int next;
+
+    FailingSource(int count) {
+      this.count = count;
+    }
+
+    @Override
+    public boolean next() {
+      if (next == count) {
+        throw new OutOfMemoryError("of a test");
+      }
+      next++;
+      return true;
+    }
+
+    @Override
+    public long key() {
+      return next;
+    }
+
+    @Override
+    public long value() {
+      return next;
+    }
+  }
+
+  @ParameterizedTest
+  @FieldSource("HOSTED")
+  void shouldLeaveNothingLocked(SystemUnderTest system) {
+    Configuration configuration = tiny(system);
+    SplittableRandom random = new SplittableRandom(Seeds.of(923));
+    NavigableMap<Long, Long> model = Entries.random(random, 300);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 923)).withTasksByHand();
+        RangeIndex index = configuration.create(fabric);
+        Session session = index.session();
+        Session other = index.session()) {
+      index.bulkLoad(Entries.of(model), 1);
+      for (int i = 0; i < 60; i++) {
+        long key = random.nextLong();
+        failAt(fabric, i / 4 % 6);
+        Throwable failure = catchThrowable(() -> operate(session, key, random.nextInt(4)));
+        if (fabric.unhook() > 0) {
+          assertThat(failure).as("round=%s", i).isInstanceOf(StackOverflowError.class);
+        }
+        assertThat(catchThrowable(() -> operate(other, key, 0))).as("round=%s", i).isNull();
+      }
+    }
+  }
+
+  private static void operate(Session session, long key, int kind) {
+    switch (kind) {
+      case 0, 1 -> session.put(key, key);
+      case 2 -> session.ceiling(key);
+      default -> session.remove(key);
+    }
+  }
+}
