@@ -65,16 +65,19 @@ final class SimulatedTrials {
       TrialsJson.write(json, summary);
     }
     print(summary);
-    return summary.failures() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    return summary.failures() + summary.hangs() == 0
+        ? CommandLine.ExitCode.OK
+        : CommandLine.ExitCode.SOFTWARE;
   }
 
   private void print(TrialSeries.Summary summary) {
     PrintWriter out = spec.commandLine().getOut();
     out.printf(
-        "%s seeds, %s with violations; %s events, %s changes of partitions, %s operations of"
-            + " unknown outcome%n",
+        "%s seeds, %s with violations, %s that hang; %s events, %s changes of partitions, %s"
+            + " operations of unknown outcome%n",
         Numbers.count(summary.seeds()),
         Numbers.count(summary.failures()),
+        Numbers.count(summary.hangs()),
         Numbers.count(summary.events()),
         Numbers.count(summary.changes()),
         Numbers.count(summary.unknown()));
@@ -90,6 +93,13 @@ final class SimulatedTrials {
           failed.violations().size(),
           failed.violations().getFirst(),
           replay(failed.seed()));
+    }
+    TrialResult hanging = summary.hanging();
+    if (hanging != null) {
+      out.printf(
+          "%nSeed %d: %d operations hang once all faults have ended, the first:%n%s%n%nTo replay"
+              + " it: %s%n",
+          hanging.seed(), hanging.hangs().count(), hanging.hangs().first(), replay(hanging.seed()));
     }
     out.flush();
   }

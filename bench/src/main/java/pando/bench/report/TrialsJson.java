@@ -26,6 +26,7 @@ public final class TrialsJson {
     } else {
       json.writeNumberProperty("firstFailingSeed", failed.seed());
     }
+    json.writeNumberProperty("hangs", summary.hangs());
     json.writeObjectPropertyStart("faults");
     summary.faults().forEach((fault, times) -> json.writeNumberProperty(fault.toString(), times));
     json.writeEndObject();

@@ -6,6 +6,8 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import pando.bench.records.MapEntries;
 import pando.fabric.PandoException;
 import pando.index.IndexOptions;
@@ -36,6 +38,7 @@ public final class Trial {
   private static final double YIELD_SHARE = 0.05;
   private static final int CHANGES_MAX = 12;
   private static final int FINAL_CLIENT = 1_000;
+  private static final int NONE = -1;
 
   private final TrialPlan plan;
   private final long seed;
@@ -47,6 +50,12 @@ public final class Trial {
   private final List<RangeIndex> indexes = new ArrayList<>();
   private final List<TrialClient> clients = new ArrayList<>();
   private final List<String> violations = new ArrayList<>();
+  private final TrialHangs hangs = new TrialHangs();
+
+  /** Indexes that took the place of some whose process died. */
+  private final List<RangeIndex> joined = new ArrayList<>();
+
+  private int finalClients = FINAL_CLIENT;
   private int changes;
   private int working;
 
@@ -81,11 +90,15 @@ public final class Trial {
     try (Cluster running = new Cluster(cluster)) {
       open(running);
       spawn(running);
-      runToEnd(running);
+      if (runToEnd(running) && !plan.isHarmless()) {
+        findHangs(running);
+      }
+      clients.forEach(client -> violations.addAll(client.failures()));
       audit(running);
       return new TrialResult(
           seed,
           violations,
+          hangs,
           history,
           running.faults(),
           clients.stream().mapToInt(TrialClient::unknown).sum(),
@@ -157,15 +170,63 @@ public final class Trial {
     }
   }
 
-  private void runToEnd(Cluster cluster) {
+  /** Runs all clients, and tells whether they came to their end. */
+  private boolean runToEnd(Cluster cluster) {
+    return watch(cluster, () -> cluster.run(NANOS_MAX, EVENTS_MAX));
+  }
+
+  private boolean watch(Cluster cluster, Runnable run) {
     try {
-      Watchdog.run(cluster, NANOS_MAX, EVENTS_MAX);
+      Watchdog.run(cluster, run);
+      return true;
     } catch (HangException e) {
       throw new HangException("seed=" + seed + ": " + e.getMessage());
     } catch (RuntimeException | AssertionError e) {
       violations.add("the run ended early: " + StackText.of(e));
+      return false;
     }
-    clients.forEach(client -> violations.addAll(client.failures()));
+  }
+
+  /**
+   * Touches every key once the faults have ended, by a new session of each index, one after the
+   * other. Where compute servers have died, a process that lives joins with them.
+   */
+  private void findHangs(Cluster cluster) {
+    Set<Long> keysLeft = new TreeSet<>();
+    for (int i = 0; i < TrialKeys.COUNT; i++) {
+      keysLeft.add(keys.key(i));
+    }
+    IntStream hosts = IntStream.range(0, plan.computeServers());
+    int alive = hosts.filter(host -> !cluster.isCrashed(host)).findFirst().orElse(NONE);
+    for (int i = 0; i < indexes.size() && alive != NONE; i++) {
+      boolean joins = cluster.isCrashed(i);
+      RangeIndex index = joins ? join(cluster, i, alive) : indexes.get(i);
+      if (index != null && !touch(cluster, index, joins ? alive : i, keysLeft)) {
+        return;
+      }
+    }
+  }
+
+  /** Has the compute servers of a process that died live on in another; null where they cannot. */
+  private @Nullable RangeIndex join(Cluster cluster, int died, int host) {
+    int count = indexes.size() == 1 ? plan.computeServers() : 1;
+    try {
+      RangeIndex index = options.join(cluster.fabric(host), died, count);
+      joined.add(index);
+      return index;
+    } catch (PandoException e) {
+      hangs.add("join with compute server " + died, e);
+      return null;
+    }
+  }
+
+  private boolean touch(Cluster cluster, RangeIndex index, int host, Set<Long> keysLeft) {
+    int number = ++finalClients;
+    TrialClient last = new TrialClient(number, index, keys, history, clock, random, false);
+    clients.add(last);
+    cluster.core(host).spawn("last-" + number, () -> last.touch(cluster, keysLeft, hangs));
+    long eventsMax = cluster.events() + EVENTS_MAX;
+    return watch(cluster, () -> cluster.runWithoutFaults(2 * NANOS_MAX, eventsMax));
   }
 
   /** Checks the tree in the pool, and the history with what is in it as a last read. */
@@ -174,6 +235,7 @@ public final class Trial {
     for (int i = 0; i < indexes.size(); i++) {
       close(indexes.get(i), cluster.isCrashed(i));
     }
+    joined.forEach(index -> close(index, false));
     Tree tree = options.walk(cluster.fabric(0));
     violations.addAll(tree.problems());
     if (plan.isHarmless() && poolBytes != tree.bytes()) {

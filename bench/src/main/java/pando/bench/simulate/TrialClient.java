@@ -2,11 +2,14 @@ package pando.bench.simulate;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
 import pando.index.NotServedHereException;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.sim.Cluster;
 import pando.sim.history.History;
 import pando.sim.history.Operation;
 import pando.sim.history.Operation.Kind;
@@ -17,6 +20,12 @@ final class TrialClient {
   private static final int ENTRIES_MAX = 60;
   private static final int SESSION_OPERATIONS = 200;
   private static final int DRAWS_MAX = 8;
+
+  /** Operations that stall before a client gives up, so that a run with a lost lock ends. */
+  private static final int STALLS_MAX = 4;
+
+  /** By then every fault has ended. */
+  private static final long REST_NANOS = 20_000_000;
 
   private final int number;
   private final RangeIndex index;
@@ -29,6 +38,7 @@ final class TrialClient {
   private Session session;
   private long written;
   private int unknown;
+  private int stalls;
 
   /**
    * Creates a client.
@@ -64,12 +74,13 @@ final class TrialClient {
   }
 
   void run(int operations) {
-    for (int i = 0; i < operations; i++) {
+    for (int i = 0; i < operations && stalls < STALLS_MAX; i++) {
       boolean shrinking = i / (operations / 4 + 1) % 2 == 1;
       if (random.nextInt(20) == 0) {
         scan();
       } else {
-        point(kind(shrinking));
+        Kind kind = kind(shrinking);
+        point(kind, ownedKey());
       }
       if (random.nextInt(SESSION_OPERATIONS) == 0) {
         session.close();
@@ -77,6 +88,31 @@ final class TrialClient {
       }
     }
     session.close();
+  }
+
+  /**
+   * Reads and stores the keys of some that are served here, and takes them out. Gives up where too
+   * many stall.
+   *
+   * @param hangs takes those that stall
+   */
+  void touch(Cluster cluster, Set<Long> some, TrialHangs hangs) {
+    cluster.sleepNanos(REST_NANOS);
+    for (long key : List.copyOf(some)) {
+      if (stalls < STALLS_MAX && index.serves(key)) {
+        touch(Kind.GET, key, hangs);
+        touch(Kind.PUT, key, hangs);
+        some.remove(key);
+      }
+    }
+    session.close();
+  }
+
+  private void touch(Kind kind, long key, TrialHangs hangs) {
+    PandoException failure = point(kind, key);
+    if (failure != null) {
+      hangs.add(kind + " of " + key, failure);
+    }
   }
 
   private Kind kind(boolean shrinking) {
@@ -89,8 +125,8 @@ final class TrialClient {
     };
   }
 
-  private void point(Kind kind) {
-    long key = ownedKey();
+  /** Returns why the operation failed, {@code null} where it did not. */
+  private @Nullable PandoException point(Kind kind, long key) {
     long stored = ((long) (number + 1) << 32) | ++written;
     long start = clock.tick();
     boolean known = false;
@@ -99,10 +135,13 @@ final class TrialClient {
       Long before = execute(key, kind, stored) ? session.value() : null;
       known = true;
       history.add(new Operation(number, start, clock.tick(), kind, key, stored, before));
+      return null;
     } catch (NotServedHereException elsewhere) {
       none = true;
+      return null;
     } catch (PandoException e) {
       failed(kind + " of " + key, e);
+      return e;
     } finally {
       // A crash comes this way as well.
       if (!known && !none && kind != Kind.GET) {
@@ -162,6 +201,9 @@ final class TrialClient {
   }
 
   private void failed(String what, PandoException e) {
+    if (TrialHangs.isStall(e)) {
+      stalls++;
+    }
     if (strict) {
       failures.add(what + " failed: " + StackText.of(e));
     }

@@ -32,6 +32,12 @@ public record TrialPlan(
     Set<Fault> faults,
     ClusterModel model,
     Map<String, String> settings) {
+  /** How long all systems that have such a setting wait for a lock. */
+  private static final String LOCK_WAIT = "lock-wait-millis";
+
+  /** Longer than two pauses; short where a lock is lost, so that a run comes to its end. */
+  private static final String LOCK_WAIT_MILLIS = "25";
+
   /** Keeps copies, and checks the settings. */
   public TrialPlan {
     faults = Set.copyOf(faults);
@@ -67,6 +73,9 @@ public record TrialPlan(
     for (IndexSystem.Variation variation : index.variations()) {
       String drawn = random.nextBoolean() ? variation.one() : variation.other();
       all.put(variation.setting(), drawn);
+    }
+    if (!isHarmless() && index.documentation().containsKey(LOCK_WAIT)) {
+      all.put(LOCK_WAIT, LOCK_WAIT_MILLIS);
     }
     all.putAll(settings);
     return options(index, computeServers, all);

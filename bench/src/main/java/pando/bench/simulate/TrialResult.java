@@ -10,6 +10,7 @@ import pando.sim.history.History;
  *
  * @param seed that replays it
  * @param violations of what the index promises; empty where all is well
+ * @param hangs operations that stalled once all faults had ended; searched under harmful faults
  * @param history of all operations
  * @param faults how often each struck
  * @param unknown operations whose outcome their client never learned
@@ -20,6 +21,7 @@ import pando.sim.history.History;
 public record TrialResult(
     long seed,
     List<String> violations,
+    TrialHangs hangs,
     History history,
     Map<Fault, Integer> faults,
     int unknown,

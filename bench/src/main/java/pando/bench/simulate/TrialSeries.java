@@ -12,8 +12,10 @@ public final class TrialSeries {
   private final Map<Fault, Long> faults = new TreeMap<>();
   private @Nullable TrialResult lowest;
   private @Nullable TrialResult failed;
+  private @Nullable TrialResult hanging;
   private long seeds;
   private long failures;
+  private long hangs;
   private long changes;
   private long unknown;
   private long events;
@@ -27,6 +29,8 @@ public final class TrialSeries {
    * @param failures seeds with violations
    * @param lowest what the lowest seed came to
    * @param failed the lowest of the seeds with violations, {@code null} where all is well
+   * @param hangs seeds in which operations hang for good
+   * @param hanging the lowest of those, {@code null} where there is none
    * @param faults how often each struck
    * @param changes of partitions
    * @param unknown operations whose outcome their client never learned
@@ -37,6 +41,8 @@ public final class TrialSeries {
       long failures,
       TrialResult lowest,
       @Nullable TrialResult failed,
+      long hangs,
+      @Nullable TrialResult hanging,
       Map<Fault, Long> faults,
       long changes,
       long unknown,
@@ -76,6 +82,10 @@ public final class TrialSeries {
       failures++;
       failed = lower(failed, result);
     }
+    if (result.hangs().count() > 0) {
+      hangs++;
+      hanging = lower(hanging, result);
+    }
   }
 
   private static TrialResult lower(@Nullable TrialResult one, TrialResult other) {
@@ -86,6 +96,7 @@ public final class TrialSeries {
     if (lowest == null) {
       throw new IllegalArgumentException("a series has at least one seed");
     }
-    return new Summary(seeds, failures, lowest, failed, faults, changes, unknown, events);
+    return new Summary(
+        seeds, failures, lowest, failed, hangs, hanging, faults, changes, unknown, events);
   }
 }

@@ -33,21 +33,20 @@ final class Watchdog {
    * @throws HangException where no event happens for ten seconds of real time
    */
   static void run(Cluster cluster) {
-    run(cluster, NANOS_MAX, Long.MAX_VALUE);
+    run(cluster, () -> cluster.run(NANOS_MAX, Long.MAX_VALUE));
   }
 
   /**
-   * Runs a cluster until its clients have ended, or a limit is met.
+   * Runs a cluster as somebody says.
    *
-   * @param nanosMax of virtual time
    * @throws HangException where no event happens for ten seconds of real time
    */
-  static void run(Cluster cluster, long nanosMax, long eventsMax) {
-    run(cluster, nanosMax, eventsMax, STUCK_NANOS);
+  static void run(Cluster cluster, Runnable simulation) {
+    run(cluster, simulation, STUCK_NANOS);
   }
 
-  static void run(Cluster cluster, long nanosMax, long eventsMax, long stuckNanos) {
-    new Watchdog(cluster, stuckNanos).run(() -> cluster.run(nanosMax, eventsMax));
+  static void run(Cluster cluster, Runnable simulation, long stuckNanos) {
+    new Watchdog(cluster, stuckNanos).run(simulation);
   }
 
   private void run(Runnable simulation) {

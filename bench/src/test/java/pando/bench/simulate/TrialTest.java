@@ -2,6 +2,7 @@ package pando.bench.simulate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -96,6 +97,24 @@ class TrialTest {
     assertThat(summary.seeds()).isEqualTo(40);
     assertThat(summary.faults().get(fault)).as("%s struck", fault).isPositive();
     assertThat(summary.unknown() + summary.failures()).as("told of %s", fault).isPositive();
+  }
+
+  /** A client that a lost lock stalls gives up; the others go on, and what hangs is found. */
+  @ParameterizedTest
+  @ValueSource(strings = {"dex", "sherman", "deft", "rolex"})
+  void shouldRunToTheEndAndFindWhatHangsWhereAComputeServerDies(String system) {
+    TrialPlan plan = TrialPlan.of(Systems.named(system), EnumSet.of(Fault.CRASH_COMPUTE));
+    List<String> hangs = new ArrayList<>();
+    for (long seed = 1; seed <= 3; seed++) {
+      TrialResult result = Trial.run(plan, seed);
+      assertThat(result.violations())
+          .as("seed %d", seed)
+          .noneMatch(violation -> violation.startsWith("the run ended early"));
+      if (result.hangs().first() != null) {
+        hangs.add(result.hangs().first());
+      }
+    }
+    assertThat(hangs).isNotEmpty().allMatch(hang -> hang.contains("stayed locked"));
   }
 
   /** A compute server that dies, its retrainer with it, leaves locks taken, and nothing else. */

@@ -50,7 +50,8 @@ class WatchdogTest {
     try (Cluster cluster = cluster()) {
       cluster.core(0).spawn("spinner", this::spin);
       assertThatExceptionOfType(HangException.class)
-          .isThrownBy(() -> Watchdog.run(cluster, NANOS_MAX, EVENTS_MAX, 200_000_000))
+          .isThrownBy(
+              () -> Watchdog.run(cluster, () -> cluster.run(NANOS_MAX, EVENTS_MAX), 200_000_000))
           .withMessageContaining("spinner")
           .withMessageContaining("spin(");
       released.set(true);

@@ -1,0 +1,39 @@
+package pando.bench.simulate;
+
+import org.jspecify.annotations.Nullable;
+import pando.fabric.PandoException;
+import pando.fabric.StalledException;
+
+/** What stalled although every fault had ended and nothing else ran: it hangs for good. */
+public final class TrialHangs {
+  private @Nullable String first;
+  private int count;
+
+  TrialHangs() {}
+
+  /** Notes an operation that failed, where it stalled. */
+  void add(String operation, PandoException failure) {
+    if (!isStall(failure)) {
+      return;
+    }
+    if (first == null) {
+      first = operation + ": " + failure.getMessage();
+    }
+    count++;
+  }
+
+  /** Tells whether an operation failed because it waited for too long. */
+  static boolean isStall(PandoException failure) {
+    return failure instanceof StalledException || failure.getCause() instanceof StalledException;
+  }
+
+  /** Returns the number of operations that hang; the search ends after some. */
+  public int count() {
+    return count;
+  }
+
+  /** Returns the first of them, its key, and what it waited for; {@code null} where none hangs. */
+  public @Nullable String first() {
+    return first;
+  }
+}
