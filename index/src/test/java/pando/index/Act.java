@@ -2,12 +2,15 @@ package pando.index;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /** One operation of a session, and what it does to a map. */
 record Act(Kind kind, long key, long value) {
+  private static final int SCANNED = 20;
+
   /** The operations there are. */
   enum Kind {
     GET,
@@ -37,30 +40,40 @@ record Act(Kind kind, long key, long value) {
     return acts;
   }
 
-  /** Does it. */
-  void run(Session session) {
-    switch (kind) {
-      case GET -> session.get(key);
-      case PUT -> session.put(key, value);
-      case PUT_IF_ABSENT -> session.putIfAbsent(key, value);
-      case UPDATE -> session.update(key, value);
-      case REMOVE -> session.remove(key);
-      case FLOOR -> session.floor(key);
-      case CEILING -> session.ceiling(key);
-      case SCAN -> session.scan(key, 20, (seen, stored) -> true);
-    }
+  /** Does it; returns the entry or value it found, or what a scan visited. */
+  @Nullable Object run(Session session) {
+    return switch (kind) {
+      case GET -> session.get(key) ? session.value() : null;
+      case PUT -> session.put(key, value) ? session.value() : null;
+      case PUT_IF_ABSENT -> session.putIfAbsent(key, value) ? null : session.value();
+      case UPDATE -> session.update(key, value) ? session.value() : null;
+      case REMOVE -> session.remove(key) ? session.value() : null;
+      case FLOOR -> session.floor(key) ? Map.entry(session.key(), session.value()) : null;
+      case CEILING -> session.ceiling(key) ? Map.entry(session.key(), session.value()) : null;
+      case SCAN -> {
+        List<Map.Entry<Long, Long>> seen = new ArrayList<>();
+        session.scan(key, SCANNED, (each, stored) -> seen.add(Map.entry(each, stored)));
+        yield seen;
+      }
+    };
   }
 
-  /** Does it to a map; returns what the key has then. */
-  @Nullable Long run(NavigableMap<Long, Long> model) {
-    switch (kind) {
+  /** Does it to a map; returns what a session would. */
+  @Nullable Object run(NavigableMap<Long, Long> model) {
+    return switch (kind) {
+      case GET -> model.get(key);
       case PUT -> model.put(key, value);
       case PUT_IF_ABSENT -> model.putIfAbsent(key, value);
-      case UPDATE -> model.computeIfPresent(key, (same, before) -> value);
+      case UPDATE -> model.replace(key, value);
       case REMOVE -> model.remove(key);
-      default -> {}
-    }
-    return model.get(key);
+      case FLOOR -> model.floorEntry(key);
+      case CEILING -> model.ceilingEntry(key);
+      case SCAN ->
+          model.tailMap(key, true).entrySet().stream()
+              .limit(SCANNED)
+              .map(Map.Entry::copyOf)
+              .toList();
+    };
   }
 
   /** Returns changes of the same entry and its neighbours, and it once more. */

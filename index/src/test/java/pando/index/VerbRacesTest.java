@@ -1,0 +1,184 @@
+package pando.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
+
+/**
+ * Another session changes entries before each of an operation's verbs in turn, as far as no lock
+ * keeps it out. What the operation returns and what the index holds is then as if it had taken
+ * place at once, before, between or behind the other's changes; scans take each leaf at once, and
+ * what they return is another test's. Not for DEX: its operations wait for each other inside a
+ * compute server, and a hook has but one thread.
+ */
+@Timeout(120)
+class VerbRacesTest {
+  /** How many kinds of changes are tried before each verb; else the next in turn. */
+  private static final int MEANWHILES = Seeds.count(1, Meanwhile.values().length);
+
+  private static final Object NOT_DONE = "not done";
+
+  private static final List<String> SYSTEMS =
+      List.of(
+          "SHERMAN validation=checksum",
+          "P_SHERMAN validation=lines",
+          "FG validation=versions",
+          "DEFT validation=opdv",
+          "DEFT validation=checksum sx-locks=off",
+          "ROLEX retraining=on",
+          "XSTORE_D retraining=on");
+
+  private static final List<String> MORE_SYSTEMS =
+      List.of(
+          "SHERMAN validation=lines",
+          "SHERMAN validation=versions",
+          "FG validation=checksum",
+          "DEFT validation=versions",
+          "DEFT validation=checksum",
+          "DEFT validation=opdv hash-leaves=off segments=off");
+
+  /** What the other session does. */
+  enum Meanwhile {
+    ADDS,
+    REMOVES,
+    SAME_KEY;
+
+    private List<Act> acts(long key) {
+      return switch (this) {
+        case ADDS -> around(key).mapToObj(each -> new Act(Act.Kind.PUT, each, -each)).toList();
+        case REMOVES -> around(key).mapToObj(each -> new Act(Act.Kind.REMOVE, each, 0)).toList();
+        case SAME_KEY ->
+            List.of(
+                new Act(Act.Kind.PUT, key, -1),
+                new Act(Act.Kind.REMOVE, key, 0),
+                new Act(Act.Kind.PUT_IF_ABSENT, key, -2));
+      };
+    }
+
+    /** Returns a key and enough others near it to split leaves, or to merge them. */
+    private static LongStream around(long key) {
+      return LongStream.range(0, 40).map(i -> key + (i % 2 == 0 ? i / 2 : -i / 2) * 3);
+    }
+  }
+
+  static Stream<String> systems() {
+    Stream<String> more = MORE_SYSTEMS.stream().limit(Seeds.count(0, MORE_SYSTEMS.size()));
+    return Stream.concat(SYSTEMS.stream(), more);
+  }
+
+  @ParameterizedTest
+  @MethodSource("systems")
+  void shouldTakePlaceAtOnceWhateverOthersDoBetweenItsVerbs(String settings) {
+    String[] parts = settings.split(" ", 2);
+    Configuration configuration =
+        SystemUnderTest.of(parts[0]).tiny(2).with(parts[1]).with("lock-wait-millis=2");
+    int tries = 0;
+    int races = 0;
+    for (Way way : Way.all(configuration)) {
+      for (int posting = 0; posting < way.posted().size(); posting++) {
+        for (int i = 0; i < MEANWHILES; i++) {
+          Meanwhile meanwhile = Meanwhile.values()[tries++ % Meanwhile.values().length];
+          races += race(configuration, way, posting, meanwhile) ? 1 : 0;
+        }
+      }
+    }
+    assertThat(races).as("operations that others changed something in").isGreaterThan(10);
+  }
+
+  /** Tells whether the other session could change something. */
+  private static boolean race(
+      Configuration configuration, Way way, int posting, Meanwhile meanwhile) {
+    String what = way.act() + " behind " + way.before().size() + " others, posting=" + posting;
+    NavigableMap<Long, Long> before = new TreeMap<>();
+    List<Act> done = new ArrayList<>();
+    try (HookedFabric fabric = Way.open()) {
+      RangeIndex index = configuration.create(fabric);
+      NavigableMap<Long, Long> held;
+      boolean raced;
+      try (index;
+          Session session = index.session();
+          Session other = index.session()) {
+        way.prepare(index, session, before);
+        int[] left = {posting};
+        fabric.hookNext(
+            verbs -> left[0]-- == 0,
+            verbs -> {
+              doAll(meanwhile.acts(way.act().key()), other, done);
+              verbs.post();
+            });
+        Object found = NOT_DONE;
+        try {
+          found = way.act().run(session);
+        } catch (StalledException e) {
+          // The other session gave up beside this one's lock, and keeps its ticket until it goes
+          // on.
+        }
+        fabric.unhook();
+        held = Entries.scan(other);
+        check(before, done, way.act(), found, held, what);
+        Entries.check(session, held, what);
+        raced = found != NOT_DONE && !done.isEmpty();
+      } catch (RuntimeException e) {
+        throw new AssertionError(what, e);
+      }
+      assertThat(TreeCheck.walk(fabric, configuration).entries()).as(what).isEqualTo(held);
+      return raced;
+    }
+  }
+
+  /** Does changes until a lock is in the way; one that is not told apart from done is looked up. */
+  private static void doAll(List<Act> acts, Session session, List<Act> done) {
+    for (Act act : acts) {
+      try {
+        act.run(session);
+        done.add(act);
+      } catch (StalledException e) {
+        return;
+      } catch (UnknownOutcomeException e) {
+        @Nullable Long found = Entries.get(session, act.key());
+        if (Objects.equals(found, act.kind() == Act.Kind.REMOVE ? null : act.value())) {
+          done.add(act);
+        }
+        return;
+      }
+    }
+  }
+
+  /** Looks for an order of an operation and others' that explains what it found and left. */
+  private static void check(
+      NavigableMap<Long, Long> before,
+      List<Act> others,
+      Act act,
+      @Nullable Object found,
+      NavigableMap<Long, Long> held,
+      String what) {
+    List<NavigableMap<Long, Long>> ends = new ArrayList<>();
+    List<@Nullable Object> explained = new ArrayList<>();
+    for (int first = 0; first <= others.size(); first++) {
+      NavigableMap<Long, Long> model = new TreeMap<>(before);
+      others.subList(0, first).forEach(each -> each.run(model));
+      @Nullable Object expected = found == NOT_DONE ? found : act.run(model);
+      others.subList(first, others.size()).forEach(each -> each.run(model));
+      ends.add(model);
+      if (model.equals(held)) {
+        explained.add(expected);
+      }
+    }
+    assertThat(ends).as(what).contains(held);
+    if (act.kind() != Act.Kind.SCAN || found == NOT_DONE) {
+      assertThat(explained).as(what).contains(found);
+    }
+  }
+}
