@@ -59,14 +59,14 @@ public interface Fabric extends AutoCloseable {
    * step.
    *
    * @param name of the thread that takes the steps
-   * @param step does some work, and tells whether there may be more
+   * @param step does some work, and returns whether there may be more
    */
   BackgroundTask background(String name, BooleanSupplier step);
 
   /** Returns each memory server's use of its pool, by asking it. */
   List<PoolUsage> usage();
 
-  /** Lets go of the memory servers, and stops those that live inside this fabric. */
+  /** Detaches from the memory servers, and stops those inside this fabric. */
   @Override
   void close();
 }

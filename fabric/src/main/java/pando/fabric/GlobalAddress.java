@@ -67,12 +67,12 @@ public final class GlobalAddress {
     return address & OFFSET_MASK & ~ON_CHIP;
   }
 
-  /** Tells whether an address lies in on-chip memory. */
+  /** Returns whether an address lies in on-chip memory. */
   public static boolean isOnChip(long address) {
     return (address & ON_CHIP) != 0;
   }
 
-  /** Tells whether a pointer names a local frame. */
+  /** Returns whether a pointer names a local frame. */
   public static boolean isSwizzled(long pointer) {
     return pointer < 0;
   }

@@ -7,7 +7,7 @@ public interface RegisteredMemory extends AutoCloseable {
   /** Returns the bytes, native and 64-byte aligned. Throws on access after {@link #close()}. */
   MemorySegment segment();
 
-  /** Gives the memory back. No worker may use it any more. */
+  /** Frees the memory. No worker may use it any more. */
   @Override
   void close();
 }

@@ -1,8 +1,8 @@
 package pando.fabric;
 
 /**
- * A bounded wait ended. The message tells what was waited for and who held it; the operation took
- * no effect and may be tried again.
+ * A wait reached its limit. The message names what was waited for and its holder. The operation
+ * took no effect and may be tried again.
  */
 public final class StalledException extends PandoException {
   private static final long serialVersionUID = 1L;

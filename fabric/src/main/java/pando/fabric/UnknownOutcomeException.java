@@ -1,8 +1,8 @@
 package pando.fabric;
 
 /**
- * An operation failed when it may have had its effect already, or may have it later, or never: look
- * before you repeat it. So does a CALL that a memory server took and has not answered in time.
+ * An operation failed, and may have taken effect, may take effect later, or never: read before you
+ * repeat it. Thrown as well for a CALL that a memory server took and did not answer in time.
  */
 public final class UnknownOutcomeException extends PandoException {
   private static final long serialVersionUID = 1L;

@@ -3,8 +3,8 @@ package pando.fabric;
 /**
  * What one worker, or several together, have issued: exact, and the same on every machine.
  *
- * <p>Written by the owning worker alone and free of contention; another thread that reads it sees
- * values of some recent moment.
+ * <p>Written by the owning worker alone, without contention; another thread that reads them sees
+ * recent values, not a snapshot.
  */
 public final class VerbCounters {
   /** One-sided READs. */

@@ -43,7 +43,7 @@ public final class VerbList {
       return resultBytes;
     }
 
-    /** Tells whether this is an atomic. */
+    /** Returns whether this is an atomic. */
     public boolean isAtomic() {
       return resultBytes > 0;
     }

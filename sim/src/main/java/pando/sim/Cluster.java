@@ -137,7 +137,7 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * Has background tasks that were woken outside of a run take their steps at once, in no time: for
-   * those who warm up.
+   * a warm-up.
    */
   public void catchUp() {
     fabrics.forEach(SimFabric::catchUp);
@@ -177,7 +177,7 @@ public final class Cluster implements AutoCloseable {
     return client;
   }
 
-  /** Tells whether a compute server has crashed. */
+  /** Returns whether a compute server has crashed. */
   public boolean isCrashed(int computeServer) {
     return hosts.get(computeServer).isCrashed();
   }

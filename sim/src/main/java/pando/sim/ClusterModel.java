@@ -112,7 +112,7 @@ public final class ClusterModel {
     return DEFAULTS;
   }
 
-  /** Tells whether there is a constant of this name. */
+  /** Returns whether there is a constant of this name. */
   public static boolean has(String name) {
     return find(name) != null;
   }

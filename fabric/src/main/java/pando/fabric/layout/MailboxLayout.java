@@ -24,8 +24,8 @@ import pando.fabric.Worker;
  *    64  message          {@value pando.fabric.Worker#CALL_BYTES_MAX} bytes
  * </pre>
  *
- * <p>The states of a slot, and who moves it on. A pending bit is only a hint where to look: the
- * processor that moves a slot from POSTED to TAKEN serves it, and a bit left behind by a client
+ * <p>The states of a slot, and which side moves it on. A pending bit is only a hint where to look:
+ * the processor that moves a slot from POSTED to TAKEN serves it, and a bit left behind by a client
  * that died is harmless.
  *
  * <pre>
@@ -48,25 +48,45 @@ public final class MailboxLayout {
   /** The bytes "PANDO-M1". */
   public static final long MAGIC = 0x314d_2d4f_444e_4150L;
 
+  /** Offset of {@link #MAGIC}. */
   public static final long MAGIC_OFFSET = 0;
+
+  /** Offset of the incarnation. */
   public static final long INCARNATION_OFFSET = 8;
+
+  /** Offset of the number of the memory server. */
   public static final long SERVER_OFFSET = 16;
+
+  /** Offset of the size of DRAM. */
   public static final long DRAM_BYTES_OFFSET = 24;
+
+  /** Offset of the size of a chunk. */
   public static final long CHUNK_BYTES_OFFSET = 32;
+
   private static final long PENDING_OFFSET = 128;
   private static final long SLOTS_OFFSET = 4096;
 
+  /** Offset of the owner within a slot. */
   public static final long OWNER_OFFSET = 0;
+
+  /** Offset of the state within a slot. */
   public static final long STATE_OFFSET = 8;
+
+  /** Offset of the function number within a slot. */
   public static final long FUNCTION_OFFSET = 16;
+
+  /** Offset of the message's length within a slot. */
   public static final long LENGTH_OFFSET = 24;
+
+  /** Offset of the message within a slot. */
   public static final long MESSAGE_OFFSET = 64;
+
   static final long SLOT_BYTES = MESSAGE_OFFSET + Worker.CALL_BYTES_MAX;
 
   /** Bytes of the mailbox. */
   public static final long BYTES = SLOTS_OFFSET + SLOTS * SLOT_BYTES;
 
-  /** Owner of a slot that nobody uses. */
+  /** Owner of a slot that is free. */
   public static final long FREE = 0;
 
   /** The owner may fill in a request. */
@@ -95,12 +115,12 @@ public final class MailboxLayout {
 
   private MailboxLayout() {}
 
-  /** Returns where a word of the pending bits lies. */
+  /** Returns the offset of a word of the pending bits. */
   public static long pending(int word) {
     return PENDING_OFFSET + (long) word * Long.BYTES;
   }
 
-  /** Returns where a slot starts. */
+  /** Returns the offset of a slot. */
   public static long slot(int slot) {
     return SLOTS_OFFSET + slot * SLOT_BYTES;
   }

@@ -20,7 +20,7 @@ public final class ServerLayout {
   /** Bytes of the on-chip region. */
   public static final int ON_CHIP_BYTES = 256 << 10;
 
-  /** Where the first chunk starts. */
+  /** Offset of the first chunk. */
   public static final long CHUNKS_OFFSET = Fabric.CATALOGUE_BYTES;
 
   private static final long CHUNKS_MAX = 1 << 24;
@@ -71,17 +71,17 @@ public final class ServerLayout {
     return dramBytes;
   }
 
-  /** Returns where the on-chip region starts. */
+  /** Returns the offset of the on-chip region. */
   public long onChipOffset() {
     return dramBytes;
   }
 
-  /** Returns where the mailbox starts. */
+  /** Returns the offset of the mailbox. */
   public long mailboxOffset() {
     return onChipOffset() + ON_CHIP_BYTES;
   }
 
-  /** Returns the size of all of it. */
+  /** Returns the bytes of the whole memory. */
   public long bytes() {
     return mailboxOffset() + roundUp(MailboxLayout.BYTES);
   }

@@ -20,9 +20,16 @@ import pando.fabric.Worker;
  * </pre>
  */
 public final class SpaceMessage {
+  /** Function number: asks for a chunk, or for nodes that were returned. */
   public static final int ALLOCATE = 1;
+
+  /** Function number: returns nodes. */
   public static final int RELEASE = 2;
+
+  /** Function number: returns adjacent nodes of one chunk. */
   public static final int RELEASE_RUN = 3;
+
+  /** Function number: asks how much of the pool is in use. */
   public static final int USAGE = 4;
 
   /** Kind of a response to ALLOCATE: a whole chunk, of which no node is in use. */
@@ -43,7 +50,9 @@ public final class SpaceMessage {
 
   private SpaceMessage() {}
 
-  /** Returns where a field lies, and so the bytes of a message of so many fields. */
+  /**
+   * Returns the offset of a field by its number, which is also the size of the fields before it.
+   */
   public static int bytes(int fields) {
     return fields * Long.BYTES;
   }

@@ -1,2 +1,2 @@
-/** Where things lie in a memory server's memory and in its messages, and nothing else. */
+/** Offsets in a memory server's memory and in its messages, and nothing else. */
 package pando.fabric.layout;

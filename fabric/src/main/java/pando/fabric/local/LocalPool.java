@@ -31,8 +31,8 @@ public final class LocalPool implements AutoCloseable {
   }
 
   /**
-   * Makes memory servers without processor threads: whoever has the pool hands their CALLs to
-   * {@link MemoryServer#serve}. A CALL through {@link #fabric} finds nobody.
+   * Makes memory servers without processor threads. The caller passes their CALLs to {@link
+   * MemoryServer#serve}; a CALL through {@link #fabric} is not answered.
    */
   public static LocalPool unattended(PoolOptions options) {
     return of(

@@ -82,7 +82,7 @@ final class MappedTask implements BackgroundTask {
       while (!stopped) {
         if (state.compareAndSet(WOKEN, WORKING)) {
           work();
-          // Fails where somebody woke the task meanwhile.
+          // Fails where the task was woken meanwhile.
           state.compareAndSet(WORKING, RESTING);
         } else {
           LockSupport.park(this);

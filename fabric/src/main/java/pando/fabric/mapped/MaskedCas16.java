@@ -38,7 +38,7 @@ final class MaskedCas16 {
     }
     MemorySegment expectation = expectation();
     MemorySegment segment = link.segment();
-    // Both halves may stem from different moments; only a compare-exchange tells whether they do.
+    // The halves may be of different values; only a compare-exchange detects that.
     long low = Words.getAcquire(segment, position);
     long high = Words.getAcquire(segment, position + HIGH);
     while (true) {

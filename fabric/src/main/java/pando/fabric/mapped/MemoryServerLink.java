@@ -41,7 +41,7 @@ public final class MemoryServerLink {
     lostBecause = because;
   }
 
-  /** Tells whether the memory server was declared lost. */
+  /** Returns whether the memory server was declared lost. */
   public boolean isLost() {
     return lostBecause != null;
   }

@@ -35,7 +35,7 @@ public final class Owner {
     return SELF;
   }
 
-  /** Tells whether a process still runs. */
+  /** Returns whether a process still runs. */
   public static boolean isAlive(long owner) {
     long pid = owner >>> START_BITS;
     if (!Files.exists(Path.of("/proc/self/stat"))) {

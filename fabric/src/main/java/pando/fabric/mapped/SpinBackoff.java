@@ -6,9 +6,9 @@ import pando.fabric.Backoff;
 /**
  * Waits in real time: spins at first, then lets other threads run, then sleeps longer and longer.
  *
- * <p>Nobody takes the processor from a virtual thread. One that only yields comes back before
- * threads whose timers have run out, and those that it waits for may be among them; so it sleeps
- * where another yields, and now and then where another spins.
+ * <p>A virtual thread keeps its carrier until it gives way, and one that yields is scheduled again
+ * before threads whose timers expired. The thread that it waits for may be one of these. So a
+ * virtual thread sleeps where a platform thread yields, and now and then where that would spin.
  */
 final class SpinBackoff implements Backoff {
   private static final int YIELDING_ATTEMPTS = 64;

@@ -26,7 +26,7 @@ public final class Atomic16 {
 
   private Atomic16() {}
 
-  /** Tells whether this machine has it. */
+  /** Returns whether this machine has a 16-byte compare-exchange. */
   public static boolean isAvailable() {
     return COMPARE_EXCHANGE != null;
   }

@@ -64,7 +64,7 @@ final class Linux {
 
   private Linux() {}
 
-  /** Tells whether this is Linux and native calls work. */
+  /** Returns whether this is Linux and native calls work. */
   static boolean isAvailable() {
     return AVAILABLE;
   }

@@ -25,7 +25,7 @@ final class MemoryFile {
     }
   }
 
-  /** Lets go of a file. It ends with its last mapping. */
+  /** Closes a file. It ends with its last mapping. */
   static void close(int descriptor) {
     Linux.CLOSE.call("descriptor=" + descriptor, descriptor);
   }

@@ -30,7 +30,7 @@ final class NativeFunction {
     this.handle = NativeMemory.systemFunction(name, descriptor, all).orElse(null);
   }
 
-  /** Tells whether the C library has the function. */
+  /** Returns whether the C library has the function. */
   boolean isLinked() {
     return handle != null;
   }

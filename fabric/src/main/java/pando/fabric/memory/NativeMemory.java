@@ -100,7 +100,7 @@ public final class NativeMemory implements AutoCloseable {
     return segment;
   }
 
-  /** Gives the memory back. Does nothing the second time. */
+  /** Frees the memory. Does nothing the second time. */
   @Override
   public synchronized void close() {
     if (arena.scope().isAlive()) {

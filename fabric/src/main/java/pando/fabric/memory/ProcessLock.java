@@ -11,7 +11,7 @@ import java.util.Optional;
  * A lock on a file that its holder keeps until it closes it or dies, however it dies.
  *
  * <p>Belongs to the open file, not to the process as the locks of {@code java.nio} do: others in
- * the same process may open and close the file, and may ask who holds it, without harm.
+ * the same process may open and close the file, and may ask whether it is held, without harm.
  */
 public final class ProcessLock implements AutoCloseable {
   private static final int OWNER_READS_AND_WRITES = 0600;
@@ -50,7 +50,7 @@ public final class ProcessLock implements AutoCloseable {
     return Optional.empty();
   }
 
-  /** Tells whether somebody holds the lock, without taking it. */
+  /** Returns whether a process holds the lock, without taking it. */
   public static boolean isHeld(Path file) {
     if (Files.notExists(file)) {
       return false;
@@ -65,7 +65,7 @@ public final class ProcessLock implements AutoCloseable {
     }
   }
 
-  /** Gives the lock back. Does nothing the second time. */
+  /** Unlocks the file. Does nothing the second time. */
   @Override
   public synchronized void close() {
     if (!closed) {

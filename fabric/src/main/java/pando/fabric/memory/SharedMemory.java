@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that several processes map: a memory file without a name, which lives as long as somebody
+ * Memory that several processes map: a memory file without a name, which lives as long as a process
  * has it open or mapped.
  *
  * <p>All of it is committed when it is created, and its size is sealed. Without both, an atomic on

@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * Access to the 8-byte little-endian words of native memory. The access mode is in the name: a
- * plain access says nothing, the others are those of {@link VarHandle}. Offsets must be multiples
+ * Access to the 8-byte little-endian words of native memory. The name of a method has the access
+ * mode, as {@link VarHandle} names it; without one, the access is plain. Offsets must be multiples
  * of 8 unless the name says otherwise.
  */
 public final class Words {
@@ -58,7 +58,7 @@ public final class Words {
     return (long) LONG.compareAndExchange(segment, offset, expected, desired);
   }
 
-  /** Stores {@code desired} if the word equals {@code expected}; tells whether it did. */
+  /** Stores {@code desired} if the word equals {@code expected}; returns whether it did. */
   public static boolean compareAndSet(
       MemorySegment segment, long offset, long expected, long desired) {
     return (boolean) LONG.compareAndSet(segment, offset, expected, desired);

@@ -163,7 +163,7 @@ public final class NodeAllocator {
     }
   }
 
-  /** Fetches a chunk or a batch of nodes; tells whether there was any. */
+  /** Fetches a chunk or a batch of nodes; returns whether the memory server had any. */
   private boolean refill(Worker worker, long callMessage, int server) {
     Shelf shelf = shelves[server];
     try {

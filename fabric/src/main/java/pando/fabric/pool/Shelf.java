@@ -2,7 +2,7 @@ package pando.fabric.pool;
 
 /**
  * The unused nodes of one memory server that a compute server holds. Its methods lock it and return
- * at once; nobody holds the lock during a verb.
+ * at once; no worker holds the lock during a verb.
  */
 final class Shelf {
   /** No node. */
@@ -75,7 +75,7 @@ final class Shelf {
     return runs.size() == 0 ? new long[0] : new long[] {runs.pop(), runs.pop()};
   }
 
-  /** Tells whether the caller is the one to ask the memory server for more. */
+  /** Returns whether the caller is the one to ask the memory server for more. */
   synchronized boolean startRefill() {
     boolean first = !refilling;
     refilling = true;
@@ -92,7 +92,7 @@ final class Shelf {
     passesLeft = PASSES;
   }
 
-  /** Tells whether to pass by a memory server that was full a short while ago. */
+  /** Returns whether to pass by a memory server that was full a short while ago. */
   synchronized boolean passBy() {
     if (passesLeft == 0 || nodes.size() > 0 || runs.size() > 0) {
       return false;

@@ -9,7 +9,7 @@ import pando.fabric.memory.Words;
 
 /**
  * The memory server's side of the mailbox: finds requests, takes them out, puts responses in. Lock
- * free; each request is served once, by whoever takes it.
+ * free; each request is served once, by the processor that takes it.
  */
 final class Mailbox {
   /** No request waits. */

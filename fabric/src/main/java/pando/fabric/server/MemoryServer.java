@@ -9,8 +9,8 @@ import pando.fabric.layout.ServerLayout;
 import pando.fabric.memory.Words;
 
 /**
- * One memory server over memory that somebody else provides and takes back. Its processor threads
- * run from {@link #start} until {@link #close()}. Verbs do without them.
+ * One memory server over memory that the caller provides and frees. Its processor threads run from
+ * {@link #start} until {@link #close()}. Verbs do without them.
  */
 public final class MemoryServer implements AutoCloseable {
   private static final long JOIN_MILLIS_MAX = 5_000;

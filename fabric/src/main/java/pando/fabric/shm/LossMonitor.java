@@ -12,8 +12,8 @@ import pando.fabric.mapped.Owner;
 /**
  * Watches the memory servers of one fabric and declares those lost that died.
  *
- * <p>The lock tells of an orderly end too. The process is looked at besides, since one that is
- * killed keeps its locks until all its memory is unmapped.
+ * <p>The lock shows an orderly end, too. The process is checked as well, since a killed one keeps
+ * its locks until all its memory is unmapped.
  */
 final class LossMonitor implements Runnable {
   private static final long PERIOD_MILLIS = 200;

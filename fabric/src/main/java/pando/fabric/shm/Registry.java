@@ -33,8 +33,8 @@ import pando.fabric.memory.ProcessLock;
  *
  * <p>A memory server deletes its files at its end, and those of all that died when it starts.
  *
- * <p>Whoever can write there can make a client map memory of any process of the user; so the
- * directory must belong to the user alone and must not be a link to another.
+ * <p>A user with write access to the directory can make a client map memory of any process of its
+ * owner. So the directory must belong to the user alone and must not be a link to another.
  */
 final class Registry {
   /** System property that names another directory. */
@@ -90,7 +90,7 @@ final class Registry {
     }
   }
 
-  /** Gives a name back, and takes its entry back. */
+  /** Deletes the files of a name that was acquired, and unlocks it. */
   void release(String name, ProcessLock lock) {
     if (Files.notExists(directory)) {
       lock.close();
@@ -122,7 +122,7 @@ final class Registry {
     return lock.get();
   }
 
-  /** Deletes what memory servers left behind that were killed, and nothing else. */
+  /** Deletes the files that killed memory servers left behind, and nothing else. */
   private void deleteDead() throws IOException {
     try (DirectoryStream<Path> locks = Files.newDirectoryStream(directory, "?*" + LOCK)) {
       for (Path file : locks) {
@@ -135,7 +135,7 @@ final class Registry {
     }
   }
 
-  /** Tells whether the files of a name are a memory server's: the directory may be any. */
+  /** Returns whether a memory server wrote the files of a name: a user may choose any directory. */
   private boolean isOurs(String name) throws IOException {
     Path file = entryFile(name);
     if (!Files.isRegularFile(lockFile(name), LinkOption.NOFOLLOW_LINKS)
@@ -184,7 +184,7 @@ final class Registry {
     }
   }
 
-  /** Tells whether the memory server of a name runs. */
+  /** Returns whether the memory server of a name runs. */
   boolean isRunning(String name) {
     return ProcessLock.isHeld(lockFile(name));
   }
@@ -224,7 +224,7 @@ final class Registry {
     try {
       Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PRIVATE));
     } catch (FileAlreadyExistsException e) {
-      // Checked next, whoever made it.
+      // It is checked next.
     }
   }
 

@@ -28,16 +28,16 @@ public final class LocalLocks {
   private final AtomicIntegerArray next;
   private final AtomicIntegerArray serving;
 
-  /** How often each lock was handed over since it was taken; for its holder alone. */
+  /** By lock, how often it was handed over since it was taken; for its holder alone. */
   private final byte[] handovers;
 
-  /** Whether the holder has the global lock from the one before; for its holder alone. */
+  /** By lock, whether the holder got the global lock from the one before; for its holder alone. */
   private final boolean[] handed;
 
-  /** What the global lock's word holds besides, where it was handed over. */
+  /** By lock, the rest of the global lock's word, where that was handed over. */
   private final long[] words;
 
-  /** Tickets whose owners went away, and their locks. */
+  /** Tickets of waiters that timed out, with their locks. */
   private final Set<Long> abandoned = new HashSet<>();
 
   private volatile int abandonedCount;
@@ -51,7 +51,7 @@ public final class LocalLocks {
   }
 
   /**
-   * Takes a lock, after those who came before.
+   * Takes a lock, behind the waiters that came before.
    *
    * @param waitNanos how long to wait at the most
    * @return whether it was taken
@@ -90,13 +90,13 @@ public final class LocalLocks {
     return Math.max(Math.min(attempt / ATTEMPTS_TO_A_PAUSE, SPINNING), ahead - 1);
   }
 
-  /** Takes a lock if nobody has it. */
+  /** Takes a lock if it is free. */
   boolean tryLock(int lock) {
     int ticket = serving.get(lock);
     return next.compareAndSet(lock, ticket, ticket + 1);
   }
 
-  /** Tells whether the global lock came with the local one. For the holder. */
+  /** Returns whether the global lock came with the local one. For the holder. */
   boolean isHanded(int lock) {
     return handed[lock];
   }
@@ -106,12 +106,16 @@ public final class LocalLocks {
     return words[lock];
   }
 
-  /** Tells whether the holder should hand the global lock over: somebody waits, and it may. */
+  /**
+   * Returns whether the holder should hand the global lock over: a session waits.
+   *
+   * @param most hand-overs in a row
+   */
   boolean mayHandOver(int lock, int most) {
     return handovers[lock] < most && next.get(lock) - serving.get(lock) > 1;
   }
 
-  /** Lets go of a lock, and of the global one with it. */
+  /** Releases a lock, and the global one with it. */
   void release(int lock) {
     handed[lock] = false;
     handovers[lock] = 0;
@@ -119,10 +123,10 @@ public final class LocalLocks {
   }
 
   /**
-   * Lets go of a lock and hands the global one to whoever is next.
+   * Releases a lock and hands the global one to the next waiter.
    *
-   * @return whether somebody took it; else, as he who was next went away, the lock and the global
-   *     one are still the caller's
+   * @return whether the next waiter took over; where it had timed out, the caller still holds both
+   *     locks
    */
   boolean handOver(int lock, long word) {
     handed[lock] = true;
@@ -132,7 +136,7 @@ public final class LocalLocks {
     return abandonedCount == 0 || !takePlaceOf(lock, ticket);
   }
 
-  /** Returns what changes whenever somebody takes the lock, negative while somebody has it. */
+  /** Returns a number that changes whenever the lock is taken, negative while it is held. */
   public long state(int lock) {
     int ticket = serving.get(lock);
     return next.get(lock) == ticket ? ticket & 0xFFFF_FFFFL : -1;
@@ -153,7 +157,7 @@ public final class LocalLocks {
     }
   }
 
-  /** Takes the place of one who is served and went away. */
+  /** Takes over the ticket that is served, where its waiter timed out. */
   @SuppressWarnings("NonAtomicVolatileUpdate") // Written under the monitor alone.
   private synchronized boolean takePlaceOf(int lock, int ticket) {
     if (!abandoned.remove(key(lock, ticket))) {
@@ -163,7 +167,7 @@ public final class LocalLocks {
     return true;
   }
 
-  /** Gives a ticket up; {@code false} where its turn has come after all. */
+  /** Abandons a ticket; returns {@code false} where its turn came meanwhile. */
   @SuppressWarnings("NonAtomicVolatileUpdate") // Written under the monitor alone.
   private synchronized boolean abandon(int lock, int ticket) {
     abandoned.add(key(lock, ticket));

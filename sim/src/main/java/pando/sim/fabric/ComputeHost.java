@@ -34,7 +34,7 @@ public final class ComputeHost {
     this.random = simulation.fork();
   }
 
-  /** Tells whether the machine has crashed. */
+  /** Returns whether the machine has crashed. */
   public boolean isCrashed() {
     return crashed;
   }

@@ -14,7 +14,7 @@ import pando.sim.time.Simulation;
  *
  * <p>A task that rests is nothing at all to the simulation, which therefore ends a run without
  * asking it, and of which nothing stays behind: a virtual thread that was parked for good would. A
- * wake outside of runs waits for the next, or for somebody to ask for {@link #catchUp}.
+ * wake outside of runs waits for the next, or for {@link #catchUp}.
  */
 final class SimTask implements BackgroundTask {
   private final ComputeHost host;

@@ -52,7 +52,7 @@ public enum Fault {
     return nanosMax;
   }
 
-  /** Tells whether every index must behave as if it had not happened. */
+  /** Returns whether every index must behave as if it had not happened. */
   public boolean isHarmless() {
     return switch (this) {
       case TORN, LATE_READ, DELAY, PAUSE, CLOCK_JUMP -> true;
@@ -60,7 +60,7 @@ public enum Fault {
     };
   }
 
-  /** Tells whether it strikes no more than once in a run. */
+  /** Returns whether it strikes no more than once in a run. */
   public boolean strikesOnce() {
     return switch (this) {
       case CRASH_COMPUTE, CRASH_MEMORY, WIPE_MEMORY -> true;

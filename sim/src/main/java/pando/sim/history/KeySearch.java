@@ -34,8 +34,8 @@ final class KeySearch {
   }
 
   /**
-   * Leaves out operations of unknown outcome that stored what nobody ever saw: an order with them
-   * is as good without, unless an unknown update needed what they stored.
+   * Leaves out operations of unknown outcome that stored what was never seen: an order with them is
+   * as good without, unless an unknown update needed what they stored.
    */
   private static List<Operation> withoutTraceless(List<Operation> operations) {
     Set<Long> seen = new HashSet<>();

@@ -47,7 +47,7 @@ public record Operation(
       throw new IllegalArgumentException("no such operation: '" + name + "'");
     }
 
-    /** Tells whether it may store a value. */
+    /** Returns whether the operation may store a value. */
     boolean stores() {
       return this != GET && this != REMOVE;
     }
@@ -68,12 +68,12 @@ public record Operation(
     return new Operation(client, start, UNKNOWN, kind, key, stored, null);
   }
 
-  /** Tells whether the client learned what became of it. */
+  /** Returns whether the client learned the outcome. */
   public boolean isKnown() {
     return end != UNKNOWN;
   }
 
-  /** Tells whether the answer is right where the key has a value, {@code null} for none. */
+  /** Returns whether the answer is right where the key has a value, {@code null} for none. */
   boolean answersFor(@Nullable Long state) {
     return !isKnown() || Objects.equals(before, state);
   }

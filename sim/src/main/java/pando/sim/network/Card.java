@@ -94,12 +94,12 @@ final class Card {
     return in.busy();
   }
 
-  /** Tells whether a message can be taken from the wire. */
+  /** Returns whether a message can be taken from the wire. */
   boolean hasRoom(Message message) {
     return !message.isOnHost() || !isTaken(message) || parked < parkedMax;
   }
 
-  /** Tells whether an atomic's bucket is taken. */
+  /** Returns whether an atomic's bucket is taken. */
   boolean isTaken(Message atomic) {
     return taken[bucket(atomic)];
   }

@@ -133,7 +133,7 @@ public final class Message implements Runnable {
     return local;
   }
 
-  /** Tells whether the value that was found belongs to a local offset. */
+  /** Returns whether the value that was found belongs to a local offset. */
   public boolean returnsWord() {
     return kind != null && kind.isAtomic() && kind != Kind.MASKED_CAS_16;
   }
@@ -143,7 +143,7 @@ public final class Message implements Runnable {
     return failure;
   }
 
-  /** Lets the verb take effect at once; tells whether an atomic stored. */
+  /** Lets the verb take effect at once; returns whether an atomic stored. */
   public boolean apply() {
     try {
       return applyTo(memory);
@@ -162,17 +162,17 @@ public final class Message implements Runnable {
     return queuePair;
   }
 
-  /** Tells whether this is an atomic on host memory. */
+  /** Returns whether this is an atomic on host memory. */
   boolean isOnHost() {
     return kind != null && kind.isAtomic() && !GlobalAddress.isOnChip(remote);
   }
 
-  /** Tells whether this moves bytes. */
+  /** Returns whether this moves bytes. */
   boolean moves() {
     return kind == Kind.READ || kind == Kind.WRITE;
   }
 
-  /** Tells whether this has to wait for the answers to READs posted before it. */
+  /** Returns whether this has to wait for the answers to READs posted before it. */
   boolean isFenced() {
     return kind != Kind.READ && queuePair.reads > 0;
   }

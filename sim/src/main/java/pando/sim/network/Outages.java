@@ -62,7 +62,7 @@ final class Outages {
     downUntil[server] = simulation.now() + down;
   }
 
-  /** Tells whether the memory server crashed since a message was sent. */
+  /** Returns whether the memory server crashed since a message was sent. */
   boolean hasCrashedSince(Message message) {
     return message.incarnation != incarnations[message.queuePair().memoryServer];
   }

@@ -31,7 +31,7 @@ final class Tear {
     }
   }
 
-  /** Tells whether a verb moves more than lands as one. */
+  /** Returns whether a verb moves more than lands as one. */
   static boolean isPossible(Message message) {
     return message.moves() && skew(message) + message.length > LINE_BYTES;
   }

@@ -32,7 +32,7 @@ public final class Client {
     this.simulation = simulation;
     this.core = core;
     this.afterWait = afterWait;
-    // A scheduler of its own for each thread: whoever wakes a thread is told which one.
+    // A scheduler of its own for each thread: the scheduler knows which thread it wakes.
     Executor scheduler = this::accept;
     this.thread = VirtualThreads.unstarted(name, scheduler, () -> run(body));
   }
@@ -145,14 +145,17 @@ public final class Client {
     resuming = false;
   }
 
-  /** Takes the thread from whoever woke it, who may be any thread and hears of no failure. */
+  /**
+   * Takes over the thread that was woken. The waking thread, which may be any, learns of no
+   * failure.
+   */
   private void accept(Runnable task) {
     ready = task;
     if (simulation.isOver()) {
       return;
     }
     if (simulation.checkThread(thread.getName()) && !resuming) {
-      // Another client let go of a lock that this one waits for.
+      // Another client released a lock that this one waits for.
       simulation.at(simulation.now(), goOn);
     }
   }

@@ -12,11 +12,11 @@ public final class Resource {
   public Resource() {}
 
   /**
-   * Serves somebody.
+   * Serves one request.
    *
-   * @param arrival when he comes
-   * @param service how long he takes
-   * @return when he is done
+   * @param arrival when it comes
+   * @param service how long it takes
+   * @return when it is done
    */
   public long serve(long arrival, long service) {
     freeAt = Math.max(freeAt, arrival) + service;
@@ -24,7 +24,7 @@ public final class Resource {
     return freeAt;
   }
 
-  /** Stands still: serves nobody for a while, and is not busy. */
+  /** Stands still: serves nothing for a while, and is not busy. */
   public void pause(long arrival, long picos) {
     freeAt = Math.max(freeAt, arrival) + picos;
   }

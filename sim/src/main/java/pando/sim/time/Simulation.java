@@ -115,7 +115,7 @@ public final class Simulation {
     startsOfRuns.remove(start);
   }
 
-  /** Tells whether a run is under way. May be asked from any thread. */
+  /** Returns whether a run is under way. May be asked from any thread. */
   public boolean isRunning() {
     return thread != null;
   }
@@ -201,7 +201,7 @@ public final class Simulation {
     over = true;
     for (int round = 0; !clients.isEmpty() && round < ENDING_ROUNDS_MAX; round++) {
       if (round > 1) {
-        // Whoever waits for a monitor is woken by a thread of the JVM, in real time.
+        // A waiter for a monitor is woken by a thread of the JVM, in real time.
         LockSupport.parkNanos(ENDING_ROUND_NANOS);
       }
       for (Client client : clients) {
@@ -267,7 +267,7 @@ public final class Simulation {
     }
   }
 
-  /** Tells whether a thread is the simulation's, or the client that it carries. */
+  /** Returns whether a thread is the simulation's, or the client that it carries. */
   @SuppressWarnings("ReferenceEquality") // Threads are what they are.
   private boolean hasThread(Thread other) {
     Client client = running;
