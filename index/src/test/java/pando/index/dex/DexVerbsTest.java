@@ -1,0 +1,159 @@
+package pando.index.dex;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.NavigableMap;
+import java.util.function.LongConsumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.fabric.local.LocalFabric;
+import pando.fabric.server.PoolOptions;
+import pando.index.Entries;
+import pando.index.Session;
+import pando.index.Systems;
+
+/** What operations cost: the table of DEX in docs/systems.md. */
+@Timeout(60)
+class DexVerbsTest {
+  private static final int ENTRIES = 10_000;
+  private static final long STEP = 1_000;
+
+  private final NavigableMap<Long, Long> model = Entries.spaced(ENTRIES, STEP);
+
+  private Session session;
+  private DexIndex index;
+
+  /** Operations on keys that are there. */
+  enum Case {
+    GET,
+    PUT,
+    REMOVE_NOTHING
+  }
+
+  @ParameterizedTest(name = "{0} {1}")
+  @CsvSource({
+    // admission, operation, verbs of each
+    "1,           GET,            'reads=0, writes=0, atomics=0, calls=0, trips=0, in=0, out=0'",
+    "1,           PUT,            'reads=0, writes=0, atomics=0, calls=0, trips=0, in=0, out=0'",
+    "1,           REMOVE_NOTHING, 'reads=0, writes=0, atomics=0, calls=0, trips=0, in=0, out=0'",
+    "0,           GET,            'reads=1, writes=0, atomics=0, calls=0, trips=1, in=1000, out=0'",
+    "0,           PUT,            'reads=1, writes=1, atomics=0, calls=0, trips=2, in=1000,"
+        + " out=1000'",
+    "0,           REMOVE_NOTHING, 'reads=1, writes=0, atomics=0, calls=0, trips=1, in=1000, out=0'",
+  })
+  void shouldCost(String admission, Case operation, String verbs) {
+    run(
+        options().with("admission", admission),
+        () -> {
+          model.keySet().forEach(session::get);
+          for (long key : model.keySet()) {
+            assertThat(cost(operation(operation), key)).as("key %d", key).isEqualTo(verbs);
+          }
+        });
+  }
+
+  @Test
+  void shouldOffloadByOneCall() {
+    DexOptions options =
+        options().with("offloading", "on").with("contrary", "1").with("path-cost", "0.01");
+    run(
+        options,
+        () -> {
+          session.get(0);
+          assertThat(cost(session::get, ENTRIES * STEP / 2))
+              .isEqualTo("reads=0, writes=0, atomics=0, calls=1, trips=1, in=32, out=48");
+        });
+  }
+
+  @Test
+  void shouldSplitBelowASharedParentInFourTrips() {
+    run(
+        options().with("admission", "1"),
+        () -> {
+          model.keySet().forEach(session::get);
+          assertThat(firstWithAnAtomic(key -> session.put(key, key), STEP + 1, STEP * 1_000))
+              .isEqualTo("reads=1, writes=4, atomics=1, calls=0, trips=4, in=1008, out=3024");
+        });
+  }
+
+  @Test
+  void shouldMergeBelowASharedParentInThreeTrips() {
+    run(
+        options().with("admission", "1"),
+        () -> {
+          model.keySet().forEach(session::get);
+          assertThat(firstWithAnAtomic(session::remove, 0, ENTRIES * STEP))
+              .isEqualTo("reads=1, writes=3, atomics=1, calls=0, trips=3, in=1008, out=2024");
+        });
+  }
+
+  /**
+   * Returns what the first of many operations cost that met a shared node; the others cost less.
+   */
+  private String firstWithAnAtomic(LongConsumer operation, long from, long to) {
+    for (long key = from; key < to; key++) {
+      VerbCounters verbs = verbs(operation, key);
+      if (verbs.atomics > 0) {
+        return text(verbs);
+      }
+      assertThat(verbs.reads + verbs.writes).as("key %d", key).isZero();
+    }
+    throw new AssertionError("no shared node changed");
+  }
+
+  private LongConsumer operation(Case operation) {
+    return switch (operation) {
+      case GET -> session::get;
+      case PUT -> key -> session.put(key, ~key);
+      case REMOVE_NOTHING -> key -> session.remove(key + 1);
+    };
+  }
+
+  private String cost(LongConsumer operation, long key) {
+    return text(verbs(operation, key));
+  }
+
+  private VerbCounters verbs(LongConsumer operation, long key) {
+    VerbCounters before = index.verbs().copy();
+    operation.accept(key);
+    VerbCounters verbs = index.verbs().copy();
+    verbs.subtract(before);
+    return verbs;
+  }
+
+  private static String text(VerbCounters verbs) {
+    return "reads=%d, writes=%d, atomics=%d, calls=%d, trips=%d, in=%d, out=%d"
+        .formatted(
+            verbs.reads,
+            verbs.writes,
+            verbs.atomics,
+            verbs.calls,
+            verbs.roundTrips,
+            verbs.bytesIn,
+            verbs.bytesOut);
+  }
+
+  private static DexOptions options() {
+    return DexOptions.defaults().withComputeServers(1).with("offloading", "off");
+  }
+
+  private void run(DexOptions options, Runnable body) {
+    PoolOptions pool =
+        PoolOptions.defaults()
+            .withMemoryServers(2)
+            .withBytesPerServer(64 << 20)
+            .withHandlers(Systems.handlers());
+    try (Fabric fabric = LocalFabric.open(pool);
+        DexIndex opened = DexIndex.create(fabric, options);
+        Session first = opened.session()) {
+      index = opened;
+      session = first;
+      index.bulkLoad(Entries.of(model), 0.7);
+      body.run();
+    }
+  }
+}
