@@ -24,6 +24,9 @@ public interface Fabric extends AutoCloseable {
    */
   int CATALOGUE_BYTES = 16 << 10;
 
+  /** Bits of the name of a process: its process id in the upper half, else what tells it apart. */
+  int PROCESS_BITS = 44;
+
   /** Returns a short name, such as {@code local} or {@code shm}. */
   String name();
 
@@ -62,6 +65,16 @@ public interface Fabric extends AutoCloseable {
    * @param step does some work, and returns whether there may be more
    */
   BackgroundTask background(String name, BooleanSupplier step);
+
+  /**
+   * Returns the name of this process among all that use the memory servers, in {@value
+   * #PROCESS_BITS} bits and not 0: for a lock in the pool, say, whose holder may die. Its upper 22
+   * bits are the process id.
+   */
+  long process();
+
+  /** Tells whether a process has ended, so that it issues no verb any more. */
+  boolean isGone(long process);
 
   /** Returns each memory server's use of its pool, by asking it. */
   List<PoolUsage> usage();

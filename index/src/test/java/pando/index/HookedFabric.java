@@ -38,6 +38,7 @@ public final class HookedFabric implements Fabric {
   private int onChipBytes;
   private final List<BooleanSupplier> steps = new ArrayList<>();
   private boolean byHand;
+  private volatile long skippedNanos;
 
   /** Hooks nothing yet. */
   public HookedFabric(Fabric fabric) {
@@ -113,6 +114,11 @@ public final class HookedFabric implements Fabric {
 
   private static boolean isWrite(VerbList verbs) {
     return verbs.size() > 0 && verbs.kind(0) == Kind.WRITE;
+  }
+
+  /** Has all workers' clocks go forward. */
+  public void letTimePass(long nanos) {
+    skippedNanos += nanos;
   }
 
   /** Lets all verbs be as they are. Returns how often the hook took their place. */
@@ -279,6 +285,16 @@ public final class HookedFabric implements Fabric {
   }
 
   @Override
+  public long process() {
+    return fabric.process();
+  }
+
+  @Override
+  public boolean isGone(long process) {
+    return fabric.isGone(process);
+  }
+
+  @Override
   public List<PoolUsage> usage() {
     return fabric.usage();
   }
@@ -385,7 +401,7 @@ public final class HookedFabric implements Fabric {
 
     @Override
     public long nanoTime() {
-      return worker.nanoTime();
+      return worker.nanoTime() + skippedNanos;
     }
 
     @Override

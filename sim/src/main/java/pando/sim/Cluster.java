@@ -55,7 +55,14 @@ public final class Cluster implements AutoCloseable {
     for (int number = 0; number < options.computeServers(); number++) {
       ComputeHost host = new ComputeHost(number, simulation, faults, options.yieldShare());
       hosts.add(host);
-      fabrics.add(new SimFabric(memory, processors, host, network, options.model()));
+      fabrics.add(
+          new SimFabric(
+              memory,
+              processors,
+              host,
+              network,
+              options.model(),
+              other -> hosts.get(other).isCrashed()));
     }
   }
 

@@ -99,6 +99,16 @@ public final class MappedFabric implements Fabric {
   }
 
   @Override
+  public long process() {
+    return Owner.shortName();
+  }
+
+  @Override
+  public boolean isGone(long process) {
+    return !Owner.isAliveByShortName(process);
+  }
+
+  @Override
   public List<PoolUsage> usage() {
     try (RegisteredMemory memory = register(Worker.CALL_BYTES_MAX);
         Worker worker = worker(memory)) {

@@ -23,6 +23,7 @@ public final class MemoryServer implements AutoCloseable {
   private final List<Thread> threads = new ArrayList<>();
 
   /** Returns what the memory of a memory server is divided into. */
+  @SuppressWarnings("exports") // For the fabrics that make memory servers.
   public static ServerLayout layout(PoolOptions options) {
     return new ServerLayout(options.bytesPerServer(), options.chunkBytes());
   }

@@ -116,8 +116,15 @@ final class Cooler {
     if (!Frames.tryLock(memory, node)) {
       return false;
     }
-    if (!detachForCooling(context, node)) {
-      Frames.unlockUnchanged(memory, node);
+    boolean detached = false;
+    try {
+      detached = detachForCooling(context, node);
+    } finally {
+      if (!detached) {
+        Frames.unlockUnchanged(memory, node);
+      }
+    }
+    if (!detached) {
       return false;
     }
     Frames.setParent(memory, node, Frames.NONE);

@@ -100,18 +100,39 @@ public final class NodeCache implements AutoCloseable {
    * @param samples nodes to cool at a time, at least 1
    * @param sessionsMax contexts that can be open together besides {@link #house}, at least 1
    */
-  public NodeCache(
+  public static NodeCache create(
       Fabric fabric,
       NodeLayout layout,
       int capacity,
       int coolingCapacity,
       int samples,
       int sessionsMax) {
+    int frames = capacity + 1;
+    int contexts = sessionsMax + 1;
+    RegisteredMemory registered =
+        fabric.register(layout.offset(frames) + contexts * scratchBytes(layout));
+    try {
+      return new NodeCache(
+          fabric, registered, layout, capacity, coolingCapacity, samples, contexts);
+    } catch (Throwable e) {
+      registered.close();
+      throw e;
+    }
+  }
+
+  private NodeCache(
+      Fabric fabric,
+      RegisteredMemory registered,
+      NodeLayout layout,
+      int capacity,
+      int coolingCapacity,
+      int samples,
+      int contextsMax) {
     this.fabric = fabric;
     this.layout = layout;
     this.frames = capacity + 1;
-    this.contextsMax = sessionsMax + 1;
-    this.registered = fabric.register(scratch(contextsMax));
+    this.contextsMax = contextsMax;
+    this.registered = registered;
     this.memory = registered.segment();
     this.nextEntry = new AtomicInteger(frames + contextsMax);
     this.entries = frames + contextsMax + ABANDONED_MAX;
@@ -408,7 +429,7 @@ public final class NodeCache implements AutoCloseable {
       try {
         layout.writeImage(context.worker, copy);
       } catch (MemoryServerLostException | UnknownOutcomeException e) {
-        failure = e;
+        failure = failure instanceof UnknownOutcomeException ? failure : e;
         continue;
       }
       Frames.setDirty(memory, node, false);
@@ -428,8 +449,16 @@ public final class NodeCache implements AutoCloseable {
     return nodes * layout.nodeBytes();
   }
 
-  /** Drops every node. Nobody else may use the cache meanwhile, and nothing dirty may be left. */
+  /**
+   * Drops every node; the anchor then points to the root in the pool. Nobody else may use the cache
+   * meanwhile, and nothing dirty may be left.
+   */
   public void clear() {
+    long root = layout.slot(memory, anchor(), 0);
+    if (GlobalAddress.isSwizzled(root)) {
+      long address = NodeLayout.address(memory, GlobalAddress.frame(root));
+      layout.setSlot(memory, anchor(), 0, address);
+    }
     for (int frame = 1; frame < free.end(); frame++) {
       long node = layout.offset(frame);
       if (Frames.state(memory, node) != Frames.FREE) {
@@ -450,8 +479,11 @@ public final class NodeCache implements AutoCloseable {
   }
 
   private long scratch(int context) {
-    long stride = layout.offset(CacheContext.SCRATCH_NODES) + Worker.CALL_BYTES_MAX;
-    long aligned = (stride + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return layout.offset(frames) + context * aligned;
+    return layout.offset(frames) + context * scratchBytes(layout);
+  }
+
+  private static long scratchBytes(NodeLayout layout) {
+    long bytes = layout.offset(CacheContext.SCRATCH_NODES) + Worker.CALL_BYTES_MAX;
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 }

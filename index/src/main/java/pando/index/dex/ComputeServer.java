@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
-import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.Partitioning;
 import pando.index.cache.CacheContext;
@@ -48,7 +47,7 @@ final class ComputeServer {
     long frames = options.cacheBytes() / layout.nodeBytes();
     int capacity = (int) Math.min(frames, Integer.MAX_VALUE / 2);
     this.cache =
-        new NodeCache(
+        NodeCache.create(
             fabric,
             layout,
             capacity,
@@ -98,36 +97,35 @@ final class ComputeServer {
   }
 
   /**
-   * Keeps operations out, writes back what is dirty and empties the cache. After a failure the
-   * server is open, and what could not be written back is still cached.
+   * Writes back what is dirty. The gate is shut.
+   *
+   * @throws pando.fabric.PandoException where something could not be, after all else was
    */
-  void quiesce(Worker worker) {
-    gate.shut(worker);
-    boolean empty = false;
-    try {
-      cache.flush(house);
-      cache.clear();
-      offloadingHolds.set(0);
-      empty = true;
-    } finally {
-      if (!empty) {
-        gate.open();
-      }
-    }
+  void flush() {
+    cache.flush(house);
   }
 
-  /** Lets operations in again, on the range that partitions give the server, if any. */
-  void resume(Partitioning partitioning, long root) {
+  /** Empties the cache, of which nothing is dirty. The gate is shut. */
+  void clear() {
+    cache.clear();
+    offloadingHolds.set(0);
+  }
+
+  /** Sets the root that descents start from, in an empty cache. The gate is shut, or unused yet. */
+  void setRoot(long root) {
+    cache.setRoot(Catalogue.rootAddress(root), Catalogue.rootLevel(root));
+  }
+
+  /**
+   * Lets operations in, on the range that partitions give the server, if any, until it is closed.
+   */
+  void resume(Partitioning partitioning) {
     boolean has = partitioning.hasServer(number);
     low = has ? partitioning.lowOfServer(number) : Long.MAX_VALUE;
     high = has ? partitioning.highOfServer(number) : Long.MIN_VALUE;
-    cache.setRoot(Catalogue.rootAddress(root), Catalogue.rootLevel(root));
-    gate.open();
-  }
-
-  /** Lets operations in again, as it was. */
-  void reopen() {
-    gate.open();
+    if (!gate.isClosed()) {
+      gate.open();
+    }
   }
 
   /** Tells whether partitions give the server the range that it has. */

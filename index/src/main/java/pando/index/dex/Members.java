@@ -4,8 +4,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
+import pando.index.cache.CacheContext;
 
 /**
  * The compute servers of a process that hold memory, the workers that use them, and the counts of
@@ -18,8 +20,43 @@ final class Members {
   private final List<PartitionWorker> workers = new ArrayList<>();
   private final Totals gone = new Totals();
 
+  private final AtomicReferenceArray<@Nullable ComputeServer> locals =
+      new AtomicReferenceArray<>(DexOptions.COMPUTE_SERVERS_MAX);
+
   synchronized void add(ComputeServer server) {
     users.put(server, 0);
+    locals.set(server.number, server);
+  }
+
+  /** Returns a compute server that lives here, or {@code null}. */
+  @Nullable ComputeServer find(int number) {
+    return locals.get(number);
+  }
+
+  /**
+   * Returns a compute server that lives here.
+   *
+   * @throws IllegalArgumentException where it does not
+   */
+  ComputeServer local(int number) {
+    boolean possible = number >= 0 && number < DexOptions.COMPUTE_SERVERS_MAX;
+    ComputeServer server = possible ? find(number) : null;
+    if (server == null) {
+      throw new IllegalArgumentException("compute server does not live here: server=" + number);
+    }
+    return server;
+  }
+
+  /** Returns all compute servers that live here. */
+  List<ComputeServer> locals() {
+    List<ComputeServer> found = new ArrayList<>();
+    for (int number = 0; number < DexOptions.COMPUTE_SERVERS_MAX; number++) {
+      ComputeServer server = find(number);
+      if (server != null) {
+        found.add(server);
+      }
+    }
+    return found;
   }
 
   /** Counts verbs that no worker has issued. */
@@ -32,18 +69,27 @@ final class Members {
     if (!use(server)) {
       return null;
     }
-    PartitionWorker worker = null;
+    PartitionWorker worker;
     try {
-      worker = new PartitionWorker(server);
-    } finally {
-      if (worker == null) {
-        leave(server);
-      }
+      worker = open(server);
+    } catch (Throwable e) {
+      leave(server);
+      throw e;
     }
     synchronized (this) {
       workers.add(worker);
     }
     return worker;
+  }
+
+  private static PartitionWorker open(ComputeServer server) {
+    CacheContext context = server.cache.open();
+    try {
+      return new PartitionWorker(server, context);
+    } catch (Throwable e) {
+      server.cache.close(context);
+      throw e;
+    }
   }
 
   private synchronized boolean use(ComputeServer server) {
@@ -71,6 +117,7 @@ final class Members {
 
   /** Takes a compute server out: at once where it has no worker, else with its last one. */
   synchronized void retire(ComputeServer server) {
+    locals.set(server.number, null);
     server.retire();
     Integer count = users.get(server);
     if (count != null && count == 0) {

@@ -36,9 +36,9 @@ final class PartitionWorker {
   private long resume;
   private int entriesLeft;
 
-  PartitionWorker(ComputeServer server) {
+  PartitionWorker(ComputeServer server, CacheContext context) {
     this.server = server;
-    this.context = server.cache.open();
+    this.context = context;
     this.layout = server.layout;
     this.memory = server.cache.memory();
     SharedNodes sharedNodes = new SharedNodes(server, context);
@@ -269,8 +269,8 @@ final class PartitionWorker {
     try {
       merges.merge(wanted);
     } catch (PandoException e) {
-      // The removal is done, and a merge is never owed: whoever needs the neighbour hears of it.
-      descent.restarts++;
+      // The removal is done, and a merge is never owed: an operation on the neighbour fails the
+      // same way.
     }
   }
 

@@ -1,6 +1,5 @@
 package pando.index.dex;
 
-import java.util.List;
 import pando.index.Partitioning;
 
 /**
@@ -100,42 +99,5 @@ final class Repartitioning {
             + before.servers()
             + ", max="
             + DexOptions.COMPUTE_SERVERS_MAX);
-  }
-
-  /** Compute servers that are empty and let nobody in, until {@link #resume}. */
-  static final class Quiesced {
-    private final List<ComputeServer> servers;
-    private final Topology topology;
-
-    /** Empties compute servers; after a failure, all are open again. */
-    Quiesced(List<ComputeServer> servers, Topology topology) {
-      this.servers = servers;
-      this.topology = topology;
-      int done = 0;
-      try {
-        for (ComputeServer server : servers) {
-          server.quiesce(topology.worker());
-          done++;
-        }
-      } finally {
-        if (done < servers.size()) {
-          for (ComputeServer server : servers.subList(0, done)) {
-            server.reopen();
-          }
-        }
-      }
-    }
-
-    List<ComputeServer> servers() {
-      return servers;
-    }
-
-    /** Lets everybody in, on the ranges that partitions give and the root that the pool names. */
-    void resume(Partitioning partitioning) {
-      long root = topology.catalogue().root();
-      for (ComputeServer server : servers) {
-        server.resume(partitioning, root);
-      }
-    }
   }
 }

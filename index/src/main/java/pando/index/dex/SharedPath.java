@@ -38,10 +38,10 @@ final class SharedPath {
   private final MemorySegment memory;
   private final Catalogue catalogue;
   private final SharedNodes shared;
-  private long[] orphanLows = new long[8];
-  private int[] orphanLevels = new int[8];
+  private long[] orphanLows = {};
+  private int[] orphanLevels = {};
   private int orphans;
-  private long[] pending = new long[8];
+  private long[] pending = {};
   private int pendingCount;
 
   /** A node on the path whose place the last refresh found taken by another. */
@@ -60,6 +60,7 @@ final class SharedPath {
     this.catalogue =
         new Catalogue(worker, context.message(), server.guard.places(), DexIndex.SYSTEM);
     this.shared = shared;
+    reserve();
   }
 
   /**
@@ -110,6 +111,7 @@ final class SharedPath {
    * @param level of the node that has
    */
   void dropOld(long address, int level) {
+    reserve();
     long copy = cache.oldCopies().lockOld(context, address);
     if (copy == Frames.NONE) {
       return;
@@ -141,11 +143,19 @@ final class SharedPath {
     return orphanLevels[orphans];
   }
 
-  private void orphan(long child) {
-    if (orphans == orphanLows.length) {
-      orphanLows = Arrays.copyOf(orphanLows, 2 * orphans);
-      orphanLevels = Arrays.copyOf(orphanLevels, 2 * orphans);
+  /** Makes room for a node's children, before the node is locked: what follows cannot fail. */
+  private void reserve() {
+    int more = layout.capacity() + 1;
+    if (orphans + more > orphanLows.length) {
+      orphanLows = Arrays.copyOf(orphanLows, 2 * (orphans + more));
+      orphanLevels = Arrays.copyOf(orphanLevels, orphanLows.length);
     }
+    if (pendingCount + 2 * more > pending.length) {
+      pending = Arrays.copyOf(pending, 2 * (pendingCount + 2 * more));
+    }
+  }
+
+  private void orphan(long child) {
     orphanLows[orphans] = Math.max(NodeLayout.low(memory, child), server.low());
     orphanLevels[orphans] = NodeLayout.level(memory, child);
     orphans++;
@@ -158,6 +168,7 @@ final class SharedPath {
   }
 
   private void refreshRoot() {
+    reserve();
     long root = catalogue.root();
     long address = Catalogue.rootAddress(root);
     cache.lock(context, cache.anchor());
@@ -234,6 +245,7 @@ final class SharedPath {
 
   /** Puts a fresh image in place of a copy, unless the copy is in use. */
   private boolean replace(long node, long version, long fresh) {
+    reserve();
     if (!Frames.upgrade(memory, node, version)) {
       return false;
     }
@@ -260,9 +272,6 @@ final class SharedPath {
   }
 
   private void addPending(long node) {
-    if (pendingCount == pending.length) {
-      pending = Arrays.copyOf(pending, 2 * pendingCount);
-    }
     pending[pendingCount++] = node;
   }
 
@@ -287,6 +296,7 @@ final class SharedPath {
 
   /** Drops a shared orphan whose node is no more, unless it is in use. */
   private void dropOrphan(long node) {
+    reserve();
     if (!Frames.tryLock(memory, node)) {
       return;
     }

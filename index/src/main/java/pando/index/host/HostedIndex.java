@@ -85,12 +85,13 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   protected final void make() {
     try (PoolChange change = change()) {
       change.lock();
-      change.catalogue().claim(options.nodeBytes());
+      change.catalogue().checkUnclaimed();
       try {
         start(change);
         build(1, loader -> begin(change, loader));
+        change.catalogue().claim(options.nodeBytes());
       } catch (Throwable e) {
-        abandon(change, e, () -> change.catalogue().unclaim(options.nodeBytes()));
+        abandon(change, e);
         throw e;
       }
     }
@@ -120,7 +121,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
         partitioning = change.catalogue().readPartitioning();
         start(change);
       } catch (Throwable e) {
-        abandon(change, e, () -> {});
+        abandon(change, e);
         throw e;
       }
     }
@@ -135,11 +136,10 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   /** Ends what was begun, after a failure; other failures join it. */
-  private void abandon(PoolChange change, Throwable failure, Runnable undo) {
+  private void abandon(PoolChange change, Throwable failure) {
     Failures failures = new Failures();
     failures.collect(members::end);
     failures.collect(() -> trim(change));
-    failures.collect(undo);
     failures.join(failure);
   }
 

@@ -5,13 +5,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import pando.fabric.Backoff;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.IndexOptions;
 import pando.index.Partitioning;
+import pando.index.lock.Retry;
 
 /**
  * The index's well-known words, at the start of memory server 0.
@@ -19,7 +19,7 @@ import pando.index.Partitioning;
  * <pre>
  *    64  format        system 32 | node size 32; 0 where there is no index
  *   128  root          address of the root | its level in the 6 low bits
- *   192  lock          0, or who changes the partition table
+ *   192  lock          0, or the holder, which changes the partition table ({@link ChangeLock})
  *   256  partitions    epoch 8 | ranges 8 | checksum 8 | (low 8, owner 8) for each range
  * </pre>
  *
@@ -28,13 +28,14 @@ import pando.index.Partitioning;
 public final class Catalogue {
   private static final long FORMAT = GlobalAddress.of(0, 64);
   private static final long ROOT = GlobalAddress.of(0, 128);
-  private static final long LOCK = GlobalAddress.of(0, 192);
+  static final long LOCK = GlobalAddress.of(0, 192);
   private static final long PARTITIONS = GlobalAddress.of(0, 256);
 
   /** Levels that a tree can have. */
   public static final int LEVELS_MAX = 32;
 
   private static final long LEVEL_MASK = 63;
+  private static final int CHECKSUM_WORD = 2;
   private static final int HEADER_WORDS = 3;
   private static final int TABLE_BYTES =
       (HEADER_WORDS + 2 * IndexOptions.COMPUTE_SERVERS_MAX) * Long.BYTES;
@@ -63,20 +64,23 @@ public final class Catalogue {
   }
 
   /**
-   * Marks the pool as holding an index.
+   * Checks that the pool holds no index.
    *
-   * @throws IllegalStateException where it holds one already, of whatever system
+   * @throws IllegalStateException where it holds one, of whatever system
    */
-  public void claim(int nodeBytes) {
-    if (worker.cas(FORMAT, 0, format | nodeBytes) != 0) {
+  public void checkUnclaimed() {
+    if (readWord(FORMAT) != 0) {
       throw new IllegalStateException(
           "the pool holds an index already: join it, or use another pool");
     }
   }
 
-  /** Marks the pool as holding no index, after making one has failed. */
-  public void unclaim(int nodeBytes) {
-    worker.cas(FORMAT, format | nodeBytes, 0);
+  /**
+   * Marks the pool, which holds none yet, as holding an index that is ready to be joined. The
+   * caller holds the lock of the partition table.
+   */
+  public void claim(int nodeBytes) {
+    Retry.untilDone(worker, () -> worker.cas(FORMAT, 0, format | nodeBytes));
   }
 
   /**
@@ -125,19 +129,27 @@ public final class Catalogue {
     return worker.cas(ROOT, expected, address | level) == expected;
   }
 
-  /** Puts a tree that was loaded in place of one that nobody may change meanwhile. */
+  /**
+   * Puts a tree that was loaded in place of one that nobody may change meanwhile. A process that
+   * dies before the end leaves no partition table, rather than one that is not the root's.
+   */
   public void swap(long before, long root, Partitioning partitioning) {
-    if (!replaceRoot(before, rootAddress(root), rootLevel(root))) {
+    if (root() != before) {
       throw new CorruptNodeException(ROOT, "the root pointer changed under the partitions' lock");
     }
+    begin(root, partitioning);
+  }
+
+  /** Stores the root and the partition table, in the place of others if need be. */
+  public void begin(long root, Partitioning partitioning) {
+    Retry.untilDone(worker, this::eraseChecksum);
+    Retry.untilDone(worker, () -> writeWord(ROOT, root));
     writePartitioning(partitioning);
   }
 
-  /** Stores the root and the partition table of an index that has none. */
-  public void begin(long root, Partitioning partitioning) {
-    long before = readWord(ROOT);
-    worker.cas(ROOT, before, root);
-    writePartitioning(partitioning);
+  /** Makes the partition table one that nobody reads. */
+  private void eraseChecksum() {
+    writeWord(PARTITIONS + CHECKSUM_WORD * Long.BYTES, 0);
   }
 
   /** Returns the address in a root pointer. */
@@ -150,46 +162,6 @@ public final class Catalogue {
     return (int) (root & LEVEL_MASK);
   }
 
-  /**
-   * Takes the lock of the partition table.
-   *
-   * @param owner stands for who takes it, not 0
-   * @throws StalledException where it stays locked
-   */
-  public void lockPartitions(long owner) {
-    Backoff backoff = worker.backoff();
-    long found = 0;
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      found = worker.cas(LOCK, 0, owner);
-      if (found == 0) {
-        return;
-      }
-      backoff.pause(attempt);
-    }
-    throw new StalledException(
-        "the partition table stayed locked: holder=0x"
-            + Long.toHexString(found)
-            + ", attempts="
-            + ATTEMPTS_MAX);
-  }
-
-  /**
-   * Lets go of the lock of the partition table.
-   *
-   * @param owner as it was taken
-   * @throws StalledException where somebody else has it
-   */
-  public void unlockPartitions(long owner) {
-    long found = worker.cas(LOCK, owner, 0);
-    if (found != owner) {
-      throw new StalledException(
-          "the partition table's lock was lost: owner=0x"
-              + Long.toHexString(owner)
-              + ", found=0x"
-              + Long.toHexString(found));
-    }
-  }
-
   /** Stores the partition table. The caller holds its lock. */
   public void writePartitioning(Partitioning partitioning) {
     int ranges = partitioning.servers();
@@ -199,8 +171,9 @@ public final class Catalogue {
       set(HEADER_WORDS + 2 * range, partitioning.lowOfRange(range));
       set(HEADER_WORDS + 2 * range + 1, partitioning.ownerOfRange(range));
     }
-    set(2, checksum(ranges));
-    worker.write(PARTITIONS, buffer, (HEADER_WORDS + 2 * ranges) * Long.BYTES);
+    set(CHECKSUM_WORD, checksum(ranges));
+    int bytes = (HEADER_WORDS + 2 * ranges) * Long.BYTES;
+    Retry.untilDone(worker, () -> worker.write(PARTITIONS, buffer, bytes));
   }
 
   /**
@@ -215,7 +188,7 @@ public final class Catalogue {
       long ranges = get(1);
       if (ranges >= 1
           && ranges <= IndexOptions.COMPUTE_SERVERS_MAX
-          && get(2) == checksum((int) ranges)) {
+          && get(CHECKSUM_WORD) == checksum((int) ranges)) {
         return decode((int) ranges);
       }
       worker.backoff().pause(attempt);
@@ -257,6 +230,11 @@ public final class Catalogue {
   private long readWord(long address) {
     worker.read(address, buffer, Long.BYTES);
     return memory.get(LONG, buffer);
+  }
+
+  private void writeWord(long address, long value) {
+    memory.set(LONG, buffer, value);
+    worker.write(address, buffer, Long.BYTES);
   }
 
   private long get(int word) {

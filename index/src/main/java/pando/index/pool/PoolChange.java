@@ -3,7 +3,7 @@ package pando.index.pool;
 import java.util.function.Consumer;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
-import pando.fabric.UnknownOutcomeException;
+import pando.fabric.StalledException;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 
@@ -17,7 +17,8 @@ public class PoolChange implements AutoCloseable {
   private final RegisteredMemory registered;
   private final Worker worker;
   private final Catalogue catalogue;
-  private long lockOwner;
+  private final ChangeLock lock;
+  private boolean locked;
 
   /**
    * Prepares a change.
@@ -31,21 +32,28 @@ public class PoolChange implements AutoCloseable {
     this.count = count;
     this.message = localBytes;
     this.registered = fabric.register(localBytes + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
+    this.worker = worker(fabric, registered);
     this.catalogue = new Catalogue(worker, message, places, system);
+    this.lock = new ChangeLock(fabric, worker);
   }
 
-  /** Takes the lock, until the change is closed. */
-  public final void lock() {
-    long owner = worker.random().nextLong() | 1;
+  private static Worker worker(Fabric fabric, RegisteredMemory registered) {
     try {
-      catalogue.lockPartitions(owner);
-    } catch (UnknownOutcomeException e) {
-      // It may be ours: then it is let go at the end.
-      lockOwner = owner;
+      return fabric.worker(registered);
+    } catch (Throwable e) {
+      registered.close();
       throw e;
     }
-    lockOwner = owner;
+  }
+
+  /**
+   * Takes the lock, until the change is closed. A holder whose process is gone loses it.
+   *
+   * @throws StalledException where a process that runs keeps it
+   */
+  public final void lock() {
+    locked = true;
+    lock.lock();
   }
 
   /** Returns the index's well-known words. */
@@ -66,8 +74,8 @@ public class PoolChange implements AutoCloseable {
   @Override
   public final void close() {
     try {
-      if (lockOwner != 0) {
-        catalogue.unlockPartitions(lockOwner);
+      if (locked) {
+        lock.unlock();
       }
     } finally {
       count.accept(worker.counters());

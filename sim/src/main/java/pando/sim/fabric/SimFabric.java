@@ -3,6 +3,7 @@ package pando.sim.fabric;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
@@ -24,6 +25,7 @@ public final class SimFabric implements Fabric {
   private final ComputeHost host;
   private final Network network;
   private final ClusterModel model;
+  private final IntPredicate isCrashed;
   private final List<SimTask> tasks = new CopyOnWriteArrayList<>();
 
   /**
@@ -31,14 +33,21 @@ public final class SimFabric implements Fabric {
    *
    * @param memory a fabric over the pool, through which verbs take effect
    * @param processors of the same pool
+   * @param isCrashed tells whether a compute server has crashed
    */
   public SimFabric(
-      Fabric memory, Processors processors, ComputeHost host, Network network, ClusterModel model) {
+      Fabric memory,
+      Processors processors,
+      ComputeHost host,
+      Network network,
+      ClusterModel model,
+      IntPredicate isCrashed) {
     this.memory = memory;
     this.processors = processors;
     this.host = host;
     this.network = network;
     this.model = model;
+    this.isCrashed = isCrashed;
   }
 
   @Override
@@ -86,6 +95,16 @@ public final class SimFabric implements Fabric {
    */
   public void catchUp() {
     tasks.forEach(SimTask::catchUp);
+  }
+
+  @Override
+  public long process() {
+    return (host.number() + 1L) << PROCESS_BITS / 2;
+  }
+
+  @Override
+  public boolean isGone(long process) {
+    return isCrashed.test((int) (process >>> PROCESS_BITS / 2) - 1);
   }
 
   @Override

@@ -1,0 +1,437 @@
+package pando.index.dex;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.SequencedSet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import pando.fabric.Fabric;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.PandoException;
+import pando.fabric.StalledException;
+import pando.fabric.Worker;
+import pando.index.EntrySource;
+import pando.index.NotServedHereException;
+import pando.index.Partitioning;
+import pando.index.load.BulkLoad;
+import pando.index.node.NodeLayout;
+import pando.index.pool.Catalogue;
+
+/**
+ * The partitions as this process knows them, and all that changes them, or its compute servers, as
+ * a whole.
+ *
+ * <p>A change takes the lock of the partition table, then this process's turn. The end of the index
+ * takes the turn alone: caches are written back while ranges stay as they are, so it need not wait
+ * for a holder of the lock in another process. Thread-safe.
+ */
+final class Partitions {
+  private static final int PAUSE_ATTEMPT = 64;
+
+  /** In time, not in attempts: a thread that is interrupted does not sleep between attempts. */
+  private static final long TURN_NANOS_MAX = 100_000_000_000L;
+
+  private final Fabric fabric;
+  private final DexOptions options;
+  private final NodeLayout layout;
+  private final Members members;
+  private final AtomicBoolean changing = new AtomicBoolean();
+  private volatile Partitioning current;
+  private volatile boolean closed;
+
+  Partitions(Fabric fabric, DexOptions options, NodeLayout layout, Members members) {
+    this.fabric = fabric;
+    this.options = options;
+    this.layout = layout;
+    this.members = members;
+    this.current = Partitioning.equalWidth(options.computeServers());
+  }
+
+  Partitioning current() {
+    return current;
+  }
+
+  void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("the index is closed");
+    }
+  }
+
+  private Topology topology() {
+    return new Topology(fabric, options, layout, members);
+  }
+
+  /** This process's turn to change its compute servers. */
+  private final class Turn implements AutoCloseable {
+    Turn(Worker worker) {
+      long start = worker.nanoTime();
+      for (int attempt = 0; !changing.compareAndSet(false, true); attempt++) {
+        long waited = worker.nanoTime() - start;
+        if (waited > TURN_NANOS_MAX) {
+          throw new StalledException(
+              "another change of the index does not end: waitedNanos=" + waited);
+        }
+        worker.backoff().pause(attempt);
+      }
+    }
+
+    @Override
+    public void close() {
+      changing.set(false);
+    }
+  }
+
+  /** Makes a change under the lock of the partition table. */
+  private <T> T change(Function<Topology, T> change) {
+    checkOpen();
+    try (Topology topology = topology()) {
+      topology.lock();
+      try (var _ = new Turn(topology.worker())) {
+        checkOpen();
+        return change.apply(topology);
+      }
+    }
+  }
+
+  /** Compute servers that let no operation in until the end, and then on the current ranges. */
+  private final class Quiesced implements AutoCloseable {
+    private final List<ComputeServer> servers;
+    private int shut;
+
+    Quiesced(List<ComputeServer> servers, Worker worker) {
+      this.servers = servers;
+      boolean all = false;
+      try {
+        for (ComputeServer server : servers) {
+          server.gate.shut(worker);
+          shut++;
+        }
+        all = true;
+      } finally {
+        if (!all) {
+          close();
+        }
+      }
+    }
+
+    /** Empties the caches. Where a node cannot be written back all others are, and stay cached. */
+    void empty() {
+      PandoException failure = null;
+      for (ComputeServer server : servers) {
+        try {
+          server.flush();
+        } catch (PandoException e) {
+          failure = failure == null || failure instanceof MemoryServerLostException ? e : failure;
+        }
+      }
+      if (failure != null) {
+        throw failure;
+      }
+      servers.forEach(ComputeServer::clear);
+    }
+
+    @Override
+    public void close() {
+      servers.subList(0, shut).forEach(server -> server.resume(current));
+    }
+  }
+
+  // Begin and end.
+
+  /** Makes an empty index. The pool has it once it can be joined. */
+  void make(int first, int count) {
+    try (Topology topology = topology()) {
+      topology.lock();
+      topology.catalogue().checkUnclaimed();
+      try {
+        addAll(first, count);
+        long root = topology.buildEmpty(members.local(first), current);
+        topology.catalogue().begin(root, current);
+        startAll(root);
+        topology.catalogue().claim(options.nodeBytes());
+      } catch (Throwable e) {
+        abandon(e);
+        throw e;
+      }
+    }
+  }
+
+  void join(int first, int count, String kind) {
+    try (Topology topology = topology()) {
+      topology.lock();
+      topology.catalogue().checkClaimed(options.nodeBytes(), kind);
+      current = topology.catalogue().readPartitioning();
+      for (int number = first; number < first + count; number++) {
+        current.rangeOfServer(number);
+      }
+      try {
+        addAll(first, count);
+        startAll(topology.catalogue().root());
+      } catch (Throwable e) {
+        abandon(e);
+        throw e;
+      }
+    }
+  }
+
+  private void addAll(int first, int count) {
+    for (int number = first; number < first + count; number++) {
+      addLocal(number);
+    }
+  }
+
+  private ComputeServer addLocal(int number) {
+    ComputeServer server = new ComputeServer(number, fabric, options, layout);
+    members.add(server);
+    return server;
+  }
+
+  private void startAll(long root) {
+    for (ComputeServer server : members.locals()) {
+      server.setRoot(root);
+      server.resume(current);
+    }
+  }
+
+  /** Ends what was begun, after a failure; another failure joins the first. */
+  private void abandon(Throwable failure) {
+    try {
+      members.locals().forEach(ComputeServer::trim);
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    } finally {
+      members.closeAll();
+    }
+  }
+
+  void close() {
+    if (closed) {
+      return;
+    }
+    Topology topology;
+    try {
+      topology = topology();
+    } catch (IllegalStateException e) {
+      // The fabric is closed: nothing can be written back any more.
+      closed = true;
+      members.closeAll();
+      throw e;
+    }
+    try (topology;
+        var _ = new Turn(topology.worker())) {
+      if (!closed) {
+        end(topology.worker());
+      }
+    }
+  }
+
+  /** Ends the index; after a failure it is open, but where what is dirty can go nowhere. */
+  private void end(Worker worker) {
+    MemoryServerLostException lost = null;
+    try (Quiesced all = new Quiesced(members.locals(), worker)) {
+      try {
+        all.empty();
+        all.servers.forEach(ComputeServer::trim);
+      } catch (MemoryServerLostException e) {
+        lost = e;
+      }
+      closed = true;
+      members.closeAll();
+    }
+    if (lost != null) {
+      throw lost;
+    }
+  }
+
+  // Changes.
+
+  /** Loads entries into an empty index; returns their number. */
+  long load(EntrySource entries, double fill) {
+    return change(topology -> {
+      try (Quiesced all = new Quiesced(members.locals(), topology.worker())) {
+        all.empty();
+        return load(topology, all.servers, entries, fill);
+      }
+    });
+  }
+
+  private long load(
+      Topology topology, List<ComputeServer> servers, EntrySource entries, double fill) {
+    long before = topology.catalogue().root();
+    List<Long> emptied = topology.nodesOfEmptyTree(before);
+    ComputeServer builder = servers.getFirst();
+    BulkLoad.Built built = topology.build(builder, entries, fill, current);
+    try {
+      topology.catalogue().swap(before, built.root(), built.partitioning());
+    } catch (Throwable e) {
+      undoSwap(topology.catalogue(), before, e);
+      throw e;
+    }
+    current = built.partitioning();
+    servers.forEach(server -> server.setRoot(built.root()));
+    for (long address : emptied) {
+      builder.allocator.free(topology.worker(), topology.message(), address);
+    }
+    return built.entries();
+  }
+
+  private void undoSwap(Catalogue catalogue, long before, Throwable failure) {
+    try {
+      catalogue.begin(before, current);
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  long moveBoundary(int server, long low) {
+    return change(topology -> {
+      Repartitioning change = begin(topology);
+      int range = change.rangeOfServer(server);
+      SequencedSet<ComputeServer> concerned = concerned(change.giver(range, low));
+      addIfLocal(concerned, change.before().ownerOfRange(range - 1));
+      addIfLocal(concerned, server);
+      try (Quiesced quiesced = new Quiesced(List.copyOf(concerned), topology.worker())) {
+        quiesced.empty();
+        publish(topology, change.moved(range, low));
+      }
+      return current.lowOfRange(range);
+    });
+  }
+
+  int split(int server, long key) {
+    return change(topology -> {
+      Repartitioning change = begin(topology);
+      ComputeServer from = members.local(server);
+      int range = change.rangeOfServer(server);
+      change.checkSplit(range, key);
+      return add(topology, change, from, number -> change.split(range, key, number));
+    });
+  }
+
+  int add(int from) {
+    return change(topology -> {
+      Repartitioning change = begin(topology);
+      ComputeServer giver = members.local(from);
+      int range = change.rangeOfServer(from);
+      return add(topology, change, giver, number -> change.halved(range, number));
+    });
+  }
+
+  /** Adds a compute server that gets a part of another's range; returns -1 where it gets none. */
+  private int add(
+      Topology topology,
+      Repartitioning change,
+      ComputeServer from,
+      Function<Integer, Partitioning> division) {
+    int number = change.freeNumber();
+    ComputeServer added = addLocal(number);
+    try {
+      added.setRoot(topology.catalogue().root());
+      try (Quiesced quiesced = new Quiesced(List.of(from, added), topology.worker())) {
+        quiesced.empty();
+        publish(topology, division.apply(number));
+      }
+    } finally {
+      if (!current.hasServer(number)) {
+        members.retire(added);
+      }
+    }
+    return current.hasServer(number) ? number : -1;
+  }
+
+  void remove(int server) {
+    change(topology -> {
+      Repartitioning change = begin(topology);
+      ComputeServer leaving = members.local(server);
+      Partitioning after = change.withoutServer(server);
+      SequencedSet<ComputeServer> concerned = concerned(server);
+      addIfLocal(concerned, after.ownerOfRange(Math.max(0, change.rangeOfServer(server) - 1)));
+      try (Quiesced quiesced = new Quiesced(List.copyOf(concerned), topology.worker())) {
+        quiesced.empty();
+        publish(topology, after);
+      } finally {
+        if (!current.hasServer(server)) {
+          members.retire(leaving);
+        }
+      }
+      return true;
+    });
+  }
+
+  /** Starts a change of the partitions, after what other processes have changed was followed. */
+  private Repartitioning begin(Topology topology) {
+    Repartitioning change = new Repartitioning(topology);
+    if (change.before().epoch() != current.epoch()) {
+      adopt(topology, change.before());
+    }
+    return change;
+  }
+
+  private SequencedSet<ComputeServer> concerned(int server) {
+    return new LinkedHashSet<>(List.of(members.local(server)));
+  }
+
+  private void addIfLocal(SequencedSet<ComputeServer> concerned, int number) {
+    ComputeServer server = members.find(number);
+    if (server != null) {
+      concerned.add(server);
+    }
+  }
+
+  /** Puts partitions into force. */
+  private void publish(Topology topology, Partitioning after) {
+    if (after.epoch() == current.epoch()) {
+      return;
+    }
+    try {
+      topology.catalogue().writePartitioning(after);
+    } catch (Throwable e) {
+      followPool(topology.catalogue(), e);
+      throw e;
+    }
+    current = after;
+  }
+
+  /** Finds out what the pool has, where nobody knows whether a change took effect. */
+  private void followPool(Catalogue catalogue, Throwable failure) {
+    try {
+      current = catalogue.readPartitioning();
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  /** Waits until a key has an owner in this process, or finds out that it has none. */
+  void awaitOwner(Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
+    checkOpen();
+    if (current == seen) {
+      change(topology -> {
+        if (current == seen) {
+          lookForOwner(topology, key, owner, isLocal, attempt);
+        }
+        return true;
+      });
+    }
+  }
+
+  private void lookForOwner(Topology topology, long key, int owner, boolean isLocal, int attempt) {
+    Partitioning found = topology.catalogue().readPartitioning();
+    if (found.epoch() != current.epoch()) {
+      adopt(topology, found);
+    } else if (members.find(owner) == null) {
+      throw new NotServedHereException(key, owner);
+    } else if (isLocal) {
+      topology.worker().backoff().pause(Math.min(attempt, PAUSE_ATTEMPT));
+    }
+  }
+
+  /** Follows a change that another process made. */
+  private void adopt(Topology topology, Partitioning found) {
+    List<ComputeServer> concerned =
+        members.locals().stream().filter(server -> !server.hasRange(found)).toList();
+    try (Quiesced quiesced = new Quiesced(concerned, topology.worker())) {
+      quiesced.empty();
+      current = found;
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package pando.index.pool;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import pando.fabric.Fabric;
+import pando.fabric.PandoException;
+import pando.fabric.StalledException;
+import pando.fabric.Worker;
+import pando.index.lock.Retry;
+
+/**
+ * The lock of the partition table, as one change of an index takes it: a word that names its
+ * holder, so that it can be taken over from a process that is gone.
+ *
+ * <pre>
+ *  63                     20 19             0
+ * +-------------------------+----------------+
+ * | process                 | its change     |    0: unlocked
+ * +-------------------------+----------------+
+ * </pre>
+ *
+ * <p>For one thread.
+ */
+final class ChangeLock {
+  private static final int CHANGE_BITS = Long.SIZE - Fabric.PROCESS_BITS;
+  private static final long CHANGE_MASK = (1L << CHANGE_BITS) - 1;
+
+  /** Time that a change may take, a bulk load of some hundred million entries. */
+  private static final long WAIT_NANOS_MAX = 30_000_000_000L;
+
+  /** Attempts that are made however far a clock jumps. */
+  private static final int ATTEMPTS_MIN = 1_000;
+
+  /** Attempts between two looks whether the holder is gone. */
+  private static final int LOOK_EVERY = 64;
+
+  private static final AtomicLong CHANGES = new AtomicLong();
+
+  /** Words of the changes of this process that are under way. */
+  private static final Set<Long> UNDER_WAY = ConcurrentHashMap.newKeySet();
+
+  private final Fabric fabric;
+  private final Worker worker;
+  private final long word;
+  private boolean held;
+
+  ChangeLock(Fabric fabric, Worker worker) {
+    this.fabric = fabric;
+    this.worker = worker;
+    this.word = fabric.process() << CHANGE_BITS | (CHANGES.getAndIncrement() & CHANGE_MASK);
+  }
+
+  /**
+   * Takes the lock, and waits for it.
+   *
+   * @throws StalledException where it stays locked
+   */
+  void lock() {
+    UNDER_WAY.add(word);
+    long start = worker.nanoTime();
+    long expected = 0;
+    for (int attempt = 0; ; attempt++) {
+      long found = worker.cas(Catalogue.LOCK, expected, word);
+      held = found == expected;
+      if (held) {
+        return;
+      }
+      boolean gone = found != 0 && attempt % LOOK_EVERY == 0 && isGone(found);
+      expected = gone ? found : 0;
+      if (!gone) {
+        pause(found, attempt, start);
+      }
+    }
+  }
+
+  private boolean isGone(long holder) {
+    long process = holder >>> CHANGE_BITS;
+    return process == fabric.process() ? !UNDER_WAY.contains(holder) : fabric.isGone(process);
+  }
+
+  /** Waits in time, not in attempts: a thread that is interrupted does not sleep between them. */
+  private void pause(long holder, int attempt, long start) {
+    long waited = worker.nanoTime() - start;
+    if (waited > WAIT_NANOS_MAX && attempt >= ATTEMPTS_MIN) {
+      throw new StalledException(
+          "the partition table stayed locked, by a process that still runs: holder=0x"
+              + Long.toHexString(holder)
+              + ", processId="
+              + (holder >>> CHANGE_BITS + Fabric.PROCESS_BITS / 2)
+              + ", waitedNanos="
+              + waited
+              + ", attempts="
+              + attempt);
+    }
+    worker.backoff().pause(attempt);
+  }
+
+  /**
+   * Unlocks, or takes back what an attempt that was not answered may have locked.
+   *
+   * @throws StalledException where another change has the lock instead
+   */
+  void unlock() {
+    try {
+      long found = word;
+      try {
+        found = worker.cas(Catalogue.LOCK, word, 0);
+      } catch (PandoException e) {
+        Retry.untilDone(worker, () -> worker.cas(Catalogue.LOCK, word, 0));
+      }
+      if (held && found != word) {
+        throw new StalledException(
+            "the partition table's lock was lost: owner=0x"
+                + Long.toHexString(word)
+                + ", found=0x"
+                + Long.toHexString(found));
+      }
+    } finally {
+      held = false;
+      UNDER_WAY.remove(word);
+    }
+  }
+}
