@@ -55,16 +55,17 @@ class VerbFailuresTest {
 
   private static final Set<Break> ERRORS = EnumSet.of(Break.ERROR_BEFORE, Break.ERROR_BEHIND);
 
-  /** What does not hold today: breaks that leave locks behind, by system. */
+  /**
+   * What does not hold today, by system: a page of DEX stays claimed whose READ is not answered, or
+   * ends by an error; a split of B-link trees is not completed where it ends by an error.
+   */
   private static final Map<String, Set<Break>> LEFT =
       Map.of(
           "dex", EnumSet.complementOf(EnumSet.of(Break.LOST, Break.AWAY)),
           "sherman", ERRORS,
           "p-sherman", ERRORS,
           "fg", ERRORS,
-          "deft", ERRORS,
-          "rolex", ERRORS,
-          "xstore-d", ERRORS);
+          "deft", EnumSet.of(Break.ERROR_BEHIND));
 
   static Stream<Arguments> systemsAndBreaks() {
     Stream<String> more = MORE_SYSTEMS.stream().limit(Seeds.count(0, MORE_SYSTEMS.size()));
