@@ -4,7 +4,6 @@ import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
-import pando.index.cache.IndexCache;
 import pando.index.host.HostedServer;
 import pando.index.pool.NodePlaces;
 

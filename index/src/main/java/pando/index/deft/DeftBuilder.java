@@ -3,7 +3,7 @@ package pando.index.deft;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
-import pando.index.cache.Children;
+import pando.index.blink.Children;
 import pando.index.load.TreeBuilder;
 import pando.index.pool.Catalogue;
 

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
 import pando.index.blink.BLinkServer;
-import pando.index.cache.IndexCache;
+import pando.index.blink.IndexCache;
 import pando.index.cache.PlantedBug;
 
 /** What the sessions of one compute server share: its caches, its free nodes, its tickets. */

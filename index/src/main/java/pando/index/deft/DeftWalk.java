@@ -13,7 +13,7 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.Tree;
-import pando.index.cache.Children;
+import pando.index.blink.Children;
 import pando.index.pool.Catalogue;
 
 /**

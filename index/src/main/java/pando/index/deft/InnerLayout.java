@@ -3,7 +3,7 @@ package pando.index.deft;
 import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
-import pando.index.cache.Children;
+import pando.index.blink.Children;
 
 /**
  * The bytes of an inner node: the {@linkplain NodeHeader header} and four segments of entries (DEFT

@@ -2,7 +2,6 @@ package pando.index.deft;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
-import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 
@@ -11,8 +10,6 @@ import pando.fabric.Worker;
  * to be old.
  */
 final class Leaves {
-  private static final int HOPS_MAX = 10_000;
-
   /** How much of a leaf is needed, and for what. */
   enum Access {
     /** A pair of lines, to change one entry beside others who do. */
@@ -52,11 +49,11 @@ final class Leaves {
         return layout.find(memory, leaf, key);
       }
     }
-    throw stalled(key);
+    throw descent.noLeaf(key);
   }
 
   private boolean readCovering(long key, int attempt) {
-    for (int hops = 0; hops < HOPS_MAX; hops++) {
+    for (int hops = 0; hops < Descent.HOPS_MAX; hops++) {
       int outcome = nodes.readPair(descent.node, key, leaf);
       if (outcome == Nodes.TORN) {
         outcome = readLocked(key);
@@ -93,11 +90,11 @@ final class Leaves {
         return descent.node;
       }
     }
-    throw stalled(key);
+    throw descent.noLeaf(key);
   }
 
   private boolean lockCovering(long key, Access access, int attempt) {
-    for (int hops = 0; hops < HOPS_MAX; hops++) {
+    for (int hops = 0; hops < Descent.HOPS_MAX; hops++) {
       long node = descent.node;
       post(node, key, access);
       int outcome =
@@ -159,15 +156,5 @@ final class Leaves {
     }
     descent.right(sibling);
     return true;
-  }
-
-  private StalledException stalled(long key) {
-    return new StalledException(
-        "no leaf that stays: key="
-            + key
-            + ", last="
-            + GlobalAddress.toString(descent.node)
-            + ", restarts="
-            + Descent.RESTARTS_MAX);
   }
 }

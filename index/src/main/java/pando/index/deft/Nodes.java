@@ -7,19 +7,12 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
+import pando.index.blink.BLinkNodes;
+import pando.index.blink.Children;
 import pando.index.lock.Retry;
 
 /** READs nodes and parts of nodes, tells whether they are whole, and prepares what is written. */
-final class Nodes {
-  /** The node covers the key. */
-  static final int COVERS = 0;
-
-  /** The key lies above the node: its sibling is next. */
-  static final int RIGHT = 1;
-
-  /** It is not the node that was looked for, any more. */
-  static final int STALE = 2;
-
+final class Nodes implements BLinkNodes {
   /** It was not whole in any of many READs: whoever wants to read it has to lock it. */
   static final int TORN = 3;
 
@@ -80,7 +73,32 @@ final class Nodes {
     return landsByLine;
   }
 
+  @Override
+  public long address(long node) {
+    return NodeHeader.address(memory, node);
+  }
+
+  @Override
+  public long low(long node) {
+    return NodeHeader.low(memory, node);
+  }
+
+  @Override
+  public long high(long node) {
+    return NodeHeader.high(memory, node);
+  }
+
+  @Override
+  public long sibling(long node) {
+    return NodeHeader.sibling(memory, node);
+  }
+
   // Inner nodes.
+
+  /** Copies the children of a whole inner node. */
+  void copyChildren(long node, Children children) {
+    inners.copyChildren(memory, node, Shape.WHOLE, 0, low(node), high(node), children);
+  }
 
   /**
    * Reads the part of an inner node that a key is in, once.
@@ -260,13 +278,8 @@ final class Nodes {
 
   // Whole nodes.
 
-  /**
-   * Reads a node whose lock is held alone: nobody writes it.
-   *
-   * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
-   * @throws CorruptNodeException where it is no node
-   */
-  int readHeld(long address, int level, long key, long buffer) {
+  @Override
+  public int readHeld(long address, int level, long key, long buffer) {
     worker.read(address, buffer, nodeBytes);
     return checkHeld(address, level, key, buffer);
   }
@@ -426,6 +439,12 @@ final class Nodes {
       NodeHeader.setChecksum(memory, buffer, sum);
     }
     writes.write(NodeHeader.address(memory, buffer), buffer, nodeBytes);
+  }
+
+  @Override
+  public void write(long node) {
+    addWrite(list.clear(), node);
+    worker.post(list);
   }
 
   /** Adds the WRITE of a checksum, where that counts, behind those of parts of the node. */

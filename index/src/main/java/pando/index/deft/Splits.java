@@ -3,66 +3,42 @@ package pando.index.deft;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.fabric.GlobalAddress;
-import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
-import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
-import pando.index.cache.Children;
-import pando.index.pool.Catalogue;
+import pando.index.blink.BLinkSplits;
+import pando.index.blink.Children;
 
-/** Splits full nodes, and makes known above what has changed below. */
-final class Splits {
+/** Splits nodes of DEFT, and makes known above what has changed below. */
+final class Splits extends BLinkSplits {
   /*
-   * The upper half of a node moves to a new sibling, under the exclusive locks of both: an old pointer
-   * may lead to the sibling's place, and who came by it would change there what is still in the node as
-   * well. The sibling is written first, hidden, as nobody may find there yet what is new. Then the node
-   * is written without that half and with its sibling, then the sibling is shown and the locks let go
-   * of: from there on the new node is reached through the old one, and the node above is told under its
-   * own lock. The sibling's lock is taken without waiting, as another is held: where somebody has it,
-   * for a node that shares the word, another place is taken.
+   * The sibling is written under its own lock as well: an old pointer may lead to its place, and a
+   * session that came by it would change there what is still in the node that is split. Its lock is
+   * taken without waiting, as another is held: where another session has it, for a node that shares
+   * the word, another place is taken.
    *
    * A pointer says how its inner node is divided and which version it has. Both change when the node
    * is written anew, and then the node above is told, too. It asks the node for both under its own
-   * lock, so that of two who tell it of one node the later one is right. Until then, and where it is
-   * never told, readers find the version wrong and read the whole node.
+   * lock, so if two sessions update the parent for the same node, the later update wins with current
+   * data. Until then, and where it is never told, readers find the version wrong and read the whole
+   * node.
    */
-
-  /** Places whose locks somebody has, before a split gives up. */
-  private static final int REFUSALS_MAX = 8;
-
-  private static final int ATTEMPTS_MAX = 100;
-  private static final long NOTHING = -1;
 
   private final DeftServer server;
   private final LeafLayout leaves;
   private final InnerLayout inners;
   private final Nodes nodes;
   private final NodeLocks locks;
-  private final Descent descent;
-  private final Catalogue catalogue;
-  private final Worker worker;
   private final MemorySegment memory;
   private final long sibling;
   private final long parent;
   private final long word;
-  private final long message;
-  private final VerbList list = new VerbList();
   private final long[] keys;
   private final long[] values;
   private final long[] crowded;
   private final Children children;
-
-  /** New nodes whose locks somebody has. */
-  private final long[] refused = new long[REFUSALS_MAX];
-
-  /** Whether something that a split writes may be in the tree. */
-  private boolean begun;
-
-  /** Where in local memory the node starts whose split is under way. */
-  private long unfinished = NOTHING;
 
   /** The first word that the node had before it was split. */
   private long firstBefore;
@@ -71,49 +47,43 @@ final class Splits {
   private long highBefore;
 
   Splits(DeftContext context, Descent descent) {
+    super(
+        context.server,
+        context.nodes,
+        context.locks,
+        descent,
+        context.catalogue,
+        context.worker,
+        context.sibling,
+        context.parent,
+        context.message);
     this.server = context.server;
     this.leaves = server.leaves;
     this.inners = server.inners;
     this.nodes = context.nodes;
     this.locks = context.locks;
-    this.descent = descent;
-    this.catalogue = context.catalogue;
-    this.worker = context.worker;
     this.memory = context.memory;
     this.sibling = context.sibling;
     this.parent = context.parent;
     this.word = context.operands;
-    this.message = context.message;
     this.keys = new long[leaves.capacity() + 1];
     this.values = new long[leaves.capacity() + 1];
     this.crowded = new long[leaves.capacity() + 1];
     this.children = new Children(inners.capacity() + 1);
   }
 
-  /** Forgets about earlier splits. */
-  void reset() {
-    begun = false;
-    unfinished = NOTHING;
-  }
-
-  /** Tells whether something that a split writes may be in the tree. */
-  boolean hasBegun() {
-    return begun;
-  }
-
   /**
-   * Splits a leaf that is held alone and has no room for an entry, adds the entry, lets go of the
-   * lock and makes the new leaf known.
+   * Splits a leaf that is held alone and has no room for an entry, adds the entry, unlocks it and makes the new leaf known.
    *
    * @throws PoolFullException where there is no room for another leaf; nothing was changed then
    */
   void splitLeaf(long leaf, long key, long value) {
     noteBefore(leaf);
-    long high = NodeHeader.high(memory, leaf);
-    long next = NodeHeader.sibling(memory, leaf);
+    long high = nodes.high(leaf);
+    long next = nodes.sibling(leaf);
     int count = collect(leaf, key, value);
-    long added = allocateLocked(NodeHeader.address(memory, leaf));
     int kept = count / 2;
+    long added = allocateLocked(nodes.address(leaf), keys[kept], high);
     leaves.format(memory, sibling, added, keys[kept], high, next);
     if (!divide(leaf, kept, count)) {
       kept = cutThroughBucket(key, count);
@@ -123,18 +93,18 @@ final class Splits {
       }
     }
     long low = keys[kept];
-    NodeHeader.setFences(memory, leaf, NodeHeader.low(memory, leaf), low - 1);
+    NodeHeader.setFences(memory, leaf, nodes.low(leaf), low - 1);
     NodeHeader.setSibling(memory, leaf, added);
     leaves.seal(memory, leaf, server.nextStamp(), false);
     leaves.seal(memory, sibling, server.nextStamp(), true);
-    write(leaf, added);
+    writeSplit(leaf, added);
     announce(0, low, ChildPointer.toLeaf(added));
   }
 
   /** Notes what tells, after a failure, whether a node was written meanwhile. */
   private void noteBefore(long node) {
     firstBefore = NodeHeader.first(memory, node);
-    highBefore = NodeHeader.high(memory, node);
+    highBefore = nodes.high(node);
   }
 
   /** Copies the entries of a leaf, ascending, and one more; returns their number. */
@@ -172,88 +142,47 @@ final class Splits {
     return Arrays.binarySearch(keys, 0, count, crowded[sharing / 2]);
   }
 
-  /** Writes a node that was split and its new sibling, and lets go of both locks. */
-  private void write(long node, long added) {
-    long address = NodeHeader.address(memory, node);
-    boolean together = GlobalAddress.server(added) == GlobalAddress.server(address);
-    try {
-      nodes.addWrite(list.clear(), sibling);
-      worker.post(list);
-      begun = true;
-      unfinished = node;
-    } finally {
-      if (unfinished == NOTHING) {
-        server.allocator.free(worker, message, added);
-      }
-    }
-    nodes.addWrite(list.clear(), node);
-    if (!together) {
-      worker.post(list);
-      list.clear();
-    }
-    show(sibling);
-    nodes.addWrite(list, sibling);
-    if (!together) {
-      worker.post(list);
-      list.clear();
-    }
-    locks.writeAndUnlock(address, list);
-    unfinished = NOTHING;
-    locks.unlock(added);
+  @Override
+  protected boolean tryLockNew(long address, long low, long high) {
+    return locks.tryExclusive(address);
   }
 
-  /** Allocates a node near another and takes its lock. */
-  private long allocateLocked(long near) {
-    int refusals = 0;
-    try {
-      while (refusals < REFUSALS_MAX) {
-        long address = server.allocator.allocate(worker, message, GlobalAddress.server(near));
-        refused[refusals++] = address;
-        if (locks.tryExclusive(address)) {
-          refusals--;
-          return address;
-        }
-      }
-    } finally {
-      while (refusals > 0) {
-        server.allocator.free(worker, message, refused[--refusals]);
-      }
-    }
-    throw new StalledException("locks of new nodes stayed taken: nodes=" + REFUSALS_MAX);
+  @Override
+  protected void unlockNew(long address) {
+    locks.unlock(address);
   }
 
-  /**
-   * Writes, after a failure, what a split has not, while its nodes are still locked: else what the
-   * sibling was to hold would stay hidden.
-   */
-  void complete() {
-    if (unfinished == NOTHING) {
-      return;
+  /** Posts at once: the same bytes of local memory are written again, shown. */
+  @Override
+  protected void writeHidden(VerbList writes) {
+    nodes.addWrite(writes, sibling);
+    worker.post(writes);
+    writes.clear();
+  }
+
+  @Override
+  protected void addNode(VerbList writes, long node) {
+    nodes.addWrite(writes, node);
+  }
+
+  @Override
+  protected void addShown(VerbList writes, long address) {
+    if (NodeHeader.isLeaf(NodeHeader.first(memory, sibling))) {
+      leaves.show(memory, sibling);
+    } else {
+      InnerLayout.setHidden(memory, sibling, false);
     }
-    long address = NodeHeader.address(memory, unfinished);
-    PandoException failure = null;
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      try {
-        // Its lock may have been let go of: then the node was written, and is another's to change.
-        if (isAsBefore(address)) {
-          nodes.addWrite(list.clear(), unfinished);
-          worker.post(list);
-        }
-        show(sibling);
-        nodes.addWrite(list.clear(), sibling);
-        worker.post(list);
-        return;
-      } catch (PandoException e) {
-        failure = e;
-        worker.backoff().pauseBriefly(attempt);
-      }
+    nodes.addWrite(writes, sibling);
+  }
+
+  @Override
+  protected void finish(long node) {
+    // Its lock may have been released: then the node was written, and is another's to change.
+    if (isAsBefore(nodes.address(node))) {
+      nodes.write(node);
     }
-    locks.keep();
-    throw new StalledException(
-        "a split stopped half-way, and keeps its nodes locked: node="
-            + GlobalAddress.toString(address)
-            + ", because="
-            + failure);
+    addShown(list.clear(), nodes.address(sibling));
+    worker.post(list);
   }
 
   private boolean isAsBefore(long address) {
@@ -265,47 +194,10 @@ final class Splits {
     return Words.get(memory, word);
   }
 
-  private void show(long node) {
-    if (NodeHeader.isLeaf(NodeHeader.first(memory, node))) {
-      leaves.show(memory, node);
-    } else {
-      InnerLayout.setHidden(memory, node, false);
-    }
-  }
-
-  /** Makes a new node known to the level above. */
-  private void announce(int level, long low, long pointer) {
-    try {
-      insertAbove(level + 1, low, pointer);
-    } catch (PoolFullException noRoomAbove) {
-      // The entry is stored and the tree is right: the sibling is reached through the node, which
-      // costs a READ more, as in the moment before.
-      locks.abandon(noRoomAbove);
-    }
-  }
-
-  private void insertAbove(int level, long low, long pointer) {
-    for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
-      if (!descent.find(low, level)) {
-        grow(level);
-      } else if (descent.lockCovering(level, low, parent, attempt)) {
-        insert(level, low, pointer);
-        return;
-      }
-    }
-    throw new StalledException(
-        "no place above a new node: level="
-            + level
-            + ", low="
-            + low
-            + ", node="
-            + GlobalAddress.toString(ChildPointer.address(pointer)));
-  }
-
-  /** Adds a child to the node that is held in {@link #parent}, and lets go of its lock. */
-  private void insert(int level, long low, long pointer) {
+  @Override
+  protected void insert(int level, long low, long pointer) {
     long address = descent.node;
-    copyParent();
+    nodes.copyChildren(parent, children);
     for (int i = 0; i < children.count; i++) {
       if (children.keys[i] == low) {
         throw new CorruptNodeException(address, "knows of a node that is new: low=" + low);
@@ -317,7 +209,7 @@ final class Splits {
       return;
     }
     InnerLayout.insert(children, low, pointer);
-    long lowOfParent = NodeHeader.low(memory, parent);
+    long lowOfParent = nodes.low(parent);
     if (children.count <= inners.capacity()) {
       inners.arrange(memory, parent, children, 0, children.count);
       nodes.addWrite(list.clear(), parent);
@@ -328,26 +220,20 @@ final class Splits {
     refresh(level, lowOfParent, address);
   }
 
-  private void copyParent() {
-    long low = NodeHeader.low(memory, parent);
-    long high = NodeHeader.high(memory, parent);
-    inners.copyChildren(memory, parent, Shape.WHOLE, 0, low, high, children);
-  }
-
   private void splitParent(int level, long address) {
     noteBefore(parent);
-    long high = NodeHeader.high(memory, parent);
-    long next = NodeHeader.sibling(memory, parent);
+    long high = nodes.high(parent);
+    long next = nodes.sibling(parent);
     int kept = children.count / 2;
     long low = children.keys[kept];
-    long added = allocateLocked(address);
+    long added = allocateLocked(address, low, high);
     inners.format(memory, sibling, added, level, low, high, next, server.nextStamp());
     long pointer = inners.arrange(memory, sibling, children, kept, children.count);
     InnerLayout.setHidden(memory, sibling, true);
-    NodeHeader.setFences(memory, parent, NodeHeader.low(memory, parent), low - 1);
+    NodeHeader.setFences(memory, parent, nodes.low(parent), low - 1);
     NodeHeader.setSibling(memory, parent, added);
     inners.arrange(memory, parent, children, 0, kept);
-    write(parent, added);
+    writeSplit(parent, added);
     announce(level, low, pointer);
   }
 
@@ -375,7 +261,7 @@ final class Splits {
 
   /** Refreshes a pointer of the node that is held in {@link #parent}, and lets go of its lock. */
   private void refreshPointer(long low, long address) {
-    copyParent();
+    nodes.copyChildren(parent, children);
     int child = Arrays.binarySearch(children.keys, 0, children.count, low);
     list.clear();
     if (child >= 0 && ChildPointer.address(children.pointers[child]) == address) {
@@ -386,33 +272,11 @@ final class Splits {
     locks.writeAndUnlock(descent.node, list);
   }
 
-  /** Puts a root above the present one, with that as its only child, if the tree is too low. */
-  private void grow(int level) {
-    long root = catalogue.root();
-    int above = Catalogue.rootLevel(root) + 1;
-    if (above <= level) {
-      long below = Catalogue.rootAddress(root);
-      long address = allocateLocked(below);
-      boolean used = false;
-      try {
-        writeRoot(below, address, above);
-        // Where that fails it may be the root all the same.
-        used = true;
-        used = makeRoot(root, address, above);
-        locks.unlock(address);
-      } finally {
-        if (!used) {
-          server.allocator.free(worker, message, address);
-        }
-      }
-    }
-    server.setRoot(catalogue.root(), worker.backoff());
-  }
-
-  private void writeRoot(long below, long address, int level) {
+  @Override
+  protected void formatRoot(long child, long address, int level) {
     children.count = 0;
-    long pointer = InnerLayout.pointerTo(below, readWord(below));
-    InnerLayout.insert(children, Long.MIN_VALUE, pointer);
+    InnerLayout.insert(
+        children, Long.MIN_VALUE, InnerLayout.pointerTo(child, readWord(child)));
     inners.format(
         memory,
         sibling,
@@ -424,38 +288,5 @@ final class Splits {
         server.nextStamp());
     inners.arrange(memory, sibling, children, 0, children.count);
     InnerLayout.setHidden(memory, sibling, true);
-    nodes.addWrite(list.clear(), sibling);
-    worker.post(list);
-    InnerLayout.setHidden(memory, sibling, false);
-  }
-
-  /**
-   * Makes a hidden node the root, and shows it. Asks again where a verb fails, as without its root
-   * the tree is lost: while it is locked, nobody else can change or replace it.
-   *
-   * @return whether it is the root; else there is another one already
-   */
-  private boolean makeRoot(long before, long address, int level) {
-    PandoException failure = null;
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      try {
-        boolean isRoot =
-            (attempt > 0 && Catalogue.rootAddress(catalogue.root()) == address)
-                || catalogue.replaceRoot(before, address, level);
-        if (isRoot) {
-          nodes.addWrite(list.clear(), sibling);
-          worker.post(list);
-        }
-        return isRoot;
-      } catch (PandoException e) {
-        failure = e;
-        worker.backoff().pauseBriefly(attempt);
-      }
-    }
-    throw new StalledException(
-        "a new root stays hidden: node="
-            + GlobalAddress.toString(address)
-            + ", because="
-            + failure);
   }
 }

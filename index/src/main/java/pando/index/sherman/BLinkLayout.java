@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import pando.fabric.VerbList;
-import pando.index.cache.Children;
+import pando.index.blink.Children;
 
 /**
  * The bytes of a node of the B-link tree, the same for a leaf and an inner node, in the pool and in

@@ -1,55 +1,65 @@
 package pando.index.sherman;
 
-import pando.fabric.GlobalAddress;
-import pando.fabric.StalledException;
+import pando.index.blink.BLinkDescent;
 
 /** Brings the leaf of a key into local memory, however often the way there turns out to be old. */
 final class Leaves {
   private final ShermanContext context;
+  private final Nodes nodes;
   private final Descent descent;
+  private final long leaf;
 
   Leaves(ShermanContext context, Descent descent) {
     this.context = context;
+    this.nodes = context.nodes;
     this.descent = descent;
+    this.leaf = context.leaf;
   }
 
   /** Reads the leaf of a key; returns the index of its entry, -1 where there is none. */
   int read(long key) {
-    return read(key, context.leaf);
+    return read(key, leaf);
   }
 
   /** As {@link #read(long)}, into a buffer of local memory. */
-  int read(long key, long leaf) {
-    for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
+  int read(long key, long buffer) {
+    for (int attempt = 0; attempt < BLinkDescent.RESTARTS_MAX; attempt++) {
       descent.findLeaf(key);
-      if (descent.readCovering(key, leaf, attempt)) {
-        int index = context.layout.find(context.memory, leaf, key);
-        if (index < 0 || context.nodes.isEntryWhole(leaf, index)) {
+      if (readCovering(key, buffer, attempt)) {
+        int index = context.layout.find(context.memory, buffer, key);
+        if (index < 0 || nodes.isEntryWhole(buffer, index)) {
           return index;
         }
       }
     }
-    throw stalled(key);
+    throw descent.noLeaf(key);
+  }
+
+  /** Reads the leaf that was found, or the sibling that covers the key by now. */
+  private boolean readCovering(long key, long buffer, int attempt) {
+    for (int hops = 0; hops < BLinkDescent.HOPS_MAX; hops++) {
+      int outcome =
+          nodes.read(context.locks, true, descent.node, 0, key, descent.owned(), buffer);
+      if (outcome == Nodes.COVERS) {
+        return true;
+      }
+      if (outcome == Nodes.STALE) {
+        break;
+      }
+      descent.right(nodes.sibling(buffer));
+    }
+    descent.astray(attempt);
+    return false;
   }
 
   /** Reads the leaf of a key and keeps it locked; returns its address. */
   long lock(long key) {
-    for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
+    for (int attempt = 0; attempt < BLinkDescent.RESTARTS_MAX; attempt++) {
       descent.findLeaf(key);
-      if (descent.lockCovering(0, key, context.leaf, attempt)) {
+      if (descent.lockCovering(0, key, leaf, attempt)) {
         return descent.node;
       }
     }
-    throw stalled(key);
-  }
-
-  private StalledException stalled(long key) {
-    return new StalledException(
-        "no leaf that stays: key="
-            + key
-            + ", last="
-            + GlobalAddress.toString(descent.node)
-            + ", restarts="
-            + Descent.RESTARTS_MAX);
+    throw descent.noLeaf(key);
   }
 }

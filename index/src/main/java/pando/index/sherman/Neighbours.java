@@ -57,7 +57,7 @@ final class Neighbours extends NeighbourSearch {
     if (!descent.findLeafAtOnce(wanted)) {
       return busy(false);
     }
-    while (locks.tryLock(descent.node, descent.owned)) {
+    while (locks.tryLock(descent.node, descent.owned())) {
       hold(descent.node);
       int outcome = nodes.readHeld(descent.node, 0, wanted, leaf);
       if (outcome == Nodes.COVERS) {
@@ -67,14 +67,14 @@ final class Neighbours extends NeighbourSearch {
         descent.astray(0);
         return Outcome.BUSY;
       }
-      descent.right(leaf);
+      descent.right(nodes.sibling(leaf));
     }
     return busy(true);
   }
 
   private Outcome busy(boolean isLeaf) {
     busyIsLeaf = isLeaf;
-    busyOwned = descent.owned;
+    busyOwned = descent.owned();
     return busy(descent.node);
   }
 

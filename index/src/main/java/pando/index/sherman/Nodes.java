@@ -10,22 +10,14 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
+import pando.index.blink.BLinkNodes;
 import pando.index.lock.LocalLocks;
 import pando.index.lock.LockTables;
 import pando.index.lock.NodeLocks;
 import pando.index.lock.Retry;
 
 /** READs nodes until they are whole, and puts what has changed into lists of WRITEs. */
-final class Nodes {
-  /** The node covers the key. */
-  static final int COVERS = 0;
-
-  /** The key lies above the node: its sibling is next. */
-  static final int RIGHT = 1;
-
-  /** It is not the node that was looked for, any more. */
-  static final int STALE = 2;
-
+final class Nodes implements BLinkNodes {
   /** Somebody has its lock, and whoever holds another must not wait for it. */
   static final int LOCKED = 3;
 
@@ -70,6 +62,26 @@ final class Nodes {
     this.memory = worker.memory();
     this.before = scratch;
     this.after = scratch + Long.BYTES;
+  }
+
+  @Override
+  public long address(long node) {
+    return BLinkLayout.address(memory, node);
+  }
+
+  @Override
+  public long low(long node) {
+    return BLinkLayout.low(memory, node);
+  }
+
+  @Override
+  public long high(long node) {
+    return BLinkLayout.high(memory, node);
+  }
+
+  @Override
+  public long sibling(long node) {
+    return BLinkLayout.sibling(memory, node);
   }
 
   /**
@@ -224,8 +236,8 @@ final class Nodes {
     return readHeld(address, level, key, buffer);
   }
 
-  /** Reads a node whose lock is held: nobody writes it. */
-  int readHeld(long address, int level, long key, long buffer) {
+  @Override
+  public int readHeld(long address, int level, long key, long buffer) {
     readImage(address, buffer);
     String problem = problemOfHeld(address, buffer);
     // Whoever took a part of a partition for his own may still write it: only then is it torn.
@@ -392,9 +404,9 @@ final class Nodes {
     }
   }
 
-  /** Writes a node at once. */
-  void write(long buffer) {
-    addNode(list.clear(), buffer);
+  @Override
+  public void write(long node) {
+    addNode(list.clear(), node);
     worker.post(list);
   }
 

@@ -315,6 +315,6 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
 
   @Override
   public Tree walk(Fabric fabric) {
-    return BLinkWalk.of(fabric, this);
+    return ShermanWalk.of(fabric, this);
   }
 }

@@ -5,7 +5,7 @@ import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
 import pando.index.Partitioning;
 import pando.index.blink.BLinkServer;
-import pando.index.cache.IndexCache;
+import pando.index.blink.IndexCache;
 import pando.index.lock.LockTables;
 
 /** What the sessions of one compute server share: its caches, its local locks, its free nodes. */

@@ -111,7 +111,6 @@ final class ShermanWorker extends HostedWorker {
   private void store(long node, int index, long wanted, long stored) {
     if (index < 0) {
       splits.splitLeaf(leaf, wanted, stored);
-      splits.announce(0);
       return;
     }
     long sumBefore = layout.entrySum(memory, leaf, index);

@@ -8,7 +8,7 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.Pokes;
-import pando.index.cache.Children;
+import pando.index.blink.Children;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 

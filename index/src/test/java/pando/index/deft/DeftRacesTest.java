@@ -30,7 +30,7 @@ import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
-import pando.index.cache.Children;
+import pando.index.blink.Children;
 
 /** What other sessions find and do in the middle of one session's operation. */
 @Timeout(60)

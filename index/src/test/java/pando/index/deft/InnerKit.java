@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
-import pando.index.cache.Children;
+import pando.index.blink.Children;
 
 /** An inner node as its writer has it, as it is in the pool, and as readers of its parts see it. */
 final class InnerKit implements AutoCloseable {

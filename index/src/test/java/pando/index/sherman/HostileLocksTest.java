@@ -67,14 +67,14 @@ class HostileLocksTest {
                   "waitedNanos=");
         }
         checkReads(session, validation);
-        assertThat(BLinkWalk.of(fabric, options).problems()).hasSize(1);
+        assertThat(ShermanWalk.of(fabric, options).problems()).hasSize(1);
         pokes.setLock(leaf, 0);
         assertThat(session.put(key, 1)).isTrue();
         assertThat(session.value()).isEqualTo(model.get(key));
         model.put(key, 1L);
         model.forEach((each, value) -> assertThat(session.update(each, value)).isTrue());
       }
-      Tree tree = BLinkWalk.of(fabric, options);
+      Tree tree = ShermanWalk.of(fabric, options);
       assertThat(tree.problems()).isEmpty();
       assertThat(tree.entries()).isEqualTo(model);
     }
@@ -114,7 +114,7 @@ class HostileLocksTest {
       pokes.setLock(leaf, 0);
       assertThat(session.ceiling(key)).isTrue();
       assertThat(session.key()).isEqualTo(model.higherKey(high));
-      assertThat(BLinkWalk.of(fabric, options).problems()).isEmpty();
+      assertThat(ShermanWalk.of(fabric, options).problems()).isEmpty();
     }
   }
 
@@ -144,7 +144,7 @@ class HostileLocksTest {
       try (Session session = index.session()) {
         assertThat(session.put(key, 1)).isTrue();
       }
-      assertThat(BLinkWalk.of(fabric, options).problems()).isEmpty();
+      assertThat(ShermanWalk.of(fabric, options).problems()).isEmpty();
     }
   }
 }

@@ -47,7 +47,7 @@ class ShermanRacesTest {
 
   private static void checkTree(
       Fabric fabric, ShermanOptions options, NavigableMap<Long, Long> expected) {
-    Tree tree = BLinkWalk.of(fabric, options);
+    Tree tree = ShermanWalk.of(fabric, options);
     assertThat(tree.problems()).isEmpty();
     assertThat(tree.strays()).isZero();
     assertThat(tree.entries()).isEqualTo(expected);
@@ -221,7 +221,7 @@ class ShermanRacesTest {
           });
       Set<Long> seen = scan(session);
       assertThat(fabric.unhook()).isOne();
-      Set<Long> after = new TreeSet<>(BLinkWalk.of(fabric, options).entries().keySet());
+      Set<Long> after = new TreeSet<>(ShermanWalk.of(fabric, options).entries().keySet());
       assertThat(scan(session)).isEqualTo(after);
       assertThat(scan(other)).isEqualTo(after);
       assertThat(after).isNotEqualTo(model.keySet());

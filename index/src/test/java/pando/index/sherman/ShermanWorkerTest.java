@@ -136,7 +136,7 @@ class ShermanWorkerTest {
       assertThat(neighbours.lookAndLock(neighbours.bound(), false)).isEqualTo(Outcome.FOUND);
       assertThat(neighbours.key()).isEqualTo(model.higherKey(last));
       neighbours.unlock();
-      assertThat(BLinkWalk.of(fabric, options).problems()).isEmpty();
+      assertThat(ShermanWalk.of(fabric, options).problems()).isEmpty();
     }
   }
 

@@ -23,7 +23,7 @@ import pando.index.pool.Catalogue;
  *
  * <p>A node that is reached through its left neighbour alone is sound, and counts as a stray.
  */
-public final class BLinkWalk {
+public final class ShermanWalk {
   private final BLinkLayout layout;
   private final LockTables locks;
   private final Nodes nodes;
@@ -38,7 +38,7 @@ public final class BLinkWalk {
 
   private int strays;
 
-  private BLinkWalk(ShermanServer server, Worker worker, long scratch) {
+  private ShermanWalk(ShermanServer server, Worker worker, long scratch) {
     this.layout = server.layout;
     this.locks = server.locks;
     this.worker = worker;
@@ -65,7 +65,7 @@ public final class BLinkWalk {
                 layout,
                 validation,
                 worker.random())) {
-      BLinkWalk walk = new BLinkWalk(server, worker, message);
+      ShermanWalk walk = new ShermanWalk(server, worker, message);
       walk.root(new Catalogue(worker, message, server.places, server.system));
       walk.locks.forEachHeld(fabric, worker, message, walk.problems::add);
       long bytes = (long) walk.addresses.size() * options.nodeBytes();

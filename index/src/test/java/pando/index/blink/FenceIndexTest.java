@@ -1,4 +1,4 @@
-package pando.index.cache;
+package pando.index.blink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package pando.index.cache;
+package pando.index.blink;
 
 /**
  * An ordered map from low fences to frame numbers, of a size that is known from the start: sorted

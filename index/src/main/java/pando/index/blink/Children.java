@@ -1,4 +1,4 @@
-package pando.index.cache;
+package pando.index.blink;
 
 /**
  * The children of an inner node, or of a part of one, ascending: to be filled again and again. Not
@@ -24,6 +24,18 @@ public final class Children {
   public Children(int capacity) {
     this.keys = new long[capacity];
     this.pointers = new long[capacity];
+  }
+
+  /** Returns the greatest key that a child covers. */
+  public long highOf(int child) {
+    return child + 1 < count ? keys[child + 1] - 1 : high;
+  }
+
+  /** Removes a child and closes the gap. */
+  public void remove(int child) {
+    count--;
+    System.arraycopy(keys, child + 1, keys, child, count - child);
+    System.arraycopy(pointers, child + 1, pointers, child, count - child);
   }
 
   /** Returns the child that covers a key: the last that does not begin above it, else the first. */

@@ -1,4 +1,4 @@
-package pando.index.cache;
+package pando.index.blink;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
