@@ -19,33 +19,21 @@ public abstract class EmptyTree implements Replaced {
 
   private final PoolChange change;
   private final NodeAllocator allocator;
+  private final BLinkNodes nodes;
   private final List<Long> addresses = new ArrayList<>();
 
   /** Looks at a tree of which a compute server is to take the nodes back. */
-  protected EmptyTree(PoolChange change, BLinkServer server) {
+  protected EmptyTree(PoolChange change, BLinkServer server, BLinkNodes nodes) {
     this.change = change;
+    this.nodes = nodes;
     this.allocator = server.allocator;
   }
-
-  /**
-   * Reads a node that nobody changes meanwhile.
-   *
-   * @param low a key that it should cover
-   * @return whether it does
-   */
-  protected abstract boolean read(long address, int level, long low);
 
   /** Returns the number of entries of the leaf that was read. */
   protected abstract int entries();
 
   /** Returns the address of the first child of the inner node that was read. */
   protected abstract long firstChild();
-
-  /** Returns the greatest key that the node covers that was read. */
-  protected abstract long high();
-
-  /** Returns the node after the one that was read, {@code NULL} where there is none. */
-  protected abstract long sibling();
 
   /** Marks a node as freed, for those who come to it by old copies. */
   protected abstract void markFreed(long address);
@@ -64,7 +52,7 @@ public abstract class EmptyTree implements Replaced {
     long low = Long.MIN_VALUE;
     long below = GlobalAddress.NULL;
     while (address != GlobalAddress.NULL) {
-      if (!read(address, level, low)) {
+      if (nodes.readHeld(address, level, low, NODE) != BLinkNodes.COVERS) {
         throw new CorruptNodeException(address, "is not the node that covers key=" + low);
       }
       if (level == 0 && entries() > 0) {
@@ -75,8 +63,8 @@ public abstract class EmptyTree implements Replaced {
         below = firstChild();
       }
       addresses.add(address);
-      low = high() + 1;
-      address = sibling();
+      low = nodes.high(NODE) + 1;
+      address = nodes.sibling(NODE);
     }
     return below;
   }

@@ -3,6 +3,7 @@ package pando.index.deft;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.lock.LockTables;
 
 /** Locks that are taken by CAS and always exclusive, as Sherman's global ones. */
 final class CasLocks extends NodeLocks {
@@ -16,7 +17,6 @@ final class CasLocks extends NodeLocks {
    */
 
   private static final long TAKEN = 1L << 63;
-  private static final int SESSION_BITS = 9;
   private static final int EAGER = 10_000;
   private static final int PAUSE_MAX = 20;
 
@@ -31,7 +31,7 @@ final class CasLocks extends NodeLocks {
       Worker worker,
       long scratch) {
     super(words, waitNanos, worker, scratch);
-    owner = TAKEN | ((computeServer + 1L) << SESSION_BITS) | session;
+    owner = TAKEN | ((computeServer + 1L) << LockTables.SESSION_BITS) | session;
     free = scratch + Long.BYTES;
     Words.set(worker.memory(), free, 0);
   }
@@ -57,9 +57,9 @@ final class CasLocks extends NodeLocks {
 
   private static String nameOf(long holder) {
     return "computeServer "
-        + (((holder & ~TAKEN) >>> SESSION_BITS) - 1)
+        + (((holder & ~TAKEN) >>> LockTables.SESSION_BITS) - 1)
         + " session "
-        + (holder & ((1 << SESSION_BITS) - 1));
+        + (holder & ((1 << LockTables.SESSION_BITS) - 1));
   }
 
   @Override

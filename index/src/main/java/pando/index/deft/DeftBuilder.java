@@ -7,19 +7,16 @@ import pando.index.blink.Children;
 import pando.index.load.TreeBuilder;
 import pando.index.pool.Catalogue;
 
-/** Builds a tree of DEFT, whose nodes are dealt to the memory servers in turn. */
+/** Builds a tree of DEFT. */
 final class DeftBuilder extends TreeBuilder {
   private final LeafLayout leaves;
   private final InnerLayout inners;
   private final DeftServer server;
   private final Nodes nodes;
-  private final int memoryServers;
   private final VerbList list = new VerbList();
 
   /** By level, the children of the open node. */
   private final Children[] children = new Children[Catalogue.LEVELS_MAX];
-
-  private long turn;
 
   DeftBuilder(DeftServer server, Fabric fabric, double fill) {
     super(fabric, server.allocator, server.inners.nodeBytes(), server.leaves.capacity(), fill);
@@ -27,16 +24,8 @@ final class DeftBuilder extends TreeBuilder {
     this.leaves = server.leaves;
     this.inners = server.inners;
     this.nodes = new Nodes(server, worker(), message());
-    this.memoryServers = fabric.memoryServers();
     for (int level = 0; level < children.length; level++) {
       children[level] = new Children(inners.capacity());
-    }
-  }
-
-  @Override
-  protected void place(int lowest, int highest) {
-    for (int level = lowest; level <= highest; level++) {
-      allocate(level, (int) (turn++ % memoryServers));
     }
   }
 

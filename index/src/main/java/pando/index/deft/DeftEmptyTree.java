@@ -15,16 +15,15 @@ final class DeftEmptyTree extends EmptyTree {
   private final VerbList list = new VerbList();
 
   DeftEmptyTree(PoolChange change, DeftServer server) {
-    super(change, server);
+    this(change, server, new Nodes(server, change.worker(), change.message()));
+  }
+
+  private DeftEmptyTree(PoolChange change, DeftServer server, Nodes nodes) {
+    super(change, server, nodes);
     this.server = server;
     this.worker = change.worker();
     this.memory = worker.memory();
-    this.nodes = new Nodes(server, worker, change.message());
-  }
-
-  @Override
-  protected boolean read(long address, int level, long low) {
-    return nodes.readHeld(address, level, low, NODE) == Nodes.COVERS;
+    this.nodes = nodes;
   }
 
   @Override
@@ -35,16 +34,6 @@ final class DeftEmptyTree extends EmptyTree {
   @Override
   protected long firstChild() {
     return ChildPointer.address(InnerLayout.pointer(memory, NODE, InnerLayout.FIRST));
-  }
-
-  @Override
-  protected long high() {
-    return NodeHeader.high(memory, NODE);
-  }
-
-  @Override
-  protected long sibling() {
-    return NodeHeader.sibling(memory, NODE);
   }
 
   @Override

@@ -40,8 +40,6 @@ import pando.index.blink.Children;
  * node is divided anew, and not where an entry is added.
  */
 final class InnerLayout {
-  static final int LEVELS_MAX = 32;
-
   /** The entry before those of the segments: that of the leftmost child. */
   static final int FIRST = -1;
 

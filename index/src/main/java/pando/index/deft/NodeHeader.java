@@ -2,6 +2,7 @@ package pando.index.deft;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.memory.Words;
+import pando.index.blink.Checksums;
 
 /**
  * The first line of a node, of which leaves and inner nodes have most in common.
@@ -29,15 +30,8 @@ final class NodeHeader {
   private static final int ADDRESS = 32;
   static final int CHECKSUM = 40;
 
-  /** Odd numbers without a pattern, so that changes of several words do not make up for another. */
-  private static final long[] MULTIPLIERS = new long[InnerLayout.NODE_BYTES_MAX / Long.BYTES];
-
-  static {
-    for (int i = 0; i < MULTIPLIERS.length; i++) {
-      long z = (i + 0x632BE5ABL) * 0x9E3779B97F4A7C15L;
-      MULTIPLIERS[i] = ((z ^ (z >>> 29)) * 0xBF58476D1CE4E5B9L) | 1;
-    }
-  }
+  private static final long[] MULTIPLIERS =
+      Checksums.multipliers(InnerLayout.NODE_BYTES_MAX / Long.BYTES);
 
   private NodeHeader() {}
 

@@ -10,6 +10,7 @@ import pando.index.CorruptNodeException;
 import pando.index.blink.BLinkNodes;
 import pando.index.blink.Children;
 import pando.index.lock.Retry;
+import pando.index.pool.Catalogue;
 
 /** READs nodes and parts of nodes, tells whether they are whole, and prepares what is written. */
 final class Nodes implements BLinkNodes {
@@ -338,7 +339,7 @@ final class Nodes implements BLinkNodes {
     if (!leaf
         && (!InnerLayout.isDescriptor(first)
             || InnerLayout.level(first) < 1
-            || InnerLayout.level(first) >= InnerLayout.LEVELS_MAX
+            || InnerLayout.level(first) >= Catalogue.LEVELS_MAX
             || InnerLayout.shape(first) > Shape.MAX)) {
       return "not a node: descriptor=0x" + Long.toHexString(first);
     }

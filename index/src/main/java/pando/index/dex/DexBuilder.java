@@ -15,7 +15,6 @@ final class DexBuilder extends TreeBuilder {
   private final int memoryServers;
   private final int subtreeLevel;
   private long subtrees;
-  private long turn;
 
   DexBuilder(
       Fabric fabric, NodeLayout layout, NodeAllocator allocator, int subtreeLevel, double fill) {
@@ -35,7 +34,7 @@ final class DexBuilder extends TreeBuilder {
 
   private long numberOf(int level) {
     if (level > subtreeLevel) {
-      return turn++;
+      return nextServer();
     }
     return level == subtreeLevel ? subtrees++ : Math.max(subtrees - 1, 0);
   }

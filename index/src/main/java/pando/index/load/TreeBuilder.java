@@ -35,6 +35,8 @@ public abstract class TreeBuilder implements Loader {
   private final long[] first = new long[Catalogue.LEVELS_MAX];
   private final long[] next = new long[Catalogue.LEVELS_MAX];
   private final int[] counts = new int[Catalogue.LEVELS_MAX];
+  private final int memoryServers;
+  private long turn;
   private int levels;
 
   private long[] addresses = new long[1024];
@@ -52,6 +54,7 @@ public abstract class TreeBuilder implements Loader {
   protected TreeBuilder(
       Fabric fabric, NodeAllocator allocator, int nodeBytes, int capacity, double fill) {
     this.allocator = allocator;
+    this.memoryServers = fabric.memoryServers();
     this.nodeBytes = nodeBytes;
     this.perLeaf = Math.max(1, (int) Math.round(capacity * fill));
     this.perInner = Math.max(2, (int) Math.round(capacity * fill));
@@ -61,9 +64,19 @@ public abstract class TreeBuilder implements Loader {
 
   /**
    * Allocates a node for each level from {@code lowest} to {@code highest}, by {@link
-   * #allocate(int, int)}, in any order.
+   * #allocate(int, int)}, in any order. They are dealt to the memory servers in turn, unless a
+   * system places them otherwise.
    */
-  protected abstract void place(int lowest, int highest);
+  protected void place(int lowest, int highest) {
+    for (int level = lowest; level <= highest; level++) {
+      allocate(level, nextServer());
+    }
+  }
+
+  /** Returns the memory server whose turn it is. */
+  protected final int nextServer() {
+    return (int) (turn++ % memoryServers);
+  }
 
   /** Makes an empty node that covers the keys from {@code low} on. */
   protected abstract void format(long node, long address, int level, long low);

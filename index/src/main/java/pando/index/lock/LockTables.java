@@ -3,6 +3,7 @@ package pando.index.lock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
@@ -105,7 +106,25 @@ public final class LockTables {
    * @param problems takes a description of each word with one
    */
   public void forEachHeld(Fabric fabric, Worker worker, long message, Consumer<String> problems) {
-    int words = onChip ? fabric.capabilities().onChipBytes() / Long.BYTES : 0;
+    if (onChip) {
+      forEachWord(fabric, worker, message, word -> (word & maskOfWord()) != 0, problems);
+    }
+  }
+
+  /**
+   * Looks for words of the on-chip regions that are held locks.
+   *
+   * @param message local offset of {@link Worker#CALL_BYTES_MAX} bytes
+   * @param isHeld tells a held one
+   * @param problems takes a description of each
+   */
+  public static void forEachWord(
+      Fabric fabric,
+      Worker worker,
+      long message,
+      LongPredicate isHeld,
+      Consumer<String> problems) {
+    int words = fabric.capabilities().onChipBytes() / Long.BYTES;
     int most = Worker.CALL_BYTES_MAX / Long.BYTES;
     for (int server = 0; server < fabric.memoryServers(); server++) {
       for (int first = 0; first < words; first += most) {
@@ -114,7 +133,7 @@ public final class LockTables {
         worker.read(address, message, count * Long.BYTES);
         for (int i = 0; i < count; i++) {
           long found = Words.get(worker.memory(), message + (long) i * Long.BYTES);
-          if ((found & maskOfWord()) != 0) {
+          if (isHeld.test(found)) {
             problems.accept(
                 "an on-chip lock is held: server="
                     + server

@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.index.pool.Catalogue;
 
 /**
  * The bytes of a node, the same for a leaf and an inner node, in the pool and in a frame.
@@ -73,7 +74,7 @@ public final class NodeLayout {
   public static final int NODE_BYTES_MAX = 64 << 10;
 
   /** Levels a tree can have; a descriptor with a level at or above it is damaged. */
-  public static final int LEVELS_MAX = 32;
+  public static final int LEVELS_MAX = Catalogue.LEVELS_MAX;
 
   private static final int ALIGNMENT = 64;
   private static final long MAGIC = 0x9A4D0ED5L << 32;

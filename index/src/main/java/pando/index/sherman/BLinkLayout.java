@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import pando.fabric.VerbList;
+import pando.index.blink.Checksums;
 import pando.index.blink.Children;
 
 /**
@@ -53,7 +54,6 @@ final class BLinkLayout {
   static final int ENTRY_BYTES = 18;
   static final int NODE_BYTES_MIN = 2 * LINE_BYTES;
   static final int NODE_BYTES_MAX = 64 << 10;
-  static final int LEVELS_MAX = 32;
 
   private static final int STAMP = 8;
   private static final int ADDRESS = 16;
@@ -92,16 +92,9 @@ final class BLinkLayout {
     assert Long.BYTES + LINE_ENTRIES * ENTRY_BYTES <= LINE_BYTES;
   }
 
-  /** Odd numbers without a pattern: 0 for an entry's presence, below 64 for the header. */
+  /** Multipliers: 0 for an entry's presence, below 64 for the header. */
   private static final long[] MULTIPLIERS =
-      new long[LINE_BYTES + 2 * (NODE_BYTES_MAX / LINE_BYTES - 1) * LINE_ENTRIES];
-
-  static {
-    for (int i = 0; i < MULTIPLIERS.length; i++) {
-      long z = (i + 0x632BE5ABL) * 0x9E3779B97F4A7C15L;
-      MULTIPLIERS[i] = ((z ^ (z >>> 29)) * 0xBF58476D1CE4E5B9L) | 1;
-    }
-  }
+      Checksums.multipliers(LINE_BYTES + 2 * (NODE_BYTES_MAX / LINE_BYTES - 1) * LINE_ENTRIES);
 
   private static final ValueLayout.OfLong LONG =
       JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -15,6 +15,7 @@ import pando.index.lock.LocalLocks;
 import pando.index.lock.LockTables;
 import pando.index.lock.NodeLocks;
 import pando.index.lock.Retry;
+import pando.index.pool.Catalogue;
 
 /** READs nodes until they are whole, and puts what has changed into lists of WRITEs. */
 final class Nodes implements BLinkNodes {
@@ -286,7 +287,7 @@ final class Nodes implements BLinkNodes {
   private @Nullable String problem(long address, long buffer) {
     long descriptor = BLinkLayout.descriptor(memory, buffer);
     if (!BLinkLayout.isDescriptor(descriptor)
-        || BLinkLayout.level(descriptor) >= BLinkLayout.LEVELS_MAX) {
+        || BLinkLayout.level(descriptor) >= Catalogue.LEVELS_MAX) {
       return "not a node: descriptor=0x" + Long.toHexString(descriptor);
     }
     if (BLinkLayout.address(memory, buffer) != address) {

@@ -4,25 +4,15 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.index.load.TreeBuilder;
 
-/** Builds a B-link tree, whose nodes are dealt to the memory servers in turn. */
+/** Builds a B-link tree. */
 final class ShermanBuilder extends TreeBuilder {
   private final BLinkLayout layout;
   private final Nodes nodes;
-  private final int memoryServers;
-  private long turn;
 
   ShermanBuilder(ShermanServer server, Fabric fabric, double fill) {
     super(fabric, server.allocator, server.layout.nodeBytes(), server.layout.capacity(), fill);
     this.layout = server.layout;
     this.nodes = new Nodes(server, worker(), message());
-    this.memoryServers = fabric.memoryServers();
-  }
-
-  @Override
-  protected void place(int lowest, int highest) {
-    for (int level = lowest; level <= highest; level++) {
-      allocate(level, (int) (turn++ % memoryServers));
-    }
   }
 
   @Override

@@ -13,16 +13,15 @@ final class ShermanEmptyTree extends EmptyTree {
   private final Nodes nodes;
 
   ShermanEmptyTree(PoolChange change, ShermanServer server) {
-    super(change, server);
+    this(change, server, new Nodes(server, change.worker(), change.message()));
+  }
+
+  private ShermanEmptyTree(PoolChange change, ShermanServer server, Nodes nodes) {
+    super(change, server, nodes);
     this.layout = server.layout;
     this.worker = change.worker();
     this.memory = worker.memory();
-    this.nodes = new Nodes(server, worker, change.message());
-  }
-
-  @Override
-  protected boolean read(long address, int level, long low) {
-    return nodes.readHeld(address, level, low, NODE) == Nodes.COVERS;
+    this.nodes = nodes;
   }
 
   @Override
@@ -33,16 +32,6 @@ final class ShermanEmptyTree extends EmptyTree {
   @Override
   protected long firstChild() {
     return BLinkLayout.slot(memory, NODE, 0);
-  }
-
-  @Override
-  protected long high() {
-    return BLinkLayout.high(memory, NODE);
-  }
-
-  @Override
-  protected long sibling() {
-    return BLinkLayout.sibling(memory, NODE);
   }
 
   @Override
