@@ -11,7 +11,7 @@ import pando.fabric.memory.Words;
 
 /**
  * Copies of inner nodes of one level at one compute server, or of parts of them, found by their
- * fences (Sherman section 4.2.3). A copy may be old: whoever is led astray by it takes it out.
+ * fences (Sherman section 4.2.3). A copy may be old: a session that is led astray by it takes it out.
  * Where the cache is full, the least recently used of two copies drawn at random goes.
  *
  * <pre>
@@ -22,7 +22,7 @@ import pando.fabric.memory.Words;
  * </pre>
  *
  * <p>Thread-safe. A reader takes no lock: it looks, and looks again where something changed
- * meanwhile. Whoever changes something takes about a microsecond and issues no verb.
+ * meanwhile. A change takes about a microsecond and issues no verb.
  */
 public final class IndexCache implements AutoCloseable {
   /** Looks before it counts as a stall: a change takes a microsecond. */
@@ -43,7 +43,7 @@ public final class IndexCache implements AutoCloseable {
   private final int[] free;
   private int frees;
 
-  /** Odd while somebody changes something. */
+  /** Odd during a change. */
   private final AtomicLong version = new AtomicLong();
 
   /** Advances with every admission. */

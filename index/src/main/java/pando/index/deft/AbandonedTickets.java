@@ -6,9 +6,9 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tickets of a compute server's sessions that gave up waiting. Somebody has to let go of each
- * when its turn has come, or nobody behind it ever enters. Thread-safe; whoever is returned a
- * ticket has it alone.
+ * The tickets of a compute server's sessions that gave up waiting. Each has to
+ * be released when its turn has come, or no ticket behind it ever enters. Thread-safe; a caller that
+ * is returned a ticket has it alone.
  */
 final class AbandonedTickets {
   /** The word of no ticket. */
@@ -50,7 +50,7 @@ final class AbandonedTickets {
     count++;
   }
 
-  /** Hands out a ticket for somebody to wait on with, in place of one of his own. */
+  /** Hands out a ticket for a session to wait on with, in place of one of its own. */
   synchronized @Nullable Ticket takeOver(long word, boolean exclusive) {
     for (Iterator<Ticket> all = tickets.iterator(); all.hasNext(); ) {
       Ticket ticket = all.next();
@@ -61,7 +61,7 @@ final class AbandonedTickets {
     return null;
   }
 
-  /** Hands out a ticket whose turn has come, to be let go of. */
+  /** Hands out a ticket whose turn has come, to be released. */
   synchronized @Nullable Ticket takeDue(long word, long value) {
     for (Iterator<Ticket> all = tickets.iterator(); all.hasNext(); ) {
       Ticket ticket = all.next();
@@ -72,7 +72,7 @@ final class AbandonedTickets {
     return null;
   }
 
-  /** Returns the word of the ticket that was not looked at for longest, and looks at it. */
+  /** Rotates: returns the lock word of the least recently polled ticket. */
   synchronized long nextWord() {
     Ticket first = tickets.poll();
     if (first == null) {

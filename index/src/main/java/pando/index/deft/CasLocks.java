@@ -8,8 +8,8 @@ import pando.index.lock.LockTables;
 /** Locks that are taken by CAS and always exclusive, as Sherman's global ones. */
 final class CasLocks extends NodeLocks {
   /*
-   * What DEFT has before its SX lock: the word is 0, or names who has it. Whoever finds it taken
-   * posts CAS and READs again, at once. There is no order among those who wait, and each attempt costs
+   * What DEFT has before its SX lock: the word is 0, or names its holder. A waiter
+   * posts CAS and READs again, at once. There is no order among waiters, and each attempt costs
    * the card a CAS and the READs behind it. As the word names its owner, a lock whose outcome is
    * unknown is taken back by a CAS that compares.
    *

@@ -114,7 +114,7 @@ final class Leaves {
     return false;
   }
 
-  /** Takes a leaf's lock and reads behind it, in one doorbell list where nobody is in the way. */
+  /** Takes a leaf's lock and reads behind it, in one doorbell list where the lock is free. */
   private void post(long node, long key, Access access) {
     prepare(node, key, access);
     boolean read =

@@ -13,21 +13,21 @@ import pando.index.lock.SessionLocks;
 /**
  * The locks that one session holds on nodes, shared or exclusively.
  *
- * <p>Whoever takes a lock passes the READs to be posted behind the lock's own verb, in one doorbell
+ * <p>A caller that takes a lock passes the READs to be posted behind the lock's own verb, in one doorbell
  * list: READs alone, to the node's memory server. The list is left as it is. A method that takes a
  * lock returns whether what was read is what the node holds under the lock; else the caller has to
  * read it again, now that the lock is held.
  *
- * <p>As nodes may share a word, nobody should wait for one lock while he holds another: with {@link
+ * <p>As nodes may share a word, no session should wait for one lock while it holds another: with {@link
  * #tryExclusive}, two who do so cannot wait for each other.
  */
 abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLocks {
   /*
    * Nodes share words, so that a session may want a word that it holds: for a leaf, its sibling and
-   * its parent. It holds the word once, in the stronger mode, and counts; the last who lets go of it
-   * lets go. A word that is held shared and wanted exclusively is upgraded.
+   * its parent. It holds the word once, in the stronger mode, and counts; the last unlock
+   * releases it. A word that is held shared and wanted exclusively is upgraded.
    *
-   * To let go is one more verb behind the last change, in the same doorbell list. Where that list
+   * To unlock is one more verb behind the last change, in the same doorbell list. Where that list
    * fails the lock is still held here, and whether it is in the pool depends on why: verbs take effect
    * in posting order, and one that fails ends its list. So it is only where the outcome is unknown
    * that the last verb may have had its effect.
@@ -53,7 +53,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
   /** The ticket of each that is held exclusively. */
   private int[] tickets = new int[8];
 
-  /** Whether a verb that lets go may have taken effect. */
+  /** Whether a verb that unlocks may have taken effect. */
   private boolean[] unsure = new boolean[8];
 
   private int[] times = new int[8];
@@ -144,7 +144,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     return exchange(place, node, reads);
   }
 
-  /** Takes a node's lock alone if nobody has it nor waits for it. */
+  /** Takes a node's lock alone if no session has it nor waits for it. */
   final boolean tryExclusive(long node) {
     long word = words.wordOf(node);
     int place = placeOf(word);
@@ -201,7 +201,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     return count > 0;
   }
 
-  /** Tells whether a node's lock is held alone, after a failure to let go of it as well. */
+  /** Tells whether a node's lock is held alone, after a failure to unlock it as well. */
   final boolean isSurelyHeld(long node) {
     int place = placeOf(words.wordOf(node));
     return place >= 0 && exclusive[place] && (!unsure[place] || isInPool(place));
@@ -229,22 +229,23 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
   /** Takes a word that is not held, if it is free. */
   abstract boolean tryTake(long word);
 
-  /** Exchanges a word that is held shared, if nobody else has it. */
+  /** Exchanges a word that is held shared, if no other session has it. */
   abstract boolean tryExchange(int place);
 
-  /** Adds the verb that lets go of a word. */
+  /** Adds the verb that releases a word. */
   abstract void addRelease(int place, VerbList changes);
 
   /**
-   * Lets go of a word after a failure.
+   * Releases a word after a failure.
    *
    * @param maybeDone whether an attempt before this may have done so
    */
   abstract void release(long word, boolean exclusively, int ticket, boolean maybeDone);
 
   /**
-   * Lets go of a word after a failure, again and again where that fails. A shared one of which
-   * nobody can tell whether that was done is left: to do so twice would let others in too early.
+   * Releases a word after a failure, again and again where that fails: not by {@link
+   * pando.index.lock.Retry}, as what failed before says how to repeat it. A shared word that may be
+   * released is left: to release it twice would let others in too early.
    */
   final void releaseSurely(long word, boolean exclusively, int ticket, boolean maybeDone) {
     boolean maybe = maybeDone;

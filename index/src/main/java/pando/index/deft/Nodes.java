@@ -14,7 +14,7 @@ import pando.index.pool.Catalogue;
 
 /** READs nodes and parts of nodes, tells whether they are whole, and prepares what is written. */
 final class Nodes implements BLinkNodes {
-  /** It was not whole in any of many READs: whoever wants to read it has to lock it. */
+  /** It was not whole in any of many READs: a session that wants to read it has to lock it. */
   static final int TORN = 3;
 
   /** Local bytes that are needed: for a lock's word before and after. */
@@ -40,7 +40,7 @@ final class Nodes implements BLinkNodes {
   private long changed = GlobalAddress.NULL;
 
   /**
-   * Creates what reads and writes whole nodes, of a tree that nobody else changes.
+   * Creates what reads and writes whole nodes, of a tree that no session changes.
    *
    * @param scratch local offset of {@link #SCRATCH_BYTES}
    */
@@ -256,15 +256,15 @@ final class Nodes implements BLinkNodes {
         : isWhole(buffer);
   }
 
-  /** Tells whether a leaf can be read as it is at one moment: locks taken by CAS do not count. */
+  /** Tells whether a leaf can be read as a snapshot: locks taken by CAS do not count. */
   boolean readsSnapshots() {
     return validation == Validation.CHECKSUM || server.options.sxLocks();
   }
 
   /**
-   * Reads a leaf as it is at one moment, where {@link #readsSnapshots} says that there is a way.
+   * Reads a snapshot of a leaf, where {@link #readsSnapshots} says that there is a way.
    *
-   * @return whether it is; else somebody was changing it
+   * @return whether it is one; else another session was changing the leaf
    */
   boolean readSnapshot(long address, long buffer) {
     if (validation == Validation.CHECKSUM) {
@@ -316,7 +316,7 @@ final class Nodes implements BLinkNodes {
     return key > NodeHeader.high(memory, buffer) ? RIGHT : COVERS;
   }
 
-  /** Tells whether all parts of a node are of one moment. */
+  /** Tells whether all parts of a node were written together. */
   private boolean isWhole(long buffer) {
     if (validation == Validation.CHECKSUM) {
       return isSumRight(buffer);
@@ -405,7 +405,7 @@ final class Nodes implements BLinkNodes {
     }
   }
 
-  /** Posts what was begun; tells whether nobody had the node for himself meanwhile. */
+  /** Posts what was begun; tells whether no session had the node alone meanwhile. */
   private boolean endRead(long address) {
     if (validation != Validation.VERSIONS) {
       worker.post(list);
@@ -416,7 +416,7 @@ final class Nodes implements BLinkNodes {
         && SxWord.xTicket(word(after)) == SxWord.xTicket(word(before));
   }
 
-  /** Tells whether nobody had a lock, between two READs of its word. */
+  /** Tells whether a lock was free, between two READs of its word. */
   private boolean isUnlocked(long wordBefore, long wordAfter) {
     return SxWord.isIdle(word(wordBefore)) && word(wordAfter) == word(wordBefore);
   }
@@ -466,7 +466,7 @@ final class Nodes implements BLinkNodes {
 
   /**
    * Writes, after a failure, the checksum of a node that is still locked: its list may have ended
-   * between a part and the checksum, and then nobody could use the node any more.
+   * between a part and the checksum, and then no session could use the node any more.
    */
   void repairChecksum(NodeLocks locks) {
     if (changed != GlobalAddress.NULL) {

@@ -259,7 +259,7 @@ final class Splits extends BLinkSplits {
             + GlobalAddress.toString(address));
   }
 
-  /** Refreshes a pointer of the node that is held in {@link #parent}, and lets go of its lock. */
+  /** Refreshes a pointer of the node that is held in {@link #parent}, and unlocks that. */
   private void refreshPointer(long low, long address) {
     nodes.copyChildren(parent, children);
     int child = Arrays.binarySearch(children.keys, 0, children.count, low);

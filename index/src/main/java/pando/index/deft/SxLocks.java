@@ -9,31 +9,31 @@ import pando.index.deft.AbandonedTickets.Ticket;
 final class SxLocks extends NodeLocks {
   /*
    * A ticket lock in one word, see SxWord. To take it is an FAA that adds a ticket, and what it finds
-   * tells who goes before: a shared ticket enters when all exclusive tickets before it were let go
-   * of, an exclusive one when all shared tickets before it were as well. So those who come in
-   * a row shared are in together, nobody overtakes, and in the common case nobody waits: then the
-   * READs behind the FAA, in the same doorbell list, were under the lock. To let go is an FAA behind
-   * the last change. An upgrade takes an exclusive ticket and lets go of the shared one in a single
-   * FAA, so that two who upgrade do not wait for each other; who is first goes first, and the other
+   * tells who goes before: a shared ticket enters when all exclusive tickets before it were
+   * released, an exclusive one when all shared tickets before it were as well. So those that come in
+   * a row shared are in together, none overtakes, and in the common case none waits: then the
+   * READs behind the FAA, in the same doorbell list, were under the lock. To unlock is an FAA behind
+   * the last change. An upgrade takes an exclusive ticket and releases the shared one in a single
+   * FAA, so that two upgrades do not wait for each other; the first goes first, and the other
    * reads again.
    *
-   * Once its turn has come, a ticket stays due until it is let go of: those behind wait for it. So a
-   * wait polls, with READs, the less often the more exclusive tickets go before. Whoever is next has
+   * Once its turn has come, a ticket stays due until it is released: those behind wait for it. So a
+   * wait polls, with READs, the less often the more exclusive tickets go before. The next waiter has
    * the READs that were asked for behind each poll, so that they are done when its turn has come.
    *
    * Fields count modulo 2^16. A session has no more than one ticket of a mode out on a word, and there
    * are no more than 511 sessions on each of 64 compute servers, so no more than 32,704 are out.
    *
-   * Who gives up waiting cannot take the ticket back: it is handed to the AbandonedTickets of the
+   * A session that gives up waiting cannot take its ticket back: it is handed to the AbandonedTickets of the
    * compute server. The next of its sessions that wants the same lock in the same mode waits with that
    * ticket instead of one of its own, so that giving up again and again does not let tickets add up.
-   * Whoever waits for the word lets go of those whose turn has come, and never before it: to count a
+   * A waiter for the word releases those whose turn has come, and never before it: to count a
    * shared ticket early would let an exclusive one in while another shared one still holds. As others
    * may wait for a word that no session here wants again, each looks after another's word now and then.
    *
-   * Where the outcome of a verb that takes a ticket is unknown, nobody can tell whether the ticket is
-   * out. To let go of a ticket that is not would let others in too early, so it is left: then the
-   * lock stays locked, and whoever waits for it is told its counters. The same goes for letting go of
+   * Where the outcome of a verb that takes a ticket is unknown, the ticket may
+   * be out or not. To release one that is not would let others in too early, so it is left: then the
+   * lock stays locked, and waiters report its counters. The same goes for the release of
    * a shared ticket. Of an exclusive one X_CUR tells, which nobody else can move past the ticket.
    */
 
@@ -97,7 +97,7 @@ final class SxLocks extends NodeLocks {
       holdExclusively(place, xTicket);
       return read;
     } catch (RuntimeException | Error e) {
-      // The shared ticket is gone, or nobody can tell.
+      // The shared ticket is gone, or may be.
       forget(place);
       throw e;
     }
@@ -204,7 +204,7 @@ final class SxLocks extends NodeLocks {
     }
   }
 
-  /** Lets go of the abandoned tickets of a word whose turn has come. */
+  /** Releases the abandoned tickets of a word whose turn has come. */
   private void settle(long word, long value) {
     if (!abandoned.areThere()) {
       return;

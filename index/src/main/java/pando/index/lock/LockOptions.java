@@ -9,7 +9,7 @@ package pando.index.lock;
  * @param versions whether a lock's word counts the changes of the nodes that it protects
  * @param combine whether changes and the unlock behind them are posted in one list
  * @param handovers how often in a row a lock is handed over locally
- * @param waitNanos how long to wait for a lock that somebody holds
+ * @param waitNanos how long to wait for a lock that another session holds
  * @param wordOffset where the lock's word is in a node, a multiple of 8; for locks in nodes alone
  */
 public record LockOptions(

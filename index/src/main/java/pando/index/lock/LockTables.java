@@ -100,7 +100,7 @@ public final class LockTables {
   }
 
   /**
-   * Looks for on-chip locks that somebody holds.
+   * Looks for on-chip locks that are held.
    *
    * @param message local offset of {@link Worker#CALL_BYTES_MAX} bytes
    * @param problems takes a description of each word with one

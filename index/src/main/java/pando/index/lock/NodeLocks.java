@@ -16,19 +16,19 @@ public final class NodeLocks implements SessionLocks {
   /*
    * The hierarchical on-chip lock (Sherman section 4.3, figure 6). A thread takes the local lock
    * first, in the order of coming, and then the global one by masked CAS from 0 to its compute
-   * server's number. To let go, it WRITEs 0 behind its last change, in the same doorbell list, and
-   * lets go of the local lock when that is done. Where somebody waits locally, it keeps the global
-   * lock and hands it to him with the local one, at most so many times in a row. If he has waited too
-   * long and gone, nobody would let go of the global lock: then it does so itself after all.
+   * server's number. To unlock, it WRITEs 0 behind its last change, in the same doorbell list, and
+   * releases the local lock when that is done. Where another thread waits locally, it keeps the global
+   * lock and hands it over with the local one, at most so many times in a row. If that waiter has
+   * timed out, the global lock would stay held: then the thread unlocks it itself after all.
    *
    * With versions, the lock's word counts the changes as well: to take the lock takes a READ of the
-   * word and a CAS of what was found, and to let go stores the next version. What is READ with
-   * the word, in one list, still holds if the CAS finds the same version: nobody has written it since.
+   * word and a CAS of what was found, and to unlock stores the next version. What is READ with
+   * the word, in one list, still holds if the CAS finds the same version: it was not written since.
    * Without versions, what is READ in one list behind the masked CAS is READ under the lock.
    *
    * What only this compute server writes takes the local lock alone.
    *
-   * After a failure nobody knows whether the list with the unlock took effect. As the local lock is
+   * After a failure it is not known whether the list with the unlock took effect. As the local lock is
    * still held, a global lock that names this compute server is ours: it is taken back by a masked
    * CAS that compares, and leaves alone what another took meanwhile.
    */
@@ -103,12 +103,12 @@ public final class NodeLocks implements SessionLocks {
   }
 
   /**
-   * Takes a node's lock, whoever else writes the node, and has its first verbs bring what is to be
+   * Takes a node's lock, also where other compute servers write the node, and has its first verbs bring what is to be
    * read under it.
    *
    * @param reads READs of the node's memory server; are kept
    * @return whether they were done and what they brought holds; else, as the lock was held already,
-   *     or was handed over, or somebody else had it at first, they are still to be posted
+   *     or was handed over, or another session had it at first, they are still to be posted
    * @throws StalledException where it stays locked
    */
   public boolean lockAndRead(long node, VerbList reads) {
@@ -163,7 +163,7 @@ public final class NodeLocks implements SessionLocks {
   private boolean takeGlobal(int place, long node, VerbList reads) {
     long start = worker.nanoTime();
     for (int attempt = 0; ; attempt++) {
-      // Once is enough: whoever has to wait would read in vain.
+      // Once is enough: a waiter would read in vain.
       long other = takeOnce(place, attempt == 0 ? reads : nothing);
       if (other == 0) {
         return attempt == 0;
@@ -230,7 +230,7 @@ public final class NodeLocks implements SessionLocks {
             + (worker.nanoTime() - start));
   }
 
-  /** Takes a node's lock if nobody has it. */
+  /** Takes a node's lock if it is free. */
   public boolean tryLock(long node, boolean owned) {
     long lock = tables.lockOf(node);
     int place = placeOf(lock);

@@ -19,7 +19,7 @@ import pando.index.pool.Catalogue;
 
 /** READs nodes until they are whole, and puts what has changed into lists of WRITEs. */
 final class Nodes implements BLinkNodes {
-  /** Somebody has its lock, and whoever holds another must not wait for it. */
+  /** Another session has its lock, and one that holds a lock must not wait for it. */
   static final int LOCKED = 3;
 
   /** Local bytes that are needed: for a lock's word before and after. */
@@ -173,7 +173,7 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Tells whether a node that was read is as it was at one moment. Where only lines land as one, an
+   * Tells whether a node that was read is a snapshot. Where only lines land as one, an
    * entry of one line may be older than that of another.
    */
   boolean readsSnapshots() {
@@ -241,7 +241,7 @@ final class Nodes implements BLinkNodes {
   public int readHeld(long address, int level, long key, long buffer) {
     readImage(address, buffer);
     String problem = problemOfHeld(address, buffer);
-    // Whoever took a part of a partition for his own may still write it: only then is it torn.
+    // A server that took a part of a partition for its own may still write it: only then is it torn.
     for (int attempt = 0; problem != null && attempt < READS_MAX; attempt++) {
       if (provesItself() && isWhole(buffer)) {
         break;
