@@ -48,13 +48,15 @@ public abstract class BLinkDescent {
   /** Children of the node that was read last, or of its part. */
   protected final Children children;
 
+  /** Where nodes on the way start in local memory. */
+  protected final long buffer;
+
   private final BLinkServer server;
   private final BLinkNodes nodes;
   private final SessionLocks locks;
   private final Catalogue catalogue;
   private final Worker worker;
   private final Backoff backoff;
-  private final long buffer;
   private final boolean caching;
   private final IndexCache.Hit hit = new IndexCache.Hit();
   private int rootLevel;
@@ -65,26 +67,17 @@ public abstract class BLinkDescent {
   /**
    * Creates the way down for one worker.
    *
-   * @param buffer where nodes on the way start in local memory
    * @param childrenMax that an inner node has
    * @param caching whether copies are used and made
    */
-  protected BLinkDescent(
-      BLinkServer server,
-      BLinkNodes nodes,
-      SessionLocks locks,
-      Catalogue catalogue,
-      Worker worker,
-      long buffer,
-      int childrenMax,
-      boolean caching) {
-    this.server = server;
-    this.nodes = nodes;
-    this.locks = locks;
-    this.catalogue = catalogue;
-    this.worker = worker;
+  protected BLinkDescent(BLinkContext context, int childrenMax, boolean caching) {
+    this.server = context.tree();
+    this.nodes = context.nodes();
+    this.locks = context.locks();
+    this.catalogue = context.catalogue;
+    this.worker = context.worker;
     this.backoff = worker.backoff();
-    this.buffer = buffer;
+    this.buffer = context.inner;
     this.children = new Children(childrenMax);
     this.caching = caching;
   }

@@ -1,5 +1,6 @@
 package pando.index.blink;
 
+import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
 import pando.index.lock.Retry;
@@ -36,7 +37,11 @@ public abstract class BLinkMerges {
   private final Catalogue catalogue;
   private final Worker worker;
   private final Roots roots;
-  private final double mergeBelow;
+
+  /** Entries of a leaf below which it is merged. */
+  protected final double mergeBelow;
+
+  protected final MemorySegment memory;
 
   /** Where the left node starts in local memory. */
   protected final long left;
@@ -58,38 +63,24 @@ public abstract class BLinkMerges {
    * Creates what merges nodes for one worker.
    *
    * @param mergeBelow entries of a leaf below which it is merged
-   * @param left where the left node starts in local memory
-   * @param right where the right node starts
-   * @param parent where the node above starts
-   * @param message where there is room for the message of a CALL
    * @param childrenMax that an inner node has
    */
   protected BLinkMerges(
-      BLinkServer server,
-      BLinkNodes nodes,
-      SessionLocks locks,
-      BLinkDescent descent,
-      Catalogue catalogue,
-      Worker worker,
-      double mergeBelow,
-      long left,
-      long right,
-      long parent,
-      long message,
-      int childrenMax) {
-    this.server = server;
-    this.nodes = nodes;
-    this.locks = locks;
+      BLinkContext context, BLinkDescent descent, double mergeBelow, int childrenMax) {
+    this.server = context.tree();
+    this.nodes = context.nodes();
+    this.locks = context.locks();
     this.descent = descent;
-    this.catalogue = catalogue;
-    this.worker = worker;
+    this.catalogue = context.catalogue;
+    this.worker = context.worker;
+    this.memory = context.memory;
     this.mergeBelow = mergeBelow;
-    this.left = left;
-    this.right = right;
-    this.parent = parent;
-    this.message = message;
+    this.left = context.leaf;
+    this.right = context.sibling;
+    this.parent = context.parent;
+    this.message = context.message;
     this.children = new Children(childrenMax);
-    this.roots = new Roots(catalogue, worker, locks);
+    this.roots = new Roots(context);
   }
 
   /** Tells whether an inner node with so few children should be merged. */

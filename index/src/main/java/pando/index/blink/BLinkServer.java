@@ -27,7 +27,7 @@ public abstract class BLinkServer extends HostedServer {
   /** A copy of the root. */
   public final IndexCache top;
 
-  private final int nodeBytes;
+  final int nodeBytes;
   private volatile long root;
 
   /**

@@ -1,10 +1,12 @@
 package pando.index.blink;
 
+import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 import pando.index.lock.Retry;
 import pando.index.lock.SessionLocks;
 import pando.index.pool.Catalogue;
@@ -31,8 +33,14 @@ public abstract class BLinkSplits {
   private static final long NOTHING = -1;
 
   protected final BLinkDescent descent;
-  protected final Catalogue catalogue;
   protected final Worker worker;
+  protected final MemorySegment memory;
+
+  /** Where a new node starts in local memory. */
+  protected final long sibling;
+
+  /** Where a node starts to which a change below is made known. */
+  protected final long parent;
 
   /** Is empty between two changes. */
   protected final VerbList list = new VerbList();
@@ -40,9 +48,8 @@ public abstract class BLinkSplits {
   private final BLinkServer server;
   private final BLinkNodes nodes;
   private final SessionLocks locks;
+  private final Catalogue catalogue;
   private final Roots roots;
-  private final long sibling;
-  private final long parent;
   private final long message;
   private final long[] refused = new long[REFUSALS_MAX];
   private boolean begun;
@@ -50,33 +57,19 @@ public abstract class BLinkSplits {
   /** Where in local memory the node starts whose split is under way. */
   private long unfinished = NOTHING;
 
-  /**
-   * Creates what splits nodes for one worker.
-   *
-   * @param sibling where a new node starts in local memory
-   * @param parent where a node starts to which a change below is made known
-   * @param message where there is room for the message of a CALL
-   */
-  protected BLinkSplits(
-      BLinkServer server,
-      BLinkNodes nodes,
-      SessionLocks locks,
-      BLinkDescent descent,
-      Catalogue catalogue,
-      Worker worker,
-      long sibling,
-      long parent,
-      long message) {
-    this.server = server;
-    this.nodes = nodes;
-    this.locks = locks;
+  /** Creates what splits nodes for one worker. */
+  protected BLinkSplits(BLinkContext context, BLinkDescent descent) {
+    this.server = context.tree();
+    this.nodes = context.nodes();
+    this.locks = context.locks();
     this.descent = descent;
-    this.catalogue = catalogue;
-    this.worker = worker;
-    this.sibling = sibling;
-    this.parent = parent;
-    this.message = message;
-    this.roots = new Roots(catalogue, worker, locks);
+    this.catalogue = context.catalogue;
+    this.worker = context.worker;
+    this.memory = context.memory;
+    this.sibling = context.sibling;
+    this.parent = context.parent;
+    this.message = context.message;
+    this.roots = new Roots(context);
   }
 
   /**
@@ -154,6 +147,12 @@ public abstract class BLinkSplits {
     locks.writeAndUnlock(address, list);
     unfinished = NOTHING;
     unlockNew(added);
+  }
+
+  /** Returns a word of the pool. */
+  protected final long readWord(long address) {
+    worker.read(address, message, Long.BYTES);
+    return Words.get(memory, message);
   }
 
   /** Posts what a list has so far, unless all of it goes to one memory server, in one list. */

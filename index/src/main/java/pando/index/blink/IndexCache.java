@@ -11,8 +11,8 @@ import pando.fabric.memory.Words;
 
 /**
  * Copies of inner nodes of one level at one compute server, or of parts of them, found by their
- * fences (Sherman section 4.2.3). A copy may be old: a session that is led astray by it takes it out.
- * Where the cache is full, the least recently used of two copies drawn at random goes.
+ * fences (Sherman section 4.2.3). A copy may be old: a session that is led astray by it takes it
+ * out. Where the cache is full, the least recently used of two copies drawn at random goes.
  *
  * <pre>
  *  0      8       16           16 + 8 n          16 + 16 n

@@ -19,10 +19,10 @@ final class Roots {
 
   private boolean replaced;
 
-  Roots(Catalogue catalogue, Worker worker, SessionLocks locks) {
-    this.catalogue = catalogue;
-    this.worker = worker;
-    this.locks = locks;
+  Roots(BLinkContext context) {
+    this.catalogue = context.catalogue;
+    this.worker = context.worker;
+    this.locks = context.locks();
   }
 
   /**
@@ -34,14 +34,19 @@ final class Roots {
    */
   boolean raise(long before, long address, int level, Runnable show) {
     asked = false;
-    Retry.underLocks(worker, locks, "a new root", address, () -> {
-      replaced =
-          (asked && Catalogue.rootAddress(catalogue.root()) == address)
-              || replace(before, address, level);
-      if (replaced) {
-        show.run();
-      }
-    });
+    Retry.underLocks(
+        worker,
+        locks,
+        "a new root",
+        address,
+        () -> {
+          replaced =
+              (asked && Catalogue.rootAddress(catalogue.root()) == address)
+                  || replace(before, address, level);
+          if (replaced) {
+            show.run();
+          }
+        });
     return replaced;
   }
 
@@ -53,10 +58,15 @@ final class Roots {
    */
   boolean lower(long before, long child, int level) {
     asked = false;
-    Retry.underLocks(worker, locks, "a merge", Catalogue.rootAddress(before), () -> {
-      boolean askedBefore = asked;
-      replaced = replace(before, child, level) || askedBefore;
-    });
+    Retry.underLocks(
+        worker,
+        locks,
+        "a merge",
+        Catalogue.rootAddress(before),
+        () -> {
+          boolean askedBefore = asked;
+          replaced = replace(before, child, level) || askedBefore;
+        });
     return replaced;
   }
 

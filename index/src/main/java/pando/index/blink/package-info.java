@@ -7,7 +7,7 @@
  * {@linkplain pando.index.blink.BLinkWalk walk} are written once. A system gives its {@linkplain
  * pando.index.blink.BLinkNodes nodes}: their bytes, how a reader proves one whole, and in which
  * order a change of several is written. Its {@linkplain pando.index.blink.BLinkServer compute
- * servers} and the {@linkplain pando.index.blink.EmptyTree tree} that a bulk load replaces are parts
- * of an {@linkplain pando.index.host.HostedIndex index} as any other.
+ * servers} and the {@linkplain pando.index.blink.EmptyTree tree} that a bulk load replaces are
+ * parts of an {@linkplain pando.index.host.HostedIndex index} as any other.
  */
 package pando.index.blink;

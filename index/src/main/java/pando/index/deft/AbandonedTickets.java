@@ -6,9 +6,9 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tickets of a compute server's sessions that gave up waiting. Each has to
- * be released when its turn has come, or no ticket behind it ever enters. Thread-safe; a caller that
- * is returned a ticket has it alone.
+ * The tickets of a compute server's sessions that gave up waiting. Each has to be released when its
+ * turn has come, or no ticket behind it ever enters. Thread-safe; a caller that is returned a
+ * ticket has it alone.
  */
 final class AbandonedTickets {
   /** The word of no ticket. */

@@ -56,8 +56,7 @@ final class DeftWalk extends BLinkWalk {
 
   @Override
   protected int copyEntries(long[] keys, long[] values) {
-    return server.leaves.copySorted(
-        memory, NODE, Long.MIN_VALUE, Long.MAX_VALUE, keys, values);
+    return server.leaves.copySorted(memory, NODE, Long.MIN_VALUE, Long.MAX_VALUE, keys, values);
   }
 
   @Override

@@ -16,25 +16,15 @@ final class Descent extends BLinkDescent {
   private final NodeLocks locks;
   private final Worker worker;
   private final MemorySegment memory;
-  private final long buffer;
   private final VerbList reads = new VerbList();
 
   Descent(DeftContext context) {
-    super(
-        context.server,
-        context.nodes,
-        context.locks,
-        context.catalogue,
-        context.worker,
-        context.inner,
-        context.server.inners.capacity(),
-        context.server.options.caching());
+    super(context, context.server.inners.capacity(), context.server.options.caching());
     this.server = context.server;
     this.nodes = context.nodes;
     this.locks = context.locks;
     this.worker = context.worker;
     this.memory = context.memory;
-    this.buffer = context.inner;
   }
 
   @Override

@@ -1,6 +1,5 @@
 package pando.index.deft;
 
-import java.lang.foreign.MemorySegment;
 import pando.index.blink.BLinkMerges;
 import pando.index.blink.Children;
 
@@ -12,7 +11,6 @@ final class Merges extends BLinkMerges {
   private final Nodes nodes;
   private final NodeLocks locks;
   private final Splits splits;
-  private final MemorySegment memory;
   private final long[] keys;
   private final long[] values;
 
@@ -23,17 +21,9 @@ final class Merges extends BLinkMerges {
 
   Merges(DeftContext context, Descent descent, Splits splits) {
     super(
-        context.server,
-        context.nodes,
-        context.locks,
+        context,
         descent,
-        context.catalogue,
-        context.worker,
         context.server.leaves.capacity() * context.server.options.mergeShare(),
-        context.leaf,
-        context.sibling,
-        context.parent,
-        context.message,
         context.server.inners.capacity());
     this.server = context.server;
     this.leaves = server.leaves;
@@ -41,7 +31,6 @@ final class Merges extends BLinkMerges {
     this.nodes = context.nodes;
     this.locks = context.locks;
     this.splits = splits;
-    this.memory = context.memory;
     this.keys = new long[leaves.capacity()];
     this.values = new long[leaves.capacity()];
     this.joined = new Children(2 * inners.capacity());

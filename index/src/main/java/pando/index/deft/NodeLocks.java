@@ -13,13 +13,13 @@ import pando.index.lock.SessionLocks;
 /**
  * The locks that one session holds on nodes, shared or exclusively.
  *
- * <p>A caller that takes a lock passes the READs to be posted behind the lock's own verb, in one doorbell
- * list: READs alone, to the node's memory server. The list is left as it is. A method that takes a
- * lock returns whether what was read is what the node holds under the lock; else the caller has to
- * read it again, now that the lock is held.
+ * <p>A caller that takes a lock passes the READs to be posted behind the lock's own verb, in one
+ * doorbell list: READs alone, to the node's memory server. The list is left as it is. A method that
+ * takes a lock returns whether what was read is what the node holds under the lock; else the caller
+ * has to read it again, now that the lock is held.
  *
- * <p>As nodes may share a word, no session should wait for one lock while it holds another: with {@link
- * #tryExclusive}, two who do so cannot wait for each other.
+ * <p>As nodes may share a word, no session should wait for one lock while it holds another: with
+ * {@link #tryExclusive}, two who do so cannot wait for each other.
  */
 abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLocks {
   /*

@@ -39,7 +39,7 @@ final class Scans extends LeafScan {
       descent.findLeaf(from);
       int whole = fetch(plan(from, to, limit), from);
       for (int hops = 0; first == Nodes.RIGHT && hops < HOPS_MAX; hops++) {
-        descent.right(NodeHeader.sibling(memory, context.scanned));
+        descent.right(NodeHeader.sibling(memory, context.scanned(0)));
         addresses[0] = descent.node;
         whole = fetch(1, from);
       }
@@ -79,7 +79,8 @@ final class Scans extends LeafScan {
   private int fetch(int count, long from) {
     list.clear();
     for (int i = 0; i < count; i++) {
-      nodes.addLeaf(list, addresses[i], context.scanned(i), wordBefore(i), wordAfter(i));
+      nodes.addLeaf(
+          list, addresses[i], context.scanned(i), context.wordBefore(i), context.wordAfter(i));
     }
     context.worker.scatter(list);
     first = check(0, from);
@@ -107,7 +108,7 @@ final class Scans extends LeafScan {
 
   private int check(int number, long key) {
     long leaf = context.scanned(number);
-    return nodes.isLeafWhole(leaf, wordBefore(number), wordAfter(number))
+    return nodes.isLeafWhole(leaf, context.wordBefore(number), context.wordAfter(number))
         ? nodes.check(addresses[number], 0, key, leaf)
         : Nodes.TORN;
   }
@@ -115,20 +116,12 @@ final class Scans extends LeafScan {
   /** Reads, under its lock, a leaf that changes all the time, or is damaged. */
   private int fetchLocked(long key) {
     long node = descent.node;
-    list.clear().read(node, context.scanned, context.server.inners.nodeBytes());
+    list.clear().read(node, context.scanned(0), context.server.inners.nodeBytes());
     if (!context.locks.lockExclusive(node, list)) {
       context.worker.post(list);
     }
-    int outcome = nodes.checkHeld(node, 0, key, context.scanned);
+    int outcome = nodes.checkHeld(node, 0, key, context.scanned(0));
     context.locks.unlock(node);
     return outcome == Nodes.COVERS ? 1 : 0;
-  }
-
-  private long wordBefore(int number) {
-    return context.scannedWords + 2L * number * Long.BYTES;
-  }
-
-  private long wordAfter(int number) {
-    return wordBefore(number) + Long.BYTES;
   }
 }

@@ -1,12 +1,10 @@
 package pando.index.deft;
 
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
-import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.blink.BLinkSplits;
 import pando.index.blink.Children;
@@ -31,10 +29,6 @@ final class Splits extends BLinkSplits {
   private final InnerLayout inners;
   private final Nodes nodes;
   private final NodeLocks locks;
-  private final MemorySegment memory;
-  private final long sibling;
-  private final long parent;
-  private final long word;
   private final long[] keys;
   private final long[] values;
   private final long[] crowded;
@@ -47,25 +41,12 @@ final class Splits extends BLinkSplits {
   private long highBefore;
 
   Splits(DeftContext context, Descent descent) {
-    super(
-        context.server,
-        context.nodes,
-        context.locks,
-        descent,
-        context.catalogue,
-        context.worker,
-        context.sibling,
-        context.parent,
-        context.message);
+    super(context, descent);
     this.server = context.server;
     this.leaves = server.leaves;
     this.inners = server.inners;
     this.nodes = context.nodes;
     this.locks = context.locks;
-    this.memory = context.memory;
-    this.sibling = context.sibling;
-    this.parent = context.parent;
-    this.word = context.operands;
     this.keys = new long[leaves.capacity() + 1];
     this.values = new long[leaves.capacity() + 1];
     this.crowded = new long[leaves.capacity() + 1];
@@ -73,7 +54,8 @@ final class Splits extends BLinkSplits {
   }
 
   /**
-   * Splits a leaf that is held alone and has no room for an entry, adds the entry, unlocks it and makes the new leaf known.
+   * Splits a leaf that is held alone and has no room for an entry, adds the entry, unlocks it and
+   * makes the new leaf known.
    *
    * @throws PoolFullException where there is no room for another leaf; nothing was changed then
    */
@@ -189,11 +171,6 @@ final class Splits extends BLinkSplits {
     return readWord(address) == firstBefore && readWord(address + NodeHeader.HIGH) == highBefore;
   }
 
-  private long readWord(long address) {
-    worker.read(address, word, Long.BYTES);
-    return Words.get(memory, word);
-  }
-
   @Override
   protected void insert(int level, long low, long pointer) {
     long address = descent.node;
@@ -275,8 +252,7 @@ final class Splits extends BLinkSplits {
   @Override
   protected void formatRoot(long child, long address, int level) {
     children.count = 0;
-    InnerLayout.insert(
-        children, Long.MIN_VALUE, InnerLayout.pointerTo(child, readWord(child)));
+    InnerLayout.insert(children, Long.MIN_VALUE, InnerLayout.pointerTo(child, readWord(child)));
     inners.format(
         memory,
         sibling,

@@ -119,11 +119,7 @@ public final class LockTables {
    * @param problems takes a description of each
    */
   public static void forEachWord(
-      Fabric fabric,
-      Worker worker,
-      long message,
-      LongPredicate isHeld,
-      Consumer<String> problems) {
+      Fabric fabric, Worker worker, long message, LongPredicate isHeld, Consumer<String> problems) {
     int words = fabric.capabilities().onChipBytes() / Long.BYTES;
     int most = Worker.CALL_BYTES_MAX / Long.BYTES;
     for (int server = 0; server < fabric.memoryServers(); server++) {

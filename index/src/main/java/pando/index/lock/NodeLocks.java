@@ -103,8 +103,8 @@ public final class NodeLocks implements SessionLocks {
   }
 
   /**
-   * Takes a node's lock, also where other compute servers write the node, and has its first verbs bring what is to be
-   * read under it.
+   * Takes a node's lock, also where other compute servers write the node, and has its first verbs
+   * bring what is to be read under it.
    *
    * @param reads READs of the node's memory server; are kept
    * @return whether they were done and what they brought holds; else, as the lock was held already,

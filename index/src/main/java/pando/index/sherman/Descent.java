@@ -10,26 +10,16 @@ final class Descent extends BLinkDescent {
   private final Nodes nodes;
   private final NodeLocks locks;
   private final MemorySegment memory;
-  private final long buffer;
 
   /** Whether to wait for the lock of a node that changes all the time. */
   private boolean mayWait = true;
 
   Descent(ShermanContext context) {
-    super(
-        context.server,
-        context.nodes,
-        context.locks,
-        context.catalogue,
-        context.worker,
-        context.inner,
-        context.layout.capacity(),
-        true);
+    super(context, context.layout.capacity(), true);
     this.server = context.server;
     this.nodes = context.nodes;
     this.locks = context.locks;
     this.memory = context.memory;
-    this.buffer = context.inner;
   }
 
   /** Tells whether no other compute server writes the node that was found. */

@@ -38,8 +38,7 @@ final class Leaves {
   /** Reads the leaf that was found, or the sibling that covers the key by now. */
   private boolean readCovering(long key, long buffer, int attempt) {
     for (int hops = 0; hops < BLinkDescent.HOPS_MAX; hops++) {
-      int outcome =
-          nodes.read(context.locks, true, descent.node, 0, key, descent.owned(), buffer);
+      int outcome = nodes.read(context.locks, true, descent.node, 0, key, descent.owned(), buffer);
       if (outcome == Nodes.COVERS) {
         return true;
       }

@@ -1,6 +1,5 @@
 package pando.index.sherman;
 
-import java.lang.foreign.MemorySegment;
 import pando.index.blink.BLinkMerges;
 import pando.index.lock.NodeLocks;
 
@@ -9,31 +8,19 @@ final class Merges extends BLinkMerges {
   private final ShermanServer server;
   private final BLinkLayout layout;
   private final NodeLocks locks;
-  private final MemorySegment memory;
-  private final double mergeBelow;
   private final int mergedMax;
   private final long[] keys;
   private final long[] slots;
 
   Merges(ShermanContext context, Descent descent) {
     super(
-        context.server,
-        context.nodes,
-        context.locks,
+        context,
         descent,
-        context.catalogue,
-        context.worker,
         context.layout.capacity() * context.server.options.mergeShare(),
-        context.leaf,
-        context.sibling,
-        context.parent,
-        context.message,
         context.layout.capacity());
     this.server = context.server;
     this.layout = context.layout;
     this.locks = context.locks;
-    this.memory = context.memory;
-    this.mergeBelow = layout.capacity() * server.options.mergeShare();
     this.mergedMax = (int) (layout.capacity() * server.options.mergedShare());
     this.keys = new long[layout.capacity()];
     this.slots = new long[layout.capacity()];

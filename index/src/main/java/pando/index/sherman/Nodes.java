@@ -173,8 +173,8 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Tells whether a node that was read is a snapshot. Where only lines land as one, an
-   * entry of one line may be older than that of another.
+   * Tells whether a node that was read is a snapshot. Where only lines land as one, an entry of one
+   * line may be older than that of another.
    */
   boolean readsSnapshots() {
     return validation == Validation.VERSIONS || validation == Validation.CHECKSUM;
@@ -241,7 +241,8 @@ final class Nodes implements BLinkNodes {
   public int readHeld(long address, int level, long key, long buffer) {
     readImage(address, buffer);
     String problem = problemOfHeld(address, buffer);
-    // A server that took a part of a partition for its own may still write it: only then is it torn.
+    // A server that took a part of a partition for its own may still write it: only then is it
+    // torn.
     for (int attempt = 0; problem != null && attempt < READS_MAX; attempt++) {
       if (provesItself() && isWhole(buffer)) {
         break;

@@ -35,7 +35,7 @@ final class Scans extends LeafScan {
     if (whole > 0) {
       return whole;
     }
-    leaves.read(from, buffer(0));
+    leaves.read(from, context.scanned(0));
     return 1;
   }
 
@@ -58,13 +58,14 @@ final class Scans extends LeafScan {
   private int fetch(int count, long from) {
     list.clear();
     for (int i = 0; i < count; i++) {
-      nodes.addRead(list, addresses[i], buffer(i), wordBefore(i), wordAfter(i));
+      nodes.addRead(
+          list, addresses[i], context.scanned(i), context.wordBefore(i), context.wordAfter(i));
     }
     context.worker.scatter(list);
     long next = from;
     for (int i = 0; i < count; i++) {
-      if (!nodes.isWhole(buffer(i), wordBefore(i), wordAfter(i))
-          || nodes.check(addresses[i], 0, next, buffer(i)) != Nodes.COVERS) {
+      if (!nodes.isWhole(context.scanned(i), context.wordBefore(i), context.wordAfter(i))
+          || nodes.check(addresses[i], 0, next, context.scanned(i)) != Nodes.COVERS) {
         return i;
       }
       next = high(i) + 1;
@@ -74,7 +75,7 @@ final class Scans extends LeafScan {
 
   @Override
   protected long high(int leaf) {
-    return BLinkLayout.high(memory, buffer(leaf));
+    return BLinkLayout.high(memory, context.scanned(leaf));
   }
 
   @Override
@@ -84,18 +85,6 @@ final class Scans extends LeafScan {
 
   @Override
   protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
-    return layout.copySorted(memory, buffer(leaf), from, to, keys, values);
-  }
-
-  private long buffer(int number) {
-    return context.scanned + layout.offset(number);
-  }
-
-  private long wordBefore(int number) {
-    return context.scannedWords + 2L * number * Long.BYTES;
-  }
-
-  private long wordAfter(int number) {
-    return wordBefore(number) + Long.BYTES;
+    return layout.copySorted(memory, context.scanned(leaf), from, to, keys, values);
   }
 }

@@ -1,10 +1,8 @@
 package pando.index.sherman;
 
-import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PoolFullException;
 import pando.fabric.VerbList;
-import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.blink.BLinkSplits;
 import pando.index.lock.NodeLocks;
@@ -22,10 +20,6 @@ final class Splits extends BLinkSplits {
   private final BLinkLayout layout;
   private final Nodes nodes;
   private final NodeLocks locks;
-  private final MemorySegment memory;
-  private final long sibling;
-  private final long parent;
-  private final long message;
 
   /** Whether new nodes are written under their locks. */
   private final boolean lockNew;
@@ -34,24 +28,11 @@ final class Splits extends BLinkSplits {
   private final long[] slots;
 
   Splits(ShermanContext context, Descent descent) {
-    super(
-        context.server,
-        context.nodes,
-        context.locks,
-        descent,
-        context.catalogue,
-        context.worker,
-        context.sibling,
-        context.parent,
-        context.message);
+    super(context, descent);
     this.server = context.server;
     this.layout = context.layout;
     this.nodes = context.nodes;
     this.locks = context.locks;
-    this.memory = context.memory;
-    this.sibling = context.sibling;
-    this.parent = context.parent;
-    this.message = context.message;
     this.lockNew = server.validation.countsInLocks();
     this.keys = new long[layout.capacity() + 1];
     this.slots = new long[layout.capacity() + 1];
@@ -151,11 +132,6 @@ final class Splits extends BLinkSplits {
     long added = nodes.address(sibling);
     return readWord(address + BLinkLayout.SIBLING) == added
         && !BLinkLayout.isFreed(readWord(added + BLinkLayout.DESCRIPTOR));
-  }
-
-  private long readWord(long address) {
-    worker.read(address, message, Long.BYTES);
-    return Words.get(memory, message);
   }
 
   @Override
