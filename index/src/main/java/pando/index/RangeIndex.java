@@ -20,7 +20,8 @@ public interface RangeIndex extends AutoCloseable {
   Session session();
 
   /**
-   * Fills the empty index with entries in ascending order of their keys.
+   * Fills the empty index with entries in ascending order of their keys. Operations of sessions in
+   * this process wait until it has ended.
    *
    * @param entries the source, read once
    * @param fill share of each node to fill, above 0 and at most 1
@@ -59,8 +60,14 @@ public interface RangeIndex extends AutoCloseable {
   long cachedBytes();
 
   /**
-   * Writes back what caches hold and lets go of everything. What is stored stays in the pool.
-   * Sessions still open throw {@link IllegalStateException} from then on.
+   * Waits for operations that have begun, writes back what caches hold, ends background tasks, and
+   * frees the local memory of this process. What is stored stays in the pool, and nothing stays
+   * locked there. Sessions still open throw {@link IllegalStateException} from then on. Does
+   * nothing the second time; of two threads that close at once, both return when the index is
+   * closed.
+   *
+   * @throws pando.fabric.PandoException where an operation does not end, or a memory server cannot
+   *     be reached; the index can then be closed again
    */
   @Override
   void close();

@@ -10,8 +10,11 @@ package pando.index;
  * pando.fabric.PoolFullException}, {@link pando.fabric.MemoryServerLostException}, {@link
  * pando.fabric.StalledException}, {@link NotServedHereException}, and {@link
  * pando.fabric.UnknownOutcomeException}, the only one after which the operation may have happened;
- * after each the session stays usable. After {@link #close()}, or after the index was closed, every
- * operation throws {@link IllegalStateException}.
+ * after each the session stays usable. An {@link Error} is thrown as it is, with an {@link
+ * pando.fabric.UnknownOutcomeException} among its suppressed ones where the operation may have
+ * happened; nothing stays locked. After {@link #close()}, or after the index was closed, every
+ * operation throws {@link IllegalStateException}, as it does inside a visitor of the session's own
+ * scan.
  *
  * <p>Not thread-safe: one session, one thread.
  */

@@ -42,31 +42,15 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
     return create(fabric, options, 0, options.computeServers());
   }
 
-  /**
-   * Makes an empty index in a pool that has none, with some of its compute servers in this process;
-   * other processes {@link #join} with the rest.
-   *
-   * @param first number of the first compute server that lives here
-   * @param count how many live here, at least 1
-   * @throws IllegalStateException where the pool holds an index already
-   * @throws IllegalArgumentException where the fabric lacks what the options need
-   */
-  public static DeftIndex create(Fabric fabric, DeftOptions options, int first, int count) {
+  /** As {@link DeftOptions#create}. */
+  static DeftIndex create(Fabric fabric, DeftOptions options, int first, int count) {
     DeftIndex index = new DeftIndex(fabric, options, first, count);
     index.make();
     return index;
   }
 
-  /**
-   * Joins an index that another process made in the same pool with the same options. A compute
-   * server may live in one process at a time; that is up to the caller.
-   *
-   * @param first number of the first compute server that lives here
-   * @param count how many live here, at least 1
-   * @throws IllegalStateException where the pool holds no index, or one of other options
-   * @throws IllegalArgumentException where the fabric lacks what the options need
-   */
-  public static DeftIndex join(Fabric fabric, DeftOptions options, int first, int count) {
+  /** As {@link DeftOptions#join}. */
+  static DeftIndex join(Fabric fabric, DeftOptions options, int first, int count) {
     DeftIndex index = new DeftIndex(fabric, options, first, count);
     index.join();
     return index;

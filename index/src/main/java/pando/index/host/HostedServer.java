@@ -33,10 +33,10 @@ public abstract class HostedServer implements AutoCloseable {
     this.sessionsMax = sessionsMax;
   }
 
-  /** Takes note of how keys are divided. Here nothing: every compute server serves every key. */
+  /** Notes how keys are divided. Default: nothing, as every compute server serves every key. */
   protected void own(Partitioning partitioning) {}
 
-  /** Forgets the index: another has taken its place. */
+  /** Forgets all copies of the index, after another has replaced it. */
   protected abstract void forget(Backoff backoff);
 
   /** Returns the bytes of the pool that hold its nodes, freed ones that wait not counted. */
@@ -55,24 +55,26 @@ public abstract class HostedServer implements AutoCloseable {
   /** Returns what its caches have taken in. */
   protected abstract long admissions();
 
-  /** Returns what its caches have let go of to make room. */
+  /** Returns what its caches have evicted to make room. */
   protected abstract long evictions();
 
-  /** Returns the verbs that it has issued by itself, beside its workers. Here none. */
+  /** Returns the verbs of its background tasks. Default: none. */
   protected VerbCounters verbs() {
     return new VerbCounters();
   }
 
-  /** Waits for what it does by itself, and begins nothing until {@link #resume}. */
+  /**
+   * Waits for the step of each background task that is under way; none begins before {@link
+   * #resume}.
+   */
   protected void pause(Backoff backoff) {}
 
-  /** Goes on, with an index that is a new one. */
+  /** Lets background tasks go on, after a {@link #pause} or without one. */
   protected void resume() {}
 
   /**
-   * Ends what it does by itself, and waits until that has ended. Called once, before its workers
-   * end; throws nothing, as all else is to end behind it. Here nothing: sessions do all that is
-   * done.
+   * Stops background tasks and waits for them. Called once, before workers close. Must not throw.
+   * Default: no tasks.
    */
   protected void stop() {}
 
@@ -96,7 +98,7 @@ public abstract class HostedServer implements AutoCloseable {
     sessions.clear(session);
   }
 
-  /** Lets go of its memory. Does nothing where that was done before. */
+  /** Frees its local memory. Does nothing the second time. */
   @Override
   public abstract void close();
 }

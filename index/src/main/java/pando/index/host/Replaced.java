@@ -10,6 +10,6 @@ public interface Replaced {
    */
   void check(long root);
 
-  /** Takes back the nodes that were remembered, to which nothing points but old copies. */
+  /** Frees the nodes that were remembered, to which only old copies point. */
   void free();
 }

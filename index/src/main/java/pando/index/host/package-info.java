@@ -5,7 +5,12 @@
  *
  * <p>A system extends {@link pando.index.host.HostedIndex} and says how its parts are made: a
  * {@linkplain pando.index.host.HostedServer compute server}, a {@linkplain
- * pando.index.host.HostedWorker worker}, a session, a {@linkplain pando.index.load.Loader loader},
- * and the {@linkplain pando.index.host.Replaced index} that a bulk load replaces.
+ * pando.index.host.HostedWorker worker} with its {@linkplain pando.index.host.WorkerContext
+ * context}, a {@linkplain pando.index.load.Loader loader}, and the {@linkplain
+ * pando.index.host.Replaced index} that a bulk load replaces.
+ *
+ * <p>Sessions enter the {@linkplain pando.index.session.Gate gate} of the index with each
+ * operation. {@code close} and {@code bulkLoad} shut it: they wait for the operations that have
+ * begun, and later ones wait for them.
  */
 package pando.index.host;

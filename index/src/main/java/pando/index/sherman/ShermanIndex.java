@@ -46,31 +46,15 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
     return create(fabric, options, 0, options.computeServers());
   }
 
-  /**
-   * Makes an empty index in a pool that has none, with some of its compute servers in this process;
-   * other processes {@link #join} with the rest.
-   *
-   * @param first number of the first compute server that lives here
-   * @param count how many live here, at least 1
-   * @throws IllegalStateException where the pool holds an index already
-   * @throws IllegalArgumentException where the fabric lacks what the options need
-   */
-  public static ShermanIndex create(Fabric fabric, ShermanOptions options, int first, int count) {
+  /** As {@link ShermanOptions#create}. */
+  static ShermanIndex create(Fabric fabric, ShermanOptions options, int first, int count) {
     ShermanIndex index = new ShermanIndex(fabric, options, first, count);
     index.make();
     return index;
   }
 
-  /**
-   * Joins an index that another process made in the same pool with the same options. A compute
-   * server may live in one process at a time; that is up to the caller.
-   *
-   * @param first number of the first compute server that lives here
-   * @param count how many live here, at least 1
-   * @throws IllegalStateException where the pool holds no index, or one of other options
-   * @throws IllegalArgumentException where the fabric lacks what the options need
-   */
-  public static ShermanIndex join(Fabric fabric, ShermanOptions options, int first, int count) {
+  /** As {@link ShermanOptions#join}. */
+  static ShermanIndex join(Fabric fabric, ShermanOptions options, int first, int count) {
     ShermanIndex index = new ShermanIndex(fabric, options, first, count);
     index.join();
     return index;
