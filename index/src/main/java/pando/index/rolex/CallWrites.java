@@ -167,12 +167,7 @@ final class CallWrites {
   private void await(long key, int waits, long start) {
     long waited = worker.nanoTime() - start;
     if (waited > server.options.lockWaitNanos()) {
-      throw new StalledException(
-          "a run stayed frozen: run="
-              + RunLayout.toString(model.place)
-              + RunLayout.holder(get(WriteMessage.BEFORE))
-              + ", waitedNanos="
-              + waited);
+      throw RunLayout.stayedFrozen(model.place, get(WriteMessage.BEFORE), waited);
     }
     leaves.counters.restarts++;
     worker.backoff().pause(Math.min(waits, PAUSE_MAX));

@@ -3,7 +3,6 @@ package pando.index.rolex;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.fabric.GlobalAddress;
-import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
@@ -97,12 +96,7 @@ final class FrozenModelLocks implements ModelLocks {
 
   private void checkWait(long place, long gate, long waited) {
     if (waited > waitNanos) {
-      throw new StalledException(
-          "a run stayed frozen: run="
-              + RunLayout.toString(place)
-              + RunLayout.holder(gate)
-              + ", waitedNanos="
-              + waited);
+      throw RunLayout.stayedFrozen(place, gate, waited);
     }
   }
 

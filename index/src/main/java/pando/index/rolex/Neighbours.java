@@ -93,7 +93,6 @@ final class Neighbours extends NeighbourSearch {
       refresh(wanted);
       return Outcome.BUSY;
     }
-    damages = 0;
     return lookInRun(wanted, down);
   }
 
@@ -120,21 +119,21 @@ final class Neighbours extends NeighbourSearch {
     for (int i = 0; i < model.leaves(); i++) {
       boolean follows =
           i == 0
-              ? LeafLayout.low(memory, leaf(0)) == model.low
-              : LeafLayout.low(memory, leaf(i)) == LeafLayout.high(memory, leaf(i - 1)) + 1;
-      cursor.set(i, leaf(i), runs.leafAddress(model.place, i), model.stamp);
+              ? LeafLayout.low(memory, context.leaf(0)) == model.low
+              : LeafLayout.low(memory, context.leaf(i)) == LeafLayout.high(memory, context.leaf(i - 1)) + 1;
+      cursor.set(i, context.leaf(i), runs.leafAddress(model.place, i), model.stamp);
       if (!follows || !layout.isWhole(memory, cursor.image, cursor.identity())) {
         return false;
       }
     }
-    return LeafLayout.high(memory, leaf(model.leaves() - 1)) == model.high;
+    return LeafLayout.high(memory, context.leaf(model.leaves() - 1)) == model.high;
   }
 
   private Outcome lookInRun(long wanted, boolean down) {
     int step = down ? -1 : 1;
     for (int i = leafOf(wanted); i >= 0 && i < model.leaves(); i += step) {
       entries.clear();
-      cursor.set(i, leaf(i), runs.leafAddress(model.place, i), model.stamp);
+      cursor.set(i, context.leaf(i), runs.leafAddress(model.place, i), model.stamp);
       if (!chains.collectAlone(cursor, entries)) {
         throw chains.corrupt(wanted);
       }
@@ -147,14 +146,10 @@ final class Neighbours extends NeighbourSearch {
 
   private int leafOf(long wanted) {
     int index = model.leaves() - 1;
-    while (index > 0 && LeafLayout.low(memory, leaf(index)) > wanted) {
+    while (index > 0 && LeafLayout.low(memory, context.leaf(index)) > wanted) {
       index--;
     }
     return index;
-  }
-
-  private long leaf(int index) {
-    return context.leaves + (long) index * layout.bytes();
   }
 
   @Override

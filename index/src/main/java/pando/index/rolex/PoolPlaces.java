@@ -4,8 +4,6 @@ import pando.index.pool.NodePlaces;
 
 /** Knows where in a pool runs, synonym leaves and pages can be. */
 final class PoolPlaces {
-  private static final int ALIGNMENT_MASK = 63;
-
   private final NodePlaces places;
   private final RunLayout runs;
   private final int leafBytes;
@@ -17,19 +15,15 @@ final class PoolPlaces {
   }
 
   boolean isPage(long address) {
-    return isAligned(address) && places.isNodeAddress(address);
+    return RunLayout.isAligned(address) && places.isNodeAddress(address);
   }
 
   boolean isSynonym(long address) {
-    return isAligned(address) && places.fits(address, leafBytes);
+    return RunLayout.isAligned(address) && places.fits(address, leafBytes);
   }
 
   boolean isRun(long place) {
     int leaves = RunLayout.leaves(place);
     return leaves >= 1 && places.fits(RunLayout.address(place), runs.bytes(leaves));
-  }
-
-  private static boolean isAligned(long address) {
-    return (address & ALIGNMENT_MASK) == 0;
   }
 }

@@ -288,7 +288,7 @@ final class Retraining implements RunBuilder.Sink {
     list.clear();
     long next = page.models.lows[model];
     for (int i = 0; i < leaves; i++) {
-      long leaf = leaf(i);
+      long leaf = context.leaf(i);
       cursor.set(i, leaf, runs.leafAddress(place, i), stamp);
       boolean follows = LeafLayout.low(memory, leaf) == next;
       if (!follows || !layout.isWhole(memory, leaf, cursor.identity())) {
@@ -301,7 +301,7 @@ final class Retraining implements RunBuilder.Sink {
       worker.scatter(list);
     }
     for (int i = 0; i < leaves; i++) {
-      cursor.set(i, leaf(i), runs.leafAddress(place, i), stamp);
+      cursor.set(i, context.leaf(i), runs.leafAddress(place, i), stamp);
       collect();
     }
   }
@@ -324,10 +324,6 @@ final class Retraining implements RunBuilder.Sink {
     if (chains.hops() > 0) {
       entries.sort(start);
     }
-  }
-
-  private long leaf(int index) {
-    return context.leaves + (long) index * layout.bytes();
   }
 
   /** Trains, and writes the new runs. */

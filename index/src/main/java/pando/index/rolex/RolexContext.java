@@ -65,6 +65,11 @@ final class RolexContext extends WorkerContext {
     return new RolexContext(server, fabric, RolexOptions.SESSIONS_MAX + retrainer);
   }
 
+  /** Returns where one of the leaves that were read side by side starts in local memory. */
+  long leaf(int number) {
+    return leaves + (long) number * server.leaves.bytes();
+  }
+
   /** Locks what nobody knows yet; another may hold its lock for something else, for a moment. */
   void lockNew(long address, BooleanSupplier tryLock) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

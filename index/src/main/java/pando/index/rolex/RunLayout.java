@@ -2,6 +2,7 @@ package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
+import pando.fabric.StalledException;
 import pando.fabric.memory.Words;
 import pando.index.lock.LockTables;
 
@@ -160,13 +161,18 @@ final class RunLayout {
     return (place * MARK) >>> Integer.SIZE;
   }
 
-  /** Returns who has frozen a run, for messages. */
-  static String holder(long gate) {
+  /** Returns what to throw where a run stayed frozen, by the session that the gate names. */
+  static StalledException stayedFrozen(long place, long gate, long waitedNanos) {
     long owner = (gate & Long.MAX_VALUE) >>> OWNER_SHIFT;
-    return ", holder=computeServer "
-        + ((owner >>> LockTables.SESSION_BITS) - 1)
-        + " session "
-        + (owner & ((1 << LockTables.SESSION_BITS) - 1));
+    return new StalledException(
+        "a run stayed frozen: run="
+            + toString(place)
+            + ", holder=computeServer "
+            + ((owner >>> LockTables.SESSION_BITS) - 1)
+            + " session "
+            + (owner & ((1 << LockTables.SESSION_BITS) - 1))
+            + ", waitedNanos="
+            + waitedNanos);
   }
 
   static boolean isAligned(long address) {

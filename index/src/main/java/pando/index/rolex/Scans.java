@@ -112,10 +112,10 @@ final class Scans extends LeafScan {
   private void add(int first, int last) {
     int added = last - first + 1;
     long start = runs.leafAddress(model.place, first);
-    reads.read(start, leaf(planned), added * layout.bytes());
+    reads.read(start, context.leaf(planned), added * layout.bytes());
     for (int i = 0; i < added; i++) {
       long address = start + (long) i * layout.bytes();
-      leavesRead[planned].set(planned, leaf(planned), address, model.stamp);
+      leavesRead[planned].set(planned, context.leaf(planned), address, model.stamp);
       chains.addKnown(reads, planned, address, GlobalAddress.server(start));
       planned++;
     }
@@ -155,10 +155,6 @@ final class Scans extends LeafScan {
   private void end(long high) {
     highs[whole++] = high;
     starts[whole] = entries.count();
-  }
-
-  private long leaf(int index) {
-    return context.leaves + (long) index * layout.bytes();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package pando.index.rolex;
 
 import java.util.concurrent.atomic.AtomicLongArray;
+import pando.fabric.GlobalAddress;
 
 /**
  * The synonym leaves that a compute server knows (ROLEX's synonym leaf table, as far as it is
@@ -29,13 +30,13 @@ final class SynonymTable {
   /** Returns the synonym leaf that is known behind a leaf, {@code NULL} where none is. */
   long of(long leaf) {
     int place = place(leaf);
-    return words.get(place) == leaf ? words.get(place + 1) : 0;
+    return words.get(place) == leaf ? words.get(place + 1) : GlobalAddress.NULL;
   }
 
   /** Takes note of a synonym leaf, or that there is none. */
   void set(long leaf, long synonym) {
     int place = place(leaf);
-    if (synonym != 0) {
+    if (synonym != GlobalAddress.NULL) {
       words.set(place, leaf);
       words.set(place + 1, synonym);
     } else if (words.get(place) == leaf) {
