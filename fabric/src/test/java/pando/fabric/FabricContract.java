@@ -514,7 +514,7 @@ public abstract class FabricContract {
   @Test
   public void shouldRefuseHostileMessagesAboutSpace() {
     List<PoolUsage> before = fabric.usage();
-    long[][] allocations = {{}, {0}, {-1}, {100}, {1L << 40}, {1024, 1}};
+    long[][] allocations = {{}, {1024}, {0, 0}, {-1, 0}, {100, 0}, {1L << 40, 0}, {1024, 0, 1}};
     for (long[] fields : allocations) {
       assertRefused(SpaceMessage.ALLOCATE, fields);
     }

@@ -7,8 +7,8 @@ import pando.fabric.Worker;
  * of nodes are bytes from the start of DRAM.
  *
  * <pre>
- *  ALLOCATE     request    nodeBytes
- *               response   CHUNK, chunkBytes, offset of the chunk
+ *  ALLOCATE     request    nodeBytes, usedBytes
+ *               response   CHUNK, bytes of the chunk or part, its offset
  *                       or NODES, count, offset of each node
  *                       or FULL, capacityBytes, reservedBytes, usedBytes
  *  RELEASE      request    nodeBytes, count, offset of each node
@@ -16,8 +16,11 @@ import pando.fabric.Worker;
  *  RELEASE_RUN  request    nodeBytes, count, offset of the first of adjacent nodes
  *               response   empty
  *  USAGE        request    empty
- *               response   capacityBytes, reservedBytes, usedBytes
+ *               response   capacityBytes, reservedBytes, usedBytes, chunkBytes, partBytes
  * </pre>
+ *
+ * <p>Who asks for space tells the bytes that it uses of nodes of this size at this memory server:
+ * while that is less than a chunk, it gets a part of one.
  */
 public final class SpaceMessage {
   /** Function number: asks for a chunk, or for nodes that were returned. */
@@ -32,7 +35,7 @@ public final class SpaceMessage {
   /** Function number: asks how much of the pool is in use. */
   public static final int USAGE = 4;
 
-  /** Kind of a response to ALLOCATE: a whole chunk, of which no node is in use. */
+  /** Kind of a response to ALLOCATE: a chunk or a part of one, of which no node is in use. */
   public static final long CHUNK = 1;
 
   /** Kind of a response to ALLOCATE: single nodes that were returned before. */

@@ -115,7 +115,7 @@ public final class MappedFabric implements Fabric {
       List<PoolUsage> usage = new ArrayList<>();
       for (int server = 0; server < links.length; server++) {
         int responseBytes = worker.call(server, SpaceMessage.USAGE, 0, 0);
-        assert responseBytes == SpaceMessage.bytes(3);
+        assert responseBytes == SpaceMessage.bytes(5);
         usage.add(
             new PoolUsage(
                 Words.get(worker.memory(), SpaceMessage.bytes(0)),

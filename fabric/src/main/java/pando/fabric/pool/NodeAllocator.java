@@ -2,6 +2,7 @@ package pando.fabric.pool;
 
 import static pando.fabric.layout.SpaceMessage.bytes;
 
+import java.util.Arrays;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PoolFullException;
 import pando.fabric.Worker;
@@ -56,6 +57,47 @@ public final class NodeAllocator {
     this.shelves = new Shelf[memoryServers];
     for (int i = 0; i < memoryServers; i++) {
       shelves[i] = new Shelf(nodeBytes);
+    }
+  }
+
+  /**
+   * Checks, before there is an index, that a pool has room for it: a chunk, or as much as is given
+   * out at a time, for each size of node at each compute server.
+   *
+   * @param worker issues the CALLs
+   * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
+   *     CALLs may overwrite
+   * @param memoryServers number of memory servers of the fabric
+   * @param computeServers number of compute servers that allocate nodes
+   * @param nodeSizes sizes of nodes that each of them needs
+   * @throws PoolFullException where there is less room
+   */
+  public static void checkRoom(
+      Worker worker, long callMessage, int memoryServers, int computeServers, int[] nodeSizes) {
+    long needed = 0;
+    long present = 0;
+    for (int server = 0; server < memoryServers; server++) {
+      worker.call(server, SpaceMessage.USAGE, callMessage, 0);
+      long[] usage = fields(worker, callMessage, 5);
+      present += usage[0] - usage[1];
+      // The memory servers of a pool have chunks of one size.
+      needed = 0;
+      for (int nodeBytes : nodeSizes) {
+        needed += computeServers * (nodeBytes <= usage[4] ? usage[4] : usage[3]);
+      }
+    }
+    if (present < needed) {
+      throw new PoolFullException(
+          "the pool has less room than an index needs: neededBytes="
+              + needed
+              + ", presentBytes="
+              + present
+              + ", computeServers="
+              + computeServers
+              + ", nodeSizes="
+              + Arrays.toString(nodeSizes)
+              + ", memoryServers="
+              + memoryServers);
     }
   }
 
@@ -168,7 +210,8 @@ public final class NodeAllocator {
     Shelf shelf = shelves[server];
     try {
       Words.set(worker.memory(), callMessage, nodeBytes);
-      int responseBytes = worker.call(server, SpaceMessage.ALLOCATE, callMessage, bytes(1));
+      Words.set(worker.memory(), callMessage + bytes(1), shelf.nodesInUse() * nodeBytes);
+      int responseBytes = worker.call(server, SpaceMessage.ALLOCATE, callMessage, bytes(2));
       long kind = Words.get(worker.memory(), callMessage);
       long count = Words.get(worker.memory(), callMessage + bytes(1));
       if (kind == SpaceMessage.FULL) {

@@ -15,34 +15,58 @@ import pando.fabric.layout.ServerLayout;
 /**
  * Which chunks of a memory server are out, and which of their nodes came back.
  *
- * <p>A chunk goes out whole, for nodes of one size. Nodes come back one by one, from any compute
- * server, and go out again in batches; once all nodes of a chunk are back, the chunk is free for
- * any node size. A request that makes no sense is refused whole, with {@link
+ * <p>A chunk goes out whole, for nodes of one size, or in equal parts, each for nodes of another
+ * size: so a compute server with few nodes of many sizes takes little. Nodes come back one by one,
+ * from any compute server, and go out again in batches; once all nodes of a chunk or part are back,
+ * it is free for any node size. A request that makes no sense is refused whole, with {@link
  * IllegalArgumentException}, and changes nothing. Thread-safe.
  */
 final class ChunkTable {
   private static final int NODE_ALIGNMENT = 64;
   private static final int NODE_BYTES_MIN = 128;
 
+  private static final int PARTS_MAX = 64;
+  private static final int PART_BYTES_MIN = 4096;
+
   private final ServerLayout layout;
 
-  /** The chunks that are out, by number; the others are null. */
+  /** Parts of a chunk; 1 where it does not divide. */
+  private final int parts;
+
+  private final int partBytes;
+
+  /** The chunks and parts that are out, by the number of their first part; the others are null. */
   private final @Nullable Chunk[] chunks;
 
   /** Free chunks. The one freed last goes out first: its memory is committed already. */
   private final Deque<Integer> free = new ArrayDeque<>();
 
+  /** Free parts of chunks of which other parts are out. */
+  private final Deque<Integer> freeParts = new ArrayDeque<>();
+
+  /** By chunk, how many of its parts are out. */
+  private final int[] partsOut;
+
   /** By node size, the chunks that have nodes to give out again. */
   private final Map<Integer, SequencedSet<Chunk>> partial = new HashMap<>();
 
+  private long reservedBytes;
   private long returnedBytes;
 
   ChunkTable(ServerLayout layout) {
     this.layout = layout;
-    this.chunks = new Chunk[layout.chunks()];
+    this.parts = parts(layout.chunkBytes());
+    this.partBytes = layout.chunkBytes() / parts;
+    this.partsOut = new int[layout.chunks()];
+    this.chunks = new Chunk[layout.chunks() * parts];
     for (int i = 0; i < layout.chunks(); i++) {
       free.add(i);
     }
+  }
+
+  private static int parts(int chunkBytes) {
+    int parts = Math.clamp(chunkBytes / PART_BYTES_MIN, 1, PARTS_MAX);
+    return chunkBytes % (parts * NODE_ALIGNMENT) == 0 ? parts : 1;
   }
 
   /** Returns a table that starts where this one stands. */
@@ -50,6 +74,8 @@ final class ChunkTable {
     ChunkTable copy = new ChunkTable(layout);
     copy.free.clear();
     copy.free.addAll(free);
+    copy.freeParts.addAll(freeParts);
+    System.arraycopy(partsOut, 0, copy.partsOut, 0, partsOut.length);
     for (int number = 0; number < chunks.length; number++) {
       Chunk chunk = chunks[number];
       copy.chunks[number] = chunk == null ? null : chunk.copy();
@@ -59,6 +85,7 @@ final class ChunkTable {
             copy.partial
                 .computeIfAbsent(nodeBytes, _ -> new LinkedHashSet<>())
                 .add(copy.outChunkOf(source.start))));
+    copy.reservedBytes = reservedBytes;
     copy.returnedBytes = returnedBytes;
     return copy;
   }
@@ -97,8 +124,36 @@ final class ChunkTable {
     if (number == null) {
       return -1;
     }
-    long start = ServerLayout.CHUNKS_OFFSET + (long) number * layout.chunkBytes();
-    chunks[number] = new Chunk(number, start, (int) nodeBytes, layout.chunkBytes());
+    return take(number * parts, nodeBytes, layout.chunkBytes());
+  }
+
+  /**
+   * Takes a part of a chunk; returns its offset, or -1 where none is free or it is too small for a
+   * node.
+   */
+  synchronized long takePart(long nodeBytes) {
+    checkNodeBytes(nodeBytes);
+    if (nodeBytes > partBytes) {
+      return -1;
+    }
+    if (freeParts.isEmpty() && !free.isEmpty()) {
+      int first = free.removeFirst() * parts;
+      for (int part = 0; part < parts; part++) {
+        freeParts.add(first + part);
+      }
+    }
+    Integer part = freeParts.pollFirst();
+    if (part == null) {
+      return -1;
+    }
+    partsOut[part / parts]++;
+    return take(part, nodeBytes, partBytes);
+  }
+
+  private long take(int number, long nodeBytes, int bytes) {
+    long start = ServerLayout.CHUNKS_OFFSET + (long) number * partBytes;
+    chunks[number] = new Chunk(number, start, (int) nodeBytes, bytes);
+    reservedBytes += bytes;
     return start;
   }
 
@@ -137,12 +192,15 @@ final class ChunkTable {
     return layout.chunkBytes();
   }
 
+  /** Returns the size of a part of a chunk. */
+  int partBytes() {
+    return partBytes;
+  }
+
   /** Returns how much is taken. */
   synchronized PoolUsage usage() {
-    long chunkBytes = layout.chunkBytes();
-    long reservedBytes = (layout.chunks() - free.size()) * chunkBytes;
-    return new PoolUsage(
-        layout.chunks() * chunkBytes, reservedBytes, reservedBytes - returnedBytes);
+    long capacityBytes = (long) layout.chunks() * layout.chunkBytes();
+    return new PoolUsage(capacityBytes, reservedBytes, reservedBytes - returnedBytes);
   }
 
   private void mark(long nodeBytes, long offset) {
@@ -181,7 +239,7 @@ final class ChunkTable {
     }
   }
 
-  /** Counts a marked node; frees its chunk with the last. */
+  /** Counts a marked node; frees its chunk or part with the last. */
   private void settle(long offset) {
     Chunk chunk = outChunkOf(offset);
     chunk.returnedCount++;
@@ -195,13 +253,31 @@ final class ChunkTable {
     sources.remove(chunk);
     returnedBytes -= (long) chunk.nodes * chunk.nodeBytes;
     chunks[chunk.number] = null;
-    free.addFirst(chunk.number);
+    reservedBytes -= chunk.bytes;
+    if (chunk.bytes == layout.chunkBytes()) {
+      free.addFirst(chunk.number / parts);
+    } else {
+      freePart(chunk.number);
+    }
+  }
+
+  private void freePart(int part) {
+    int chunk = part / parts;
+    freeParts.addFirst(part);
+    if (--partsOut[chunk] == 0) {
+      freeParts.removeIf(other -> other / parts == chunk);
+      free.addFirst(chunk);
+    }
   }
 
   private @Nullable Chunk chunkOf(long offset) {
-    long number = (offset - ServerLayout.CHUNKS_OFFSET) / layout.chunkBytes();
-    boolean inside = offset >= ServerLayout.CHUNKS_OFFSET && number < chunks.length;
-    return inside ? chunks[(int) number] : null;
+    long part = (offset - ServerLayout.CHUNKS_OFFSET) / partBytes;
+    if (offset < ServerLayout.CHUNKS_OFFSET || part >= chunks.length) {
+      return null;
+    }
+    Chunk own = chunks[(int) part];
+    Chunk whole = own == null ? chunks[(int) (part - part % parts)] : own;
+    return whole != null && offset < whole.start + whole.bytes ? whole : null;
   }
 
   private Chunk outChunkOf(long offset) {
@@ -228,11 +304,12 @@ final class ChunkTable {
     }
   }
 
-  /** A chunk that is out. */
+  /** A chunk, or a part of one, that is out. */
   private static final class Chunk {
     final int number;
     final long start;
     final int nodeBytes;
+    final int bytes;
     final int nodes;
 
     /** The nodes that are back. */
@@ -240,15 +317,16 @@ final class ChunkTable {
 
     int returnedCount;
 
-    Chunk(int number, long start, int nodeBytes, int chunkBytes) {
+    Chunk(int number, long start, int nodeBytes, int bytes) {
       this.number = number;
       this.start = start;
       this.nodeBytes = nodeBytes;
-      this.nodes = chunkBytes / nodeBytes;
+      this.bytes = bytes;
+      this.nodes = bytes / nodeBytes;
     }
 
     Chunk copy() {
-      Chunk copy = new Chunk(number, start, nodeBytes, nodes * nodeBytes);
+      Chunk copy = new Chunk(number, start, nodeBytes, bytes);
       copy.returned.or(returned);
       copy.returnedCount = returnedCount;
       return copy;

@@ -30,15 +30,24 @@ final class SpaceService {
   }
 
   private int allocate(MemorySegment message, int requestBytes) {
-    checkLength(requestBytes, bytes(1));
+    checkLength(requestBytes, bytes(2));
     long nodeBytes = Words.get(message, bytes(0));
+    long usedBytes = Words.get(message, bytes(1));
     long[] offsets = new long[SpaceMessage.NODES_MAX];
     int count = table.takeNodes(nodeBytes, offsets);
     if (count > 0) {
       return respondNodes(message, offsets, count);
     }
+    long part = usedBytes < table.chunkBytes() ? table.takePart(nodeBytes) : -1;
+    if (part >= 0) {
+      return respondChunk(message, part, table.partBytes());
+    }
     long chunk = table.takeChunk(nodeBytes);
-    return chunk < 0 ? respondFull(message) : respondChunk(message, chunk);
+    if (chunk >= 0) {
+      return respondChunk(message, chunk, table.chunkBytes());
+    }
+    part = table.takePart(nodeBytes);
+    return part < 0 ? respondFull(message) : respondChunk(message, part, table.partBytes());
   }
 
   private static int respondNodes(MemorySegment message, long[] offsets, int count) {
@@ -50,9 +59,9 @@ final class SpaceService {
     return bytes(2 + count);
   }
 
-  private int respondChunk(MemorySegment message, long chunk) {
+  private static int respondChunk(MemorySegment message, long chunk, int chunkBytes) {
     Words.set(message, bytes(0), SpaceMessage.CHUNK);
-    Words.set(message, bytes(1), table.chunkBytes());
+    Words.set(message, bytes(1), chunkBytes);
     Words.set(message, bytes(2), chunk);
     return bytes(3);
   }
@@ -90,7 +99,9 @@ final class SpaceService {
   private int usage(MemorySegment message, int requestBytes) {
     checkLength(requestBytes, 0);
     setUsage(message, 0);
-    return bytes(3);
+    Words.set(message, bytes(3), table.chunkBytes());
+    Words.set(message, bytes(4), table.partBytes());
+    return bytes(5);
   }
 
   private void setUsage(MemorySegment message, int field) {

@@ -66,6 +66,34 @@ class ChunkTableTest {
   }
 
   @Test
+  void shouldGivePartsOfOneChunkToNodesOfManySizes() {
+    int chunkBytes = 64 << 10;
+    ChunkTable parted = new ChunkTable(new ServerLayout(2L * chunkBytes, chunkBytes));
+    int partBytes = parted.partBytes();
+    assertThat(partBytes).isEqualTo(4096);
+    List<Long> offsets = new ArrayList<>();
+    for (int i = 0; i < 16; i++) {
+      offsets.add(parted.takePart(128 * (1 + i)));
+    }
+    assertThat(parted.usage().reservedBytes()).isEqualTo(chunkBytes);
+    assertThat(parted.takePart(partBytes + 64)).as("too small").isNegative();
+    long whole = parted.takeChunk(1024);
+    assertThat(whole).isPositive();
+    assertThat(parted.takePart(128)).as("all are out").isNegative();
+    ChunkTable copy = parted.copy();
+    for (ChunkTable table : List.of(parted, copy)) {
+      for (int i = 0; i < 15; i++) {
+        int nodeBytes = 128 * (1 + i);
+        table.releaseRun(nodeBytes, offsets.get(i), partBytes / nodeBytes);
+      }
+      assertThat(table.takeChunk(1024)).as("a part is out").isNegative();
+      assertThat(table.usage().reservedBytes()).isEqualTo(chunkBytes + partBytes);
+      table.releaseRun(2048, offsets.get(15), 2);
+      assertThat(table.takeChunk(1024)).isPositive().isNotEqualTo(whole);
+    }
+  }
+
+  @Test
   void shouldPreferNodesThatCameBack() {
     long chunk = table.takeChunk(1024);
     release(1024, chunk + 2048);

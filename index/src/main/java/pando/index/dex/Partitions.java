@@ -10,6 +10,7 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.fabric.pool.NodeAllocator;
 import pando.index.EntrySource;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
@@ -143,6 +144,12 @@ final class Partitions {
     try (Topology topology = topology()) {
       topology.lock();
       topology.catalogue().checkUnclaimed();
+      NodeAllocator.checkRoom(
+          topology.worker(),
+          topology.message(),
+          fabric.memoryServers(),
+          options.computeServers(),
+          new int[] {options.nodeBytes()});
       try {
         addAll(first, count);
         long root = topology.buildEmpty(members.local(first), current);

@@ -6,7 +6,9 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
+import pando.fabric.PoolFullException;
 import pando.fabric.VerbCounters;
+import pando.fabric.pool.NodeAllocator;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.IndexOptions;
@@ -78,14 +80,29 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   protected abstract Replaced replaced(PoolChange change, S server);
 
   /**
+   * Returns the sizes of nodes that every compute server needs: making an index checks that the
+   * pool has room for them.
+   */
+  protected int[] nodeSizes() {
+    return new int[] {options.nodeBytes()};
+  }
+
+  /**
    * Makes an empty index in a pool that has none.
    *
+   * @throws PoolFullException where the pool has less room than an index needs
    * @throws IllegalStateException where the pool holds an index already
    */
   protected final void make() {
     try (PoolChange change = change()) {
       change.lock();
       change.catalogue().checkUnclaimed();
+      NodeAllocator.checkRoom(
+          change.worker(),
+          change.message(),
+          fabric.memoryServers(),
+          options.computeServers(),
+          nodeSizes());
       try {
         start(change);
         build(1, loader -> begin(change, loader));

@@ -120,7 +120,8 @@ final class Neighbours extends NeighbourSearch {
       boolean follows =
           i == 0
               ? LeafLayout.low(memory, context.leaf(0)) == model.low
-              : LeafLayout.low(memory, context.leaf(i)) == LeafLayout.high(memory, context.leaf(i - 1)) + 1;
+              : LeafLayout.low(memory, context.leaf(i))
+                  == LeafLayout.high(memory, context.leaf(i - 1)) + 1;
       cursor.set(i, context.leaf(i), runs.leafAddress(model.place, i), model.stamp);
       if (!follows || !layout.isWhole(memory, cursor.image, cursor.identity())) {
         return false;

@@ -72,6 +72,12 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
     return name() + " with epsilon=" + options.epsilon() + ", delta=" + options.delta();
   }
 
+  /** Runs of every length, synonym leaves, and pages of models. */
+  @Override
+  protected int[] nodeSizes() {
+    return RunAllocator.sizes(options);
+  }
+
   /** Has every memory server tell that it serves writes, where they are its. */
   private void checkHandlers() {
     if (!options.writesByCall()) {

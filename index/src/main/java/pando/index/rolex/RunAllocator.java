@@ -24,6 +24,19 @@ final class RunAllocator {
     pages = new NodeAllocator(fabric.memoryServers(), pageBytes);
   }
 
+  /** Returns the sizes of all that is allocated. */
+  static int[] sizes(RolexOptions options) {
+    RunLayout layout = new RunLayout(new LeafLayout(options.delta()).bytes());
+    int lengths = RunLayout.lengths(options.leavesMax());
+    int[] sizes = new int[lengths + 2];
+    for (int number = 0; number < lengths; number++) {
+      sizes[number] = layout.bytes(RunLayout.length(number));
+    }
+    sizes[lengths] = layout.synonymBytes();
+    sizes[lengths + 1] = options.nodeBytes();
+    return sizes;
+  }
+
   /** Allocates a run of one of the lengths; returns its place. */
   long allocateRun(Worker worker, long message, int memoryServer, int leaves) {
     return RunLayout.place(allocate(ofLeaves(leaves), worker, message, memoryServer), leaves);

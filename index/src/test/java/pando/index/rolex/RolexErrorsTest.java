@@ -38,7 +38,10 @@ class RolexErrorsTest {
   /** Each post of each operation, in turn, ends in an Error: before or after it took effect. */
   @ParameterizedTest(name = "{0} done={1}")
   @CsvSource({
-    "rolex, false", "rolex, true", "xstore-d, false", "xstore-d, true",
+    "rolex, false",
+    "rolex, true",
+    "xstore-d, false",
+    "xstore-d, true",
   })
   void shouldUnlockAfterAnErrorInAnOperation(String system, boolean done) {
     RolexOptions options = options(system).with("retraining", "off");
@@ -84,8 +87,7 @@ class RolexErrorsTest {
     RolexOptions options = options(system);
     for (int post = 0; post < 24; post++) {
       String what = "post " + post;
-      try (HookedFabric fabric =
-              new HookedFabric(Pools.open(2, 8 << 20, 1502)).withTasksByHand();
+      try (HookedFabric fabric = new HookedFabric(Pools.open(2, 8 << 20, 1502)).withTasksByHand();
           RolexIndex index = RolexIndex.create(fabric, options);
           Session session = index.session()) {
         for (long i = 0; i < 60; i++) {
