@@ -21,6 +21,7 @@ import pando.fabric.VerbList;
 /** Indexes that are closed, or loaded, by one thread while others use them. */
 @Timeout(120)
 class CloseTest {
+  @SuppressWarnings("UnusedVariable") // A @FieldSource.
   private static final List<SystemUnderTest> HOSTED =
       SystemUnderTest.ALL.stream().filter(system -> system != SystemUnderTest.DEX).toList();
 
@@ -92,7 +93,7 @@ class CloseTest {
         CountDownLatch running = new CountDownLatch(SESSIONS);
         List<Callable<Void>> tasks = new ArrayList<>();
         for (int i = 0; i < SESSIONS; i++) {
-          long own = seed + 10 * round + i;
+          long own = seed + 10L * round + i;
           tasks.add(() -> operate(index, own, running));
         }
         for (int i = 0; i < 2; i++) {

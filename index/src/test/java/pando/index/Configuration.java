@@ -52,10 +52,10 @@ public record Configuration(IndexOptions options) {
   public Pokes pokes(Fabric fabric) {
     String name = options.getClass().getName().replace("Options", "Pokes");
     try {
-      return (Pokes)
-          Class.forName(name)
-              .getConstructor(Fabric.class, options.getClass())
-              .newInstance(fabric, options);
+      return Class.forName(name)
+          .asSubclass(Pokes.class)
+          .getConstructor(Fabric.class, options.getClass())
+          .newInstance(fabric, options);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("no pokes: class=" + name, e);
     }

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 /** {@link Error}s half-way: what was begun is undone as after an exception. */
 @Timeout(120)
 class ErrorsTest {
+  @SuppressWarnings("UnusedVariable") // A @FieldSource.
   private static final List<SystemUnderTest> HOSTED =
       SystemUnderTest.ALL.stream().filter(system -> system != SystemUnderTest.DEX).toList();
 

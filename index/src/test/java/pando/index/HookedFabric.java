@@ -3,6 +3,7 @@ package pando.index;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -38,7 +39,7 @@ public final class HookedFabric implements Fabric {
   private int onChipBytes;
   private final List<BooleanSupplier> steps = new ArrayList<>();
   private boolean byHand;
-  private volatile long skippedNanos;
+  private final AtomicLong skippedNanos = new AtomicLong();
 
   /** Hooks nothing yet. */
   public HookedFabric(Fabric fabric) {
@@ -118,7 +119,7 @@ public final class HookedFabric implements Fabric {
 
   /** Has all workers' clocks go forward. */
   public void letTimePass(long nanos) {
-    skippedNanos += nanos;
+    skippedNanos.addAndGet(nanos);
   }
 
   /** Lets all verbs be as they are. Returns how often the hook took their place. */
@@ -401,7 +402,7 @@ public final class HookedFabric implements Fabric {
 
     @Override
     public long nanoTime() {
-      return worker.nanoTime() + skippedNanos;
+      return worker.nanoTime() + skippedNanos.get();
     }
 
     @Override

@@ -28,7 +28,7 @@ class VerbRacesTest {
   /** How many kinds of changes are tried before each verb; else the next in turn. */
   private static final int MEANWHILES = Seeds.count(1, Meanwhile.values().length);
 
-  private static final Object NOT_DONE = "not done";
+  private static final String NOT_DONE = "not done";
 
   private static final List<String> SYSTEMS =
       List.of(
@@ -129,7 +129,7 @@ class VerbRacesTest {
         held = Entries.scan(other);
         check(before, done, way.act(), found, held, what);
         Entries.check(session, held, what);
-        raced = found != NOT_DONE && !done.isEmpty();
+        raced = !NOT_DONE.equals(found) && !done.isEmpty();
       } catch (RuntimeException e) {
         throw new AssertionError(what, e);
       }
@@ -169,7 +169,7 @@ class VerbRacesTest {
     for (int first = 0; first <= others.size(); first++) {
       NavigableMap<Long, Long> model = new TreeMap<>(before);
       others.subList(0, first).forEach(each -> each.run(model));
-      @Nullable Object expected = found == NOT_DONE ? found : act.run(model);
+      @Nullable Object expected = NOT_DONE.equals(found) ? found : act.run(model);
       others.subList(first, others.size()).forEach(each -> each.run(model));
       ends.add(model);
       if (model.equals(held)) {
@@ -177,7 +177,7 @@ class VerbRacesTest {
       }
     }
     assertThat(ends).as(what).contains(held);
-    if (act.kind() != Act.Kind.SCAN || found == NOT_DONE) {
+    if (act.kind() != Act.Kind.SCAN || NOT_DONE.equals(found)) {
       assertThat(explained).as(what).contains(found);
     }
   }

@@ -33,8 +33,15 @@ class VisitorTest {
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("visitor");
       long[] visited = {0};
-      assertThat(session.scan(Long.MIN_VALUE, 300, (_, _) -> other.put(0, ++visited[0]) || true))
-          .isEqualTo(300);
+      long scanned =
+          session.scan(
+              Long.MIN_VALUE,
+              300,
+              (_, _) -> {
+                other.put(0, ++visited[0]);
+                return true;
+              });
+      assertThat(scanned).isEqualTo(300);
       for (long key : model.keySet()) {
         assertThat(other.update(key, key)).isTrue();
         assertThat(session.ceiling(key)).isTrue();

@@ -73,7 +73,7 @@ class ChunkTableTest {
     assertThat(partBytes).isEqualTo(4096);
     List<Long> offsets = new ArrayList<>();
     for (int i = 0; i < 16; i++) {
-      offsets.add(parted.takePart(128 * (1 + i)));
+      offsets.add(parted.takePart(128L * (1 + i)));
     }
     assertThat(parted.usage().reservedBytes()).isEqualTo(chunkBytes);
     assertThat(parted.takePart(partBytes + 64)).as("too small").isNegative();

@@ -180,7 +180,7 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
 
   /** Returns these options with another {@link #validation()}. */
   public DeftOptions withValidation(Validation value) {
-    return with(VALIDATION, value.ordinal());
+    return with(VALIDATION.name(), value.toString());
   }
 
   /** Returns these options with {@link #sxLocks()} on or off. */

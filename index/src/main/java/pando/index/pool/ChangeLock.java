@@ -87,7 +87,7 @@ final class ChangeLock {
           "the partition table stayed locked, by a process that still runs: holder=0x"
               + Long.toHexString(holder)
               + ", processId="
-              + (holder >>> CHANGE_BITS + Fabric.PROCESS_BITS / 2)
+              + (holder >>> (CHANGE_BITS + Fabric.PROCESS_BITS / 2))
               + ", waitedNanos="
               + waited
               + ", attempts="

@@ -255,7 +255,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
 
   /** Returns these options with another {@link #validation()}. */
   public ShermanOptions withValidation(Validation value) {
-    return with(VALIDATION, value.ordinal());
+    return with(VALIDATION.name(), value.toString());
   }
 
   /** Returns these options with {@link #onChipLocks()} on or off. */

@@ -558,8 +558,8 @@ class DeftRacesTest {
               happened[0] = true;
               fabric.unhook();
               long low = pokes.low(place);
-              for (long wanted : model.subMap(low, pokes.high(place)).keySet()) {
-                findUnlinked(operation, old, wanted, model.get(wanted));
+              for (Map.Entry<Long, Long> entry : model.subMap(low, pokes.high(place)).entrySet()) {
+                findUnlinked(operation, old, entry.getKey(), entry.getValue());
                 found[0]++;
               }
             }

@@ -24,7 +24,10 @@ class DexVerbsTest {
 
   private final NavigableMap<Long, Long> model = Entries.spaced(ENTRIES, STEP);
 
+  @SuppressWarnings("NullAway.Init") // Set by run.
   private Session session;
+
+  @SuppressWarnings("NullAway.Init") // Set by run.
   private DexIndex index;
 
   /** Operations on keys that are there. */

@@ -51,7 +51,7 @@ class ChangeLockTest {
   void shouldBeTakenFromAProcessThatIsGone() throws IOException, InterruptedException {
     Process gone = new ProcessBuilder("true").start();
     gone.waitFor();
-    exchangeWord(0, gone.pid() << Long.SIZE - Fabric.PROCESS_BITS / 2);
+    exchangeWord(0, gone.pid() << (Long.SIZE - Fabric.PROCESS_BITS / 2));
     try (PoolChange change = change()) {
       change.lock();
     }

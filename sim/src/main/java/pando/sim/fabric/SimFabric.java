@@ -99,12 +99,12 @@ public final class SimFabric implements Fabric {
 
   @Override
   public long process() {
-    return (host.number() + 1L) << PROCESS_BITS / 2;
+    return (host.number() + 1L) << (PROCESS_BITS / 2);
   }
 
   @Override
   public boolean isGone(long process) {
-    return isCrashed.test((int) (process >>> PROCESS_BITS / 2) - 1);
+    return isCrashed.test((int) (process >>> (PROCESS_BITS / 2)) - 1);
   }
 
   @Override
