@@ -23,7 +23,7 @@ final class JsonOption {
     Ranges.checkFile(spec, "--json", file);
   }
 
-  /** Returns the file, {@code null} where none is asked for. */
+  /** Returns the file, {@code null} if none is asked for. */
   @Nullable Path file() {
     return file;
   }

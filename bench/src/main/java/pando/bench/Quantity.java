@@ -25,7 +25,7 @@ final class Quantity implements ITypeConverter<Long> {
   /**
    * Reads a quantity.
    *
-   * @throws TypeConversionException where it is none, or not a whole number, or above 2^63 - 1
+   * @throws TypeConversionException if it is none, or not a whole number, or above 2^63 - 1
    */
   static long parse(String text) {
     Matcher matcher = FORM.matcher(text);

@@ -41,12 +41,12 @@ final class TrialOptions {
       description = "With --seeds 1, writes what every client saw, for pando check.")
   private @Nullable Path history;
 
-  /** Tells whether trials are asked for. */
+  /** Returns whether trials are asked for. */
   boolean areAskedFor() {
     return seeds != null;
   }
 
-  /** Returns the number of seeds, 0 where no trials are asked for. */
+  /** Returns the number of seeds, 0 if no trials are asked for. */
   long seeds() {
     if (seeds == null) {
       return 0;

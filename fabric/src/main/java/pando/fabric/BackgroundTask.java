@@ -19,7 +19,7 @@ public interface BackgroundTask extends AutoCloseable {
    * Ends the task: waits for the step that is under way, and no other begins. Does nothing the
    * second time.
    *
-   * @throws IllegalStateException where a step ends its own task
+   * @throws IllegalStateException if a step ends its own task
    * @throws RuntimeException as a step threw it, which ended the task earlier
    */
   @Override

@@ -8,7 +8,7 @@ package pando.fabric;
  *     transfers land in parts of this size, in no fixed order
  * @param maskedAtomics whether masked CAS and masked FAA exist
  * @param cas16 whether 16-byte masked CAS exists
- * @param onChipBytes size of each memory server's on-chip region, 0 where there is none
+ * @param onChipBytes size of each memory server's on-chip region, 0 if there is none
  * @param simulated whether the pool is a model's and holds nothing that anybody needs: an index
  *     that is known to lose keys may open there, to show how
  */

@@ -73,7 +73,7 @@ public interface Fabric extends AutoCloseable {
    */
   long process();
 
-  /** Tells whether a process has ended, so that it issues no verb any more. */
+  /** Returns whether a process has ended, so that it issues no verb any more. */
   boolean isGone(long process);
 
   /** Returns each memory server's use of its pool, by asking it. */

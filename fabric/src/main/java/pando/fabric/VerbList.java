@@ -136,7 +136,7 @@ public final class VerbList {
   /**
    * Checks that all verbs go to one memory server, as a doorbell list must.
    *
-   * @throws IllegalArgumentException where they do not
+   * @throws IllegalArgumentException if they do not
    */
   public void requireOneServer() {
     long first = remotes[0] >>> GlobalAddress.SERVER_SHIFT;

@@ -72,7 +72,7 @@ public interface Worker extends AutoCloseable {
    * round trip. A WRITE or an atomic behind a READ takes effect when the READ is answered, which
    * may take a card as long as a further round trip.
    *
-   * @throws IllegalArgumentException where the list names more than one memory server
+   * @throws IllegalArgumentException if the list names more than one memory server
    */
   void post(VerbList list);
 

@@ -1,19 +1,20 @@
 package pando.index;
 
 /**
- * How compute-side caches have done, summed over sessions.
+ * Events in the caches of compute servers, summed over all sessions.
  *
- * @param leafHits looks at a leaf that found it cached
- * @param leafMisses leaves that had to be fetched, or were left to a memory server
+ * @param leafHits accesses to a leaf that found it cached
+ * @param leafMisses accesses to a leaf that was not cached: it was fetched, or the operation was
+ *     offloaded
  * @param innerMisses inner nodes that had to be fetched
  * @param admissions nodes taken into a cache
  * @param coolings nodes picked as candidates for eviction
- * @param secondChances cooling nodes that were asked for in time
+ * @param secondChances cooling nodes that were accessed again before they were evicted
  * @param evictions nodes dropped to make room
  * @param writeBacks dirty nodes written to the pool
- * @param offloads operations finished by a memory server's processor
- * @param offloadFallbacks offloaded operations that came back undone
- * @param restarts descents begun anew after a conflict
+ * @param offloads operations that a memory server's processor finished
+ * @param offloadFallbacks offloaded operations that the memory server returned without an effect
+ * @param restarts descents restarted after a conflict
  */
 public record CacheCounters(
     long leafHits,
@@ -28,13 +29,13 @@ public record CacheCounters(
     long offloadFallbacks,
     long restarts) {
 
-  /** Returns the share of leaf accesses served by the cache, 0 to 1; 0 where there were none. */
+  /** Returns the share of leaf accesses served by the cache, 0 to 1; 0 if there were none. */
   public double hitRatio() {
     long accesses = leafHits + leafMisses;
     return accesses == 0 ? 0 : (double) leafHits / accesses;
   }
 
-  /** Returns these counts less earlier ones. */
+  /** Returns these counts minus earlier ones. */
   public CacheCounters since(CacheCounters earlier) {
     return new CacheCounters(
         leafHits - earlier.leafHits,

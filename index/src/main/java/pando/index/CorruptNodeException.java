@@ -4,8 +4,8 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 
 /**
- * A node in the pool is damaged. Keys of other nodes stay served; those of this node are not, until
- * the index is loaded anew.
+ * A node in the pool is damaged. Operations on keys of other nodes still work; those on keys of
+ * this node fail until the index is loaded again.
  */
 public final class CorruptNodeException extends PandoException {
   private static final long serialVersionUID = 1L;

@@ -1,12 +1,12 @@
 package pando.index;
 
-/** Takes the entries of a scan. */
+/** Receives the entries of a scan. */
 @FunctionalInterface
 public interface EntryVisitor {
   /**
-   * Takes one entry. The session that scans refuses every operation, and to be closed, with {@link
-   * IllegalStateException} while its visitor runs; other sessions may be used. Nothing is locked
-   * meanwhile, nor where the visitor throws: what it throws ends the scan.
+   * Receives one entry. While the visitor runs, every operation of the scanning session, and its
+   * close, throws {@link IllegalStateException}; other sessions may be used. The scan holds no lock
+   * then. An exception from the visitor ends the scan and reaches the caller; no lock stays behind.
    *
    * @return whether the scan should go on
    */

@@ -4,12 +4,12 @@ import java.util.Map;
 import pando.fabric.Fabric;
 
 /**
- * The settings of an index, which know the system that they are for. Immutable; the {@code with}
- * methods return changed copies. They check each value by itself, so that their order does not
- * matter; what must go together is checked when an index is made, or by {@link #check}.
+ * The settings of an index, and the system that they are for. Immutable; the {@code with} methods
+ * return changed copies. They check each value by itself, so their order does not matter. Limits
+ * that depend on several settings are checked when an index is made, or by {@link #check}.
  */
 public interface IndexOptions {
-  /** Compute servers that an index can have. */
+  /** Maximum number of compute servers of an index. */
   int COMPUTE_SERVERS_MAX = 64;
 
   /** Returns the system's name, such as {@code dex}. */
@@ -24,60 +24,62 @@ public interface IndexOptions {
   /** Returns the bytes that each compute server caches. */
   long cacheBytes();
 
-  /** Tells whether each key is served by one compute server alone. */
+  /** Returns whether each key is served by one compute server alone. */
   boolean isPartitioned();
 
   /**
-   * Returns these options with one setting changed, as a command line has it: by its name, such as
-   * {@code cache-bytes}, to a value such as {@code 64MiB}.
+   * Returns these options with one setting changed. Name and value are text, as on a command line:
+   * {@code cache-bytes} and {@code 64MiB}.
    *
-   * @throws IllegalArgumentException where there is no such setting, or the value is not for it
+   * @throws IllegalArgumentException if no setting has this name, or the value is not legal for it
    */
   IndexOptions with(String name, String value);
 
   /**
    * Returns these options with another size of nodes, in bytes.
    *
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   IndexOptions withNodeBytes(int bytes);
 
   /**
    * Returns these options with another number of compute servers.
    *
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   IndexOptions withComputeServers(int servers);
 
   /**
    * Returns these options with another size of each compute server's cache, in bytes.
    *
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   IndexOptions withCacheBytes(long bytes);
 
   /**
-   * Returns the least bytes that a cache must have, with the other settings as they are.
+   * Returns the minimum size of a cache in bytes, given the other settings.
    *
-   * @throws IllegalArgumentException where nodes cannot have the size that is set
+   * @throws IllegalArgumentException if the node size that is set is not legal
    */
   long cacheBytesMin();
 
   /**
-   * Checks that the settings go together. {@link #create} and {@link #join} do it as well.
+   * Checks the limits that depend on several settings. {@link #create} and {@link #join} do it as
+   * well.
    *
-   * @throws IllegalArgumentException where they do not, with the values of those concerned
+   * @throws IllegalArgumentException if a limit is broken; the message has the values of the
+   *     settings concerned
    */
   void check();
 
-  /** Returns what each setting means, by its name, with the value that it has here. */
+  /** Returns a description of each setting by name, with its current value as the default. */
   Map<String, String> documentation();
 
   /**
    * Makes an empty index in a pool that has none, with all its compute servers in this process.
    *
-   * @throws IllegalStateException where the pool holds an index already
-   * @throws IllegalArgumentException where the fabric lacks what the system needs
+   * @throws IllegalStateException if the pool holds an index already
+   * @throws IllegalArgumentException if the fabric lacks what the system needs
    */
   default RangeIndex create(Fabric fabric) {
     return create(fabric, 0, computeServers());
@@ -88,8 +90,8 @@ public interface IndexOptions {
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
-   * @throws IllegalStateException where the pool holds an index already
-   * @throws IllegalArgumentException where the fabric lacks what the system needs
+   * @throws IllegalStateException if the pool holds an index already
+   * @throws IllegalArgumentException if the fabric lacks what the system needs
    */
   RangeIndex create(Fabric fabric, int first, int count);
 
@@ -98,10 +100,12 @@ public interface IndexOptions {
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
-   * @throws IllegalStateException where the pool holds no such index
+   * @throws IllegalStateException if the pool holds no such index
    */
   RangeIndex join(Fabric fabric, int first, int count);
 
-  /** Walks the whole tree of a pool that nobody changes meanwhile, and checks it. */
+  /**
+   * Walks the whole tree of a pool and checks it. No session may change the tree during the walk.
+   */
   Tree walk(Fabric fabric);
 }

@@ -7,17 +7,17 @@ import java.util.function.Supplier;
 import pando.fabric.server.CallHandler;
 
 /**
- * What can be asked about a system without naming its classes: how to open an index of it, what to
- * tell a user, and what the simulator and tests need. Immutable. {@link Systems} lists them.
+ * A system, described without naming its classes: how to open an index of it, its documentation,
+ * and what the simulator and the tests need. Immutable. {@link Systems} lists them.
  *
  * @param title its name as papers write it, such as {@code FG+}
  * @param description what it is, in one line
- * @param defaults its options where nothing is set
+ * @param defaults its options before any setting is changed
  * @param tiny its options with the smallest nodes and caches: few entries make a deep tree
  * @param variations settings that trials draw, so that seeds differ in more than their operations
- * @param handlers makes the services that memory servers run for it
- * @param operationNanos processor time of an operation at a compute server, as its paper's testbed
- *     had it, for the simulator
+ * @param handlers makes the CALL handlers that memory servers run for it
+ * @param operationNanos processor time of an operation at a compute server, in ns, as on the
+ *     testbed of its paper; used by the simulator
  * @param warmsUpFast whether its cache holds inner nodes or models alone, so that few operations
  *     fill it
  */
@@ -57,19 +57,19 @@ public record IndexSystem(
         title, description, defaults, tiny, more, handlers, operationNanos, warmsUpFast);
   }
 
-  /** Returns this system with services that memory servers run for it. */
+  /** Returns this system with CALL handlers that memory servers run for it. */
   public IndexSystem withHandlers(Supplier<List<CallHandler>> services) {
     return new IndexSystem(
         title, description, defaults, tiny, variations, services, operationNanos, warmsUpFast);
   }
 
-  /** Returns this system with another time of an operation. */
+  /** Returns this system with another processor time of an operation, in ns. */
   public IndexSystem withOperationNanos(int nanos) {
     return new IndexSystem(
         title, description, defaults, tiny, variations, handlers, nanos, warmsUpFast);
   }
 
-  /** Returns this system as one whose cache holds inner nodes or models alone. */
+  /** Returns this system, marked as one whose cache holds only inner nodes or models. */
   public IndexSystem withFastWarmUp() {
     return new IndexSystem(
         title, description, defaults, tiny, variations, handlers, operationNanos, true);
@@ -80,7 +80,7 @@ public record IndexSystem(
     return defaults.system();
   }
 
-  /** Returns what each setting means, by its name, with its default in this system. */
+  /** Returns a description of each setting by name, with its default in this system. */
   public Map<String, String> documentation() {
     return defaults.documentation();
   }

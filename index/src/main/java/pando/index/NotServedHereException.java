@@ -3,8 +3,8 @@ package pando.index;
 import pando.fabric.PandoException;
 
 /**
- * A key belongs to a compute server of another process. Nothing was done: send the operation to
- * that process, or take the key's range over.
+ * A key belongs to a compute server of another process. The operation had no effect: send it to
+ * that process, or move the key's range to this process.
  */
 public final class NotServedHereException extends PandoException {
   private static final long serialVersionUID = 1L;

@@ -3,9 +3,9 @@ package pando.index;
 import java.util.Arrays;
 
 /**
- * Which compute server owns which keys (logical partitioning, DEX section 4). Ranges are disjoint
- * and cover every key; their bounds are fences of leaves, so that each leaf has one owner.
- * Immutable.
+ * The range of keys that each compute server owns (logical partitioning, DEX section 4). Ranges are
+ * disjoint and together cover every key; their bounds are fences of leaves, so each leaf has one
+ * owner. Immutable.
  */
 public final class Partitioning {
   private final long epoch;
@@ -15,10 +15,10 @@ public final class Partitioning {
   /**
    * Makes a table.
    *
-   * @param epoch counts the changes since the index was made
+   * @param epoch number of changes since the index was made
    * @param lows least key of each range, ascending from the least of all
-   * @param owners compute server of each range, another for each
-   * @throws IllegalArgumentException where that is no table
+   * @param owners compute server of each range, each server once
+   * @throws IllegalArgumentException if the arrays do not form a legal table
    */
   public Partitioning(long epoch, long[] lows, int[] owners) {
     this.epoch = epoch;
@@ -60,7 +60,7 @@ public final class Partitioning {
     return new Partitioning(1, lows, owners);
   }
 
-  /** Counts the changes since the index was made. */
+  /** Returns the number of changes since the index was made. */
   public long epoch() {
     return epoch;
   }
@@ -87,7 +87,7 @@ public final class Partitioning {
   /**
    * Returns the least key of a compute server.
    *
-   * @throws IllegalArgumentException where it owns no range
+   * @throws IllegalArgumentException if it owns no range
    */
   public long lowOfServer(int server) {
     return lows[rangeOfServer(server)];
@@ -96,13 +96,13 @@ public final class Partitioning {
   /**
    * Returns the greatest key of a compute server.
    *
-   * @throws IllegalArgumentException where it owns no range
+   * @throws IllegalArgumentException if it owns no range
    */
   public long highOfServer(int server) {
     return highOfRange(rangeOfServer(server));
   }
 
-  /** Tells whether a compute server owns any range. */
+  /** Returns whether a compute server owns any range. */
   public boolean hasServer(int server) {
     for (int owner : owners) {
       if (owner == server) {
@@ -125,7 +125,7 @@ public final class Partitioning {
   /**
    * Returns the range of a compute server.
    *
-   * @throws IllegalArgumentException where it owns none
+   * @throws IllegalArgumentException if it owns none
    */
   public int rangeOfServer(int server) {
     for (int range = 0; range < owners.length; range++) {
@@ -142,19 +142,22 @@ public final class Partitioning {
     return lows.clone();
   }
 
-  /** Gives every range another low bound; the owners stay. */
+  /** Returns a table with other low bounds and the same owners. */
   public Partitioning withLows(long[] moved) {
     return new Partitioning(epoch + 1, moved, owners);
   }
 
-  /** Moves the low bound of a range, not of the first, between those of its neighbours. */
+  /**
+   * Returns a table in which a range, not the first, has another low bound, between those of its
+   * neighbours.
+   */
   public Partitioning withLowOfRange(int range, long low) {
     long[] moved = lows.clone();
     moved[range] = low;
     return new Partitioning(epoch + 1, moved, owners);
   }
 
-  /** Gives the keys of a range from {@code low} on to a new compute server. */
+  /** Returns a table in which a new compute server owns the keys of a range from {@code low} on. */
   public Partitioning withRangeSplit(int range, long low, int server) {
     long[] moreLows = Arrays.copyOf(lows, lows.length + 1);
     int[] moreOwners = Arrays.copyOf(owners, owners.length + 1);
@@ -166,8 +169,8 @@ public final class Partitioning {
   }
 
   /**
-   * Gives the keys of a range, not of the only one, to its left neighbour, or those of the first to
-   * its right one.
+   * Returns a table without a range: its keys go to its left neighbour, those of the first range to
+   * its right neighbour. The only range cannot be removed.
    */
   public Partitioning withoutRange(int range) {
     long[] fewerLows = new long[lows.length - 1];

@@ -21,53 +21,53 @@ public interface RangeIndex extends AutoCloseable {
 
   /**
    * Fills the empty index with entries in ascending order of their keys. Operations of sessions in
-   * this process wait until it has ended.
+   * this process wait until the load has ended.
    *
    * @param entries the source, read once
    * @param fill share of each node to fill, above 0 and at most 1
    * @return the number of entries loaded
-   * @throws IllegalArgumentException where a key is not above the one before it, or {@code fill} is
+   * @throws IllegalArgumentException if a key is not above the one before it, or {@code fill} is
    *     out of range; the index is empty and usable afterwards
-   * @throws IllegalStateException where the index is not empty
+   * @throws IllegalStateException if the index is not empty
    */
   long bulkLoad(EntrySource entries, double fill);
 
   /** Returns the verbs issued by all sessions, open or closed, and by the index itself. */
   VerbCounters verbs();
 
-  /** Returns how the caches of all compute servers in this process have done. */
+  /** Returns the cache counters of all compute servers in this process, summed. */
   CacheCounters cache();
 
   /**
-   * Returns how the keys are divided among compute servers, each leaf to one. With {@link
-   * IndexOptions#isPartitioned()} it tells who serves a key; else it is a division into about equal
-   * parts at the time of the load.
+   * Returns how the keys are divided among compute servers; each leaf belongs to one. If {@link
+   * IndexOptions#isPartitioned()}, the owner of a key serves it; otherwise the division is only
+   * informative: parts that were about equal at the time of the load.
    */
   Partitioning partitioning();
 
-  /** Tells whether sessions of this process serve a key. */
+  /** Returns whether sessions of this process serve a key. */
   boolean serves(long key);
 
-  /** Returns the bytes of the pool that hold nodes, freed ones that wait for reuse not counted. */
+  /**
+   * Returns the bytes of the pool that nodes occupy, not counting freed nodes that wait for reuse.
+   */
   long poolBytes();
 
   /**
-   * Returns the bytes that the compute servers of this process hold at this moment, all together,
-   * in caches of nodes, models and tables. Room for nodes that none is in is not counted, a table
-   * is as it was made; what finds a node in a cache, local locks and sessions are not counted
-   * either.
+   * Returns the bytes that the caches of nodes, models and tables of all compute servers in this
+   * process hold now. Counts occupied frames and whole tables; not empty frames, lookup structures,
+   * local locks or sessions.
    */
   long cachedBytes();
 
   /**
-   * Waits for operations that have begun, writes back what caches hold, ends background tasks, and
-   * frees the local memory of this process. What is stored stays in the pool, and nothing stays
-   * locked there. Sessions still open throw {@link IllegalStateException} from then on. Does
-   * nothing the second time; of two threads that close at once, both return when the index is
-   * closed.
+   * Waits for operations that have begun, writes dirty nodes back, ends background tasks, and frees
+   * the local memory of this process. All entries stay in the pool, and no lock stays behind there.
+   * From then on, sessions that are still open throw {@link IllegalStateException}. A second call
+   * does nothing; if two threads close concurrently, both return once the index is closed.
    *
-   * @throws pando.fabric.PandoException where an operation does not end, or a memory server cannot
-   *     be reached; the index can then be closed again
+   * @throws pando.fabric.PandoException if an operation does not end, or a memory server cannot be
+   *     reached; the index can then be closed again
    */
   @Override
   void close();

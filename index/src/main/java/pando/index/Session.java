@@ -1,20 +1,19 @@
 package pando.index;
 
 /**
- * One thread's access to an index. Once warm, no operation allocates, but for the memory server's
- * answer when a batch of new nodes is needed.
+ * One thread's access to an index. Once warm, no operation allocates Java objects, except to
+ * receive a batch of new nodes from a memory server.
  *
- * <p>An operation that answers {@code true} for "found" leaves the entry in {@link #key()} and
- * {@link #value()} until the next operation. Point operations are linearizable. Failures of the
- * environment are {@link pando.fabric.PandoException}s: {@link CorruptNodeException}, {@link
+ * <p>After an operation that found an entry, {@link #key()} and {@link #value()} return it until
+ * the next operation. Point operations are linearizable. Failures of the environment are {@link
+ * pando.fabric.PandoException}s: {@link CorruptNodeException}, {@link
  * pando.fabric.PoolFullException}, {@link pando.fabric.MemoryServerLostException}, {@link
  * pando.fabric.StalledException}, {@link NotServedHereException}, and {@link
  * pando.fabric.UnknownOutcomeException}, the only one after which the operation may have happened;
- * after each the session stays usable. An {@link Error} is thrown as it is, with an {@link
- * pando.fabric.UnknownOutcomeException} among its suppressed ones where the operation may have
- * happened; nothing stays locked. After {@link #close()}, or after the index was closed, every
- * operation throws {@link IllegalStateException}, as it does inside a visitor of the session's own
- * scan.
+ * after each the session stays usable. An {@link Error} is rethrown unchanged; if the operation may
+ * have happened, an {@link pando.fabric.UnknownOutcomeException} is among its suppressed
+ * exceptions. No lock stays behind. After {@link #close()}, after the index was closed, and inside
+ * a visitor of the session's own scan, every operation throws {@link IllegalStateException}.
  *
  * <p>Not thread-safe: one session, one thread.
  */
@@ -22,7 +21,10 @@ public interface Session extends AutoCloseable {
   /** Returns the key of the entry that the last operation found. */
   long key();
 
-  /** Returns the value of the entry that the last operation found, before it changed it. */
+  /**
+   * Returns the value of the entry that the last operation found: the value before the operation
+   * changed it.
+   */
   long value();
 
   /** Finds the entry of a key. */
@@ -64,15 +66,15 @@ public interface Session extends AutoCloseable {
 
   /**
    * Visits entries in ascending order of their keys, from {@code from} to {@code to} inclusive;
-   * neither need exist. Keys come in order and without duplicates; every key that is there
-   * throughout is visited; every value was current at some moment of the scan.
+   * neither need exist. Keys come in order and without duplicates; every key that is present during
+   * the whole scan is visited; every value was current at some moment of the scan.
    *
    * @param from first key
    * @param to last key, at or above {@code from}
    * @param limit entries at the most, 0 or more
-   * @param visitor takes each entry and may end the scan
+   * @param visitor receives each entry and may end the scan
    * @return the number of entries visited
-   * @throws IllegalArgumentException where {@code from} is above {@code to} or {@code limit} is
+   * @throws IllegalArgumentException if {@code from} is above {@code to} or {@code limit} is
    *     negative
    */
   long scan(long from, long to, long limit, EntryVisitor visitor);

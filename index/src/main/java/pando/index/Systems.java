@@ -8,7 +8,9 @@ import pando.index.dex.DexOptions;
 import pando.index.rolex.RolexOptions;
 import pando.index.sherman.ShermanOptions;
 
-/** The systems that there are. A new one is a line here, and nothing else outside its package. */
+/**
+ * The registry of systems. A new system adds one line here, and nothing else outside its package.
+ */
 public final class Systems {
   private static final List<IndexSystem> ALL =
       List.of(
@@ -22,15 +24,15 @@ public final class Systems {
 
   private Systems() {}
 
-  /** Returns all, the first of which is the default. */
+  /** Returns all systems; the first is the default. */
   public static List<IndexSystem> all() {
     return ALL;
   }
 
   /**
-   * Returns the system of a name, such as {@code dex}.
+   * Returns the system with a name, such as {@code dex}.
    *
-   * @throws IllegalArgumentException where there is none
+   * @throws IllegalArgumentException if there is none
    */
   public static IndexSystem named(String name) {
     return ALL.stream()
@@ -45,7 +47,7 @@ public final class Systems {
   }
 
   /**
-   * Makes the services that memory servers run for the indexes of all systems. A pool that is
+   * Makes the CALL handlers that memory servers run for the indexes of all systems. A pool that is
    * opened with them, {@code PoolOptions.defaults().withHandlers(Systems.handlers())}, can hold any
    * index.
    */

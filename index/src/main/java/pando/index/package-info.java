@@ -1,5 +1,5 @@
 /**
- * What users of an index see: a {@link pando.index.RangeIndex} hands each thread a {@link
- * pando.index.Session}, and sessions get, put, remove and scan.
+ * The public API of an index: a {@link pando.index.RangeIndex} opens a {@link pando.index.Session}
+ * for each thread; sessions get, put, remove and scan.
  */
 package pando.index;

@@ -131,7 +131,7 @@ public final class ClusterModel {
    * Returns this model with another value of one constant.
    *
    * @param name of the constant, such as {@code wire-nanos}
-   * @throws IllegalArgumentException where there is no such constant, or the value is not for it
+   * @throws IllegalArgumentException if there is no such constant, or the value is not for it
    */
   public ClusterModel with(String name, double value) {
     Constant constant = find(name);

@@ -59,7 +59,7 @@ final class BTree implements AutoCloseable {
     }
   }
 
-  /** Tells whether everything read of a node since it had this version is one state of it. */
+  /** Returns whether everything read of a node since it had this version is one state of it. */
   boolean isCurrent(long node, long version) {
     // Keeps the reads of the node before the one of its version.
     VarHandle.loadLoadFence();

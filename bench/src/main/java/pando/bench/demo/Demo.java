@@ -53,7 +53,7 @@ public final class Demo {
   /**
    * Loads the ranges and answers for one address.
    *
-   * @throws CheckFailedException where the answer was wrong
+   * @throws CheckFailedException if the answer was wrong
    */
   public void locate(long address) {
     try (DemoCluster cluster = DemoCluster.load(DexOptions.defaults(), ranges)) {
@@ -77,7 +77,7 @@ public final class Demo {
   /**
    * Goes through all steps.
    *
-   * @throws CheckFailedException where an answer was wrong
+   * @throws CheckFailedException if an answer was wrong
    */
   public void run() {
     out.println("Pando demo: which country is an IPv4 address in?");

@@ -39,7 +39,7 @@ public final class GeoIpFile {
    * Reads ranges; returns {@link Location}s by the first address.
    *
    * @param name of the input, for messages
-   * @throws IOException where a line is not of the form, or not above the one before it
+   * @throws IOException if a line is not of the form, or not above the one before it
    */
   static NavigableMap<Long, Long> read(String name, BufferedReader lines) throws IOException {
     NavigableMap<Long, Long> ranges = new TreeMap<>();

@@ -19,7 +19,7 @@ public final class Ipv4Address {
   /**
    * Reads an address such as {@code 8.8.8.8}.
    *
-   * @throws IllegalArgumentException where it is none
+   * @throws IllegalArgumentException if it is none
    */
   public static long parse(String text) {
     Matcher matcher = DOTTED.matcher(text);

@@ -36,7 +36,7 @@ public final class Ledger {
     words = new int[(int) records];
   }
 
-  /** Tells whether any record was ever updated; until then every word is 0. */
+  /** Returns whether any record was ever updated; until then every word is 0. */
   public boolean isUsed() {
     return used;
   }

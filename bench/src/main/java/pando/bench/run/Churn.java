@@ -46,7 +46,7 @@ public final class Churn {
   /**
    * Loads, inserts, removes, and reads what is left.
    *
-   * @throws WrongResultException where an answer was wrong
+   * @throws WrongResultException if an answer was wrong
    */
   public Space run(double fill) {
     try (Progress progress = Progress.of("load", loaded)) {

@@ -4,7 +4,7 @@ package pando.bench.run;
  * The memory that a map takes.
  *
  * @param records that it holds
- * @param poolBytes that hold them, 0 where that is unknown
+ * @param poolBytes that hold them, 0 if that is unknown
  * @param cachedBytes of nodes, models and tables in the caches of all compute servers together
  */
 public record Footprint(long records, long poolBytes, long cachedBytes) {

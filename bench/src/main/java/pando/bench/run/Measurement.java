@@ -60,7 +60,7 @@ public final class Measurement {
     return operations == 0 ? 0 : (double) count / operations;
   }
 
-  /** Returns the share of leaf accesses that the cache served, 0 where there were none. */
+  /** Returns the share of leaf accesses that the cache served, 0 if there were none. */
   public double cacheHitRatio() {
     long accesses = cacheHits + cacheMisses;
     return accesses == 0 ? 0 : (double) cacheHits / accesses;

@@ -34,7 +34,7 @@ public final class ScanCheck {
   /**
    * Checks the key of the next entry.
    *
-   * @throws WrongResultException where it is out of order, or should have been the scan's record
+   * @throws WrongResultException if it is out of order, or should have been the scan's record
    */
   public void entry(long key) {
     if (entries == 0 && key != from) {
@@ -50,7 +50,7 @@ public final class ScanCheck {
   /**
    * Ends the scan.
    *
-   * @throws WrongResultException where it has too few or too many entries
+   * @throws WrongResultException if it has too few or too many entries
    */
   public void end() {
     if (entries == 0) {

@@ -17,7 +17,7 @@ public record Setup(
     return new Setup(name, "none", 0, 0, 0);
   }
 
-  /** Tells whether this is a peer. */
+  /** Returns whether this is a peer. */
   public boolean isPeer() {
     return computeServers == 0;
   }

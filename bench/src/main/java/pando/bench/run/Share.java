@@ -12,7 +12,7 @@ public record Share(int process, int processes, long low, long high) {
   /** Everything, in one process. */
   public static final Share WHOLE = new Share(0, 1, Long.MIN_VALUE, Long.MAX_VALUE);
 
-  /** Tells whether clients of this process ask for a key. */
+  /** Returns whether clients of this process ask for a key. */
   boolean owns(long key) {
     return key >= low && key <= high;
   }

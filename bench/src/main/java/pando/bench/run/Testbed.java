@@ -11,14 +11,14 @@ public interface Testbed extends AutoCloseable {
   /**
    * Runs a workload: a warm-up, then what is measured.
    *
-   * @throws WrongResultException where an answer was wrong
+   * @throws WrongResultException if an answer was wrong
    */
   Measurement run(Workload workload) throws IOException;
 
   /**
    * Reads every entry once more and checks it.
    *
-   * @throws WrongResultException where an entry was wrong
+   * @throws WrongResultException if an entry was wrong
    */
   Audit audit() throws IOException;
 

@@ -96,7 +96,7 @@ public final class LockRun {
     }
   }
 
-  /** Takes and releases a lock by CAS and WRITE; {@code false} where the time is over before. */
+  /** Takes and releases a lock by CAS and WRITE; {@code false} if the time is over before. */
   private boolean swap(Worker worker, long address) {
     while (worker.cas(address, 0, 1) != 0) {
       // Spins, as FG does: the card is what slows it.
@@ -108,7 +108,7 @@ public final class LockRun {
     return true;
   }
 
-  /** Takes and releases a lock by a ticket; {@code false} where the time is over before. */
+  /** Takes and releases a lock by a ticket; {@code false} if the time is over before. */
   private boolean draw(Worker worker, long address, int ticket, int current) {
     long before = worker.maskedFaa(address, 1L << ticket, BOUNDARIES);
     long word = before;

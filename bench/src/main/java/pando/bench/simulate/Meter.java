@@ -130,7 +130,7 @@ final class Meter {
     measurement.throughput = measurement.operations * 1e9 / plan.nanos();
   }
 
-  /** Tells whether clients are to go on. */
+  /** Returns whether clients are to go on. */
   boolean isRunning() {
     return cluster.nanos() < end;
   }

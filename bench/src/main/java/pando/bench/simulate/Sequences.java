@@ -89,7 +89,7 @@ final class Sequences {
    * Checks a value that was found.
    *
    * @param least the oldest update that may be found
-   * @throws WrongResultException where nobody stored the value, or it is older
+   * @throws WrongResultException if nobody stored the value, or it is older
    */
   void check(long key, long value, int least) {
     long record = records.record(key);

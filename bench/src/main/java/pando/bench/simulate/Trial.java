@@ -70,7 +70,7 @@ public final class Trial {
   /**
    * Runs a seed.
    *
-   * @throws HangException where it does not go on
+   * @throws HangException if it does not go on
    */
   public static TrialResult run(TrialPlan plan, long seed) {
     return new Trial(plan, seed).run();
@@ -207,7 +207,7 @@ public final class Trial {
     }
   }
 
-  /** Has the compute servers of a process that died live on in another; null where they cannot. */
+  /** Has the compute servers of a process that died live on in another; null if they cannot. */
   private @Nullable RangeIndex join(Cluster cluster, int died, int host) {
     int count = indexes.size() == 1 ? plan.computeServers() : 1;
     try {

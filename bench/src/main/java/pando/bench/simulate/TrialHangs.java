@@ -22,7 +22,7 @@ public final class TrialHangs {
     count++;
   }
 
-  /** Tells whether an operation failed because it waited for too long. */
+  /** Returns whether an operation failed because it waited for too long. */
   static boolean isStall(PandoException failure) {
     return failure instanceof StalledException || failure.getCause() instanceof StalledException;
   }
@@ -32,7 +32,7 @@ public final class TrialHangs {
     return count;
   }
 
-  /** Returns the first of them, its key, and what it waited for; {@code null} where none hangs. */
+  /** Returns the first of them, its key, and what it waited for; {@code null} if none hangs. */
   public @Nullable String first() {
     return first;
   }

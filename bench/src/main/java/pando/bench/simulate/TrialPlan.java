@@ -62,7 +62,7 @@ public record TrialPlan(
         index, computeServers, memoryServers, clients, operations, faults, model, others);
   }
 
-  /** Tells whether the index must behave as if no fault had struck. */
+  /** Returns whether the index must behave as if no fault had struck. */
   public boolean isHarmless() {
     return faults.stream().allMatch(Fault::isHarmless);
   }

@@ -30,7 +30,7 @@ public final class TrialSeries {
    * @param lowest what the lowest seed came to
    * @param failed the lowest of the seeds with violations, {@code null} where all is well
    * @param hangs seeds in which operations hang for good
-   * @param hanging the lowest of those, {@code null} where there is none
+   * @param hanging the lowest of those, {@code null} if there is none
    * @param faults how often each struck
    * @param changes of partitions
    * @param unknown operations whose outcome their client never learned
@@ -57,7 +57,7 @@ public final class TrialSeries {
    * Runs so many seeds, at least one.
    *
    * @param progress told of each seed that is done
-   * @throws HangException where one does not go on
+   * @throws HangException if one does not go on
    */
   public static Summary run(TrialPlan plan, long first, long count, LongConsumer progress) {
     TrialSeries series = new TrialSeries();

@@ -30,7 +30,7 @@ final class Watchdog {
   /**
    * Runs a cluster until its clients have ended.
    *
-   * @throws HangException where no event happens for ten seconds of real time
+   * @throws HangException if no event happens for ten seconds of real time
    */
   static void run(Cluster cluster) {
     run(cluster, () -> cluster.run(NANOS_MAX, Long.MAX_VALUE));
@@ -39,7 +39,7 @@ final class Watchdog {
   /**
    * Runs a cluster as somebody says.
    *
-   * @throws HangException where no event happens for ten seconds of real time
+   * @throws HangException if no event happens for ten seconds of real time
    */
   static void run(Cluster cluster, Runnable simulation) {
     run(cluster, simulation, STUCK_NANOS);

@@ -51,7 +51,7 @@ public final class OperationStream {
    * Fills a batch with the next operations.
    *
    * @param batch empty, or filled by this stream, and all that it holds has been done
-   * @throws NoKeysException where hardly any key passes
+   * @throws NoKeysException if hardly any key passes
    */
   public void fill(Batch batch, int size) {
     tellInserted(batch);

@@ -77,17 +77,17 @@ public enum Workload {
     this.modifies = modifies;
   }
 
-  /** Tells whether the workload leaves more records behind than it found. */
+  /** Returns whether the workload leaves more records behind than it found. */
   public boolean inserts() {
     return inserts > 0;
   }
 
-  /** Tells whether the workload changes nothing. */
+  /** Returns whether the workload changes nothing. */
   public boolean isReadOnly() {
     return updates == 0 && modifies == 0 && inserts == 0;
   }
 
-  /** Tells whether the workload scans. */
+  /** Returns whether the workload scans. */
   public boolean scans() {
     return scans > 0;
   }

@@ -40,7 +40,7 @@ public final class Owner {
     return pid(SELF) << SHORT_START_BITS | (SELF & SHORT_START_MASK);
   }
 
-  /** Tells whether a process still runs. */
+  /** Returns whether a process still runs. */
   public static boolean isAliveByShortName(long name) {
     return isAlive(name >>> SHORT_START_BITS, name, SHORT_START_MASK);
   }

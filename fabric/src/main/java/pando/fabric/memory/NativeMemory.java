@@ -35,7 +35,7 @@ public final class NativeMemory implements AutoCloseable {
    * large enough for one; page aligned at least.
    *
    * @param bytes at least 1
-   * @throws NativeMemoryException where the system refuses
+   * @throws NativeMemoryException if the system refuses
    */
   public static NativeMemory allocate(long bytes) {
     checkSize(bytes);
@@ -50,7 +50,7 @@ public final class NativeMemory implements AutoCloseable {
    * Allocates zeroed memory as {@link #allocate} does, of which {@link #fork} shares the pages.
    *
    * @param bytes at least 1
-   * @throws NativeMemoryException where the system refuses
+   * @throws NativeMemoryException if the system refuses
    */
   public static NativeMemory forkable(long bytes) {
     checkSize(bytes);

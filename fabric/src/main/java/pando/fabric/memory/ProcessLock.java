@@ -28,7 +28,7 @@ public final class ProcessLock implements AutoCloseable {
     this.descriptor = descriptor;
   }
 
-  /** Takes the lock, and creates the file if there is none. Empty where another holds it. */
+  /** Takes the lock, and creates the file if there is none. Empty if another holds it. */
   public static Optional<ProcessLock> tryAcquire(Path file) {
     int descriptor = open(file, Linux.O_CREAT);
     try {

@@ -26,7 +26,7 @@ public final class SharedMemory implements AutoCloseable {
    *
    * @param name shown by the system's tools, without meaning
    * @param bytes at least 1
-   * @throws NativeMemoryException where there is not so much memory
+   * @throws NativeMemoryException if there is not so much memory
    */
   public static SharedMemory create(String name, long bytes) {
     checkSystem();
@@ -52,7 +52,7 @@ public final class SharedMemory implements AutoCloseable {
    * @param pid process that has it open
    * @param descriptor its descriptor in that process
    * @param bytes size with which it was created
-   * @throws NativeMemoryException where it does not exist, has another size or is not sealed
+   * @throws NativeMemoryException if it does not exist, has another size or is not sealed
    */
   public static SharedMemory attach(long pid, int descriptor, long bytes) {
     checkSystem();

@@ -70,7 +70,7 @@ public final class NodeAllocator {
    * @param memoryServers number of memory servers of the fabric
    * @param computeServers number of compute servers that allocate nodes
    * @param nodeSizes sizes of nodes that each of them needs
-   * @throws PoolFullException where there is less room
+   * @throws PoolFullException if there is less room
    */
   public static void checkRoom(
       Worker worker, long callMessage, int memoryServers, int computeServers, int[] nodeSizes) {
@@ -114,7 +114,7 @@ public final class NodeAllocator {
    *     CALLs may overwrite
    * @param preferredServer memory server to take it from as long as that has room
    * @return the global address
-   * @throws PoolFullException where no memory server has room
+   * @throws PoolFullException if no memory server has room
    */
   public long allocate(Worker worker, long callMessage, int preferredServer) {
     if (preferredServer < 0 || preferredServer >= shelves.length) {

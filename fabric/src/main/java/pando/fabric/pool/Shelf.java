@@ -70,7 +70,7 @@ final class Shelf {
     return nodes.takeOldest(limit);
   }
 
-  /** Takes a run of nodes: its start and its end. Empty where there is none. */
+  /** Takes a run of nodes: its start and its end. Empty if there is none. */
   synchronized long[] takeRun() {
     return runs.size() == 0 ? new long[0] : new long[] {runs.pop(), runs.pop()};
   }

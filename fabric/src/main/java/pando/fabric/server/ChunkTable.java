@@ -94,7 +94,7 @@ final class ChunkTable {
    * Takes nodes that came back, oldest chunk first.
    *
    * @param offsets takes their offsets
-   * @return their number, 0 where a chunk is needed
+   * @return their number, 0 if a chunk is needed
    */
   synchronized int takeNodes(long nodeBytes, long[] offsets) {
     checkNodeBytes(nodeBytes);
@@ -117,7 +117,7 @@ final class ChunkTable {
     return taken;
   }
 
-  /** Takes a whole chunk; returns its offset, or -1 where none is free. */
+  /** Takes a whole chunk; returns its offset, or -1 if none is free. */
   synchronized long takeChunk(long nodeBytes) {
     checkNodeBytes(nodeBytes);
     Integer number = free.pollFirst();
@@ -128,7 +128,7 @@ final class ChunkTable {
   }
 
   /**
-   * Takes a part of a chunk; returns its offset, or -1 where none is free or it is too small for a
+   * Takes a part of a chunk; returns its offset, or -1 if none is free or it is too small for a
    * node.
    */
   synchronized long takePart(long nodeBytes) {

@@ -52,7 +52,7 @@ final class Mailbox {
   /**
    * Copies a request out, so that the client cannot change it after it was checked.
    *
-   * @return its length, or -1 where the length that the client wrote is impossible
+   * @return its length, or -1 if the length that the client wrote is impossible
    */
   int copyRequest(int slot, MemorySegment message) {
     long start = MailboxLayout.slot(slot);

@@ -100,7 +100,7 @@ public final class MemoryServer implements AutoCloseable {
    *
    * @param message holds the request and takes the response
    * @return length of the response in bytes
-   * @throws CallFailedException where the request is refused, or its handler threw
+   * @throws CallFailedException if the request is refused, or its handler threw
    */
   public int serve(int function, MemorySegment message, int requestBytes) {
     try {

@@ -29,7 +29,7 @@ final class Services {
   /**
    * Serves one CALL; returns the length of the response, which replaces the request.
    *
-   * @throws IllegalArgumentException where the request is refused, or its handler threw
+   * @throws IllegalArgumentException if the request is refused, or its handler threw
    */
   int serve(long function, MemorySegment message, int requestBytes) {
     boolean done = false;

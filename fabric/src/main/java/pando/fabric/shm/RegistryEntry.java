@@ -23,7 +23,7 @@ record RegistryEntry(
   /**
    * Returns the layout of its memory.
    *
-   * @throws IllegalArgumentException where no memory server has such sizes
+   * @throws IllegalArgumentException if no memory server has such sizes
    */
   ServerLayout layout() {
     PoolOptions options =
@@ -51,7 +51,7 @@ record RegistryEntry(
   /**
    * Reads a published text.
    *
-   * @throws IllegalArgumentException where a part is missing or out of range
+   * @throws IllegalArgumentException if a part is missing or out of range
    */
   static RegistryEntry parse(String text) {
     Properties parts = new Properties();

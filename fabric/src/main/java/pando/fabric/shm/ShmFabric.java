@@ -29,7 +29,7 @@ public final class ShmFabric {
    *
    * @param names the memory servers, in the order of their numbers
    * @param seed start of all randomness in the fabric
-   * @throws RegistryException where one does not run or has another number
+   * @throws RegistryException if one does not run or has another number
    */
   public static Fabric attach(List<String> names, long seed) {
     if (names.isEmpty() || names.size() > PoolOptions.MEMORY_SERVERS_MAX) {

@@ -38,7 +38,7 @@ public final class ShmMemoryServer implements AutoCloseable {
    * @param number its number in the fabric: its place, from 0, in the list of names that compute
    *     servers attach
    * @param options size of the pool, processor threads and handlers
-   * @throws RegistryException where a memory server of that name runs already
+   * @throws RegistryException if a memory server of that name runs already
    */
   public static ShmMemoryServer start(String name, int number, PoolOptions options) {
     if (number < 0 || number >= PoolOptions.MEMORY_SERVERS_MAX) {

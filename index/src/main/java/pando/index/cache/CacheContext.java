@@ -8,17 +8,17 @@ import pando.fabric.Worker;
 import pando.index.node.NodeLayout;
 
 /**
- * One worker's share of a {@link NodeCache}: its free frames, its room for nodes that are not
- * admitted, its I/O flag, and its counts. Used by one thread.
+ * One worker's share of a {@link NodeCache}: its free frames, its scratch memory for nodes that are
+ * not admitted, its I/O flag, and its counters. Used by one thread.
  */
 public final class CacheContext {
-  /** Nodes for which a context has room outside the frames. */
+  /** Number of scratch nodes: room for nodes outside the frames. */
   public static final int SCRATCH_NODES = 4;
 
-  /** Free frames that a context can keep to itself. */
+  /** Maximum number of free frames that a context keeps to itself. */
   static final int KEPT_MAX = 8;
 
-  /** Stands for no I/O flag. */
+  /** Number of an I/O flag: the context has none. */
   static final int NO_ENTRY = -1;
 
   private final int number;
@@ -31,7 +31,7 @@ public final class CacheContext {
   private final int[] kept = new int[KEPT_MAX];
   private int keptCount;
 
-  /** Why nodes could not be written back while the context last looked for a frame. */
+  /** The failure that kept nodes from being written back in the last search for a frame, if any. */
   @Nullable MemoryServerLostException lost;
 
   /** Nodes taken into the cache. */
@@ -40,7 +40,7 @@ public final class CacheContext {
   /** Nodes picked as candidates for eviction. */
   public long coolings;
 
-  /** Cooling nodes asked for in time. */
+  /** Cooling nodes that were accessed again before they were evicted. */
   public long secondChances;
 
   /** Nodes dropped to make room. */
@@ -69,12 +69,12 @@ public final class CacheContext {
     return worker;
   }
 
-  /** Returns the offset of room for a node, 0 to {@link #SCRATCH_NODES} - 1. */
+  /** Returns the offset of a scratch node. */
   public long scratchNode(int index) {
     return scratch + layout.offset(index);
   }
 
-  /** Returns the offset of room for the message of a CALL. */
+  /** Returns the offset of the buffer for the message of a CALL. */
   public long message() {
     return scratchNode(SCRATCH_NODES);
   }

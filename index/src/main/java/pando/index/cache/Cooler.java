@@ -8,9 +8,9 @@ import pando.index.node.NodeLayout;
 
 /**
  * Frees frames: cools nodes sampled at random, from the leaves upwards, and evicts those that have
- * cooled longest (DEX sections 5.2 and 5.3). {@link NodeCache} tells the life of a frame.
+ * cooled longest (DEX sections 5.2 and 5.3). {@link NodeCache} describes the life of a frame.
  *
- * <p>Thread-safe; each thread comes with its {@link CacheContext}.
+ * <p>Thread-safe; each thread passes its own {@link CacheContext}.
  */
 final class Cooler {
   private static final int WAITS_MAX = 20_000;
@@ -29,8 +29,8 @@ final class Cooler {
   /**
    * Creates the cooler of a cache.
    *
-   * @param capacity frames from 1 on
-   * @param coolingCapacity of those, candidates for eviction to keep
+   * @param capacity number of frames, which are numbered from 1
+   * @param coolingCapacity number of candidates for eviction to keep, among those
    * @param samples nodes to cool at a time
    */
   Cooler(
@@ -52,7 +52,9 @@ final class Cooler {
     this.cooling = new CoolingMap(coolingCapacity);
   }
 
-  /** Returns a free frame, locked and owned by the caller, who makes room for it if need be. */
+  /**
+   * Returns a free frame, locked and owned by the caller; evicts a node first if no frame is free.
+   */
   long takeFrame(CacheContext context) {
     context.lost = null;
     for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
@@ -140,7 +142,11 @@ final class Cooler {
     return true;
   }
 
-  /** Makes a locked node that nobody needs clean, and takes it from its parent. */
+  /**
+   * Writes a locked node back if it is dirty, and unswizzles its parent's pointer to it. Returns
+   * {@code false} if the node is pinned, not HOT, has a cached child, or could not be written back,
+   * or if the parent is locked.
+   */
   private boolean detachForCooling(CacheContext context, long node) {
     if (Frames.state(memory, node) != Frames.HOT
         || Frames.pins(memory, node) != 0
@@ -155,8 +161,8 @@ final class Cooler {
   /**
    * Writes a node without swizzled children back if it is dirty. The caller holds its lock.
    *
-   * @return whether the node is clean; a node that may not be in the pool, as its memory server is
-   *     lost or has not answered, stays dirty and keeps its frame
+   * @return whether the node is clean; a node stays dirty and keeps its frame if its memory server
+   *     is lost or did not answer, as its image may not be in the pool
    */
   private boolean writeBack(CacheContext context, long node) {
     if (!Frames.isDirty(memory, node) || PlantedBug.LOST_WRITE_BACK) {
@@ -184,7 +190,7 @@ final class Cooler {
         return;
       }
       if (attempt == WAITS_MAX) {
-        // It stays in the mapping table, where whoever needs the node finds it.
+        // The node stays in the mapping table; the next descent that needs it finds it there.
         return;
       }
       context.backoff.pause(attempt);
@@ -205,12 +211,12 @@ final class Cooler {
     free.give(context, layout.number(node));
   }
 
-  /** Takes a locked node that cools out of the candidates for eviction. */
+  /** Removes a locked COOLING node from the candidates for eviction. */
   void forget(CacheContext context, long node) {
     cooling.remove(context.backoff, NodeLayout.address(memory, node), layout.number(node));
   }
 
-  /** Forgets every candidate. Nobody else may use the cache meanwhile. */
+  /** Forgets every candidate. No other thread may use the cache meanwhile. */
   void clear() {
     cooling.clear();
   }

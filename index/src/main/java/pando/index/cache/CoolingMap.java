@@ -8,7 +8,7 @@ import pando.fabric.StalledException;
 
 /**
  * The candidates for eviction: a hash table whose buckets are small first-in-first-out arrays (DEX
- * section 5.2), which ranks coldness well enough and has no central queue to fight over.
+ * section 5.2). This ranks coldness well enough, and no central queue is contended.
  *
  * <pre>
  *   bucket, 8 ints   | lock | count | oldest | ... six frames ... | - |
@@ -59,7 +59,7 @@ final class CoolingMap {
     return oldest;
   }
 
-  /** Takes a frame out, if it is still there. */
+  /** Removes a frame, if it is still in the map. */
   void remove(Backoff backoff, long address, int frame) {
     int bucket = lock(backoff, bucket(address));
     int count = ints[bucket + COUNT];
@@ -74,7 +74,8 @@ final class CoolingMap {
   }
 
   /**
-   * Takes the oldest frame out of a bucket, 0 to {@link #buckets()} - 1, or returns {@link #NONE}.
+   * Removes the oldest frame of a bucket, 0 to {@link #buckets()} - 1, and returns it; {@link
+   * #NONE} if the bucket is empty.
    */
   int pop(Backoff backoff, int number) {
     int bucket = lock(backoff, number * BUCKET_INTS);
@@ -89,7 +90,7 @@ final class CoolingMap {
     return oldest;
   }
 
-  /** Forgets every frame. Nobody else may use the map meanwhile. */
+  /** Forgets every frame. No other thread may use the map meanwhile. */
   void clear() {
     Arrays.fill(ints, 0);
   }

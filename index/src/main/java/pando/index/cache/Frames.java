@@ -11,25 +11,30 @@ import pando.index.node.NodeLayout;
  * The part of a node's header that belongs to the cache: an optimistic lock, and the frame's place
  * in the tree.
  *
- * <p>The lock word is a version while even, and held while odd; letting go of it makes the next
- * version. A reader notes the version, reads, and checks with {@link #isCurrent} that it still
- * stands before it believes what it read (optimistic lock coupling, Leis et al. 2016). Readers
- * never block writers; a reader may have to restart. A frame that holds no node stays locked.
+ * <p>The lock word is a version: even while unlocked, odd while locked; unlocking makes the next
+ * version. A reader notes the version, reads, and uses what it read only if {@link #isCurrent} says
+ * that the version is unchanged (optimistic lock coupling, Leis et al. 2016). Readers never block
+ * writers; a reader may have to restart. A frame that holds no node is locked.
  *
- * <p>State, dirty flag and parent are written under the frame's lock, the parent also under the
- * lock of the parent's frame alone; pins are atomic.
+ * <p>State, dirty flag and parent are written under the frame's lock; the parent may also be
+ * written under the lock of the parent's frame alone. Pins are atomic.
  */
 public final class Frames {
-  /** Holds no node. */
+  /** State: the frame holds no node. */
   public static final int FREE = 0;
 
-  /** Holds a node that a cached parent points to with a swizzled pointer. */
+  /**
+   * State: the frame holds a node to which a cached parent has a swizzled pointer, or an orphan.
+   */
   public static final int HOT = 1;
 
-  /** Holds a clean node that no pointer swizzles: a candidate for eviction. */
+  /**
+   * State: the frame holds a clean node to which no swizzled pointer leads: a candidate for
+   * eviction.
+   */
   public static final int COOLING = 2;
 
-  /** Holds the anchor above the root, which never leaves. */
+  /** State: the frame holds the anchor above the root, which is never evicted. */
   public static final int ANCHORED = 3;
 
   /** No frame. */
@@ -43,43 +48,49 @@ public final class Frames {
 
   private Frames() {}
 
-  /** Returns the version of a frame's lock, odd while it is held. */
+  /** Returns the version of a frame's lock, odd while it is locked. */
   public static long version(MemorySegment memory, long node) {
     return (long) LONG.getAcquire(memory, node + NodeLayout.LOCK);
   }
 
-  /** Tells whether a version means that the lock is held. */
+  /** Returns whether a version means that the frame is locked. */
   public static boolean isLocked(long version) {
     return (version & 1) != 0;
   }
 
-  /** Tells whether all that was read since {@code version} was noted can be believed. */
+  /**
+   * Returns whether the frame still has {@code version}, so that all reads since then saw one state
+   * of the node.
+   */
   public static boolean isCurrent(MemorySegment memory, long node, long version) {
     VarHandle.acquireFence();
     return (long) LONG.get(memory, node + NodeLayout.LOCK) == version;
   }
 
-  /** Takes the lock if the version still stands. Does not wait. */
+  /** Locks the frame if the version is unchanged. Does not wait. */
   public static boolean upgrade(MemorySegment memory, long node, long version) {
     boolean taken = LONG.compareAndSet(memory, node + NodeLayout.LOCK, version, version | 1);
-    // Orders the lock before what its holder stores, and before the pins that its holder looks at.
+    // Orders the lock before its holder's stores, and before its holder's read of the pins.
     VarHandle.fullFence();
     return taken;
   }
 
-  /** Takes the lock if nobody holds it. Does not wait. */
+  /** Locks the frame if it is unlocked. Does not wait. */
   public static boolean tryLock(MemorySegment memory, long node) {
     long version = version(memory, node);
     return !isLocked(version) && upgrade(memory, node, version);
   }
 
-  /** Lets go of the lock; optimistic readers restart. */
+  /** Unlocks the frame with a new version, so that optimistic readers restart. */
   public static void unlock(MemorySegment memory, long node) {
     long held = (long) LONG.get(memory, node + NodeLayout.LOCK);
     LONG.setRelease(memory, node + NodeLayout.LOCK, held + 1);
   }
 
-  /** Lets go of the lock under which nothing changed; optimistic readers go on. */
+  /**
+   * Unlocks a frame that was not changed, with the version that it had, so that optimistic readers
+   * go on.
+   */
   public static void unlockUnchanged(MemorySegment memory, long node) {
     long held = (long) LONG.get(memory, node + NodeLayout.LOCK);
     LONG.setRelease(memory, node + NodeLayout.LOCK, held - 1);
@@ -92,8 +103,7 @@ public final class Frames {
     int before = (int) INT.getAndAdd(memory, node + NodeLayout.PINS, 1);
     assert before >= 0 : before;
     // Orders the pin before the check of the version: either the holder of the lock sees the pin,
-    // or
-    // the one who pins sees the lock.
+    // or the pinning thread sees the lock.
     VarHandle.fullFence();
   }
 
@@ -118,7 +128,7 @@ public final class Frames {
     INT.set(memory, node + NodeLayout.STATE, state);
   }
 
-  /** Tells whether the node differs from its image in the pool. */
+  /** Returns whether the node differs from its image in the pool. */
   public static boolean isDirty(MemorySegment memory, long node) {
     return (int) INT.get(memory, node + NodeLayout.DIRTY) != 0;
   }
@@ -128,7 +138,7 @@ public final class Frames {
     INT.set(memory, node + NodeLayout.DIRTY, dirty ? 1 : 0);
   }
 
-  /** Returns the frame of the parent that points here with a swizzled pointer, or {@link #NONE}. */
+  /** Returns the frame of the parent that has a swizzled pointer to this node, or {@link #NONE}. */
   public static long parent(MemorySegment memory, long node) {
     int parent = (int) INT.get(memory, node + NodeLayout.PARENT);
     return parent < 0 ? NONE : (long) parent << PARENT_SHIFT;

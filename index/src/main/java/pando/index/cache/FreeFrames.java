@@ -5,16 +5,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import pando.index.node.NodeLayout;
 
 /**
- * The frames of a {@link NodeCache} that hold no node, all of them locked: the few that each
- * context keeps to itself, those given back, and those never used.
+ * The frames of a {@link NodeCache} that hold no node, all of them locked: a few that each context
+ * keeps to itself, a shared stack, and those never used.
  *
- * <p>Thread-safe; each thread comes with its {@link CacheContext}.
+ * <p>Thread-safe; each thread passes its own {@link CacheContext}.
  */
 final class FreeFrames {
   /** No frame. */
   static final int NONE = -1;
 
-  /** A context keeps free frames to itself only where there are so many in all for each of them. */
+  /** Frames of the whole cache for each free frame that a context may keep to itself. */
   private static final int FRAMES_PER_KEPT = 64;
 
   private final MemorySegment memory;
@@ -65,7 +65,9 @@ final class FreeFrames {
     }
   }
 
-  /** Keeps a free frame for its context, or for everybody where the context has enough. */
+  /**
+   * Keeps a free frame for its context, or puts it onto the shared stack if the context has enough.
+   */
   void give(CacheContext context, int frame) {
     if (context.kept() < keptMax) {
       context.keep(frame);
@@ -74,20 +76,20 @@ final class FreeFrames {
     }
   }
 
-  /** Keeps a free frame for everybody. */
+  /** Puts a free frame onto the shared stack. */
   synchronized void give(int frame) {
     spare[spareCount] = frame;
     spareCount++;
   }
 
-  /** Keeps for everybody what a context kept to itself. */
+  /** Puts all frames that a context kept to itself onto the shared stack. */
   void giveAll(CacheContext context) {
     while (context.keepsAny()) {
       give(context.unkeep());
     }
   }
 
-  /** Returns the number above those of all frames that have ever been used. */
+  /** Returns the greatest number of a frame that was ever used, plus 1. */
   int end() {
     return Math.min(unused.get(), frames);
   }

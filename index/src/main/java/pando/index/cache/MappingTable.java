@@ -53,7 +53,7 @@ final class MappingTable {
   /**
    * Adds an entry for an address that has none.
    *
-   * @return {@link #ABSENT} where the entry was added, else the entry that is there
+   * @return {@link #ABSENT} if the entry was added, else the entry that is there
    */
   int insertIfAbsent(Backoff backoff, long address, int entry) {
     int bucket = bucket(address);
@@ -68,14 +68,14 @@ final class MappingTable {
     return found;
   }
 
-  /** Removes an address's entry, which must be {@code entry}. */
+  /** Removes the entry of an address, which must be {@code entry}. */
   void remove(Backoff backoff, long address, int entry) {
     int bucket = bucket(address);
     int head = lock(backoff, bucket);
     unlock(bucket, unlink(head, address, entry));
   }
 
-  /** Puts one entry of an address in place of another. */
+  /** Replaces the entry of an address, which must be {@code before}. */
   void replace(Backoff backoff, long address, int before, int after) {
     int bucket = bucket(address);
     int head = unlink(lock(backoff, bucket), address, before);
@@ -84,7 +84,7 @@ final class MappingTable {
     unlock(bucket, after + 1);
   }
 
-  /** Forgets every entry. Nobody else may use the table meanwhile. */
+  /** Forgets every entry. No other thread may use the table meanwhile. */
   void clear() {
     Arrays.fill(heads, 0);
   }

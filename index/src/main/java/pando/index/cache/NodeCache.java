@@ -18,9 +18,9 @@ import pando.index.node.NodeLayout;
  * The nodes that a compute server caches, each in a frame of exactly a node's size.
  *
  * <p>Frame 0 is the anchor: an inner node with one child, the root, so that the root is cached,
- * cooled and found like any other node. Where several locks are held, they were taken from the root
- * downwards; the other way round a lock is only ever tried. Thread-safe; each thread comes with its
- * {@link CacheContext}.
+ * cooled and found like any other node. Several locks are taken from the root downwards; in the
+ * other direction a thread only tries to lock and never waits. Thread-safe; each thread passes its
+ * own {@link CacheContext}.
  */
 public final class NodeCache implements AutoCloseable {
   /*
@@ -52,22 +52,31 @@ public final class NodeCache implements AutoCloseable {
    * mapping table still finds the orphan, and the next descent gives it to its new parent.
    */
 
-  /** What {@link #claim} answers besides a frame's number. */
+  /** Result of {@link #claim}: the node is claimed. */
   public static final int CLAIMED = MappingTable.ABSENT;
 
-  /** The parent changed meanwhile: restart. */
+  /**
+   * Result of {@link #claim} and {@link #attach}: the parent or the node changed meanwhile;
+   * restart.
+   */
   public static final int STALE = -2;
 
-  /** Another worker has claimed the node: wait and restart. */
+  /** Result of {@link #claim}: another worker has claimed the node; wait and restart. */
   public static final int BUSY = -3;
 
-  /** The node is under its parent again, or is to be fetched: restart. */
+  /**
+   * Result of {@link #attach}: the node is attached to its parent again, or was dropped and must be
+   * fetched; restart.
+   */
   public static final int ATTACHED = 0;
 
-  /** The node is under its parent again, and older than the parent. */
+  /**
+   * Result of {@link #attach}: the node is attached to its parent, but its copy is older than the
+   * parent.
+   */
   public static final int OLD = 1;
 
-  /** The node cannot be a child of this parent. */
+  /** Result of {@link #attach}: the node cannot be a child of this parent. */
   public static final int MISFIT = 2;
 
   private static final int WAITS_MAX = 20_000;
@@ -95,8 +104,8 @@ public final class NodeCache implements AutoCloseable {
    *
    * @param fabric where its memory is registered
    * @param layout of the nodes
-   * @param capacity nodes to hold, at least 1
-   * @param coolingCapacity of those, candidates for eviction to keep
+   * @param capacity maximum number of nodes, at least 1
+   * @param coolingCapacity number of candidates for eviction to keep, among those
    * @param samples nodes to cool at a time, at least 1
    * @param sessionsMax contexts that can be open together besides {@link #house}, at least 1
    */
@@ -149,17 +158,17 @@ public final class NodeCache implements AutoCloseable {
     this.house = open();
   }
 
-  /** Returns the context with which the cache's owner looks after it. */
+  /** Returns the context for the maintenance of the cache by its owner. */
   public CacheContext house() {
     return house;
   }
 
-  /** Returns what ties cached nodes to each other. */
+  /** Returns the links between cached nodes. */
   public Swizzles swizzles() {
     return swizzles;
   }
 
-  /** Returns what finds copies that are out of date. */
+  /** Returns the part that removes outdated copies. */
   public OldCopies oldCopies() {
     return oldCopies;
   }
@@ -174,7 +183,7 @@ public final class NodeCache implements AutoCloseable {
     return 0;
   }
 
-  /** Returns the nodes that the cache can hold. */
+  /** Returns the maximum number of nodes in the cache. */
   public int capacity() {
     return frames - 1;
   }
@@ -182,7 +191,7 @@ public final class NodeCache implements AutoCloseable {
   /**
    * Opens a context for one thread.
    *
-   * @throws IllegalStateException where too many are open
+   * @throws IllegalStateException if too many are open
    */
   public synchronized CacheContext open() {
     int number = openContexts.nextClearBit(0);
@@ -195,17 +204,18 @@ public final class NodeCache implements AutoCloseable {
     return new CacheContext(worker, number, frames + number, scratch(number), layout);
   }
 
-  /** Ends a context; its frames serve others. */
+  /** Closes a context; its free frames go to the shared stack. */
   public synchronized void close(CacheContext context) {
     free.giveAll(context);
     if (context.entry == frames + context.number()) {
-      // Else the I/O flag of this number stands for good, and nobody may have it again.
+      // Else a node stays claimed for ever with the I/O flag of this number, which must not be
+      // reused.
       openContexts.clear(context.number());
     }
     context.worker.close();
   }
 
-  /** Lets go of the memory. Nothing is written back. */
+  /** Frees the memory. Nothing is written back. */
   @Override
   public void close() {
     house.worker().close();
@@ -215,12 +225,12 @@ public final class NodeCache implements AutoCloseable {
   // Claiming and admitting.
 
   /**
-   * Claims a node that a parent points to with a global address, and pins the parent.
+   * Claims a node to which a parent points with a global address, and pins the parent.
    *
-   * @param version under which the pointer was read from the parent
-   * @return {@link #CLAIMED}, and then {@link #admit} or {@link #release} must follow; {@link
-   *     #STALE}; {@link #BUSY}; or the frame that the node is in, 0 or more, with nothing claimed
-   *     or pinned
+   * @param version of the parent when the pointer was read from it
+   *     <p>@return {@link #CLAIMED}, and then {@link #admit} or {@link #release} must follow;
+   *     {@link #STALE}; {@link #BUSY}; or the frame that the node is in, 0 or more, with nothing
+   *     claimed or pinned
    */
   public int claim(CacheContext context, long parent, long version, long address) {
     if (context.entry == CacheContext.NO_ENTRY) {
@@ -254,9 +264,9 @@ public final class NodeCache implements AutoCloseable {
   }
 
   /**
-   * Leaves a node claimed for ever, because a memory server may yet change it. Whoever needs it
-   * waits in vain; the context goes on with another I/O flag, and claims nothing once there is
-   * none.
+   * Leaves a node claimed for ever, because a memory server may still change it. Operations that
+   * need the node wait for it in vain and end in a StalledException. The context continues with
+   * another I/O flag; once there is none left, it can claim no node.
    */
   public void abandon(CacheContext context) {
     int entry = nextEntry.getAndIncrement();
@@ -283,12 +293,12 @@ public final class NodeCache implements AutoCloseable {
   }
 
   /**
-   * Gives a cached node that no pointer swizzles back to a parent that points to it: the second
-   * chance of a cooling node, or the new home of an orphan.
+   * Swizzles the pointer to a node that is cached but not attached: the second chance of a cooling
+   * node, or the new parent of an orphan.
    *
-   * <p>The copy of a shared node may be too old for its parent, which its fences tell. A cooling
-   * one is dropped, to be fetched anew; an orphan is attached all the same, and has to be
-   * refreshed.
+   * <p>The copy of a shared node may be older than its parent; then its fences differ from the
+   * parent's. Such a copy is dropped if it cools, and fetched again later; an orphan is attached
+   * nevertheless and must be refreshed.
    *
    * @param version under which the pointer was read from the parent
    * @param index of the pointer's slot
@@ -336,7 +346,10 @@ public final class NodeCache implements AutoCloseable {
     return fits ? ATTACHED : OLD;
   }
 
-  /** Frees a node from whatever held it, before it is attached to another parent. */
+  /**
+   * Removes a node from the cooling map or from its parent, before it is attached to another
+   * parent.
+   */
   private boolean detach(CacheContext context, long node) {
     int state = Frames.state(memory, node);
     if (state == Frames.COOLING) {
@@ -349,7 +362,8 @@ public final class NodeCache implements AutoCloseable {
 
   /**
    * Makes a new node, in a frame from {@link #takeFrame}, part of the cache. The caller holds the
-   * lock of the parent, has put the pointer there, and lets go of both locks.
+   * locks of the parent and of the frame, has stored the pointer in the parent, and unlocks both
+   * afterwards.
    */
   public void adopt(CacheContext context, long parent, long node) {
     Frames.setParent(memory, node, parent);
@@ -368,16 +382,17 @@ public final class NodeCache implements AutoCloseable {
   // Frames.
 
   /**
-   * Returns a free frame, locked and owned by the caller, who makes room for it if need be.
+   * Returns a free frame, locked and owned by the caller; evicts a node first if no frame is free.
    *
-   * @throws StalledException where every node stays in use
-   * @throws MemoryServerLostException where some could not be written back for that
+   * @throws StalledException if every node stays in use
+   * @throws MemoryServerLostException if no frame could be freed because dirty nodes belong to a
+   *     lost memory server
    */
   public long takeFrame(CacheContext context) {
     return cooler.takeFrame(context);
   }
 
-  /** Gives back a frame that was taken and not used. */
+  /** Returns a frame that was taken and not used to the free frames. */
   public void giveFrame(CacheContext context, long node) {
     free.give(context, layout.number(node));
   }
@@ -388,9 +403,9 @@ public final class NodeCache implements AutoCloseable {
   }
 
   /**
-   * Takes a frame's lock, and waits for it.
+   * Locks a frame; waits if it is locked.
    *
-   * @throws StalledException where its holder does not let go
+   * @throws StalledException if its holder does not unlock it
    */
   public void lock(CacheContext context, long node) {
     for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
@@ -408,13 +423,16 @@ public final class NodeCache implements AutoCloseable {
             + WAITS_MAX);
   }
 
-  // The whole cache, while nobody else uses it.
+  // The whole cache, while no other thread uses it.
 
   /**
-   * Writes back every dirty node that can be. Nobody else may use the cache meanwhile.
+   * Writes back every dirty node; goes on after a node that cannot be written. No other thread may
+   * use the cache meanwhile.
    *
-   * @throws MemoryServerLostException where some could not, after all others were
-   * @throws UnknownOutcomeException where nobody knows whether some were, after all others were
+   * @throws MemoryServerLostException if a memory server of some nodes is lost; all others were
+   *     written
+   * @throws UnknownOutcomeException if a memory server did not answer, so that some nodes may not
+   *     have been written; all others were
    */
   public void flush(CacheContext context) {
     @Nullable PandoException failure = null;
@@ -440,7 +458,10 @@ public final class NodeCache implements AutoCloseable {
     }
   }
 
-  /** Returns the bytes of the nodes that are cached now, about so many while others use it. */
+  /**
+   * Returns the bytes of the nodes that are cached now; only about so many while other threads use
+   * the cache.
+   */
   public long bytes() {
     long nodes = 0;
     for (int frame = 1; frame < free.end(); frame++) {
@@ -450,8 +471,8 @@ public final class NodeCache implements AutoCloseable {
   }
 
   /**
-   * Drops every node; the anchor then points to the root in the pool. Nobody else may use the cache
-   * meanwhile, and nothing dirty may be left.
+   * Drops every node; the anchor then points to the root in the pool. No other thread may use the
+   * cache meanwhile, and no node may be dirty.
    */
   public void clear() {
     long root = layout.slot(memory, anchor(), 0);
@@ -472,7 +493,10 @@ public final class NodeCache implements AutoCloseable {
     cooler.clear();
   }
 
-  /** Points the anchor to a root. The caller holds the anchor's lock, or is alone. */
+  /**
+   * Points the anchor to a root. The caller holds the anchor's lock, or no other thread uses the
+   * cache.
+   */
   public void setRoot(long address, int level) {
     layout.setSlot(memory, anchor(), 0, address);
     NodeLayout.setLevel(memory, anchor(), level + 1);

@@ -6,10 +6,10 @@ import pando.fabric.StalledException;
 import pando.index.node.NodeLayout;
 
 /**
- * Gets rid of cached copies that have grown old: of nodes that a memory server changed, and of
- * nodes that are no more, whose places other nodes have taken or will take.
+ * Removes outdated copies from the cache: of nodes that a memory server changed, and of nodes that
+ * were freed and whose addresses other nodes have or will get.
  *
- * <p>Thread-safe; each thread comes with its {@link CacheContext}.
+ * <p>Thread-safe; each thread passes its own {@link CacheContext}.
  */
 public final class OldCopies {
   private static final int WAITS_MAX = 20_000;
@@ -38,7 +38,7 @@ public final class OldCopies {
 
   /**
    * Drops a cooling copy of a node that a memory server changed. The caller has claimed a node
-   * above it, so nobody else looks for the copy but to evict it.
+   * above it, so no other thread reaches the copy, except to evict it.
    */
   public void invalidate(CacheContext context, long address) {
     long node = lockCached(context, address);
@@ -55,9 +55,9 @@ public final class OldCopies {
   }
 
   /**
-   * Makes sure that no copy of a node that is no more is cached, before its address is used again.
+   * Makes sure that no copy of a freed node is cached, before its address is used again.
    *
-   * @return whether that is so; {@code false} where the old copy is in use
+   * @return whether no copy is cached any more; {@code false} if the old copy is in use
    */
   public boolean forget(CacheContext context, long address) {
     if (mapping.find(context.backoff, address) == MappingTable.ABSENT) {
@@ -85,10 +85,11 @@ public final class OldCopies {
   }
 
   /**
-   * Locks the copy of a node that an address held before, out of use, for its children to be made
-   * orphans and it to be dropped.
+   * Locks the copy of the node that was at an address before, and detaches it, so that the caller
+   * can make its children orphans and drop it.
    *
-   * @return {@link Frames#NONE} where there is no such copy, or it is in use
+   * @return the locked frame, {@link Frames#NONE} if there is no such copy, or it is in use or
+   *     dirty
    */
   public long lockOld(CacheContext context, long address) {
     long node = lockCached(context, address);
@@ -109,7 +110,9 @@ public final class OldCopies {
     return node;
   }
 
-  /** Locks the frame that an address is in; {@link Frames#NONE} where it is in none. */
+  /**
+   * Locks the frame that holds the node of an address; returns {@link Frames#NONE} if none does.
+   */
   private long lockCached(CacheContext context, long address) {
     for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
       int frame = mapping.find(context.backoff, address);

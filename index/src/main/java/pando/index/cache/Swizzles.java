@@ -6,10 +6,10 @@ import pando.fabric.GlobalAddress;
 import pando.index.node.NodeLayout;
 
 /**
- * What ties cached nodes to each other: a parent's swizzled pointer to its child's frame, and the
- * child's word that names its parent's frame.
+ * The links between cached nodes: a parent's swizzled pointer to its child's frame, and the child's
+ * word that names its parent's frame.
  *
- * <p>Whoever changes a pointer holds the parent's lock.
+ * <p>A thread that changes a pointer holds the parent's lock.
  */
 public final class Swizzles {
   private final MemorySegment memory;
@@ -21,16 +21,19 @@ public final class Swizzles {
   }
 
   /**
-   * Swizzles a locked parent's pointer to a node.
+   * Swizzles the pointer from a locked parent to a node.
    *
    * @param address the node's
-   * @return {@code false} where the parent does not point there
+   * @return {@code false} if the parent does not point there
    */
   boolean swizzle(long parent, long node, long address) {
     return replace(parent, node, address, GlobalAddress.swizzled(node));
   }
 
-  /** Takes the swizzled pointer to a locked node out of its parent, unless the parent is locked. */
+  /**
+   * Replaces the swizzled pointer in a locked node's parent by the node's address, and returns
+   * {@code true}; {@code false} if the parent is locked.
+   */
   boolean unswizzle(long parent, long node) {
     if (!Frames.tryLock(memory, parent)) {
       return false;
@@ -54,7 +57,7 @@ public final class Swizzles {
     return true;
   }
 
-  /** Returns any child that a node has a swizzled pointer to, or {@link Frames#NONE}. */
+  /** Returns a random child to which a node has a swizzled pointer, or {@link Frames#NONE}. */
   long child(RandomGenerator random, long node) {
     long descriptor = NodeLayout.descriptor(memory, node);
     int count = Math.min(NodeLayout.countOf(descriptor), layout.capacity());
@@ -72,7 +75,7 @@ public final class Swizzles {
     return Frames.NONE;
   }
 
-  /** Tells swizzled children that have moved to a node, with some of its entries, of it. */
+  /** Sets the parent of the cached children that have moved to a node with some of its entries. */
   public void reparent(long node, int from, int entries) {
     if (NodeLayout.level(memory, node) == 0) {
       return;

@@ -1,5 +1,5 @@
 /**
- * What DEX's compute servers cache: whole nodes, under optimistic locks and found by swizzled
- * pointers or a mapping table (DEX section 5).
+ * The cache of a DEX compute server: whole nodes under optimistic locks, found by swizzled pointers
+ * or a mapping table (DEX section 5).
  */
 package pando.index.cache;

@@ -91,7 +91,7 @@ final class ComputeServer {
     return high;
   }
 
-  /** Tells whether the server has been taken out of the index. */
+  /** Returns whether the server has been taken out of the index. */
   boolean isRetired() {
     return retired;
   }
@@ -99,7 +99,7 @@ final class ComputeServer {
   /**
    * Writes back what is dirty. The gate is shut.
    *
-   * @throws pando.fabric.PandoException where something could not be, after all else was
+   * @throws pando.fabric.PandoException if something could not be, after all else was
    */
   void flush() {
     cache.flush(house);
@@ -128,7 +128,7 @@ final class ComputeServer {
     }
   }
 
-  /** Tells whether partitions give the server the range that it has. */
+  /** Returns whether partitions give the server the range that it has. */
   boolean hasRange(Partitioning partitioning) {
     return partitioning.hasServer(number)
         ? low == partitioning.lowOfServer(number) && high == partitioning.highOfServer(number)
@@ -178,7 +178,7 @@ final class ComputeServer {
     return level > 0 && (nodeLow < low || nodeHigh > high || everything);
   }
 
-  /** Tells whether other compute servers may see or change a cached node. */
+  /** Returns whether other compute servers may see or change a cached node. */
   boolean isShared(long node) {
     MemorySegment memory = cache.memory();
     return isShared(

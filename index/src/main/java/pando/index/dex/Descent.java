@@ -468,7 +468,7 @@ final class Descent {
     long high;
     boolean shared;
 
-    /** Takes it from the parent; {@code false} where that changes meanwhile. */
+    /** Takes it from the parent; {@code false} if that changes meanwhile. */
     boolean describe(long pointer) {
       address = pointer;
       level = NodeLayout.level(memory, parent) - 1;

@@ -36,7 +36,7 @@ public final class DexIndex implements RangeIndex {
   /**
    * Makes an empty index in a pool that has none, with every compute server in this process.
    *
-   * @throws IllegalStateException where the pool holds an index already
+   * @throws IllegalStateException if the pool holds an index already
    */
   public static DexIndex create(Fabric fabric, DexOptions options) {
     return create(fabric, options, 0, options.computeServers());
@@ -48,7 +48,7 @@ public final class DexIndex implements RangeIndex {
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
-   * @throws IllegalStateException where the pool holds an index already
+   * @throws IllegalStateException if the pool holds an index already
    */
   public static DexIndex create(Fabric fabric, DexOptions options, int first, int count) {
     Arguments.checkServers(options, first, count);
@@ -63,8 +63,8 @@ public final class DexIndex implements RangeIndex {
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
-   * @throws IllegalStateException where the pool holds no index, or one of another node size
-   * @throws IllegalArgumentException where one of the compute servers has no keys
+   * @throws IllegalStateException if the pool holds no index, or one of another node size
+   * @throws IllegalArgumentException if one of the compute servers has no keys
    */
   public static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
     Arguments.checkServers(options, first, count);
@@ -115,7 +115,7 @@ public final class DexIndex implements RangeIndex {
    * @param server the compute server whose range starts at the boundary
    * @param low the key to move the boundary to; rounded down to a fence between leaves
    * @return the least key of the server from now on, the same as before where no fence lies between
-   * @throws IllegalArgumentException where {@code low} lies outside both ranges
+   * @throws IllegalArgumentException if {@code low} lies outside both ranges
    */
   public long moveBoundary(int server, long low) {
     return partitions.moveBoundary(server, low);
@@ -127,7 +127,7 @@ public final class DexIndex implements RangeIndex {
    *
    * @param server the compute server to split
    * @param key where the new range starts; rounded down to a fence between leaves
-   * @return the new compute server's number, or -1 where no fence lies between
+   * @return the new compute server's number, or -1 if no fence lies between
    */
   public int split(int server, long key) {
     return partitions.split(server, key);
@@ -137,7 +137,7 @@ public final class DexIndex implements RangeIndex {
    * Adds a compute server to this process, which takes over about half of another's range.
    *
    * @param from the compute server to take from, which must live here, too
-   * @return the new compute server's number, or -1 where the range is a single leaf
+   * @return the new compute server's number, or -1 if the range is a single leaf
    */
   public int addComputeServer(int from) {
     return partitions.add(from);
@@ -147,7 +147,7 @@ public final class DexIndex implements RangeIndex {
    * Removes a compute server of this process. Its range goes to the one below, or, if it is the
    * lowest, to the one above.
    *
-   * @throws IllegalArgumentException where it is the only one
+   * @throws IllegalArgumentException if it is the only one
    */
   public void removeComputeServer(int server) {
     partitions.remove(server);
@@ -158,7 +158,7 @@ public final class DexIndex implements RangeIndex {
     partitions.awaitOwner(seen, key, owner, isLocal, attempt);
   }
 
-  /** Opens a worker of a compute server, or returns {@code null} where it does not live here. */
+  /** Opens a worker of a compute server, or returns {@code null} if it does not live here. */
   @Nullable PartitionWorker worker(int number) {
     partitions.checkOpen();
     ComputeServer server = members.find(number);
@@ -195,11 +195,11 @@ public final class DexIndex implements RangeIndex {
    *
    * <p>Waits for operations that are under way, but for no change of partitions in another process.
    *
-   * @throws pando.fabric.MemoryServerLostException where some nodes could not be written back, as
+   * @throws pando.fabric.MemoryServerLostException if some nodes could not be written back, as
    *     their memory server is lost; all others are, and the index is closed
-   * @throws pando.fabric.PandoException where something could not be written back or given back;
-   *     the index is open, has lost nothing, and can be closed again
-   * @throws IllegalStateException where the fabric is closed: what was not written back is lost
+   * @throws pando.fabric.PandoException if something could not be written back or given back; the
+   *     index is open, has lost nothing, and can be closed again
+   * @throws IllegalStateException if the fabric is closed: what was not written back is lost
    */
   @Override
   public void close() {

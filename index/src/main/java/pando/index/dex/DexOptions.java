@@ -179,12 +179,12 @@ public final class DexOptions extends SystemOptions<DexOptions> {
     return settings().number(ADMISSION);
   }
 
-  /** Tells whether leaves are cached at all. */
+  /** Returns whether leaves are cached at all. */
   public boolean caching() {
     return settings().isOn(CACHING);
   }
 
-  /** Tells whether operations may be offloaded. */
+  /** Returns whether operations may be offloaded. */
   public boolean offloading() {
     return settings().isOn(OFFLOADING);
   }

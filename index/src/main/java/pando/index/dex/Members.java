@@ -36,7 +36,7 @@ final class Members {
   /**
    * Returns a compute server that lives here.
    *
-   * @throws IllegalArgumentException where it does not
+   * @throws IllegalArgumentException if it does not
    */
   ComputeServer local(int number) {
     boolean possible = number >= 0 && number < DexOptions.COMPUTE_SERVERS_MAX;
@@ -64,7 +64,7 @@ final class Members {
     gone.verbs.add(verbs);
   }
 
-  /** Opens a worker, or returns {@code null} where the compute server is gone. */
+  /** Opens a worker, or returns {@code null} if the compute server is gone. */
   @Nullable PartitionWorker worker(ComputeServer server) {
     if (!use(server)) {
       return null;

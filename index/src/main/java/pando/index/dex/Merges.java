@@ -81,7 +81,7 @@ final class Merges {
     this.checkEvery = Math.max(1, layout.capacity() / CHECKS_PER_NODE);
   }
 
-  /** Tells whether a leaf with so many entries left should look for a neighbour. */
+  /** Returns whether a leaf with so many entries left should look for a neighbour. */
   boolean isDue(int entries) {
     return entries < sparse && entries % checkEvery == 0;
   }
@@ -111,7 +111,7 @@ final class Merges {
     return false;
   }
 
-  /** Brings the key's node and its neighbours into the cache; {@code false} where none will do. */
+  /** Brings the key's node and its neighbours into the cache; {@code false} if none will do. */
   private boolean findNeighbours(long key, int level) {
     descent.find(key, level, true, 0);
     middle = descent.node;
@@ -182,7 +182,7 @@ final class Merges {
         && layout.slot(memory, parent, at) == GlobalAddress.swizzled(node);
   }
 
-  /** Merges what is locked if it fits, and unlocks it; {@code true} where the parent may follow. */
+  /** Merges what is locked if it fits, and unlocks it; {@code true} if the parent may follow. */
   private boolean mergeLocked(long key) {
     int toLeft = chooseNeighbours();
     boolean shared = server.isShared(parent);
@@ -217,7 +217,7 @@ final class Merges {
   /**
    * Chooses the neighbours that take the node's entries, and lets go of the other.
    *
-   * @return how many entries go to the left one, -1 where they fit nowhere
+   * @return how many entries go to the left one, -1 if they fit nowhere
    */
   private int chooseNeighbours() {
     int entries = NodeLayout.count(memory, middle);

@@ -124,7 +124,7 @@ final class Offload {
     return done;
   }
 
-  /** Tells whether the key was there before. */
+  /** Returns whether the key was there before. */
   boolean found() {
     return get(STATUS) == FOUND;
   }

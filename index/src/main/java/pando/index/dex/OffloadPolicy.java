@@ -45,7 +45,7 @@ final class OffloadPolicy {
     return (random.nextDouble() < contrary) != cheaper;
   }
 
-  /** Tells whether the next READ is to be timed. */
+  /** Returns whether the next READ is to be timed. */
   boolean samplesRead() {
     return enabled && ++reads % READS_PER_SAMPLE == 0;
   }

@@ -287,7 +287,7 @@ final class PartitionWorker {
     return edge(wanted, false);
   }
 
-  /** Tells whether the leaves in which the last floor or ceiling found nothing are unchanged. */
+  /** Returns whether the leaves in which the last floor or ceiling found nothing are unchanged. */
   boolean isTrailCurrent() {
     return trail.isCurrent();
   }

@@ -79,8 +79,8 @@ final class SharedNodes {
   /**
    * Reads a shared node until its image is whole.
    *
-   * @return {@code null} where it is the node, else what tells that it is another
-   * @throws CorruptNodeException where the image stays torn
+   * @return {@code null} if it is the node, else what tells that it is another
+   * @throws CorruptNodeException if the image stays torn
    */
   @Nullable String read(long address, long target, int level) {
     String problem = null;
@@ -99,7 +99,7 @@ final class SharedNodes {
    * Reads a shared node as {@link #read}, after whoever has locked it is done. A split writes the
    * parent before the child: whoever has seen the parent's new image must wait for the child's.
    *
-   * @throws StalledException where it stays locked
+   * @throws StalledException if it stays locked
    */
   @Nullable String readSettled(long address, long target, int level) {
     long lock = context.message();

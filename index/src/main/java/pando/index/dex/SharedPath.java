@@ -68,8 +68,8 @@ final class SharedPath {
    * beside it whose parents changed. Children that a copy no longer points to become orphans, to be
    * had from {@link #nextOrphan}.
    *
-   * @throws StalledException where a copy stays in use; offloading must not go on then
-   * @throws CorruptNodeException where a node on the way is damaged; likewise
+   * @throws StalledException if a copy stays in use; offloading must not go on then
+   * @throws CorruptNodeException if a node on the way is damaged; likewise
    */
   void refresh(long key) {
     strangeness = null;
@@ -204,7 +204,7 @@ final class SharedPath {
   /**
    * Brings one copy up to date, if it is of a shared node.
    *
-   * @return whether it is the node's; {@code false} where the node is no longer there
+   * @return whether it is the node's; {@code false} if the node is no longer there
    */
   private boolean refreshNode(long node) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

@@ -68,7 +68,7 @@ final class SharedSplits {
         "the shared nodes above a key stay full: key=" + key + ", attempts=" + ATTEMPTS_MAX);
   }
 
-  /** Splits the first full shared node below the root, if any; {@code true} where none is full. */
+  /** Splits the first full shared node below the root, if any; {@code true} if none is full. */
   private boolean splitFirstFull(long key, int attempt) {
     long root = catalogue.root();
     long address = Catalogue.rootAddress(root);

@@ -75,7 +75,7 @@ final class Splits {
     }
   }
 
-  /** Returns the highest level at which the key's node is private and full, -1 where none is. */
+  /** Returns the highest level at which the key's node is private and full, -1 if none is. */
   private int fullLevel(long key, int attempt) {
     int level = rootLevel(key, attempt);
     for (; level >= 0; level--) {

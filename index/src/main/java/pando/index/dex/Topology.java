@@ -73,7 +73,7 @@ final class Topology extends PoolChange {
   /**
    * Returns the addresses of all nodes of a tree without entries.
    *
-   * @throws IllegalStateException where it has entries
+   * @throws IllegalStateException if it has entries
    */
   List<Long> nodesOfEmptyTree(long root) {
     List<Long> addresses = new ArrayList<>();

@@ -33,7 +33,7 @@ final class Trail {
     size++;
   }
 
-  /** Tells whether none of the leaves has changed since. */
+  /** Returns whether none of the leaves has changed since. */
   boolean isCurrent() {
     for (int i = 0; i < size; i++) {
       if (!Frames.isCurrent(memory, leaves[i], versions[i])) {

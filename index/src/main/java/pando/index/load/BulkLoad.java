@@ -4,7 +4,7 @@ import java.util.NoSuchElementException;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
 
-/** One pass over the entries of a bulk load. */
+/** A bulk load: one pass over the entries. */
 public final class BulkLoad {
   private final Loader loader;
   private final EntrySource entries;
@@ -19,19 +19,19 @@ public final class BulkLoad {
   }
 
   /**
-   * An index that was loaded, and the partitions that its leaves allow.
+   * An index that was loaded, and partitions whose bounds are fences of its leaves.
    *
    * @param root pointer to its root
-   * @param partitioning of about equal numbers of leaves
+   * @param partitioning with about equal numbers of leaves
    * @param entries that were loaded
    */
   public record Built(long root, Partitioning partitioning, long entries) {}
 
   /**
-   * Loads an index. After a failure, every node is given back.
+   * Loads an index. After a failure, every allocated node is freed.
    *
-   * @param before the compute servers that are to have partitions
-   * @throws IllegalArgumentException where a key is not above the one before it
+   * @param before the present partitions; the same compute servers get the new ones
+   * @throws IllegalArgumentException if a key is not above the one before it
    */
   public static Built run(Loader loader, EntrySource entries, Partitioning before) {
     try {
@@ -59,7 +59,7 @@ public final class BulkLoad {
     return held < head ? loadFew(keys, values, held) : loadMany(keys, values);
   }
 
-  /** Too few entries for a leaf in each partition: those stay as they are. */
+  /** Loads too few entries for a leaf in each partition: the partitions stay as they are. */
   private Built loadFew(long[] keys, long[] values, int count) {
     int added = 0;
     for (int range = 0; range < before.servers(); range++) {

@@ -2,7 +2,10 @@ package pando.index.load;
 
 import java.util.Arrays;
 
-/** The fences of evenly spaced leaves, at most so many, of a tree that is being built. */
+/**
+ * A sample of the low fences of a tree that is being built: of evenly spaced leaves, in bounded
+ * space.
+ */
 public final class Fences {
   private static final int FENCES_MAX = 1 << 16;
 
@@ -14,7 +17,7 @@ public final class Fences {
   /** Creates an empty sample. */
   public Fences() {}
 
-  /** Takes note of the next leaf's low fence. */
+  /** Adds the low fence of the next leaf. */
   public void add(long low) {
     if (leaves++ % stride != 0) {
       return;
@@ -34,8 +37,8 @@ public final class Fences {
   }
 
   /**
-   * Returns the fence below which about {@code part} of {@code parts} of all leaves lie. Different
-   * for different parts where there are as many leaves.
+   * Returns a fence below which about the share {@code part / parts} of all leaves lies. If there
+   * are at least {@code parts} leaves, different parts have different fences.
    */
   public long at(int part, int parts) {
     return fences[(int) ((long) part * count / parts)];

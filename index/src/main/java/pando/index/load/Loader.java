@@ -2,30 +2,33 @@ package pando.index.load;
 
 import pando.fabric.VerbCounters;
 
-/** Makes an index out of entries in ascending order. */
+/** Builds an index from entries in ascending order of their keys. */
 public interface Loader extends AutoCloseable {
-  /** Returns the entries that go into a leaf. */
+  /** Returns the number of entries that a leaf gets. */
   int perLeaf();
 
   /**
-   * Starts a leaf that covers the keys from {@code low} on, or from the least key if it is the
-   * first.
+   * Starts a leaf that covers the keys from {@code low} on; the first leaf covers all keys below,
+   * too.
    */
   void startLeaf(long low);
 
-  /** Adds an entry above all before it. */
+  /** Adds an entry, whose key is above all before it. */
   void add(long key, long value);
 
-  /** Writes what is still open; returns the root pointer. */
+  /** Writes the nodes that are still open; returns the root pointer. */
   long finish();
 
   /**
-   * Returns the fence below which about {@code part} of {@code parts} of all leaves lie. Different
-   * for different parts where there are as many leaves.
+   * Returns a fence below which about the share {@code part / parts} of all leaves lies. If there
+   * are at least {@code parts} leaves, different parts have different fences.
    */
   long fence(int part, int parts);
 
-  /** Gives every node back after a failure; the first that cannot be given back joins it. */
+  /**
+   * Frees every allocated node after a failure. If that fails as well, the exception is added to
+   * {@code failure} as suppressed.
+   */
   void abandon(Throwable failure);
 
   /** Returns the verbs issued so far. */

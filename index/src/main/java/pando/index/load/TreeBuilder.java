@@ -14,7 +14,7 @@ import pando.index.pool.Catalogue;
  * Builds a tree from the leaves upwards, out of entries in ascending order. Nodes are filled to a
  * share of their capacity and written once; the root is an inner node even where one leaf would do.
  *
- * <p>A system says where its nodes go, and how one is written: the methods that are left to it.
+ * <p>A system implements the abstract methods: the layout of its nodes and how one is written.
  */
 public abstract class TreeBuilder implements Loader {
   /*
@@ -48,7 +48,7 @@ public abstract class TreeBuilder implements Loader {
    * Begins a tree.
    *
    * @param allocator of nodes of {@code nodeBytes}
-   * @param capacity entries or children of a full node
+   * @param capacity entries of a full leaf, and children of a full inner node
    * @param fill share of the capacity to use
    */
   protected TreeBuilder(
@@ -64,8 +64,8 @@ public abstract class TreeBuilder implements Loader {
 
   /**
    * Allocates a node for each level from {@code lowest} to {@code highest}, by {@link
-   * #allocate(int, int)}, in any order. They are dealt to the memory servers in turn, unless a
-   * system places them otherwise.
+   * #allocate(int, int)}, in any order. Nodes go to the memory servers in turn, unless a system
+   * overrides this.
    */
   protected void place(int lowest, int highest) {
     for (int level = lowest; level <= highest; level++) {
@@ -73,18 +73,19 @@ public abstract class TreeBuilder implements Loader {
     }
   }
 
-  /** Returns the memory server whose turn it is. */
+  /** Returns the memory server that is next in turn. */
   protected final int nextServer() {
     return (int) (turn++ % memoryServers);
   }
 
-  /** Makes an empty node that covers the keys from {@code low} on. */
+  /** Formats an empty node that covers the keys from {@code low} on. */
   protected abstract void format(long node, long address, int level, long low);
 
   /**
-   * Adds an entry or a child above all that are in a node.
+   * Adds an entry or a child, whose key is above all others in the node.
    *
-   * @return {@code false} where a leaf has no room for it, though it has not as many as it could
+   * @return {@code false} if a leaf has no room for this key, although it has fewer entries than
+   *     its capacity
    */
   protected abstract boolean append(long node, long key, long slot);
 
@@ -92,7 +93,7 @@ public abstract class TreeBuilder implements Loader {
    * Writes a node to the pool.
    *
    * @param high the greatest key that it covers
-   * @param sibling the node after it, {@code NULL} where there is none
+   * @param sibling address of the next node of the level, {@code NULL} if there is none
    */
   protected abstract void write(long node, long high, long sibling);
 
@@ -111,7 +112,7 @@ public abstract class TreeBuilder implements Loader {
     return worker;
   }
 
-  /** Returns the local memory that nodes are built in. */
+  /** Returns the local memory in which nodes are built. */
   protected final MemorySegment memory() {
     return registered.segment();
   }
@@ -201,7 +202,7 @@ public abstract class TreeBuilder implements Loader {
     registered.close();
   }
 
-  /** Adds a level on top. */
+  /** Adds a level above the highest. */
   private void grow() {
     place(levels, levels);
     openTop();
@@ -230,7 +231,7 @@ public abstract class TreeBuilder implements Loader {
     return (long) level * nodeBytes;
   }
 
-  /** Returns where local memory has room for the message of a CALL. */
+  /** Returns the local offset of the buffer for the message of a CALL. */
   protected final long message() {
     return buffer(Catalogue.LEVELS_MAX);
   }

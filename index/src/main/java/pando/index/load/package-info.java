@@ -1,2 +1,2 @@
-/** Bulk loads: entries in order become an index, and its leaves partitions. */
+/** Bulk loads: build an index from entries in order, and partitions from its leaves. */
 package pando.index.load;

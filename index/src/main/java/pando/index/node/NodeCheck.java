@@ -4,13 +4,13 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 
-/** Tells whether bytes that came from the pool are the node that was asked for. */
+/** Checks that bytes read from the pool are the node that was expected. */
 public final class NodeCheck {
   private NodeCheck() {}
 
   /**
-   * Checks an image before anything in it is followed: that it is a node, whole, at the address and
-   * level expected.
+   * Checks an image before any pointer in it is followed: that it is a whole node, with the
+   * expected address and level.
    *
    * @return {@code null} where all is well, else what is wrong
    */

@@ -40,22 +40,22 @@ import pando.index.pool.Catalogue;
  * covers the header from {@code address} to {@code descriptor} and the used keys and slots.
  */
 public final class NodeLayout {
-  /** Of the lock word, and the first byte of a node. */
+  /** Offset of the lock word (8 bytes), the first of a node. */
   public static final int LOCK = 0;
 
-  /** Of the parent's frame, 4 bytes, cache only. */
+  /** Offset of the parent's frame (4 bytes; used only in a frame). */
   public static final int PARENT = 8;
 
-  /** Of the number of pins, 4 bytes, cache only. */
+  /** Offset of the pin count (4 bytes; used only in a frame). */
   public static final int PINS = 12;
 
-  /** Of the frame's state, 4 bytes, cache only. */
+  /** Offset of the frame's state (4 bytes; used only in a frame). */
   public static final int STATE = 16;
 
-  /** Of the dirty flag, 4 bytes, cache only. */
+  /** Offset of the dirty flag (4 bytes; used only in a frame). */
   public static final int DIRTY = 20;
 
-  /** Where the image starts. */
+  /** Offset of the image. */
   public static final int IMAGE = 24;
 
   private static final int ADDRESS = IMAGE;
@@ -64,7 +64,7 @@ public final class NodeLayout {
   private static final int DESCRIPTOR = HIGH + Long.BYTES;
   private static final int CHECKSUM = DESCRIPTOR + Long.BYTES;
 
-  /** Where the keys start. */
+  /** Offset of the keys. */
   public static final int KEYS = CHECKSUM + Long.BYTES;
 
   /** Least size of a node in bytes. */
@@ -73,7 +73,9 @@ public final class NodeLayout {
   /** Greatest size of a node in bytes. */
   public static final int NODE_BYTES_MAX = 64 << 10;
 
-  /** Levels a tree can have; a descriptor with a level at or above it is damaged. */
+  /**
+   * Maximum number of levels of a tree; a descriptor with this level or a higher one is damaged.
+   */
   public static final int LEVELS_MAX = Catalogue.LEVELS_MAX;
 
   private static final int ALIGNMENT = 64;
@@ -83,7 +85,7 @@ public final class NodeLayout {
   private static final int LEVEL_SHIFT = 16;
   private static final int LEVEL_MASK = 0xFF;
 
-  /** Keys in a line of the processor's cache. */
+  /** Keys in one cache line of the processor. */
   private static final int LINE_KEYS = 8;
 
   static {
@@ -92,7 +94,10 @@ public final class NodeLayout {
     }
   }
 
-  /** Unaligned, though every word is aligned, which saves the check of each access. */
+  /**
+   * Declared unaligned, although every word is aligned: this saves the alignment check of each
+   * access.
+   */
   private static final ValueLayout.OfLong LONG =
       JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -125,32 +130,32 @@ public final class NodeLayout {
     return nodeBytes;
   }
 
-  /** Returns where a node starts among nodes side by side. */
+  /** Returns the offset of a node in an array of nodes. */
   public long offset(int number) {
     return (long) number * nodeBytes;
   }
 
-  /** Returns the number of the node that starts at an offset. */
+  /** Returns the number of the node at an offset in an array of nodes. */
   public int number(long offset) {
     return (int) (offset / nodeBytes);
   }
 
-  /** Returns the size of the image: what a READ of a node moves. */
+  /** Returns the size of the image in bytes: what a READ of a node transfers. */
   public int imageBytes() {
     return nodeBytes - IMAGE;
   }
 
-  /** READs the image at an address, to where a node starts in the worker's memory. */
+  /** READs the image at an address into the node at an offset of the worker's memory. */
   public void readImage(Worker worker, long address, long node) {
     worker.read(address + IMAGE, node + IMAGE, imageBytes());
   }
 
-  /** WRITEs a node's sealed image to its place in the pool. */
+  /** WRITEs a node's sealed image to its address in the pool. */
   public void writeImage(Worker worker, long node) {
     worker.write(address(worker.memory(), node) + IMAGE, node + IMAGE, imageBytes());
   }
 
-  /** Adds to a list what {@link #readImage(Worker, long, long)} does. */
+  /** Adds the READ of an image to a list. */
   public VerbList readImage(VerbList list, long address, long node) {
     return list.read(address + IMAGE, node + IMAGE, imageBytes());
   }
@@ -160,12 +165,12 @@ public final class NodeLayout {
     return list.write(address + IMAGE, node + IMAGE, imageBytes());
   }
 
-  /** Copies a node's image to where another node starts. */
+  /** Copies a node's image into another node. */
   public void copyImage(MemorySegment memory, long source, long target) {
     MemorySegment.copy(memory, source + IMAGE, memory, target + IMAGE, imageBytes());
   }
 
-  /** Returns the entries of a full leaf, and the children of a full inner node. */
+  /** Returns the capacity of a node: entries of a leaf, children of an inner node. */
   public int capacity() {
     return capacity;
   }
@@ -210,7 +215,7 @@ public final class NodeLayout {
     return (int) (descriptor >>> LEVEL_SHIFT) & LEVEL_MASK;
   }
 
-  /** Tells whether a descriptor is one. */
+  /** Returns whether a word is a legal descriptor. */
   public static boolean isDescriptor(long descriptor) {
     return (descriptor & MAGIC_MASK) == MAGIC;
   }
@@ -241,7 +246,7 @@ public final class NodeLayout {
     return memory.get(LONG, node + CHECKSUM);
   }
 
-  /** Sets the checksum, to that of an image with other pointers. */
+  /** Sets the checksum, for a copy whose pointers differ from the image that the checksum is of. */
   public static void setChecksum(MemorySegment memory, long node, long checksum) {
     memory.set(LONG, node + CHECKSUM, checksum);
   }
@@ -275,7 +280,9 @@ public final class NodeLayout {
     memory.set(LONG, node + DESCRIPTOR, MAGIC | ((long) level << LEVEL_SHIFT));
   }
 
-  /** Adds an entry behind the last. The node must not be full, and the key be above all others. */
+  /**
+   * Adds an entry behind the last. The node must not be full, and the key must be above all others.
+   */
   public void append(MemorySegment memory, long node, long key, long slot) {
     int count = count(memory, node);
     memory.set(LONG, node + KEYS + ((long) count << 3), key);
@@ -283,7 +290,10 @@ public final class NodeLayout {
     setCount(memory, node, count + 1);
   }
 
-  /** Inserts an entry and moves those from {@code index} on. The node must not be full. */
+  /**
+   * Inserts an entry at {@code index}; entries from there on move up by one. The node must not be
+   * full.
+   */
   public void insert(MemorySegment memory, long node, int index, long key, long slot) {
     int count = count(memory, node);
     long keyAt = node + KEYS + ((long) index << 3);
@@ -296,7 +306,7 @@ public final class NodeLayout {
     setCount(memory, node, count + 1);
   }
 
-  /** Deletes an entry and closes the gap. */
+  /** Deletes an entry; the entries behind it move down by one. */
   public void delete(MemorySegment memory, long node, int index) {
     int count = count(memory, node);
     long keyAt = node + KEYS + ((long) index << 3);
@@ -307,7 +317,7 @@ public final class NodeLayout {
     setCount(memory, node, count - 1);
   }
 
-  /** Copies entries from one node into another and leaves both counts alone. */
+  /** Copies entries from one node into another; changes neither count. */
   public void copyEntries(
       MemorySegment memory, long source, int from, long target, int to, int entries) {
     long bytes = (long) entries << 3;
@@ -318,7 +328,7 @@ public final class NodeLayout {
     MemorySegment.copy(memory, keyFrom + shift, memory, keyTo + shift, bytes);
   }
 
-  /** Moves the upper half of a node's entries into a new sibling, fences and all. */
+  /** Moves the upper half of a node's entries into a new sibling, and sets the fences of both. */
   public void split(MemorySegment memory, long node, long sibling, long siblingAddress) {
     int count = count(memory, node);
     int kept = count / 2;
@@ -339,12 +349,12 @@ public final class NodeLayout {
   }
 
   /**
-   * Returns the index of the greatest key at or below {@code key}, -1 where there is none. Reads of
-   * a node that changes meanwhile return some index of the node, or -1.
+   * Returns the index of the greatest key at or below {@code key}, -1 if there is none. If the node
+   * changes meanwhile, returns any legal index of the node, or -1.
    *
-   * <p>Compares the first key of every cache line, then those of one line. No load waits for
-   * another, so the lines of a cold node come together, where a binary search asks for one after
-   * the other.
+   * <p>Compares the first key of every cache line, then those of one line. No load depends on
+   * another, so the lines of a cold node are loaded in parallel; a binary search would load one
+   * after the other.
    */
   public int floor(MemorySegment memory, long node, long descriptor, long key) {
     int count = Math.min(countOf(descriptor), capacity);
@@ -361,12 +371,12 @@ public final class NodeLayout {
     return index;
   }
 
-  /** Returns the index of the greatest key at or below {@code key}, -1 where there is none. */
+  /** Returns the index of the greatest key at or below {@code key}, -1 if there is none. */
   public int floor(MemorySegment memory, long node, long key) {
     return floor(memory, node, descriptor(memory, node), key);
   }
 
-  /** Tells whether an index that {@link #floor} returned is that of the key itself. */
+  /** Returns whether the key at an index that {@link #floor} returned is the key itself. */
   public static boolean holds(MemorySegment memory, long node, int index, long key) {
     return index >= 0 && key(memory, node, index) == key;
   }
@@ -376,7 +386,7 @@ public final class NodeLayout {
     return index + 1 < count(memory, node) ? key(memory, node, index + 1) - 1 : high(memory, node);
   }
 
-  /** Computes the checksum of a node's image as it is. */
+  /** Computes the checksum of a node's current image. */
   public long computeChecksum(MemorySegment memory, long node) {
     long descriptor = descriptor(memory, node);
     int count = Math.min(countOf(descriptor), capacity);
@@ -397,14 +407,17 @@ public final class NodeLayout {
     return sum + keySum + slotSum;
   }
 
-  /** Computes the checksum and stores it. To be called before an image goes to the pool. */
+  /**
+   * Computes the checksum, stores it and returns it. To be called before an image is written to the
+   * pool.
+   */
   public long seal(MemorySegment memory, long node) {
     long checksum = computeChecksum(memory, node);
     memory.set(LONG, node + CHECKSUM, checksum);
     return checksum;
   }
 
-  /** Brings a leaf's checksum up to date after one value changed. */
+  /** Updates a leaf's checksum after one value changed. */
   public static void resealValue(
       MemorySegment memory, long node, int index, long before, long after) {
     long checksum = checksum(memory, node);
@@ -415,7 +428,7 @@ public final class NodeLayout {
   /**
    * Odd multipliers of the checksum: a sum of words, each times its own. A change of any one word
    * changes the sum, since multiplication by an odd number is a bijection; changes of several words
-   * that cancel out have a chance of 2^-64, as the multipliers have no pattern.
+   * cancel out with a chance of 2^-64, as the multipliers have no pattern.
    */
   private static final class Multipliers {
     static final long[] ENTRIES = new long[2 * (NODE_BYTES_MAX - KEYS) / (2 * Long.BYTES)];

@@ -1,4 +1,2 @@
-/**
- * What a node looks like in memory, in a frame as in the pool, and how it is searched and checked.
- */
+/** The layout of a DEX node, in a frame and in the pool, and how a node is searched and checked. */
 package pando.index.node;

@@ -2,11 +2,11 @@ package pando.index.pool;
 
 import pando.index.IndexOptions;
 
-/** Checks what callers give, the same for every system. */
+/** Checks of callers' arguments that all systems share. */
 public final class Arguments {
   private Arguments() {}
 
-  /** Checks the options of an index, and the compute servers that are to live in a process. */
+  /** Checks the options of an index, and the range of compute servers that a process will run. */
   public static void checkServers(IndexOptions options, int first, int count) {
     options.check();
     if (first < 0 || count < 1 || first > options.computeServers() - count) {
@@ -20,7 +20,7 @@ public final class Arguments {
     }
   }
 
-  /** Checks the share of each node that a bulk load is to fill. */
+  /** Checks the share of each node that a bulk load fills. */
   public static void checkFill(double fill) {
     if (!(fill > 0 && fill <= 1)) {
       throw new IllegalArgumentException("fill must be above 0 and at most 1: fill=" + fill);

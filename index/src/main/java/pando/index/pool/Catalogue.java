@@ -17,13 +17,14 @@ import pando.index.lock.Retry;
  * The index's well-known words, at the start of memory server 0.
  *
  * <pre>
- *    64  format        system 32 | node size 32; 0 where there is no index
+ *    64  format        system 32 | node size 32; 0 if there is no index
  *   128  root          address of the root | its level in the 6 low bits
  *   192  lock          0, or the holder, which changes the partition table ({@link ChangeLock})
  *   256  partitions    epoch 8 | ranges 8 | checksum 8 | (low 8, owner 8) for each range
  * </pre>
  *
- * <p>The partition table is longer than a READ is atomic; its checksum tells a whole one.
+ * <p>The partition table is longer than what a READ transfers atomically; its checksum detects a
+ * torn READ.
  */
 public final class Catalogue {
   private static final long FORMAT = GlobalAddress.of(0, 64);
@@ -31,7 +32,7 @@ public final class Catalogue {
   static final long LOCK = GlobalAddress.of(0, 192);
   private static final long PARTITIONS = GlobalAddress.of(0, 256);
 
-  /** Levels that a tree can have. */
+  /** Maximum number of levels of a tree. */
   public static final int LEVELS_MAX = 32;
 
   private static final long LEVEL_MASK = 63;
@@ -52,8 +53,8 @@ public final class Catalogue {
    * Creates a view for one worker.
    *
    * @param buffer local offset of {@link Worker#CALL_BYTES_MAX} bytes
-   * @param places knows where a root can be
-   * @param system number of the system whose index it is, 32 bits
+   * @param places checks the address of a root
+   * @param system number of the index's system, 32 bits
    */
   public Catalogue(Worker worker, long buffer, NodePlaces places, int system) {
     this.worker = worker;
@@ -66,7 +67,7 @@ public final class Catalogue {
   /**
    * Checks that the pool holds no index.
    *
-   * @throws IllegalStateException where it holds one, of whatever system
+   * @throws IllegalStateException if it holds one, of any system
    */
   public void checkUnclaimed() {
     if (readWord(FORMAT) != 0) {
@@ -76,8 +77,8 @@ public final class Catalogue {
   }
 
   /**
-   * Marks the pool, which holds none yet, as holding an index that is ready to be joined. The
-   * caller holds the lock of the partition table.
+   * Marks the pool, which holds no index yet, as holding one that can be joined. The caller holds
+   * the lock of the partition table.
    */
   public void claim(int nodeBytes) {
     Retry.untilDone(worker, () -> worker.cas(FORMAT, 0, format | nodeBytes));
@@ -86,8 +87,8 @@ public final class Catalogue {
   /**
    * Checks that the pool holds an index that can be joined.
    *
-   * @param kind what the system's number stands for, for the message
-   * @throws IllegalStateException where it holds none of this system and node size
+   * @param kind name of the system, for the message
+   * @throws IllegalStateException if it holds no index of this system and node size
    */
   public void checkClaimed(int nodeBytes, String kind) {
     long word = readWord(FORMAT);
@@ -104,9 +105,9 @@ public final class Catalogue {
   }
 
   /**
-   * Returns the root pointer, to be taken apart by {@link #rootAddress} and {@link #rootLevel}.
+   * Returns the root pointer; {@link #rootAddress} and {@link #rootLevel} return its parts.
    *
-   * @throws CorruptNodeException where it points to nothing that can be a root
+   * @throws CorruptNodeException if it does not point to a legal place of a root
    */
   public long root() {
     long root = readWord(ROOT);
@@ -118,20 +119,21 @@ public final class Catalogue {
   }
 
   /**
-   * Puts another root in place.
+   * Replaces the root by CAS.
    *
    * @param expected root pointer
    * @param address of the new root
    * @param level of the new root, at least 1
-   * @return whether the root was the one expected
+   * @return whether the root was the expected one, so that it was replaced
    */
   public boolean replaceRoot(long expected, long address, int level) {
     return worker.cas(ROOT, expected, address | level) == expected;
   }
 
   /**
-   * Puts a tree that was loaded in place of one that nobody may change meanwhile. A process that
-   * dies before the end leaves no partition table, rather than one that is not the root's.
+   * Replaces a tree by one that was loaded. No session may change the old tree meanwhile. If the
+   * process dies before the end, there is no legal partition table, rather than one that does not
+   * match the root.
    */
   public void swap(long before, long root, Partitioning partitioning) {
     if (root() != before) {
@@ -140,14 +142,14 @@ public final class Catalogue {
     begin(root, partitioning);
   }
 
-  /** Stores the root and the partition table, in the place of others if need be. */
+  /** Stores the root and the partition table; overwrites those before, if any. */
   public void begin(long root, Partitioning partitioning) {
     Retry.untilDone(worker, this::eraseChecksum);
     Retry.untilDone(worker, () -> writeWord(ROOT, root));
     writePartitioning(partitioning);
   }
 
-  /** Makes the partition table one that nobody reads. */
+  /** Makes the checksum of the partition table wrong, so that no process reads the table. */
   private void eraseChecksum() {
     writeWord(PARTITIONS + CHECKSUM_WORD * Long.BYTES, 0);
   }
@@ -179,8 +181,8 @@ public final class Catalogue {
   /**
    * Returns the partition table.
    *
-   * @throws StalledException where it never matches its checksum
-   * @throws CorruptNodeException where it does, and is none
+   * @throws StalledException if the table does not match its checksum in any attempt
+   * @throws CorruptNodeException if the table matches its checksum, but is not legal
    */
   public Partitioning readPartitioning() {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

@@ -26,18 +26,18 @@ final class ChangeLock {
   private static final int CHANGE_BITS = Long.SIZE - Fabric.PROCESS_BITS;
   private static final long CHANGE_MASK = (1L << CHANGE_BITS) - 1;
 
-  /** Time that a change may take, a bulk load of some hundred million entries. */
+  /** Time that a change may take: enough for a bulk load of some hundred million entries. */
   private static final long WAIT_NANOS_MAX = 30_000_000_000L;
 
-  /** Attempts that are made however far a clock jumps. */
+  /** Attempts that are made at least, even if the clock jumps. */
   private static final int ATTEMPTS_MIN = 1_000;
 
-  /** Attempts between two looks whether the holder is gone. */
+  /** Attempts between two checks whether the holder's process is gone. */
   private static final int LOOK_EVERY = 64;
 
   private static final AtomicLong CHANGES = new AtomicLong();
 
-  /** Words of the changes of this process that are under way. */
+  /** Lock words of this process's changes that are under way. */
   private static final Set<Long> UNDER_WAY = ConcurrentHashMap.newKeySet();
 
   private final Fabric fabric;
@@ -52,9 +52,9 @@ final class ChangeLock {
   }
 
   /**
-   * Takes the lock, and waits for it.
+   * Locks; waits if another change has the lock, and takes it over if the holder's process is gone.
    *
-   * @throws StalledException where it stays locked
+   * @throws StalledException if it stays locked
    */
   void lock() {
     UNDER_WAY.add(word);
@@ -79,7 +79,10 @@ final class ChangeLock {
     return process == fabric.process() ? !UNDER_WAY.contains(holder) : fabric.isGone(process);
   }
 
-  /** Waits in time, not in attempts: a thread that is interrupted does not sleep between them. */
+  /**
+   * Waits. The limit is a time, not a number of attempts, as an interrupted thread does not sleep
+   * between attempts.
+   */
   private void pause(long holder, int attempt, long start) {
     long waited = worker.nanoTime() - start;
     if (waited > WAIT_NANOS_MAX && attempt >= ATTEMPTS_MIN) {
@@ -97,9 +100,9 @@ final class ChangeLock {
   }
 
   /**
-   * Unlocks, or takes back what an attempt that was not answered may have locked.
+   * Unlocks; also after an attempt to lock that was not answered and may have succeeded.
    *
-   * @throws StalledException where another change has the lock instead
+   * @throws StalledException if another change has the lock instead
    */
   void unlock() {
     try {

@@ -4,29 +4,29 @@ import java.util.Arrays;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 
-/** Knows where in a pool a node can be. */
+/** The addresses that a node of a pool can have. */
 public final class NodePlaces {
   private final int nodeBytes;
   private final long[] dramBytes;
 
-  /** Looks at a pool. */
+  /** Reads the sizes of a pool's memory servers. */
   public NodePlaces(Fabric fabric, int nodeBytes) {
     this.nodeBytes = nodeBytes;
     this.dramBytes = new long[fabric.memoryServers()];
     Arrays.setAll(dramBytes, fabric::dramBytes);
   }
 
-  /** Returns the size of a memory server's DRAM. */
+  /** Returns the bytes of a memory server's DRAM. */
   public long dramBytes(int memoryServer) {
     return dramBytes[memoryServer];
   }
 
-  /** Tells whether a pointer can be that of a node. */
+  /** Returns whether a pointer can be the address of a node. */
   public boolean isNodeAddress(long pointer) {
     return fits(pointer, nodeBytes);
   }
 
-  /** Tells whether a pointer can be that of so many bytes. */
+  /** Returns whether so many bytes at a pointer lie within the pool. */
   public boolean fits(long pointer, int bytes) {
     int memoryServer = GlobalAddress.server(pointer);
     long offset = GlobalAddress.offset(pointer);

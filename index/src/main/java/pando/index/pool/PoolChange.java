@@ -24,8 +24,8 @@ public class PoolChange implements AutoCloseable {
    * Prepares a change.
    *
    * @param localBytes local memory for nodes, from 0 on
-   * @param system number of the system whose index it is
-   * @param count takes the verbs at the end
+   * @param system number of the index's system
+   * @param count receives the counts of the verbs at the end
    */
   public PoolChange(
       Fabric fabric, long localBytes, NodePlaces places, int system, Consumer<VerbCounters> count) {
@@ -47,16 +47,17 @@ public class PoolChange implements AutoCloseable {
   }
 
   /**
-   * Takes the lock, until the change is closed. A holder whose process is gone loses it.
+   * Locks the partition table until the change is closed. Takes the lock over from a holder whose
+   * process is gone.
    *
-   * @throws StalledException where a process that runs keeps it
+   * @throws StalledException if a process that still runs does not unlock it
    */
   public final void lock() {
     locked = true;
     lock.lock();
   }
 
-  /** Returns the index's well-known words. */
+  /** Returns the catalogue: the index's well-known words. */
   public final Catalogue catalogue() {
     return catalogue;
   }
@@ -66,7 +67,7 @@ public class PoolChange implements AutoCloseable {
     return worker;
   }
 
-  /** Returns where local memory has room for the message of a CALL. */
+  /** Returns the local offset of the buffer for the message of a CALL. */
   public final long message() {
     return message;
   }

@@ -1,2 +1,2 @@
-/** What every index keeps in the pool beside its nodes, and where nodes can be. */
+/** What every index keeps in the pool besides its nodes, and the addresses that nodes can have. */
 package pando.index.pool;

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** One setting: its name, what it takes, its default, its range, and what it means. */
+/** One setting: its name, the kind of its values, its default, its range, and its meaning. */
 public final class Setting {
   private static final Pattern SIZE = Pattern.compile("(\\d{1,15})\\s*([KMGT]i?)?B?");
   private static final List<String> FLAG = List.of("off", "on");
@@ -63,7 +63,7 @@ public final class Setting {
     return choice(name, initial, FLAG, meaning);
   }
 
-  /** Makes a setting that takes one of some words; its value is the word's place among them. */
+  /** Makes a setting that takes one of several words; its value is the index of the word. */
   public static Setting choice(String name, String initial, List<String> choices, String meaning) {
     return new Setting(name, Kind.CHOICE, initial, 0, choices.size() - 1, choices, meaning);
   }
@@ -73,7 +73,7 @@ public final class Setting {
     return name;
   }
 
-  /** Returns what the setting means, what it takes, and a value as its default. */
+  /** Returns a description: the meaning, the legal values, and {@code value} as the default. */
   String meaning(double value) {
     return meaning
         + " ("
@@ -98,7 +98,7 @@ public final class Setting {
   /**
    * Reads a value.
    *
-   * @throws IllegalArgumentException where the text is none
+   * @throws IllegalArgumentException if the text is not a legal value
    */
   double parse(String value) {
     try {
@@ -147,9 +147,9 @@ public final class Setting {
   }
 
   /**
-   * Checks a value against a least one that depends on other settings.
+   * Checks a value against a lower bound that depends on other settings.
    *
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public void checkAtLeast(double value, double least) {
     if (!(value >= least && value <= max)) {

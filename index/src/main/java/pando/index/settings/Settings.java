@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
-/** The values of some settings, each in its own range. Immutable. */
+/** Values of settings, each within its own range. Immutable. */
 public final class Settings {
   private final Map<Setting, Double> values;
 
@@ -24,7 +24,7 @@ public final class Settings {
   /**
    * Returns these values with one changed.
    *
-   * @throws IllegalArgumentException where there is no such setting, or the value is not for it
+   * @throws IllegalArgumentException if no setting has this name, or the value is not legal for it
    */
   public Settings with(String name, String value) {
     Setting setting = named(name);
@@ -34,8 +34,8 @@ public final class Settings {
   /**
    * Returns these values with one changed.
    *
-   * @param value a number, or the place of a word among the setting's choices
-   * @throws IllegalArgumentException where the value is out of range
+   * @param value a number, or the index of a word among the setting's choices @throws
+   *     IllegalArgumentException if the value is out of range
    */
   Settings with(Setting setting, double value) {
     setting.check(value);
@@ -55,7 +55,7 @@ public final class Settings {
     throw new IllegalArgumentException("no such setting: name=" + name + ", known=" + known);
   }
 
-  /** Returns a value: a number, or the place of a word among a setting's choices. */
+  /** Returns a value: a number, or the index of a word among the setting's choices. */
   public double number(Setting setting) {
     Double value = values.get(setting);
     if (value == null) {
@@ -64,12 +64,12 @@ public final class Settings {
     return value;
   }
 
-  /** Tells whether a flag is on. */
+  /** Returns whether a flag is on. */
   public boolean isOn(Setting flag) {
     return number(flag) == 1;
   }
 
-  /** Returns what each setting means, by name, with the value that it has here. */
+  /** Returns a description of each setting by name, with its current value as the default. */
   public Map<String, String> documentation() {
     Map<String, String> documentation = new LinkedHashMap<>();
     values.forEach((setting, value) -> documentation.put(setting.name(), setting.meaning(value)));

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import pando.index.IndexOptions;
 
 /**
- * The options of a system: a name and settings, of which these are every system's. A system adds
- * its own, and checks what goes together. Immutable.
+ * The options of a system: its name, the settings that every system has, and its own. A system adds
+ * its settings, and checks the limits that depend on several of them. Immutable.
  *
  * @param <O> the system's options
  */
@@ -32,14 +32,14 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
   /**
    * Creates options.
    *
-   * @param settings those of {@link #defaults}, and what was changed
+   * @param settings those of {@link #defaults}, some of them changed
    */
   protected SystemOptions(String system, Settings settings) {
     this.system = system;
     this.settings = settings;
   }
 
-  /** Returns the settings of every system and a system's own, as they are without a change. */
+  /** Returns the defaults of the settings that every system has, and of a system's own. */
   protected static Settings defaults(List<Setting> own) {
     List<Setting> all = new ArrayList<>(List.of(NODE_BYTES, COMPUTE_SERVERS, CACHE_BYTES));
     all.addAll(own);
@@ -54,15 +54,15 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
     return settings;
   }
 
-  /** Returns these options with other nodes, and caches of as many bytes as so many of them. */
+  /** Returns these options with another node size, and caches of {@code cached} times that size. */
   protected final O withNodes(int nodeBytes, int cached) {
     return withNodeBytes(nodeBytes).withCacheBytes((long) nodeBytes * cached);
   }
 
   /**
-   * Checks what must go together in a system, beside the size of its cache.
+   * Checks the limits that depend on several settings, except the size of the cache.
    *
-   * @throws IllegalArgumentException where it does not
+   * @throws IllegalArgumentException if a limit is broken
    */
   protected abstract void checkTogether();
 

@@ -71,7 +71,7 @@ public enum Fault {
   /**
    * Returns the fault of a name.
    *
-   * @throws IllegalArgumentException where there is none
+   * @throws IllegalArgumentException if there is none
    */
   public static Fault of(String name) {
     return Arrays.stream(values())

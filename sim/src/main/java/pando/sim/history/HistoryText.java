@@ -70,7 +70,7 @@ public final class HistoryText {
   /**
    * Reads a history.
    *
-   * @throws IllegalArgumentException where a line is none, with its number
+   * @throws IllegalArgumentException if a line is none, with its number
    */
   public static History read(BufferedReader in) throws IOException {
     History history = new History();

@@ -69,7 +69,7 @@ final class KeySearch {
 
   private record Event(long time, boolean starts, Operation operation) {}
 
-  /** Returns why no order explains the answers, or {@code null} where one does. */
+  /** Returns why no order explains the answers, or {@code null} if one does. */
   @Nullable String run(@Nullable Long initial) {
     List<Event> events = events();
     states.add(new State(initial, 0));

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * @param client number of the client; a client has one operation under way at a time, but for those
  *     whose outcome it never learned
  * @param start before which it had no effect
- * @param end after which it had its effect, {@link #UNKNOWN} where the client never learned
+ * @param end after which it had its effect, {@link #UNKNOWN} if the client never learned
  * @param stored the value to store, 0 for operations that store none
- * @param before the value before it, {@code null} where there was none or the client never learned
+ * @param before the value before it, {@code null} if there was none or the client never learned
  */
 public record Operation(
     int client, long start, long end, Kind kind, long key, long stored, @Nullable Long before) {
@@ -36,7 +36,7 @@ public record Operation(
     /**
      * Returns the kind of a name.
      *
-     * @throws IllegalArgumentException where there is none
+     * @throws IllegalArgumentException if there is none
      */
     static Kind of(String name) {
       for (Kind kind : values()) {

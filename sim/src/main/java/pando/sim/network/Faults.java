@@ -47,7 +47,7 @@ public final class Faults {
     return true;
   }
 
-  /** Decides whether a fault strikes, and for how long, at least 1; 0 where it does not. */
+  /** Decides whether a fault strikes, and for how long, at least 1; 0 if it does not. */
   public long picosOf(Fault fault) {
     return strikes(fault) ? 1 + draw(fault.nanosMax() * Simulation.NANO) : 0;
   }

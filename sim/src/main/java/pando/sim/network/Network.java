@@ -150,7 +150,7 @@ public final class Network {
     }
   }
 
-  /** Takes a message from the wire; {@code false} where there is no room. */
+  /** Takes a message from the wire; {@code false} if there is no room. */
   private boolean take(Card card, Message message) {
     if (message.queuePair().held) {
       message.queuePair().behind.add(message);

@@ -151,7 +151,7 @@ public final class Simulation {
    *
    * @param timeMax virtual time at which the run counts as stuck
    * @param eventsMax events from time 0 after which it does
-   * @throws StuckException where clients wait and nothing will wake them, or a limit was met
+   * @throws StuckException if clients wait and nothing will wake them, or a limit was met
    */
   public void run(long timeMax, long eventsMax) {
     if (over) {
