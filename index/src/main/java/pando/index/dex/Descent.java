@@ -87,6 +87,10 @@ final class Descent {
   int index;
 
   private final Missing missing = new Missing();
+
+  /** Whether the last node that was claimed stays so, as a CALL for it was not answered. */
+  private boolean abandoned;
+
   private long conflictAddress;
   private String conflict = "";
   private @Nullable String damage;
@@ -330,17 +334,13 @@ final class Descent {
 
   private int fetchClaimed(long key, boolean eager) {
     boolean held = true;
+    abandoned = false;
     try {
       int outcome = useClaimed(key, eager);
       held = outcome == OFFLOADED || outcome == ASTRAY;
       return outcome;
-    } catch (UnknownOutcomeException e) {
-      // The memory server may yet change the subtree, which therefore stays claimed.
-      held = false;
-      cache.abandon(context);
-      throw e;
     } finally {
-      if (held) {
+      if (held && !abandoned) {
         release();
       }
     }
@@ -372,7 +372,7 @@ final class Descent {
 
   private boolean offloaded() {
     long start = context.worker().nanoTime();
-    boolean done = offload.call(missing.address, missing.level);
+    boolean done = call();
     policy.callTook(context.worker().nanoTime() - start);
     if (done) {
       leafMisses++;
@@ -381,6 +381,17 @@ final class Descent {
       }
     }
     return done;
+  }
+
+  private boolean call() {
+    try {
+      return offload.call(missing.address, missing.level);
+    } catch (UnknownOutcomeException e) {
+      // The memory server may yet change the subtree, which therefore stays claimed.
+      abandoned = true;
+      cache.abandon(context);
+      throw e;
+    }
   }
 
   private int readLeaf(long key) {
