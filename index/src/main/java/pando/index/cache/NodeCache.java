@@ -34,11 +34,11 @@ public final class NodeCache implements AutoCloseable {
    *          +------------------------------------- COOLING -----+
    *                            evicted
    *
-   * A worker that misses a node claims it: it pins the parent and puts its I/O flag into the mapping
-   * table. The pin keeps the parent from being cooled, split or merged; the flag keeps every other
-   * worker of this compute server away from the node, so it can be read, changed and written back
-   * outside the frames, or admitted, or left to a memory server's processor, without anybody else
-   * reaching it or anything below it.
+   * A worker that misses a node claims it: it pins the parent and puts its I/O flag into the
+   * mapping table. The pin keeps the parent from being cooled, split or merged; the flag keeps
+   * every other worker of this compute server away from the node, so it can be read, changed and
+   * written back outside the frames, or admitted, or left to a memory server's processor, without
+   * anybody else reaching it or anything below it.
    *
    * A worker that needs a frame and has none samples HOT frames at random and cools them. An inner
    * node passes the command on to a child that it points to with a swizzled pointer, so that nodes
@@ -228,9 +228,9 @@ public final class NodeCache implements AutoCloseable {
    * Claims a node to which a parent points with a global address, and pins the parent.
    *
    * @param version of the parent when the pointer was read from it
-   *     <p>@return {@link #CLAIMED}, and then {@link #admit} or {@link #release} must follow;
-   *     {@link #STALE}; {@link #BUSY}; or the frame that the node is in, 0 or more, with nothing
-   *     claimed or pinned
+   * @return {@link #CLAIMED}, and then {@link #admit} or {@link #release} must follow; {@link
+   *     #STALE}; {@link #BUSY}; or the frame that the node is in, 0 or more, with nothing claimed
+   *     or pinned
    */
   public int claim(CacheContext context, long parent, long version, long address) {
     if (context.entry == CacheContext.NO_ENTRY) {

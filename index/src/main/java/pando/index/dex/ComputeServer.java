@@ -13,7 +13,7 @@ import pando.index.pool.Catalogue;
 import pando.index.session.Gate;
 
 /**
- * One compute server: the range of keys it owns, its cache, and its share of the pool's free nodes.
+ * One compute server: the range of keys that it owns, its cache, and its node allocator.
  *
  * <p>The range changes only while the gate is shut and the cache is empty.
  */
@@ -26,14 +26,14 @@ final class ComputeServer {
   final NodeAllocator allocator;
   final Gate gate = new Gate();
 
-  /** Bounds of the range, both inclusive; {@code low > high} owns nothing. */
+  /** Bounds of the range, both inclusive; with {@code low > high} the server owns no key. */
   private long low = Long.MAX_VALUE;
 
   private long high = Long.MIN_VALUE;
 
   private volatile boolean retired;
 
-  /** The context with which the server looks after itself. */
+  /** The cache context for the server's own work: write-back and returning free nodes. */
   final CacheContext house;
 
   private final AtomicInteger offloadingHolds = new AtomicInteger();
@@ -58,8 +58,8 @@ final class ComputeServer {
   }
 
   /**
-   * Allocates a node, on the memory server of a neighbour if it has room, that no old copy of a
-   * freed node is cached for.
+   * Allocates a node, on the memory server of {@code neighbour} if that has room. No old copy of a
+   * freed node at its address is cached.
    */
   long allocate(CacheContext context, long neighbour) {
     long address =
@@ -74,7 +74,7 @@ final class ComputeServer {
     }
   }
 
-  /** Gives a node back. */
+  /** Frees a node. */
   void free(CacheContext context, long address) {
     allocator.free(context.worker(), context.message(), address);
   }
@@ -97,27 +97,31 @@ final class ComputeServer {
   }
 
   /**
-   * Writes back what is dirty. The gate is shut.
+   * Writes back all dirty nodes. The gate must be shut.
    *
-   * @throws pando.fabric.PandoException if something could not be, after all else was
+   * @throws pando.fabric.PandoException if a node could not be written; all others were
    */
   void flush() {
     cache.flush(house);
   }
 
-  /** Empties the cache, of which nothing is dirty. The gate is shut. */
+  /** Empties the cache. No node may be dirty, and the gate must be shut. */
   void clear() {
     cache.clear();
     offloadingHolds.set(0);
   }
 
-  /** Sets the root that descents start from, in an empty cache. The gate is shut, or unused yet. */
+  /**
+   * Sets the root that descents start from. The cache must be empty, and the gate shut or not yet
+   * used.
+   */
   void setRoot(long root) {
     cache.setRoot(Catalogue.rootAddress(root), Catalogue.rootLevel(root));
   }
 
   /**
-   * Lets operations in, on the range that partitions give the server, if any, until it is closed.
+   * Sets the range that {@code partitioning} gives the server, if any, and opens the gate unless it
+   * was closed for good.
    */
   void resume(Partitioning partitioning) {
     boolean has = partitioning.hasServer(number);
@@ -128,24 +132,30 @@ final class ComputeServer {
     }
   }
 
-  /** Returns whether partitions give the server the range that it has. */
+  /** Returns whether {@code partitioning} gives the server the range that it has now. */
   boolean hasRange(Partitioning partitioning) {
     return partitioning.hasServer(number)
         ? low == partitioning.lowOfServer(number) && high == partitioning.highOfServer(number)
         : low > high;
   }
 
-  /** Gives back the nodes that are held ready. */
+  /** Returns unused nodes to the memory servers. */
   void trim() {
     allocator.trim(house.worker(), house.message());
   }
 
-  /** Takes the server out of the index; those who have a worker of it look for another. */
+  /**
+   * Marks the server as removed from the index; sessions with a worker of it then look for the new
+   * owner of a key.
+   */
   void retire() {
     retired = true;
   }
 
-  /** Turns everybody away and frees the local memory. The gate is shut, or nobody has a worker. */
+  /**
+   * Closes the gate for good and frees the local memory. The gate must be shut, or no session has a
+   * worker.
+   */
   void close() {
     gate.close();
     cache.close();
@@ -157,8 +167,8 @@ final class ComputeServer {
   }
 
   /**
-   * Undoes one {@link #holdOffloading}. Not called after a failure: offloading then waits until the
-   * cache is empty.
+   * Undoes one {@link #holdOffloading}. Not called after a failed refresh: no worker offloads then
+   * until the cache was emptied.
    */
   void resumeOffloading() {
     offloadingHolds.decrementAndGet();
@@ -169,9 +179,9 @@ final class ComputeServer {
   }
 
   /**
-   * Tells whether other compute servers may see or change a node with these fences: where they
-   * reach beyond this server's range, and for the root, whose pointer is everybody's. A leaf is
-   * always private.
+   * Returns whether other compute servers may see or change a node with these fences: if the fences
+   * reach beyond this server's range, or for the root, whose pointer all compute servers share. A
+   * leaf is always private.
    */
   boolean isShared(int level, long nodeLow, long nodeHigh) {
     boolean everything = nodeLow == Long.MIN_VALUE && nodeHigh == Long.MAX_VALUE;

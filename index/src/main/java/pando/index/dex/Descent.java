@@ -13,41 +13,46 @@ import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 
 /**
- * One worker's way from the root to a leaf: through cached nodes under optimistic lock coupling,
- * and past a node that is missing by a READ or by a CALL (DEX, algorithm 1).
+ * One worker's descent from the root to a leaf: through cached nodes under optimistic lock
+ * coupling; a node that is not cached is fetched by a READ, or the operation is offloaded by a CALL
+ * (DEX, algorithm 1).
  *
  * <p>Belongs to one worker of one compute server.
  */
 final class Descent {
   /*
-   * A descent starts at the anchor, whose only child is the root, and goes down hand over hand: note
-   * the child's version, then make sure that the parent's still stands, and only then believe the
-   * pointer. A pointer without the swizzled bit is a node that is cooling, an orphan, or not cached:
+   * A descent starts at the anchor, whose only child is the root, and goes down node by node: note
+   * the child's version, then check that the parent's is unchanged, and only then use the pointer.
+   * A pointer without the swizzled bit leads to a node that is cooling, orphaned, or not cached:
    *
    *   - another worker has claimed it: wait, restart;
-   *   - it is in a frame: give it back its pointer, restart;
+   *   - it is in a frame: swizzle the pointer to it, restart;
    *   - it is missing: claim it. Then, under the claim, either
-   *       the memory server finishes the operation (inner nodes at or below level M, if that is
+   *       the memory server finishes the operation (an inner node at or below level M, if that is
    *         estimated to be faster),
-   *       or a leaf is read into scratch and used there (nine times out of ten, lazy admission),
+   *       or a leaf is read into scratch and used there (by default nine times in ten: lazy
+   *         admission),
    *       or the node is read into a frame and admitted, restart.
    *
-   * Restarts that follow progress are free; restarts that follow a conflict wait a little longer each
-   * time and end in a StalledException.
+   * A restart after progress does not wait; a restart after a conflict waits a little longer each
+   * time, and too many end in a StalledException.
    *
-   * A node shared with other compute servers may be cached in an old version. It leads astray at most
-   * to a node whose fences do not hold the key, or to an address where such a node no longer is. Then
-   * the shared part of the path is read again from the root on (see SharedPath), and the descent
-   * restarts. A private node is nobody else's, so anything odd about it is damage.
+   * The cached copy of a node that is shared with other compute servers may be old. At worst it
+   * leads to a node whose fences do not hold the key, or to an address that no longer holds the
+   * node. Then the shared part of the path is read again from the root on (see SharedPath), and
+   * the descent restarts. No other compute server changes a private node, so anything unexpected
+   * in it is damage.
    */
 
-  /** A cached node was reached: {@link #node} under {@link #version}. */
+  /** Result: a cached node was reached, {@link #node} under {@link #version}. */
   static final int CACHED = 0;
 
-  /** A leaf was read into scratch, to be used there: {@link #release} must follow. */
+  /**
+   * Result: a leaf was read into scratch memory, to be used there; {@link #release} must follow.
+   */
   static final int FETCHED = 1;
 
-  /** The operation was finished by a memory server: {@link #offload} has the result. */
+  /** Result: a memory server finished the operation; {@link #offload} has its result. */
   static final int OFFLOADED = 2;
 
   private static final int PROGRESS = 3;
@@ -74,13 +79,13 @@ final class Descent {
   /** The node that was reached. */
   long node;
 
-  /** The version under which a cached node was reached. */
+  /** The version that a cached node had when it was reached. */
   long version;
 
   /** The parent of the node that was reached. */
   long parent;
 
-  /** The version under which the node's parent was passed. */
+  /** The version that the node's parent had when the descent passed it. */
   long parentVersion;
 
   /** The index of the node's slot in its parent. */
@@ -96,16 +101,16 @@ final class Descent {
   private @Nullable String damage;
   private long damagedAddress;
 
-  /** Looks at a leaf that found it cached. */
+  /** Accesses to a leaf that was cached. */
   long leafHits;
 
-  /** Looks at a leaf that was not cached: it was fetched, or left to a memory server. */
+  /** Accesses to a leaf that was not cached: it was fetched, or the operation was offloaded. */
   long leafMisses;
 
   /** Inner nodes that had to be fetched. */
   long innerMisses;
 
-  /** Descents begun anew after a conflict. */
+  /** Descents restarted after a conflict. */
   long restarts;
 
   Descent(ComputeServer server, CacheContext context, SharedPath sharedPath) {
@@ -122,17 +127,17 @@ final class Descent {
   }
 
   /**
-   * Goes to the leaf of a key.
+   * Descends to the leaf of a key.
    *
-   * @param eager whether the leaf must be cached, so that {@link #CACHED} is the only answer
-   * @param attempt conflicts that the operation has met already, from 0
+   * @param eager whether the leaf must be cached, so that {@link #CACHED} is the only result
+   * @param attempt number of conflicts that the operation has had before, from 0
    */
   int find(long key, boolean eager, int attempt) {
     return find(key, 0, eager, attempt);
   }
 
   /**
-   * Goes to the node of a key at a level, which is {@link #node} then.
+   * Descends to the node of a key at a level, and sets {@link #node} to it.
    *
    * @param level of the node; above 0 it is always cached
    */
@@ -141,8 +146,8 @@ final class Descent {
   }
 
   /**
-   * Goes to the leaf of a key that is likely below the same parent as the leaf reached last: as
-   * {@link #find}, and past the upper levels where that parent is unchanged.
+   * Descends to the leaf of a key that is probably below the same parent as the leaf reached last:
+   * as {@link #find}, but starts at that parent if it is unchanged.
    */
   int findNear(long key, int attempt) {
     boolean near =
@@ -153,7 +158,7 @@ final class Descent {
     return near ? find(parent, parentVersion, key, 0, false, attempt) : find(key, false, attempt);
   }
 
-  /** Starts at a node under a version, and anew at the anchor where that leads nowhere. */
+  /** Starts at a node under a version, and restarts at the anchor after a conflict. */
   private int find(long start, long startVersion, long key, int level, boolean eager, int attempt) {
     long from = start;
     long fromVersion = startVersion;
@@ -175,7 +180,7 @@ final class Descent {
       fromVersion = version(from);
     }
     throw new StalledException(
-        "nodes on the path leave the cache faster than they come: key="
+        "nodes on the path are evicted faster than they are fetched: key="
             + key
             + ", level="
             + level
@@ -195,7 +200,7 @@ final class Descent {
     return Frames.version(memory, node);
   }
 
-  /** Waits after a conflict, or gives up. */
+  /** Waits after a conflict; throws a StalledException after too many. */
   void awaitConflict(long key, int attempt) {
     restarts++;
     if (attempt >= CONFLICTS_MAX) {
@@ -224,7 +229,10 @@ final class Descent {
     refresh(key);
   }
 
-  /** Brings the shared part of a key's path up to date, and every orphan under its new parent. */
+  /**
+   * Refreshes the cached copies of the shared part of a key's path, and attaches every orphan to
+   * its new parent.
+   */
   void refresh(long key) {
     server.holdOffloading();
     sharedPath.refresh(key);
@@ -248,7 +256,8 @@ final class Descent {
       try {
         find(sharedPath.orphanLow(), sharedPath.orphanLevel(), true, 0);
       } catch (CorruptNodeException e) {
-        // Whoever needs the orphan hears of the damage. Nothing is offloaded any more.
+        // An operation that needs the orphan reports the damage. Until the cache is emptied,
+        // nothing is offloaded.
         server.holdOffloading();
       }
     }
@@ -295,7 +304,7 @@ final class Descent {
     return conflict("a node on the path is locked", at);
   }
 
-  /** Deals with a pointer that is not swizzled, read from the parent under its version. */
+  /** Handles a pointer that is not swizzled, which was read from the parent under its version. */
   private int fetch(long address, long key, boolean eager) {
     boolean current = index >= 0 && missing.describe(address);
     int claim = current ? cache.claim(context, parent, parentVersion, address) : NodeCache.STALE;
@@ -422,7 +431,9 @@ final class Descent {
     }
   }
 
-  /** Reads the missing node and checks it; returns what is wrong with it, or {@code null}. */
+  /**
+   * Reads the missing node and checks it; returns the problem, or {@code null} if there is none.
+   */
   private @Nullable String read(long node, long key) {
     boolean timed = policy.samplesRead();
     long start = timed ? context.worker().nanoTime() : 0;
@@ -471,7 +482,9 @@ final class Descent {
     return CONFLICT;
   }
 
-  /** What a parent says of the child that a descent needs and that is not in a frame below it. */
+  /**
+   * The missing child that a descent needs, as its parent describes it: address, level and fences.
+   */
   private final class Missing {
     long address;
     int level;
@@ -479,7 +492,10 @@ final class Descent {
     long high;
     boolean shared;
 
-    /** Takes it from the parent; {@code false} if that changes meanwhile. */
+    /**
+     * Copies the description from the parent; returns {@code false} if the parent changes
+     * meanwhile.
+     */
     boolean describe(long pointer) {
       address = pointer;
       level = NodeLayout.level(memory, parent) - 1;

@@ -6,9 +6,9 @@ import pando.index.load.TreeBuilder;
 import pando.index.node.NodeLayout;
 
 /**
- * Builds a DEX tree. A subtree rooted at level M, and all nodes below, are placed on one memory
- * server, the next one on the next (DEX section 3). As the root is an inner node, no leaf is ever
- * shared.
+ * Builds a DEX tree. All nodes of a subtree rooted at level M are placed on one memory server;
+ * subtrees go to the memory servers in turn (DEX section 3). As the root is an inner node, no leaf
+ * is ever shared.
  */
 final class DexBuilder extends TreeBuilder {
   private final NodeLayout layout;
@@ -24,7 +24,7 @@ final class DexBuilder extends TreeBuilder {
     this.subtreeLevel = subtreeLevel;
   }
 
-  /** From the highest down, as the root of a subtree tells where the nodes below go. */
+  /** Allocates from the highest level down, as the nodes of a subtree follow its root. */
   @Override
   protected void place(int lowest, int highest) {
     for (int level = highest; level >= lowest; level--) {

@@ -13,15 +13,16 @@ import pando.index.node.NodeLayout;
 import pando.index.pool.Arguments;
 
 /**
- * A DEX index: any number of compute servers in this process, joined by a fabric to memory servers
- * that may serve other processes as well.
+ * A DEX index: compute servers in this process, connected by a fabric to memory servers that other
+ * processes may use as well.
  *
  * <p>Partitions can be changed while operations run: {@link #moveBoundary}, {@link #split}, {@link
  * #addComputeServer}, {@link #removeComputeServer}. The compute servers concerned write back their
- * caches and start with empty ones, during which their operations wait; others do not notice.
+ * caches and restart with empty ones; their operations wait meanwhile. Other compute servers are
+ * not affected.
  */
 public final class DexIndex implements RangeIndex {
-  /** Tells a pool with DEX in it. */
+  /** The system's number in the pool's catalogue. */
   static final int SYSTEM = 0xDE7A_0001;
 
   private final NodeLayout layout;
@@ -44,7 +45,7 @@ public final class DexIndex implements RangeIndex {
 
   /**
    * Makes an empty index in a pool that has none, with some of its compute servers in this process;
-   * other processes {@link #join} with the rest.
+   * other processes {@link #join} with the others.
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
@@ -58,8 +59,8 @@ public final class DexIndex implements RangeIndex {
   }
 
   /**
-   * Joins an index that another process made in the same pool. A compute server may live in one
-   * process at a time; that is up to the caller.
+   * Joins an index that another process made in the same pool. A compute server must not live in
+   * two processes at once; the caller has to see to that.
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
@@ -84,7 +85,7 @@ public final class DexIndex implements RangeIndex {
     return new DexSession(this, layout.capacity());
   }
 
-  /** Returns the partitions as this process knows them. */
+  /** Returns the partitions that this process knows; those in the pool may be newer. */
   @Override
   public Partitioning partitioning() {
     return partitions.current();
@@ -98,8 +99,8 @@ public final class DexIndex implements RangeIndex {
   /**
    * {@inheritDoc}
    *
-   * <p>To be called before other processes join. Partitions become ranges with about equal numbers
-   * of leaves.
+   * <p>Must be called before other processes join. Changes the partitions to ranges with about
+   * equal numbers of leaves.
    */
   @Override
   public long bulkLoad(EntrySource entries, double fill) {
@@ -109,12 +110,12 @@ public final class DexIndex implements RangeIndex {
   }
 
   /**
-   * Moves the boundary between a compute server's range and the one below it. The one that loses
-   * keys must live in this process.
+   * Moves the boundary between a compute server's range and the one below it. The compute server
+   * that loses keys must live in this process.
    *
    * @param server the compute server whose range starts at the boundary
    * @param low the key to move the boundary to; rounded down to a fence between leaves
-   * @return the least key of the server from now on, the same as before where no fence lies between
+   * @return the least key of the server from now on; unchanged if no fence lies between
    * @throws IllegalArgumentException if {@code low} lies outside both ranges
    */
   public long moveBoundary(int server, long low) {
@@ -123,7 +124,7 @@ public final class DexIndex implements RangeIndex {
 
   /**
    * Gives the upper part of a compute server's range to a new compute server in this process. The
-   * one that is split must live here, too.
+   * compute server that is split must live here, too.
    *
    * @param server the compute server to split
    * @param key where the new range starts; rounded down to a fence between leaves
@@ -134,9 +135,9 @@ public final class DexIndex implements RangeIndex {
   }
 
   /**
-   * Adds a compute server to this process, which takes over about half of another's range.
+   * Adds a compute server to this process; it gets about half of another's range.
    *
-   * @param from the compute server to take from, which must live here, too
+   * @param from the compute server that loses the keys; it must live in this process
    * @return the new compute server's number, or -1 if the range is a single leaf
    */
   public int addComputeServer(int from) {
@@ -144,28 +145,33 @@ public final class DexIndex implements RangeIndex {
   }
 
   /**
-   * Removes a compute server of this process. Its range goes to the one below, or, if it is the
-   * lowest, to the one above.
+   * Removes a compute server of this process. Its range goes to the owner of the range below, or,
+   * for the lowest range, to the owner of the range above.
    *
-   * @throws IllegalArgumentException if it is the only one
+   * @throws IllegalArgumentException if it is the only one, or does not live in this process
    */
   public void removeComputeServer(int server) {
     partitions.remove(server);
   }
 
-  /** Waits until a key has an owner in this process, or finds out that it has none. */
+  /**
+   * Waits until a key has an owner in this process; throws if the key belongs to another process.
+   */
   void awaitOwner(Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
     partitions.awaitOwner(seen, key, owner, isLocal, attempt);
   }
 
-  /** Opens a worker of a compute server, or returns {@code null} if it does not live here. */
+  /**
+   * Opens a worker of a compute server; returns {@code null} if the compute server does not live
+   * here.
+   */
   @Nullable PartitionWorker worker(int number) {
     partitions.checkOpen();
     ComputeServer server = members.find(number);
     return server == null ? null : members.worker(server);
   }
 
-  /** Ends a worker. */
+  /** Closes a worker. */
   void retire(PartitionWorker worker) {
     members.retire(worker);
   }
@@ -193,13 +199,15 @@ public final class DexIndex implements RangeIndex {
   /**
    * {@inheritDoc}
    *
-   * <p>Waits for operations that are under way, but for no change of partitions in another process.
+   * <p>Waits for operations that are under way, but not for a change of partitions in another
+   * process.
    *
-   * @throws pando.fabric.MemoryServerLostException if some nodes could not be written back, as
-   *     their memory server is lost; all others are, and the index is closed
-   * @throws pando.fabric.PandoException if something could not be written back or given back; the
-   *     index is open, has lost nothing, and can be closed again
-   * @throws IllegalStateException if the fabric is closed: what was not written back is lost
+   * @throws pando.fabric.MemoryServerLostException if some nodes could not be written back because
+   *     their memory server is lost; all others were written, and the index is closed
+   * @throws pando.fabric.PandoException if another node could not be written back or freed; the
+   *     index stays open, has lost nothing, and can be closed again
+   * @throws IllegalStateException if the fabric is closed; nodes that were not written back are
+   *     lost
    */
   @Override
   public void close() {

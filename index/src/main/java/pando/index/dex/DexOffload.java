@@ -13,11 +13,11 @@ import pando.index.session.Operation;
 
 /**
  * The memory server's side of offloading: finishes a get, put, update or remove in a subtree that
- * it holds (DEX section 6). The caller has claimed the subtree's root, so nobody else reads or
- * writes below it meanwhile. Falls back where a leaf would have to be split, or a path leaves this
- * memory server.
+ * it holds (DEX section 6). The calling worker has claimed the subtree's root, so no other worker
+ * reads or writes below it meanwhile. Falls back, without an effect, if a leaf would have to be
+ * split or a path leaves this memory server.
  *
- * <p>Takes no lock and touches no word that verbs act on atomically. Thread-safe.
+ * <p>Takes no lock, and accesses no word that verbs change by atomics. Thread-safe.
  */
 public final class DexOffload implements CallHandler {
   static final int FUNCTION = FIRST_FUNCTION;

@@ -11,12 +11,12 @@ import pando.index.settings.SystemOptions;
 
 /**
  * The settings of a DEX index, with the paper's constants as defaults where it gives them.
- * Immutable; {@link #documentation()} lists every setting by the name that {@link #with(String,
+ * Immutable. {@link #documentation()} lists every setting by the name that {@link #with(String,
  * String)} takes.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class DexOptions extends SystemOptions<DexOptions> {
-  /** Frames that a cache must have, or a path of the tree might not fit. */
+  /** Minimum number of frames of a cache; with fewer, a path of the tree might not fit. */
   public static final int FRAMES_MIN = 64;
 
   private static final Setting SUBTREE_LEVEL =
@@ -41,9 +41,9 @@ public final class DexOptions extends SystemOptions<DexOptions> {
           "0.1",
           0,
           1,
-          "probability that a leaf that was missed is taken into the cache, P_A in the " + "paper");
+          "probability that a missed leaf is admitted to the cache, P_A in the paper");
   private static final Setting CACHING =
-      Setting.flag("caching", "on", "cache leaves, else inner nodes alone");
+      Setting.flag("caching", "on", "cache leaves; off: inner nodes alone");
   private static final Setting OFFLOADING =
       Setting.flag(
           "offloading", "on", "let memory servers finish operations below nodes that were missed");
@@ -53,44 +53,45 @@ public final class DexOptions extends SystemOptions<DexOptions> {
           "50",
           1,
           10_000,
-          "latencies in the averages that decide whether to offload");
+          "latencies in each moving average by which offloading is decided");
   private static final Setting CONTRARY =
       Setting.number(
           "contrary",
           "0.01",
           0,
           1,
-          "probability of doing what the averages speak against, so that both stay " + "current");
+          "probability of taking the choice that looks slower, so that both averages stay current");
   private static final Setting SEARCH_NANOS =
       Setting.integer(
           "search-nanos",
           "40",
           0,
           1_000_000,
-          "estimated time to search a cached node, in ns, for the same decision");
+          "estimated time to search a cached node, in ns, to decide about offloading");
   private static final Setting PATH_COST =
       Setting.number(
           "path-cost",
           "1.2",
           0.01,
           1_000,
-          "estimated cost of the cache beside its READs, a factor, for the same decision");
+          "estimated cost of the cache besides its READs, a factor, to decide about offloading");
   private static final Setting MERGE_SHARE =
       Setting.number(
           "merge-share",
           "0.7",
           0,
           0.9,
-          "fill below which a node is merged with a neighbour that has room");
+          "share of its capacity below which a node is merged with a neighbour that has room");
   private static final Setting MERGED_SHARE =
       Setting.number(
           "merged-share",
           "0.9",
           0.1,
           1,
-          "greatest fill of a node that a merge makes; above merge-share");
+          "greatest share of its capacity that a node has after a merge; above merge-share");
   private static final Setting SESSIONS_MAX =
-      Setting.integer("sessions-max", "256", 1, 4_096, "sessions that can be open at a time");
+      Setting.integer(
+          "sessions-max", "256", 1, 4_096, "maximum number of sessions that are open at a time");
 
   private static final DexOptions DEFAULTS =
       new DexOptions(
@@ -141,7 +142,7 @@ public final class DexOptions extends SystemOptions<DexOptions> {
     }
   }
 
-  /** Returns the paper's settings, and Pando's own where the paper has none. */
+  /** Returns the paper's settings, and Pando's own defaults where the paper gives none. */
   public static DexOptions defaults() {
     return DEFAULTS;
   }
@@ -164,17 +165,17 @@ public final class DexOptions extends SystemOptions<DexOptions> {
     return (int) settings().number(SUBTREE_LEVEL);
   }
 
-  /** Returns the share of the frames that the cooling map holds. */
+  /** Returns the share of the frames that are candidates for eviction. */
   public double coolingShare() {
     return settings().number(COOLING_SHARE);
   }
 
-  /** Returns how many nodes are cooled at a time. */
+  /** Returns the number of nodes that are cooled at a time. */
   public int samples() {
     return (int) settings().number(SAMPLES);
   }
 
-  /** Returns P_A of DEX section 5.4: the chance of a leaf that was missed to be admitted. */
+  /** Returns P_A of DEX section 5.4: the probability that a missed leaf is admitted. */
   public double admission() {
     return settings().number(ADMISSION);
   }
@@ -194,32 +195,37 @@ public final class DexOptions extends SystemOptions<DexOptions> {
     return (int) settings().number(OFFLOAD_WINDOW);
   }
 
-  /** Returns the chance to take the action that looks slower, so that its average stays true. */
+  /**
+   * Returns the probability of taking the choice that looks slower, so that its average stays
+   * current.
+   */
   public double contrary() {
     return settings().number(CONTRARY);
   }
 
-  /** Returns the time to search a cached node, in the estimate of a path of READs. */
+  /** Returns the time to search a cached node, in ns, in the estimate of a path of READs. */
   public int searchNanos() {
     return (int) settings().number(SEARCH_NANOS);
   }
 
-  /** Returns the factor for what the cache costs besides, in the same estimate. */
+  /** Returns the factor for what the cache costs besides the READs, in the same estimate. */
   public double pathCost() {
     return settings().number(PATH_COST);
   }
 
-  /** Returns the share of its capacity below which a node looks for a neighbour to merge with. */
+  /**
+   * Returns the share of its capacity below which a node is merged with a neighbour that has room.
+   */
   public double mergeShare() {
     return settings().number(MERGE_SHARE);
   }
 
-  /** Returns the share that two or three neighbours may hold after becoming one fewer. */
+  /** Returns the greatest share of its capacity that a node may have after a merge. */
   public double mergedShare() {
     return settings().number(MERGED_SHARE);
   }
 
-  /** Returns how many sessions can be open at a time. */
+  /** Returns the maximum number of sessions that are open at a time. */
   public int sessionsMax() {
     return (int) settings().number(SESSIONS_MAX);
   }

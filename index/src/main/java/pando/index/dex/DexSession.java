@@ -7,7 +7,7 @@ import pando.index.Partitioning;
 import pando.index.session.Operation;
 import pando.index.session.RoutedSession;
 
-/** Sends each operation of one thread to the compute server that owns the key. */
+/** One thread's session: sends each operation to the compute server that owns the key. */
 final class DexSession extends RoutedSession<PartitionWorker> {
   private static final int ATTEMPTS_MAX = 1_000;
 
@@ -40,8 +40,8 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   }
 
   /**
-   * Asks one partition after the other. Those that had nothing are looked at once more when another
-   * had something: if their leaves are unchanged, the answer holds for that moment.
+   * Searches one partition after the other. When a partition has the neighbour, the leaves of those
+   * that had none are validated: if they are unchanged, the result is a snapshot.
    */
   @Override
   protected boolean neighbour(long wanted, boolean down) {
@@ -139,7 +139,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
       }
       if (attempt == ATTEMPTS_MAX) {
         throw new StalledException(
-            "the partitions stayed in motion: key=" + wanted + ", attempts=" + attempt);
+            "the partitions kept changing: key=" + wanted + ", attempts=" + attempt);
       }
       index.awaitOwner(partitioning, wanted, owner, worker != null, attempt);
     }
@@ -147,7 +147,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
 
   private @Nullable PartitionWorker open(int owner) {
     checkOpen();
-    // First the one that is stale: sessions are counted.
+    // Close the stale worker first, as the number of open sessions is limited.
     replace(owner, null);
     replace(owner, index.worker(owner));
     return opened(owner);

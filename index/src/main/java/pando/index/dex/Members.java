@@ -10,8 +10,8 @@ import pando.fabric.VerbCounters;
 import pando.index.cache.CacheContext;
 
 /**
- * The compute servers of a process that hold memory, the workers that use them, and the counts of
- * those that are gone. A compute server that was taken out of the index goes with its last worker.
+ * The compute servers of a process that hold memory, their workers, and the counters of closed
+ * ones. A compute server that was removed from the index is closed with its last worker.
  *
  * <p>Thread-safe.
  */
@@ -59,12 +59,12 @@ final class Members {
     return found;
   }
 
-  /** Counts verbs that no worker has issued. */
+  /** Adds verbs that were issued without a worker of a session. */
   synchronized void add(VerbCounters verbs) {
     gone.verbs.add(verbs);
   }
 
-  /** Opens a worker, or returns {@code null} if the compute server is gone. */
+  /** Opens a worker; returns {@code null} if the compute server is no longer in the index. */
   @Nullable PartitionWorker worker(ComputeServer server) {
     if (!use(server)) {
       return null;
@@ -103,7 +103,7 @@ final class Members {
     }
   }
 
-  /** Ends a worker. Does nothing for one that has ended. */
+  /** Closes a worker. Does nothing if it is closed. */
   void retire(PartitionWorker worker) {
     synchronized (this) {
       if (!workers.remove(worker)) {
@@ -115,7 +115,7 @@ final class Members {
     leave(worker.server());
   }
 
-  /** Takes a compute server out: at once where it has no worker, else with its last one. */
+  /** Removes a compute server: at once if it has no worker, else with its last one. */
   synchronized void retire(ComputeServer server) {
     locals.set(server.number, null);
     server.retire();
@@ -131,7 +131,7 @@ final class Members {
     server.close();
   }
 
-  /** Ends everything. Gates are shut, or nobody is inside. */
+  /** Closes all compute servers. Gates must be shut, or no operation under way. */
   synchronized void closeAll() {
     users.keySet().forEach(server -> server.gate.close());
     for (PartitionWorker worker : workers) {

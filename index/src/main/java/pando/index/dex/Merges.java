@@ -9,32 +9,34 @@ import pando.index.cache.Swizzles;
 import pando.index.node.NodeLayout;
 
 /**
- * Makes one node fewer where neighbours have become empty enough, and gives its place back to the
- * pool.
+ * Merges a node into its neighbours if they have become empty enough, and frees it.
  *
  * <p>Belongs to one worker.
  */
 final class Merges {
   /*
-   * A node that a removal leaves below the merge share looks at its neighbours below the same parent:
-   * two become one, or three become two, where those then are filled to the merged share at most. So
-   * a tree that shrinks keeps about the fill it had, which two-way merges alone would not do: they
-   * leave half-empty nodes between full ones.
+   * When a removal leaves a node below the merge share, its neighbours below the same parent are
+   * checked: two nodes become one, or three become two, if each is then filled to at most the
+   * merged share. So a shrinking tree keeps about its fill. Two-way merges alone would leave
+   * half-empty nodes between full ones.
    *
-   * Only nodes of the compute server's own are merged. Inner nodes at or below level M must be on one
-   * memory server, or a subtree would be torn between two, except that a last child may move: left
-   * alone, empty subtrees would never go. What does not fit is left for a later removal: a merge is
-   * never owed. The parent may be shared; then its remote lock is taken and its copy compared, as
-   * for a split.
+   * Only private nodes are merged. Inner nodes at or below level M must be on one memory server, or
+   * a subtree would be spread over two; only a last child may move, as empty subtrees would
+   * otherwise never be freed. What does not fit is left to a later removal: no merge is obligatory.
+   * The parent may be shared; then its remote lock is taken and its copy is compared with the
+   * pool's, as for a split.
    */
 
-  /** Steps of a node's capacity at which a leaf that gets emptier looks at its neighbours. */
+  /**
+   * Number of fill levels, evenly spaced over a node's capacity, at which a shrinking leaf checks
+   * its neighbours.
+   */
   private static final int CHECKS_PER_NODE = 16;
 
   private static final int ATTEMPTS_MAX = 4;
   private static final int ANYWHERE = -1;
 
-  /** Scratch nodes that {@link SharedNodes} leaves alone. */
+  /** Number of a scratch node that {@link SharedNodes} does not use. */
   private static final int LEFT = 1;
 
   private static final int MIDDLE = 2;
@@ -81,12 +83,15 @@ final class Merges {
     this.checkEvery = Math.max(1, layout.capacity() / CHECKS_PER_NODE);
   }
 
-  /** Returns whether a leaf with so many entries left should look for a neighbour. */
+  /** Returns whether a merge should be tried for a leaf with so many entries left. */
   boolean isDue(int entries) {
     return entries < sparse && entries % checkEvery == 0;
   }
 
-  /** Merges the key's leaf if it can be, and then its ancestors as far as they can be. */
+  /**
+   * Merges the key's leaf if possible, and then its ancestors, up to the first that cannot be
+   * merged.
+   */
   void merge(long key) {
     int level = 0;
     while (mergeLevel(key, level)) {
@@ -97,7 +102,7 @@ final class Merges {
     }
   }
 
-  /** Merges the key's node at a level; {@code true} where its parent may be merged in turn. */
+  /** Merges the key's node at a level; returns {@code true} if its parent may be merged in turn. */
   private boolean mergeLevel(long key, int level) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       if (!findNeighbours(key, level)) {
@@ -111,7 +116,10 @@ final class Merges {
     return false;
   }
 
-  /** Brings the key's node and its neighbours into the cache; {@code false} if none will do. */
+  /**
+   * Fetches the key's node and its neighbours into the cache; returns {@code false} if no neighbour
+   * is suitable.
+   */
   private boolean findNeighbours(long key, int level) {
     descent.find(key, level, true, 0);
     middle = descent.node;
@@ -155,7 +163,10 @@ final class Merges {
     return near && !server.isShared(node) ? node : Frames.NONE;
   }
 
-  /** Locks parent, neighbours and node, if all are still where they were. */
+  /**
+   * Locks parent, neighbours and node; returns {@code false} if one of them has changed since it
+   * was found.
+   */
   private boolean lockAll() {
     if (!Frames.upgrade(memory, parent, parentVersion)) {
       return false;
@@ -182,7 +193,10 @@ final class Merges {
         && layout.slot(memory, parent, at) == GlobalAddress.swizzled(node);
   }
 
-  /** Merges what is locked if it fits, and unlocks it; {@code true} if the parent may follow. */
+  /**
+   * Merges the locked nodes if their entries fit, and unlocks them; returns {@code true} if the
+   * parent may be merged in turn.
+   */
   private boolean mergeLocked(long key) {
     int toLeft = chooseNeighbours();
     boolean shared = server.isShared(parent);
@@ -215,9 +229,9 @@ final class Merges {
   }
 
   /**
-   * Chooses the neighbours that take the node's entries, and lets go of the other.
+   * Chooses the neighbours that take the node's entries, and unlocks the other.
    *
-   * @return how many entries go to the left one, -1 if they fit nowhere
+   * @return number of entries that go to the left neighbour, -1 if the entries do not fit
    */
   private int chooseNeighbours() {
     int entries = NodeLayout.count(memory, middle);
@@ -247,9 +261,12 @@ final class Merges {
     return Frames.NONE;
   }
 
-  /** Writes the neighbours as they will be, before the shared parent forgets the node. */
+  /**
+   * Writes the merged images of the neighbours to the pool, before the shared parent loses its
+   * pointer to the node.
+   */
   private void writeNeighbours(int toLeft) {
-    // Until it does, they are written back as they are.
+    // Until then, the cached neighbours must be written back as they are now.
     setDirty(left, true);
     setDirty(right, true);
     long newLeft = copy(left, LEFT);
@@ -276,7 +293,7 @@ final class Merges {
     }
   }
 
-  /** Takes the node out of the cached tree. */
+  /** Removes the node from the cached tree. */
   private void unlink(int toLeft) {
     merged = true;
     long boundary = move(left, middle, right, toLeft);
@@ -304,7 +321,7 @@ final class Merges {
   /**
    * Divides the middle node's entries among its neighbours.
    *
-   * @return the low fence of the right one from now on
+   * @return the new low fence of the right one
    */
   private long move(long lower, long emptied, long upper, int toLeft) {
     int toRight = NodeLayout.count(memory, emptied) - toLeft;
@@ -354,7 +371,7 @@ final class Merges {
     }
   }
 
-  /** Takes a level off the tree where the root has only one child left. */
+  /** Removes the root if it has only one child left. */
   private void shrink(long key) {
     descent.find(key, NodeLayout.LEVELS_MAX, true, 0);
     if (NodeLayout.count(memory, descent.node) == 1 && NodeLayout.level(memory, descent.node) > 1) {

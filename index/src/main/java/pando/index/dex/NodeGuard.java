@@ -7,7 +7,7 @@ import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 import pando.index.pool.NodePlaces;
 
-/** Knows what a node of this pool can look like, and where one can be. */
+/** Checks nodes that were read from the pool, and the addresses in them. */
 final class NodeGuard {
   private final NodeLayout layout;
   private final NodePlaces places;
@@ -22,9 +22,9 @@ final class NodeGuard {
   }
 
   /**
-   * Checks a node that came from the pool before anything in it is followed.
+   * Checks a node that was read from the pool, before any pointer in it is followed.
    *
-   * @return {@code null} where all is well, else what is wrong
+   * @return {@code null} if the node is sound, else the problem
    */
   @Nullable String check(MemorySegment memory, long node, long address, int level) {
     String problem = NodeCheck.image(layout, memory, node, address, level);

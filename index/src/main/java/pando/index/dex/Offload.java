@@ -20,16 +20,19 @@ import pando.index.session.Operation;
  * </pre>
  */
 final class Offload {
-  /** The operation would change the tree's structure, or leave the memory server. */
+  /**
+   * Status: not done, as the operation would change the tree's structure or leave the memory
+   * server.
+   */
   static final long FALLBACK = 0;
 
-  /** Done, and the key was there before. */
+  /** Status: done, and the key was there before. */
   static final long FOUND = 1;
 
-  /** Done, and the key was not there before. */
+  /** Status: done, and the key was not there before. */
   static final long ABSENT = 2;
 
-  /** A node on the way is damaged; the response names it. */
+  /** Status: not done, as a node on the path is damaged; the response has its address. */
   static final long CORRUPT = 3;
 
   static final int OPERATION = 0;
@@ -57,10 +60,10 @@ final class Offload {
   private long key;
   private long value;
 
-  /** Operations finished by a memory server. */
+  /** Operations that a memory server finished. */
   long offloads;
 
-  /** Operations that came back undone. */
+  /** Operations that the memory server returned without an effect. */
   long fallbacks;
 
   Offload(CacheContext context, int nodeBytes) {
@@ -78,7 +81,7 @@ final class Offload {
     this.value = value;
   }
 
-  /** Offers nothing any more. */
+  /** Withdraws the offer, if any. */
   void withdraw() {
     offered = false;
   }
@@ -88,9 +91,9 @@ final class Offload {
   }
 
   /**
-   * Asks for the offered operation to be finished below a node.
+   * Asks the memory server of a node to finish the offered operation below it.
    *
-   * @return whether it was; else it has had no effect, and is no longer on offer
+   * @return whether it did; if not, the operation had no effect, and is no longer offered
    */
   boolean call(long node, int level) {
     set(OPERATION, operation.code);
@@ -134,12 +137,15 @@ final class Offload {
     return get(FOUND_VALUE);
   }
 
-  /** Returns the address of the leaf that was changed, or {@link GlobalAddress#NULL}. */
+  /**
+   * Returns the address of the leaf that the memory server changed, {@link GlobalAddress#NULL} if
+   * none.
+   */
   long changedNode() {
     return get(CHANGED);
   }
 
-  /** Returns the entries that the leaf holds now. */
+  /** Returns the number of entries that the leaf has now. */
   int entriesLeft() {
     return (int) get(ENTRIES);
   }

@@ -3,12 +3,12 @@ package pando.index.dex;
 import java.util.random.RandomGenerator;
 
 /**
- * Decides whether the rest of an operation goes to the memory server (DEX section 6.1): by moving
- * averages of what a READ and a CALL took lately, and now and then against them, so that both stay
- * true. Belongs to one worker.
+ * Decides whether the rest of an operation is offloaded to the memory server (DEX section 6.1):
+ * compares moving averages of the latencies of READs and CALLs. Sometimes takes the slower choice,
+ * so that both averages stay current. Belongs to one worker.
  */
 final class OffloadPolicy {
-  /** READs are timed one in so many, since reading the clock is not free. */
+  /** One READ in so many is timed, as reading the clock is not free. */
   private static final int READS_PER_SAMPLE = 8;
 
   private final boolean enabled;
@@ -35,9 +35,9 @@ final class OffloadPolicy {
   }
 
   /**
-   * Tells whether to offload.
+   * Returns whether to offload.
    *
-   * @param missing nodes from the missed one to the leaf, both counted
+   * @param missing number of levels from the missed node down to the leaf, both counted
    */
   boolean prefersCall(int missing) {
     boolean cheaper =

@@ -13,7 +13,7 @@ import pando.index.session.Operation;
  * gate, and the server owns the keys.
  */
 final class PartitionWorker {
-  /** What an attempt on a leaf comes to. */
+  /** Results of an attempt on a leaf. */
   private static final int FOUND = 0;
 
   private static final int ABSENT = 1;
@@ -269,14 +269,14 @@ final class PartitionWorker {
     try {
       merges.merge(wanted);
     } catch (PandoException e) {
-      // The removal is done, and a merge is never owed: an operation on the neighbour fails the
+      // The removal is done, and no merge is obligatory; an operation on the neighbour fails in the
       // same way.
     }
   }
 
   /**
-   * Finds the greatest key at or below {@code wanted} that the server owns. Where there is none,
-   * {@link #isTrailCurrent} tells later whether that is still so.
+   * Finds the greatest key at or below {@code wanted} that the server owns. If there is none,
+   * {@link #isTrailCurrent} returns later whether that still holds.
    */
   boolean floor(long wanted) {
     return edge(wanted, true);
@@ -312,7 +312,7 @@ final class PartitionWorker {
     }
   }
 
-  /** Looks in one leaf; where it has no such key, the leaf joins the trail. */
+  /** Searches one leaf; if it has no such key, the leaf is added to the trail. */
   private int edgeInLeaf(long probe, boolean down, int attempt) {
     int outcome = descent.find(probe, !trail.isEmpty(), attempt);
     boolean found = lookForEdge(probe, down);
@@ -321,7 +321,7 @@ final class PartitionWorker {
       if (found) {
         return FOUND;
       }
-      // Only a cached leaf can join the trail.
+      // Only a cached leaf can be added to the trail.
       descent.find(probe, true, attempt);
       found = lookForEdge(probe, down);
     }
@@ -351,10 +351,10 @@ final class PartitionWorker {
   }
 
   /**
-   * Copies the entries of one leaf, as of one moment: those from {@code from} to {@code to} in the
-   * leaf of {@code from}.
+   * Copies a snapshot of one leaf's entries: those from {@code from} to {@code to} in the leaf of
+   * {@code from}.
    *
-   * @param max entries at the most, and the room in both arrays
+   * @param max maximum number of entries, and the length of both arrays
    * @return the number of entries; {@link #resume} is the greatest key that the leaf covers
    */
   int copyLeaf(long from, long to, int max, long[] keys, long[] values) {
@@ -386,7 +386,7 @@ final class PartitionWorker {
     return entries;
   }
 
-  /** Returns where the leaf that was looked at last ends. */
+  /** Returns the greatest key that the leaf read last covers. */
   long resume() {
     return resume;
   }

@@ -19,17 +19,19 @@ import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
 
 /**
- * The partitions as this process knows them, and all that changes them, or its compute servers, as
- * a whole.
+ * The partitions that this process knows, and the changes of partitions and compute servers.
  *
- * <p>A change takes the lock of the partition table, then this process's turn. The end of the index
- * takes the turn alone: caches are written back while ranges stay as they are, so it need not wait
- * for a holder of the lock in another process. Thread-safe.
+ * <p>A change takes the lock of the partition table in the pool, then the turn, a lock of this
+ * process. Closing the index takes the turn alone: it writes caches back and changes no range, so
+ * it need not wait for a holder of the table's lock in another process. Thread-safe.
  */
 final class Partitions {
   private static final int PAUSE_ATTEMPT = 64;
 
-  /** In time, not in attempts: a thread that is interrupted does not sleep between attempts. */
+  /**
+   * Maximum wait for the turn. The limit is a time, not a number of attempts, as an interrupted
+   * thread does not sleep between attempts.
+   */
   private static final long TURN_NANOS_MAX = 100_000_000_000L;
 
   private final Fabric fabric;
@@ -62,7 +64,7 @@ final class Partitions {
     return new Topology(fabric, options, layout, members);
   }
 
-  /** This process's turn to change its compute servers. */
+  /** The turn: held by the one thread of this process that changes its compute servers. */
   private final class Turn implements AutoCloseable {
     Turn(Worker worker) {
       long start = worker.nanoTime();
@@ -94,7 +96,10 @@ final class Partitions {
     }
   }
 
-  /** Compute servers that let no operation in until the end, and then on the current ranges. */
+  /**
+   * Compute servers whose gates are shut until this is closed, which resumes them with the current
+   * ranges.
+   */
   private final class Quiesced implements AutoCloseable {
     private final List<ComputeServer> servers;
     private int shut;
@@ -115,7 +120,10 @@ final class Partitions {
       }
     }
 
-    /** Empties the caches. Where a node cannot be written back all others are, and stay cached. */
+    /**
+     * Empties the caches. If a node cannot be written back, all others are written and every cache
+     * stays as it is.
+     */
     void empty() {
       PandoException failure = null;
       for (ComputeServer server : servers) {
@@ -137,9 +145,9 @@ final class Partitions {
     }
   }
 
-  // Begin and end.
+  // Create, join and close.
 
-  /** Makes an empty index. The pool has it once it can be joined. */
+  /** Makes an empty index. The pool is marked as holding it once it can be joined. */
   void make(int first, int count) {
     try (Topology topology = topology()) {
       topology.lock();
@@ -200,7 +208,9 @@ final class Partitions {
     }
   }
 
-  /** Ends what was begun, after a failure; another failure joins the first. */
+  /**
+   * Releases what a failed start has made; further failures are added to the first as suppressed.
+   */
   private void abandon(Throwable failure) {
     try {
       members.locals().forEach(ComputeServer::trim);
@@ -219,7 +229,7 @@ final class Partitions {
     try {
       topology = topology();
     } catch (IllegalStateException e) {
-      // The fabric is closed: nothing can be written back any more.
+      // The fabric is closed, so nothing can be written back any more.
       closed = true;
       members.closeAll();
       throw e;
@@ -232,7 +242,10 @@ final class Partitions {
     }
   }
 
-  /** Ends the index; after a failure it is open, but where what is dirty can go nowhere. */
+  /**
+   * Closes the index. After a failure it stays open, unless the memory server of every node that is
+   * still dirty is lost.
+   */
   private void end(Worker worker) {
     MemoryServerLostException lost = null;
     try (Quiesced all = new Quiesced(members.locals(), worker)) {
@@ -324,7 +337,10 @@ final class Partitions {
     });
   }
 
-  /** Adds a compute server that gets a part of another's range; returns -1 where it gets none. */
+  /**
+   * Adds a compute server that gets a part of another's range; returns its number, -1 if there is
+   * no fence to split at.
+   */
   private int add(
       Topology topology,
       Repartitioning change,
@@ -365,7 +381,7 @@ final class Partitions {
     });
   }
 
-  /** Starts a change of the partitions, after what other processes have changed was followed. */
+  /** Starts a change of the partitions, after adopting the changes of other processes. */
   private Repartitioning begin(Topology topology) {
     Repartitioning change = new Repartitioning(topology);
     if (change.before().epoch() != current.epoch()) {
@@ -385,7 +401,7 @@ final class Partitions {
     }
   }
 
-  /** Puts partitions into force. */
+  /** Writes new partitions to the pool and adopts them here. */
   private void publish(Topology topology, Partitioning after) {
     if (after.epoch() == current.epoch()) {
       return;
@@ -399,7 +415,7 @@ final class Partitions {
     current = after;
   }
 
-  /** Finds out what the pool has, where nobody knows whether a change took effect. */
+  /** Reads which partitions the pool has, after a change of unknown outcome. */
   private void followPool(Catalogue catalogue, Throwable failure) {
     try {
       current = catalogue.readPartitioning();
@@ -408,7 +424,9 @@ final class Partitions {
     }
   }
 
-  /** Waits until a key has an owner in this process, or finds out that it has none. */
+  /**
+   * Waits until a key has an owner in this process; throws if the key belongs to another process.
+   */
   void awaitOwner(Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
     checkOpen();
     if (current == seen) {
@@ -432,7 +450,7 @@ final class Partitions {
     }
   }
 
-  /** Follows a change that another process made. */
+  /** Adopts a change that another process made. */
   private void adopt(Topology topology, Partitioning found) {
     List<ComputeServer> concerned =
         members.locals().stream().filter(server -> !server.hasRange(found)).toList();

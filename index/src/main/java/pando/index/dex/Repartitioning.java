@@ -4,16 +4,16 @@ import pando.index.Partitioning;
 
 /**
  * One change of the partitions while operations run (DEX section 4): the compute servers concerned
- * write back their caches and stay shut until the new table is in the pool.
+ * write back their caches, and their gates stay shut until the new table is in the pool.
  *
- * <p>Bounds of ranges are fences of leaves, so they are chosen in the pool, once nobody can split
- * or merge leaves there any more.
+ * <p>Bounds of ranges are fences of leaves, so they are chosen in the pool, once no session can
+ * split or merge leaves there any more.
  */
 final class Repartitioning {
   private final Topology topology;
   private final Partitioning before;
 
-  /** Starts from the table in the pool, whose lock the topology holds. */
+  /** Starts from the partition table in the pool; {@code topology} holds its lock. */
   Repartitioning(Topology topology) {
     this.topology = topology;
     this.before = topology.catalogue().readPartitioning();
@@ -28,7 +28,7 @@ final class Repartitioning {
     return before.rangeOfServer(server);
   }
 
-  /** Returns which compute server loses keys where the low bound of a range moves to a key. */
+  /** Returns the compute server that loses keys when the low bound of a range moves to a key. */
   int giver(int range, long low) {
     if (range == 0 || low <= before.lowOfRange(range - 1) || low > before.highOfRange(range)) {
       throw new IllegalArgumentException(

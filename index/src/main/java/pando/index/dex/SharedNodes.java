@@ -20,36 +20,42 @@ import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 
 /**
- * The nodes in the pool that several compute servers share: how they are locked, read and written
- * (DEX section 4).
+ * Locks, reads and writes the nodes in the pool that several compute servers share (DEX section 4).
  *
  * <p>Belongs to one worker of one compute server.
  */
 final class SharedNodes {
   /*
-   * A shared node in the pool is always current: whoever changes it holds its remote lock, a CAS on
-   * its lock word, and writes the new image and the unlocked word in one doorbell list. A cached copy
-   * may be old, is never dirty, and keeps the checksum of the image it was made from; the copy is
-   * current exactly when that checksum still is the pool's.
+   * A shared node in the pool is always current: a worker that changes it takes its remote lock by
+   * a CAS on its lock word, and writes the new image and the unlocked word in one doorbell list. A
+   * cached copy may be old, is never dirty, and keeps the checksum of the image it was made from;
+   * the copy is current exactly if that checksum equals the pool's.
    *
-   * Readers take no lock: a READ that overlaps a WRITE may return parts of both, which the checksum
-   * tells, and is done again. That costs one READ where an optimistic lock would cost three. An image
-   * that stays torn is damaged.
+   * Readers take no lock: a READ that overlaps a WRITE may return parts of both images; the
+   * checksum detects this, and the READ is repeated. That costs one READ where an optimistic lock
+   * would cost three. An image that stays torn is damaged.
    *
    * The lock word belongs to the place, not to the node: a node that is allocated where another was
-   * freed finds the word there and does not touch it. So a compute server that locks a node which it
-   * knows from an old copy does no harm; after locking it sees that the node is another, and lets go.
+   * freed inherits its word and does not overwrite it. So a compute server that locks a node which
+   * it knows from an old copy does no harm; after locking it detects that the node is another, and
+   * unlocks.
    */
 
-  /** The scratch node that is used here; a caller has the others. */
+  /** Number of the scratch node that is used here; callers may use the others. */
   static final int FRESH = 0;
 
   private static final int ATTEMPTS_MAX = 10_000;
 
-  /** Looks at a lock that somebody holds while he splits: seconds, where he needs microseconds. */
+  /**
+   * READs of a locked node until it counts as stuck: seconds, while a split holds the lock for
+   * microseconds.
+   */
   private static final int SETTLING_MAX = 2_000;
 
-  /** READs of a torn image: a tenth of a second, where a WRITE takes a microsecond. */
+  /**
+   * READs of a torn image until it counts as damaged: a tenth of a second, while a WRITE takes a
+   * microsecond.
+   */
   private static final int READS_MAX = 200;
 
   private static final int HELD_MAX = 4;
@@ -77,9 +83,9 @@ final class SharedNodes {
   }
 
   /**
-   * Reads a shared node until its image is whole.
+   * Reads a shared node, and repeats the READ until the image is whole.
    *
-   * @return {@code null} if it is the node, else what tells that it is another
+   * @return {@code null} if it is the expected node, else how it differs
    * @throws CorruptNodeException if the image stays torn
    */
   @Nullable String read(long address, long target, int level) {
@@ -96,15 +102,17 @@ final class SharedNodes {
   }
 
   /**
-   * Reads a shared node as {@link #read}, after whoever has locked it is done. A split writes the
-   * parent before the child: whoever has seen the parent's new image must wait for the child's.
+   * Reads a shared node as {@link #read}, while it is not locked; waits for the holder of its lock.
+   * A split writes the parent before the child, so a reader of the parent's new image must wait for
+   * the child's.
    *
    * @throws StalledException if it stays locked
    */
   @Nullable String readSettled(long address, long target, int level) {
     long lock = context.message();
     for (int attempt = 0; attempt < SETTLING_MAX; attempt++) {
-      // In this order: what is read after the lock was seen free is what its last holder wrote.
+      // In this order: an image that is read after an unlocked word is the one that the last holder
+      // wrote.
       list.clear().read(address + NodeLayout.LOCK, lock, Long.BYTES);
       worker.post(layout.readImage(list, address, target));
       if (memory.get(LONG, lock) == 0) {
@@ -117,8 +125,8 @@ final class SharedNodes {
   }
 
   /**
-   * Reads a node whose lock is held, as is its parent's if it has one: it can be no other than the
-   * one expected.
+   * Reads a node whose lock the caller holds, as well as its parent's if it has one. So the node
+   * must be the expected one; anything else is damage.
    */
   void readLocked(long address, long target, int level, long low, long high) {
     String problem = read(address, target, level);
@@ -135,7 +143,7 @@ final class SharedNodes {
         && layout.computeChecksum(memory, node) == NodeLayout.checksum(memory, node);
   }
 
-  /** Takes a remote lock, and waits for it. */
+  /** Takes a remote lock; waits if it is held. */
   void lock(long address) {
     long found = 0;
     hold(address);
@@ -163,10 +171,10 @@ final class SharedNodes {
   }
 
   /**
-   * Takes the remote lock of a shared node of which the caller has locked the cached copy.
+   * Takes the remote lock of a shared node; the caller has locked its cached copy. Does not wait.
    *
-   * @return whether the lock is held and the copy is current; else nothing is held, and the caller
-   *     lets go of the copy, refreshes and restarts
+   * @return whether the remote lock is held and the copy is current; else the remote lock is not
+   *     held, and the caller unlocks the copy, refreshes and restarts
    */
   boolean lockCurrent(long node) {
     long address = NodeLayout.address(memory, node);
@@ -198,7 +206,8 @@ final class SharedNodes {
   }
 
   /**
-   * Unlocks every node that is locked or may be, after a failure; another failure joins the first.
+   * Unlocks, after a failure, every node that is locked or may be; further failures are added to
+   * the first as suppressed.
    */
   void abandon(Throwable failure) {
     while (heldCount > 0) {
@@ -210,7 +219,7 @@ final class SharedNodes {
     }
   }
 
-  /** Notes a lock, before the verb that takes it: its answer may be lost. */
+  /** Records a lock before the verb that takes it, as the verb's answer may be lost. */
   private void hold(long address) {
     held[heldCount++] = address;
   }
@@ -244,7 +253,7 @@ final class SharedNodes {
     }
   }
 
-  /** Unlocks a node if this worker has it locked. */
+  /** Unlocks a node if this worker holds its lock. */
   private void takeBack(long address) {
     Retry.untilDone(worker, () -> worker.cas(address + NodeLayout.LOCK, owner, 0));
   }
@@ -270,7 +279,10 @@ final class SharedNodes {
     worker.post(list);
   }
 
-  /** The unlock is the end of its list: where it took effect, so did the WRITE of the image. */
+  /**
+   * Repeats the list only if the lock is still held: the unlock ends the list, so if it took
+   * effect, the WRITE of the image did, too.
+   */
   private void writeAndUnlockIfLocked(long address, long image) {
     if (worker.cas(address + NodeLayout.LOCK, owner, owner) == owner) {
       postImageAndUnlock(address, image);

@@ -14,17 +14,18 @@ import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
 
 /**
- * Keeps one compute server's copies of shared nodes from growing too old: they are read again where
- * they lead astray (lazy refresh, DEX section 4).
+ * Refreshes one compute server's cached copies of shared nodes: a copy is read again when it has
+ * led astray (lazy refresh, DEX section 4).
  *
  * <p>Belongs to one worker of one compute server.
  */
 final class SharedPath {
   /*
-   * A refresh that meets a change goes on into every shared child that is cached below it. Otherwise a
-   * child's old copy would keep nodes which the fresh parent says are below another child, one that is
-   * perhaps not shared and not cached; a memory server that worked there would not see what is dirty
-   * here. Offloading waits from before a refresh until its orphans are attached again.
+   * When a refresh finds a changed node, it also refreshes every shared child that is cached below
+   * it. Otherwise a child's old copy would keep nodes that, by the fresh parent, are below another
+   * child, which may be neither shared nor cached; a memory server that finished an operation there
+   * would miss the dirty nodes here. So no worker offloads from before a refresh until its orphans
+   * are attached again.
    */
 
   private static final int ATTEMPTS_MAX = 10_000;
@@ -44,7 +45,7 @@ final class SharedPath {
   private long[] pending = {};
   private int pendingCount;
 
-  /** A node on the path whose place the last refresh found taken by another. */
+  /** Address of a node on the path at which the last refresh found another node. */
   private long strange;
 
   private @Nullable String strangeness;
@@ -64,12 +65,12 @@ final class SharedPath {
   }
 
   /**
-   * Brings the cached copies of the shared nodes on the way to a key up to date, and of those
-   * beside it whose parents changed. Children that a copy no longer points to become orphans, to be
-   * had from {@link #nextOrphan}.
+   * Refreshes the cached copies of the shared nodes on the path to a key, and of those below a node
+   * on it that changed. Children to which a copy no longer points become orphans, which {@link
+   * #nextOrphan} returns.
    *
-   * @throws StalledException if a copy stays in use; offloading must not go on then
-   * @throws CorruptNodeException if a node on the way is damaged; likewise
+   * @throws StalledException if a copy stays in use; then offloading must stay off
+   * @throws CorruptNodeException if a node on the path is damaged; then offloading must stay off
    */
   void refresh(long key) {
     strangeness = null;
@@ -86,7 +87,10 @@ final class SharedPath {
     refreshPending();
   }
 
-  /** A node that is no more is soon forgotten by the node above; else that one is damaged. */
+  /**
+   * Counts refreshes that find another node on the path. The parent of a freed node soon loses its
+   * pointer to it; a parent that keeps the pointer is damaged.
+   */
   private void countStrange() {
     strangeRefreshes = strangeness == null ? 0 : strangeRefreshes + 1;
     if (strangeness != null && strangeRefreshes == STRANGE_MAX) {
@@ -95,7 +99,7 @@ final class SharedPath {
     }
   }
 
-  /** Brings the copy of the child of a cached node on the way to a key up to date. */
+  /** Refreshes the copy of a cached node's child on the path to a key. */
   void refreshChild(long node, long key) {
     long child = cachedChild(node, key);
     if (child != Frames.NONE) {
@@ -105,10 +109,10 @@ final class SharedPath {
   }
 
   /**
-   * Drops the copy of a shared node that is no more, unless it is in use, where another node has
-   * taken its address.
+   * Drops the copy of a freed shared node whose address another node has now, unless the copy is in
+   * use.
    *
-   * @param level of the node that has
+   * @param level of the node that has the address now
    */
   void dropOld(long address, int level) {
     reserve();
@@ -124,7 +128,7 @@ final class SharedPath {
     refreshPending();
   }
 
-  /** Moves to the next orphan that a refresh left behind; {@code false} when there is none. */
+  /** Moves to the next orphan of a refresh; returns {@code false} if there is none. */
   boolean nextOrphan() {
     if (orphans == 0) {
       return false;
@@ -133,17 +137,20 @@ final class SharedPath {
     return true;
   }
 
-  /** Returns the least key of the present orphan that this compute server owns. */
+  /** Returns the least key of the current orphan that this compute server owns. */
   long orphanLow() {
     return orphanLows[orphans];
   }
 
-  /** Returns the level of the present orphan. */
+  /** Returns the level of the current orphan. */
   int orphanLevel() {
     return orphanLevels[orphans];
   }
 
-  /** Makes room for a node's children, before the node is locked: what follows cannot fail. */
+  /**
+   * Makes room in the arrays for a node's children before the node is locked, so that later steps
+   * cannot fail.
+   */
   private void reserve() {
     int more = layout.capacity() + 1;
     if (orphans + more > orphanLows.length) {
@@ -161,8 +168,8 @@ final class SharedPath {
     orphans++;
     Frames.setParent(memory, child, Frames.NONE);
     if (server.isShared(child)) {
-      // Of what its old copy covers, the part that is this server's may be another node's by now:
-      // then nobody comes by here again, and children it has lost would stay.
+      // The part of its range that this server owns may belong to another node by now. Then no
+      // descent reaches the copy again, and it would keep children that the node has lost.
       addPending(child);
     }
   }
@@ -202,9 +209,10 @@ final class SharedPath {
   }
 
   /**
-   * Brings one copy up to date, if it is of a shared node.
+   * Refreshes one copy, if it is of a shared node.
    *
-   * @return whether it is the node's; {@code false} if the node is no longer there
+   * @return whether the copy is current; {@code false} if its address no longer holds the node, or
+   *     the node is a leaf
    */
   private boolean refreshNode(long node) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -214,7 +222,7 @@ final class SharedPath {
       long copied = NodeLayout.checksum(memory, node);
       boolean isShared = server.isShared(node);
       if (Frames.isLocked(version) && Frames.state(memory, node) == Frames.FREE) {
-        // Evicted since it was noted, and a frame without a node stays locked.
+        // The node was evicted since it was noted; a frame without a node is locked.
         return false;
       }
       if (!Frames.isLocked(version) && Frames.isCurrent(memory, node, version)) {
@@ -243,14 +251,14 @@ final class SharedPath {
             + ATTEMPTS_MAX);
   }
 
-  /** Puts a fresh image in place of a copy, unless the copy is in use. */
+  /** Replaces a copy by a fresh image, unless the copy is in use. */
   private boolean replace(long node, long version, long fresh) {
     reserve();
     if (!Frames.upgrade(memory, node, version)) {
       return false;
     }
     if (Frames.pins(memory, node) != 0) {
-      // A child is on its way through the old pointers.
+      // Another worker fetches a child by one of the old pointers.
       Frames.unlockUnchanged(memory, node);
       return false;
     }
@@ -260,7 +268,10 @@ final class SharedPath {
     return true;
   }
 
-  /** A node that changed may have lost part of a shared child's range to a new child. */
+  /**
+   * Notes all cached children of a changed node: a new child may have got part of a shared child's
+   * range.
+   */
   private void addPendingChildren(long node) {
     int count = NodeLayout.count(memory, node);
     for (int i = 0; i < count; i++) {
@@ -276,10 +287,10 @@ final class SharedPath {
   }
 
   /**
-   * Refreshes the children of all copies that changed, and orphans. One that was evicted meanwhile
-   * has no cached child, and its frame's next node may be refreshed just as well. One that is
-   * damaged concerns nobody on the way to the key; but its copy stays old, so nothing is offloaded
-   * any more.
+   * Refreshes the children of all changed copies, and orphans. A child that was evicted meanwhile
+   * has no cached children; refreshing the node that is in its frame now does no harm. A damaged
+   * child is not on the path to the key, so its damage is not reported here; but its copy stays
+   * old, so nothing is offloaded until the cache is emptied.
    */
   private void refreshPending() {
     while (pendingCount > 0) {
@@ -294,7 +305,7 @@ final class SharedPath {
     }
   }
 
-  /** Drops a shared orphan whose node is no more, unless it is in use. */
+  /** Drops a shared orphan whose node was freed, unless it is in use. */
   private void dropOrphan(long node) {
     reserve();
     if (!Frames.tryLock(memory, node)) {
@@ -324,7 +335,9 @@ final class SharedPath {
     cache.drop(context, copy);
   }
 
-  /** Puts a fresh image into a locked frame, and keeps the pointers to cached children. */
+  /**
+   * Copies a fresh image into a locked frame, and keeps the swizzled pointers to cached children.
+   */
   private void replaceImage(long node, long fresh) {
     int count = NodeLayout.count(memory, node);
     for (int i = 0; i < count; i++) {

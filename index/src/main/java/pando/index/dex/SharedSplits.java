@@ -12,18 +12,18 @@ import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
 
 /**
- * Splits full shared nodes, from the root down (DEX section 7), and puts a root above the root or
- * takes it away. Works on the pool alone: cached copies are old thereafter, until a refresh.
+ * Splits full shared nodes, from the root down (DEX section 7), adds a root above the root, and
+ * removes a root with one child. Changes only the pool: cached copies are old until a refresh.
  *
  * <p>Belongs to one worker of one compute server.
  */
 final class SharedSplits {
   /*
-   * A descent of remote locks, hand over hand: a node is locked below its locked parent, which has
-   * room, and the parent let go of once the node has room as well, or is split. Below a locked parent
-   * the pool tells the truth: no child comes or goes.
+   * A descent with lock coupling on remote locks: a node is locked below its locked parent, which
+   * has room, and the parent is unlocked once the node has room as well, or is split. While the
+   * parent is locked, no child is added or removed.
    *
-   * The root pointer changes by CAS while the lock of the root that it named is held.
+   * The root pointer is changed by CAS under the lock of the old root.
    */
 
   private static final int ATTEMPTS_MAX = 10_000;
@@ -52,7 +52,7 @@ final class SharedSplits {
     this.shared = shared;
   }
 
-  /** Splits every full shared node on the way to a key. The caller holds no lock. */
+  /** Splits every full shared node on the path to a key. The caller must hold no lock. */
   void splitFull(long key) {
     try {
       for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -68,7 +68,9 @@ final class SharedSplits {
         "the shared nodes above a key stay full: key=" + key + ", attempts=" + ATTEMPTS_MAX);
   }
 
-  /** Splits the first full shared node below the root, if any; {@code true} if none is full. */
+  /**
+   * Splits the first full shared node on the path, if any; returns {@code true} if none is full.
+   */
   private boolean splitFirstFull(long key, int attempt) {
     long root = catalogue.root();
     long address = Catalogue.rootAddress(root);
@@ -88,7 +90,7 @@ final class SharedSplits {
     return splitBelow(parent, level, key);
   }
 
-  /** Goes down from a locked node that is not full. */
+  /** Descends from a locked node that is not full. */
   private boolean splitBelow(long top, int topLevel, long key) {
     long parent = top;
     long node = context.scratchNode(NODE);
@@ -117,7 +119,7 @@ final class SharedSplits {
     return true;
   }
 
-  /** Splits a full node below a parent with room; both are locked, and unlocked thereafter. */
+  /** Splits a full node below a parent with room; both are locked, and are unlocked afterwards. */
   private void splitNode(long parent, long node) {
     long sibling = context.scratchNode(SIBLING);
     long address = NodeLayout.address(memory, node);
@@ -133,7 +135,9 @@ final class SharedSplits {
     shared.writeAndUnlock(address, node);
   }
 
-  /** Splits the full and locked root below a new one, and unlocks it. */
+  /**
+   * Splits the full and locked root, makes a new root above both halves, and unlocks the old one.
+   */
   private void splitRoot(long rootPointer, long root) {
     long sibling = context.scratchNode(SIBLING);
     long top = context.scratchNode(ROOT);
@@ -173,7 +177,7 @@ final class SharedSplits {
     }
   }
 
-  /** Puts the only child of the root in its place, while the root has only one. */
+  /** Replaces the root by its only child, as long as it has only one. */
   void collapseRoot() {
     try {
       collapse();
@@ -211,12 +215,13 @@ final class SharedSplits {
         && replaceRoot(root, layout.slot(memory, node, 0), level - 1);
   }
 
-  /** Puts another root in place of one that is locked. */
+  /** Replaces a locked root. */
   private boolean replaceRoot(long before, long address, int level) {
     try {
       return catalogue.replaceRoot(before, address, level);
     } catch (PandoException e) {
-      // Nobody else may replace it: where the root is another, this worker did.
+      // Only the holder of the old root's lock may replace it: if the root is another, this
+      // worker's CAS took effect.
       Retry.untilDone(
           worker,
           () -> {
@@ -228,7 +233,10 @@ final class SharedSplits {
     }
   }
 
-  /** Makes a freed node unrecognisable, for those who still know it from an old copy. */
+  /**
+   * Overwrites a node before it is freed, so that a worker that knows it from an old copy detects
+   * that it is gone.
+   */
   private void erase(long address) {
     long image = context.scratchNode(NODE);
     NodeLayout.format(memory, image, address, NodeLayout.LEVELS_MAX, 0, 0);

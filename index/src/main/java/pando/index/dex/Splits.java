@@ -10,23 +10,22 @@ import pando.index.cache.Swizzles;
 import pando.index.node.NodeLayout;
 
 /**
- * Splits full nodes of a compute server's own, from the top down (eager splits, DEX section 7).
+ * Splits full private nodes of a compute server, from the top down (eager splits, DEX section 7).
  *
  * <p>Belongs to one worker.
  */
 final class Splits {
   /*
    * A leaf without room starts a descent that splits every full private node on its way, so that a
-   * parent always has room for the child's sibling. Nodes of which this compute server is the only
-   * owner are split in the cache, without a verb: both halves are dirty and go to the pool when they
-   * cool.
+   * parent always has room for the child's sibling. Private nodes are split in the cache, without a
+   * verb: both halves are dirty and are written to the pool when they cool.
    *
-   * Where the parent is shared, its remote lock is taken first and its cached copy compared with the
-   * pool's; the halves are written before the parent that points to them. An old copy is refreshed, a
-   * full parent is split on the shared path, and the descent starts again.
+   * If the parent is shared, its remote lock is taken first and its cached copy is compared with
+   * the pool's; the halves are written before the parent that points to them. An old copy is
+   * refreshed, a full parent is split in the pool (see SharedSplits), and the descent restarts.
    */
 
-  /** Scratch nodes that {@link SharedNodes} leaves alone. */
+  /** Number of a scratch node that {@link SharedNodes} does not use. */
   private static final int LOWER = 1;
 
   private static final int UPPER = 2;
@@ -41,7 +40,7 @@ final class Splits {
   private final SharedNodes sharedNodes;
   private final SharedSplits sharedSplits;
 
-  /** Whether the sibling has become part of the tree, so that its frame and address are taken. */
+  /** Whether the sibling is part of the tree, so that its frame and address must not be freed. */
   private boolean linked;
 
   Splits(
@@ -61,7 +60,7 @@ final class Splits {
     this.sharedSplits = sharedSplits;
   }
 
-  /** Makes room for one more entry in the leaf of a key. */
+  /** Splits nodes until the leaf of a key has room for one more entry. */
   void makeRoom(long key) {
     int attempt = 0;
     while (true) {
@@ -75,7 +74,7 @@ final class Splits {
     }
   }
 
-  /** Returns the highest level at which the key's node is private and full, -1 if none is. */
+  /** Returns the highest level at which the key's node is private and full, -1 if there is none. */
   private int fullLevel(long key, int attempt) {
     int level = rootLevel(key, attempt);
     for (; level >= 0; level--) {
@@ -93,7 +92,7 @@ final class Splits {
     return NodeLayout.level(memory, descent.node);
   }
 
-  /** Splits the key's node at a level; {@code false} after a conflict. */
+  /** Splits the key's node at a level; returns {@code false} after a conflict. */
   private boolean split(long key, int level, int attempt) {
     descent.find(key, level, true, attempt);
     long node = descent.node;
@@ -177,7 +176,7 @@ final class Splits {
 
   /** Writes both halves of a node to the pool, before a shared parent points to them. */
   private void writeHalves(long node, long address) {
-    // Until it does, the whole node is written back.
+    // Until then, the whole node must be written back if it is evicted.
     Frames.setDirty(memory, node, true);
     long lower = context.scratchNode(LOWER);
     long upper = context.scratchNode(UPPER);

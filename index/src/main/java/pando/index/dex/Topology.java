@@ -18,12 +18,12 @@ import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
 
-/** A change of DEX's tree or its partitions as a whole. */
+/** A change of a whole DEX tree, or of its partitions. */
 final class Topology extends PoolChange {
   private static final int READS_MAX = 20;
   private static final int WALKS_MAX = 1_000;
 
-  /** Separators among which the middle one divides a range well enough. */
+  /** Number of separators whose middle one divides a range well enough. */
   private static final int ENOUGH = 4;
 
   private final Fabric fabric;
@@ -48,12 +48,12 @@ final class Topology extends PoolChange {
     this.guard = new NodeGuard(fabric, layout);
   }
 
-  /** Builds a tree without entries whose leaves start where partitions do; returns its root. */
+  /** Builds a tree without entries, with a leaf for each partition; returns its root pointer. */
   long buildEmpty(ComputeServer server, Partitioning partitioning) {
     return build(server, 1, builder -> BulkLoad.empty(builder, partitioning));
   }
 
-  /** Builds a tree from entries, and partitions of about equal numbers of leaves. */
+  /** Builds a tree from entries, and partitions with about equal numbers of leaves. */
   BulkLoad.Built build(
       ComputeServer server, EntrySource entries, double fill, Partitioning before) {
     return build(server, fill, builder -> BulkLoad.run(builder, entries, before));
@@ -104,12 +104,12 @@ final class Topology extends PoolChange {
     }
   }
 
-  /** Returns the low fence of the leaf that a key is in. Nobody may change the leaf meanwhile. */
+  /** Returns the low fence of a key's leaf. No session may change the leaf meanwhile. */
   long fence(long key) {
     return walk(() -> leafFence(key));
   }
 
-  /** Walks down again where the upper nodes, which other servers share, changed on the way. */
+  /** Runs a walk down the tree, and repeats it if shared nodes changed meanwhile. */
   private long walk(LongSupplier walk) {
     for (int attempt = 0; ; attempt++) {
       try {
@@ -139,7 +139,8 @@ final class Topology extends PoolChange {
   }
 
   /**
-   * Returns a fence about half-way between two keys, or at or below the lower where there is none.
+   * Returns a fence about half-way between two keys, or one at or below the lower key if there is
+   * none.
    */
   long middleFence(long from, long to) {
     return fence(walk(() -> middle(from, to)));
@@ -167,7 +168,9 @@ final class Topology extends PoolChange {
     return middle;
   }
 
-  /** Reads a node with the fences that its parent gives it; other servers may be writing it. */
+  /**
+   * Reads a node and checks it against the fences in its parent; other servers may be writing it.
+   */
   private long read(long address, int level, long low, long high) {
     long node = layout.offset(level);
     String problem = null;

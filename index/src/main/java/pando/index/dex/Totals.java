@@ -4,7 +4,7 @@ import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.cache.CacheContext;
 
-/** Sums of what workers and compute servers have counted. */
+/** Sums of the counters of workers and compute servers. */
 final class Totals {
   final VerbCounters verbs = new VerbCounters();
   long nodes;

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.index.cache.Frames;
 
-/** Cached leaves that an operation looked at, and the versions under which it did. */
+/** The cached leaves that an operation has read, and their versions at that time. */
 final class Trail {
   private final MemorySegment memory;
   private long[] leaves = new long[8];
@@ -33,7 +33,7 @@ final class Trail {
     size++;
   }
 
-  /** Returns whether none of the leaves has changed since. */
+  /** Returns whether no leaf has changed since it was read. */
   boolean isCurrent() {
     for (int i = 0; i < size; i++) {
       if (!Frames.isCurrent(memory, leaves[i], versions[i])) {

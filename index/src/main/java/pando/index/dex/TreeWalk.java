@@ -19,8 +19,8 @@ import pando.index.pool.Catalogue;
 
 /**
  * Walks a whole tree in the pool and checks its structure: levels, fences, order, counts,
- * checksums, that each node is reached once, and that no remote lock is held. Sees what the pool
- * has; to be used while nobody changes the tree, after caches were written back.
+ * checksums, that each node is reached once, and that no remote lock is held. Reads the pool alone:
+ * to be used after caches were written back, while no session changes the tree.
  */
 public final class TreeWalk {
   private final NodeLayout layout;
@@ -78,7 +78,7 @@ public final class TreeWalk {
       problem(address, "is reached twice");
       return;
     }
-    // A place for each level: a node is needed until its children are done.
+    // A buffer for each level, as a node is needed until its children are done.
     long node = (long) level * layout.nodeBytes();
     worker.read(address, node, layout.nodeBytes());
     if (Words.get(memory, node + NodeLayout.LOCK) != 0) {
