@@ -6,27 +6,27 @@ import pando.index.host.WorkerContext;
 import pando.index.lock.SessionLocks;
 import pando.index.pool.Catalogue;
 
-/** What the parts of one worker of a B-link tree share: verbs, and places of nodes locally. */
+/** The verbs and the local node buffers of one worker of a B-link tree, shared by its parts. */
 public abstract class BLinkContext extends WorkerContext {
-  /** Leaves READ together in a scan. */
+  /** Maximum number of leaves that a scan READs together. */
   public static final int PARALLEL = 16;
 
   /** Reads and replaces the root. */
   public final Catalogue catalogue;
 
-  /** Where the leaf of an operation starts. */
+  /** Local offset of the buffer for an operation's leaf. */
   public final long leaf;
 
-  /** Where a node beside another starts: a new one, or one to merge with. */
+  /** Local offset of the buffer for a sibling: a new node, or the right one of a merge. */
   public final long sibling;
 
-  /** Where nodes on the way down start. */
+  /** Local offset of the buffer for inner nodes of a descent. */
   public final long inner;
 
-  /** Where a node starts to which a change below is made known. */
+  /** Local offset of the buffer for the parent of a node that is split or merged. */
   public final long parent;
 
-  /** Where the bytes start that the system needs besides. */
+  /** Local offset of the system's own bytes. */
   protected final long own;
 
   private final BLinkServer tree;
@@ -36,7 +36,7 @@ public abstract class BLinkContext extends WorkerContext {
   /**
    * Registers local memory.
    *
-   * @param ownBytes that the system needs besides
+   * @param ownBytes number of bytes for the system's own use, a multiple of 8
    */
   protected BLinkContext(BLinkServer server, Fabric fabric, long ownBytes) {
     LocalMemory local = new LocalMemory();
@@ -52,27 +52,31 @@ public abstract class BLinkContext extends WorkerContext {
     this.catalogue = new Catalogue(worker, message, server.places, server.system);
   }
 
-  /** Returns what reads and writes nodes. */
+  /** Returns the reader and writer of nodes. */
   protected abstract BLinkNodes nodes();
 
-  /** Returns the locks that the session holds. */
+  /** Returns the locks of the session. */
   protected abstract SessionLocks locks();
 
   final BLinkServer tree() {
     return tree;
   }
 
-  /** Returns where one of the leaves side by side starts. */
+  /** Returns the local offset of scan buffer {@code number}, from 0 to {@link #PARALLEL} - 1. */
   public final long scanned(int number) {
     return scanned + (long) number * tree.nodeBytes;
   }
 
-  /** Returns where the word of a lock comes to that is read before one of those leaves. */
+  /**
+   * Returns the local offset for the lock word that is read before leaf {@code number} of a scan.
+   */
   public final long wordBefore(int number) {
     return scannedWords + 2L * number * Long.BYTES;
   }
 
-  /** Returns where the word comes to that is read after it. */
+  /**
+   * Returns the local offset for the lock word that is read after leaf {@code number} of a scan.
+   */
   public final long wordAfter(int number) {
     return wordBefore(number) + Long.BYTES;
   }

@@ -10,25 +10,25 @@ import pando.index.lock.SessionLocks;
 import pando.index.pool.Catalogue;
 
 /**
- * The way from the root to a node, by cached copies as far as they reach (Sherman section 4.2.3): a
- * copy of level 1 leads to the leaf at once; else copies of the root and of the level below it lead
- * as far as they know, and what lies between is READ. A system says how a node is read, and what a
- * pointer to it tells.
+ * The descent from the root to a node, by cached copies as far as there are any (Sherman section
+ * 4.2.3). A copy of a level-1 node leads to the leaf at once. Else copies of the root and of the
+ * level below it shorten the way, and the nodes between are READ. A system implements how a node is
+ * read, and what a pointer to it contains.
  *
- * <p>What a descent finds may be old. A caller that is led astray says so by {@link #astray}, and
- * asks again.
+ * <p>A descent may find a node that is not the right one any more, as copies may be old. A caller
+ * that detects this calls {@link #astray} and restarts.
  */
 public abstract class BLinkDescent {
-  /** Restarts before it counts as a stall; each waits a little longer. */
+  /** Maximum number of restarts; then an operation fails as stalled. Each pauses longer. */
   public static final int RESTARTS_MAX = 2_000;
 
-  /** Siblings in a row before the way counts as wrong. */
+  /** Maximum number of siblings followed in a row; then the descent restarts. */
   public static final int HOPS_MAX = 10_000;
 
-  /** Where the root or a sibling led there, and no pointer. */
+  /** Value of {@link #pointer} if the node was reached as the root or as a sibling. */
   protected static final long NONE = 0;
 
-  /** How the descents of the worker have gone. */
+  /** Counters of the worker's descents. */
   public final DescentCounters counters = new DescentCounters();
 
   /** Address of the node that was found. */
@@ -39,16 +39,22 @@ public abstract class BLinkDescent {
 
   protected int level;
 
-  /** The least key that the node is known to cover; of an inner sibling nothing is known. */
+  /**
+   * The least key that the node is known to cover; {@code Long.MIN_VALUE} if it was reached as the
+   * root or as an inner sibling.
+   */
   protected long low;
 
-  /** The greatest key that it is known to cover. */
+  /**
+   * The greatest key that the node is known to cover; {@code Long.MAX_VALUE} if it was reached as
+   * the root or as an inner sibling.
+   */
   protected long high;
 
-  /** Children of the node that was read last, or of its part. */
+  /** Children of the node, or of the part of a node, that was read last. */
   protected final Children children;
 
-  /** Where nodes on the way start in local memory. */
+  /** Local offset of the buffer for inner nodes. */
   protected final long buffer;
 
   private final BLinkServer server;
@@ -61,14 +67,14 @@ public abstract class BLinkDescent {
   private final IndexCache.Hit hit = new IndexCache.Hit();
   private int rootLevel;
 
-  /** The cache whose copy led here last, if one did. */
+  /** The cache whose copy led to the node, {@code null} if none did. */
   private @Nullable IndexCache guide;
 
   /**
-   * Creates the way down for one worker.
+   * Creates the descent of one worker.
    *
-   * @param childrenMax that an inner node has
-   * @param caching whether copies are used and made
+   * @param childrenMax maximum number of children of an inner node
+   * @param caching whether cached copies are used and made
    */
   protected BLinkDescent(BLinkContext context, int childrenMax, boolean caching) {
     this.server = context.tree();
@@ -86,23 +92,26 @@ public abstract class BLinkDescent {
   protected abstract long addressOf(long to);
 
   /**
-   * Reads the node to the buffer.
+   * Reads the node into the buffer.
    *
-   * @return {@link BLinkNodes#COVERS}, {@code RIGHT}, {@code STALE} or, where the node was not read
-   *     and the descent is to end at it, another number
+   * @return {@link BLinkNodes#COVERS}, {@code RIGHT}, {@code STALE}, or another number if the node
+   *     was not read and the descent must end at it
    */
   protected abstract int read(long key);
 
-  /** Copies the children of the node that was read to {@link #children}. */
+  /** Copies the children of the node in the buffer to {@link #children}. */
   protected abstract void copyChildren();
 
-  /** Locks the node that was found, and reads it; it is locked whatever is returned. */
+  /**
+   * Locks the node that was found and reads it. The node is locked afterwards, whatever the
+   * outcome.
+   */
   protected abstract int lockAndRead(int wanted, long key, long target);
 
-  /** Locks the node that was found, unless another session has its lock. */
+  /** Locks the node that was found, if its lock is free; returns whether it did. Does not wait. */
   protected abstract boolean tryLock();
 
-  /** Finds the leaf of a key. */
+  /** Finds the leaf that covers a key. */
   public final void findLeaf(long key) {
     if (caching && server.lower.find(key, hit, backoff)) {
       counters.leafHits++;
@@ -114,7 +123,7 @@ public abstract class BLinkDescent {
   }
 
   /**
-   * Finds the node of a level that covers a key.
+   * Finds the node of level {@code wanted} that covers a key.
    *
    * @return whether the tree has that level
    */
@@ -129,10 +138,10 @@ public abstract class BLinkDescent {
       }
       astray(attempt);
     }
-    throw stalled("no way from the root to a key", key);
+    throw stalled("no descent from the root reached a key", key);
   }
 
-  /** Begins at the root, or below it where copies tell the way. */
+  /** Begins at the root, or at the node below it that a cached copy leads to. */
   private void start(long key, int wanted) {
     long root = server.root();
     if (root == 0) {
@@ -164,7 +173,7 @@ public abstract class BLinkDescent {
     high = toHigh;
   }
 
-  /** Goes to a node to which no pointer leads. */
+  /** Goes to a node that was reached without a pointer: the root or an inner sibling. */
   private void goTo(long address) {
     pointer = NONE;
     node = address;
@@ -172,7 +181,7 @@ public abstract class BLinkDescent {
     high = Long.MAX_VALUE;
   }
 
-  /** Reads its way down, until it goes astray or has to end. */
+  /** Descends to level {@code wanted}, or until an outcome other than COVERS. */
   private int descend(long key, int wanted) {
     while (level > wanted) {
       int outcome = readChildren(key);
@@ -190,7 +199,7 @@ public abstract class BLinkDescent {
     return BLinkNodes.COVERS;
   }
 
-  /** Reads the children of the node, or of the sibling that covers the key by now. */
+  /** Reads the children of the node or, if it was split, of the sibling that covers the key. */
   protected int readChildren(long key) {
     for (int hops = 0; hops < HOPS_MAX; hops++) {
       counters.innerReads++;
@@ -206,16 +215,17 @@ public abstract class BLinkDescent {
     return BLinkNodes.STALE;
   }
 
-  /** Tells whether a copy led to the node. */
+  /** Returns whether a cached copy led to the node. */
   protected final boolean isGuided() {
     return guide != null;
   }
 
   /**
-   * Locks and reads the node that was found, or the sibling that covers the key by now.
+   * Locks and reads the node that was found or, if it was split, the sibling that covers the key.
    *
-   * @param target where the node is to start in local memory
-   * @return whether its lock is held; else the way was wrong, and nothing is held
+   * @param target local offset of the buffer for the node
+   * @return whether the node was locked; if not, the descent found a wrong node and the caller must
+   *     restart
    */
   public final boolean lockCovering(int wanted, long key, long target, int attempt) {
     for (int hops = 0; hops < HOPS_MAX; hops++) {
@@ -233,14 +243,14 @@ public abstract class BLinkDescent {
     return false;
   }
 
-  /** Goes on to a node's sibling: the node was split since what led here was copied. */
+  /** Goes on to a node's sibling: the node was split after the pointer to it was copied. */
   public final void right(long sibling) {
     forgetGuide();
     if (level == rootLevel) {
       server.setRoot(0, backoff);
     }
     if (level == 0) {
-      // The fences of the node before stay: leaves never lie in two partitions.
+      // Keeps low and high, which only show a leaf's partition: a leaf and its sibling share it.
       pointer = NONE;
       node = sibling;
     } else {
@@ -259,7 +269,10 @@ public abstract class BLinkDescent {
     }
   }
 
-  /** Takes note that what was found is not what was looked for, and waits a little. */
+  /**
+   * Records that the node that was found is a wrong one, drops the copy that led to it, and pauses
+   * unless {@code attempt} is 0.
+   */
   public final void astray(int attempt) {
     counters.restarts++;
     if (guide != server.lower) {
@@ -279,9 +292,9 @@ public abstract class BLinkDescent {
     }
   }
 
-  /** Returns the failure where what was found never was the leaf of a key. */
+  /** Returns the exception for the case that no restart found the leaf of a key. */
   public final StalledException noLeaf(long key) {
-    return stalled("no leaf that stays", key);
+    return stalled("no descent found the leaf that covers a key", key);
   }
 
   private StalledException stalled(String what, long key) {

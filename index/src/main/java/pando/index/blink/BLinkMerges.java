@@ -8,26 +8,29 @@ import pando.index.lock.SessionLocks;
 import pando.index.pool.Catalogue;
 
 /**
- * Merges nodes that removals have left nearly empty, and gives their memory back. A system says how
- * two nodes become one.
+ * Merges nodes that removals have left nearly empty, and frees their memory. A system implements
+ * how two nodes become one.
  */
 public abstract class BLinkMerges {
   /*
-   * Two neighbours become the left one, under the locks of both and of the node above that knows
-   * both. No hold-and-wait: they are taken without waiting, and where one is taken, the merge is left
-   * to a later removal.
+   * Two neighbours become the left one, under the locks of both and of the parent of both. No
+   * hold-and-wait: if one of the locks is taken, the merge is left to a later removal.
    *
-   * The left node is written first, then the node above without the right one, then the right one,
-   * hidden, and only then is any of them unlocked. Until then, a reader that comes to the right node
-   * by an old pointer finds in it what is in the left one, too. Afterwards it finds that it went
-   * astray; and so it does when the place holds another node, by its level and fences.
+   * The left node is written first, then the parent without the right node, then the right node,
+   * hidden; only then is any of them unlocked. Before the right node is hidden, a reader that
+   * follows an old pointer to it finds entries that are in the left node, too. Afterwards the
+   * reader detects a wrong node; if the place holds another node by then, it detects that by level
+   * and fences.
    *
-   * A merge that stops half-way would leave two nodes with the same keys; where it has to, the locks
-   * stay held. A node whose sibling is not yet known above is no neighbour of the next one that is:
-   * its sibling tells.
+   * A merge that stops half-way would leave two nodes with the same keys; if it must stop, the
+   * locks stay held. If a new sibling between two children is not yet in the parent, the children
+   * are not merged: the left one's sibling is not the right one.
    */
 
-  /** One in so many removals below the threshold tries, so that none tries in vain each time. */
+  /**
+   * Below the threshold, only one removal in so many tries to merge, as a merge may be impossible
+   * for long.
+   */
   private static final int STEP = 4;
 
   private final BLinkServer server;
@@ -38,21 +41,21 @@ public abstract class BLinkMerges {
   private final Worker worker;
   private final Roots roots;
 
-  /** Entries of a leaf below which it is merged. */
+  /** Number of entries below which a leaf is merged. */
   protected final double mergeBelow;
 
   protected final MemorySegment memory;
 
-  /** Where the left node starts in local memory. */
+  /** Local offset of the buffer for the left node. */
   protected final long left;
 
-  /** Where the right node starts. */
+  /** Local offset of the buffer for the right node. */
   protected final long right;
 
-  /** Where the node above starts. */
+  /** Local offset of the buffer for the parent. */
   protected final long parent;
 
-  /** The children of the node above. */
+  /** The children of the parent. */
   protected final Children children;
 
   private final long message;
@@ -60,10 +63,10 @@ public abstract class BLinkMerges {
   private long unfinished;
 
   /**
-   * Creates what merges nodes for one worker.
+   * Creates the merges of one worker.
    *
-   * @param mergeBelow entries of a leaf below which it is merged
-   * @param childrenMax that an inner node has
+   * @param mergeBelow number of entries below which a leaf is merged
+   * @param childrenMax maximum number of children of an inner node
    */
   protected BLinkMerges(
       BLinkContext context, BLinkDescent descent, double mergeBelow, int childrenMax) {
@@ -83,43 +86,52 @@ public abstract class BLinkMerges {
     this.roots = new Roots(context);
   }
 
-  /** Tells whether an inner node with so few children should be merged. */
+  /** Returns whether an inner node with {@code count} children should be merged. */
   protected abstract boolean isSparse(int count);
 
-  /** Tells whether nodes that cover these keys together may be merged. */
+  /** Returns whether two nodes that together cover these keys may be merged. */
   protected boolean mayMerge(long low, long high) {
     return true;
   }
 
-  /** Locks a node that covers some of these keys, unless another session has its lock. */
+  /** Locks a node that covers keys of this range, if its lock is free; returns whether it did. */
   protected abstract boolean tryLock(long node, long low, long high);
 
-  /** Copies the children of the node above to {@link #children}. */
+  /** Copies the children of the parent to {@link #children}. */
   protected abstract void copyChildren();
 
   /**
-   * Moves everything from the right node into the left one, and hides the right one.
+   * Moves everything from the right node into the left one, and hides the right one, in local
+   * memory.
    *
-   * @param index of the left node among the {@link #children}
-   * @return {@code false} where it is too much, and the nodes are not to be written
+   * @param index index of the left node among the {@link #children}
+   * @return {@code false} if it does not fit; then nothing must be written
    */
   protected abstract boolean join(int level, int index);
 
-  /** Removes a child from the node above, as it was from {@link #children}. */
+  /** Removes a child from the parent's buffer, after it was removed from {@link #children}. */
   protected abstract void removeFromParent(int index);
 
-  /** Hides the node above, as it is no longer part of the tree. */
+  /** Hides the parent, which is no longer part of the tree, in local memory. */
   protected abstract void hideParent();
 
-  /** Has the node two levels above know what has become of the node above, which is unlocked. */
+  /**
+   * Called after the parent, which has lost a child, was unlocked, so that a system can update the
+   * pointer to it. Default: does nothing.
+   */
   protected void parentChanged(int level, long low, long address) {}
 
-  /** Tells whether a leaf with so few entries should look for a neighbour. */
+  /**
+   * Returns whether a removal that leaves a leaf with {@code entries} entries should try to merge
+   * it.
+   */
   public final boolean isDue(int entries) {
     return entries < mergeBelow && entries % STEP == 0;
   }
 
-  /** Merges the node of a level that covers a key with a neighbour, if that can be done now. */
+  /**
+   * Merges the node of {@code level} that covers a key with a neighbour, if that is possible now.
+   */
   public final void merge(long key, int level) {
     if (!descent.find(key, level + 1) || !descent.tryLock()) {
       return;
@@ -146,7 +158,7 @@ public abstract class BLinkMerges {
     }
   }
 
-  /** Merges a child of the node above, which is locked, with the one after it. */
+  /** Merges a child of the locked parent with the next child; returns whether it did. */
   private boolean mergeWithNext(int index, int level) {
     if (index < 0 || index + 1 >= children.count) {
       return false;
@@ -183,7 +195,7 @@ public abstract class BLinkMerges {
     return fits;
   }
 
-  /** Writes a node, again and again where that fails. */
+  /** Writes a node; repeats the WRITE if it fails. */
   private void writeSurely(long node) {
     unfinished = node;
     Retry.underLocks(worker, locks, "a merge", nodes.address(node), writing);
@@ -193,9 +205,12 @@ public abstract class BLinkMerges {
     nodes.write(unfinished);
   }
 
-  /** Makes the only child of a locked node the root, if the node is the root; frees the node. */
+  /**
+   * If a locked node with one child is the root, makes the child the root and frees the node.
+   * Returns whether it did.
+   */
   private boolean lowerRoot(long node, int level) {
-    // The session that has split it may be about to make its sibling known above.
+    // With a sibling, the session that split the node may be about to put a new root above it.
     if (level < 2 || nodes.sibling(parent) != GlobalAddress.NULL) {
       return false;
     }

@@ -1,17 +1,17 @@
 package pando.index.blink;
 
 /**
- * The nodes of a B-link system, as one worker reads and writes them. Offsets of nodes are of local
- * memory.
+ * Reads and writes the nodes of a B-link tree for one worker. {@code node} is the local offset of a
+ * node that was read.
  */
 public interface BLinkNodes {
   /** The node covers the key. */
   int COVERS = 0;
 
-  /** The key lies above the node: its sibling is next. */
+  /** The key is above the node's greatest key: go on to its sibling. */
   int RIGHT = 1;
 
-  /** It is not the node that was looked for, any more. */
+  /** The node is not the one that was searched for. */
   int STALE = 2;
 
   /** Returns the address of a node that was read. */
@@ -23,19 +23,19 @@ public interface BLinkNodes {
   /** Returns the greatest key that a node covers. */
   long high(long node);
 
-  /** Returns the address of the node after a node, {@code NULL} where there is none. */
+  /** Returns the address of a node's right sibling, {@code NULL} if there is none. */
   long sibling(long node);
 
   /**
-   * Reads a node that no other session writes, as its lock is held.
+   * Reads a node whose lock the session holds, so that no other session writes it.
    *
-   * @param key that the node should cover
-   * @param buffer where the node is to start
+   * @param key a key that the node should cover
+   * @param buffer local offset of the buffer for the node
    * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
-   * @throws pando.index.CorruptNodeException where it is no node
+   * @throws pando.index.CorruptNodeException if the bytes are not a node
    */
   int readHeld(long address, int level, long key, long buffer);
 
-  /** Writes a whole node. */
+  /** Writes a whole node to its address. */
   void write(long node);
 }

@@ -12,16 +12,16 @@ import pando.index.pool.NodePlaces;
  * copies of inner nodes. Thread-safe.
  */
 public abstract class BLinkServer extends HostedServer {
-  /** Knows where a node can be. */
+  /** Checks where a node can be. */
   public final NodePlaces places;
 
-  /** Has nodes to give, and takes them back. */
+  /** Allocates and frees nodes. */
   public final NodeAllocator allocator;
 
-  /** Copies of level 1. */
+  /** Copies of level-1 nodes. */
   public final IndexCache lower;
 
-  /** Copies of the level below the root. */
+  /** Copies of nodes of the level below the root. */
   public final IndexCache upper;
 
   /** A copy of the root. */
@@ -34,10 +34,10 @@ public abstract class BLinkServer extends HostedServer {
    * Creates a compute server that has seen no root yet.
    *
    * @param system number of the system whose index it is
-   * @param sessionsMax sessions that it can have at a time
-   * @param lower to hold copies of level 1; this and the others are closed with the compute server
-   * @param upper to hold copies of the level below the root
-   * @param top to hold a copy of the root
+   * @param sessionsMax maximum number of open sessions
+   * @param lower holds copies of level 1; closed with the compute server, as the other caches are
+   * @param upper holds copies of the level below the root
+   * @param top holds a copy of the root
    */
   protected BLinkServer(
       int number,
@@ -57,16 +57,16 @@ public abstract class BLinkServer extends HostedServer {
     this.top = top;
   }
 
-  /** Returns the root pointer as it was last seen, 0 where it is not known. */
+  /** Returns the root pointer as it was last seen, 0 if it is not known. */
   public final long root() {
     return root;
   }
 
-  /** Takes note of the root pointer; 0 has the next descent read it. */
+  /** Sets the root pointer as it was seen. After 0, the next descent reads it. */
   public final void setRoot(long seen, Backoff backoff) {
     if (seen != root) {
       root = seen;
-      // What was below the root before may be two levels below it now.
+      // The level below the old root may be two levels below the new one.
       upper.clear(backoff);
       top.clear(backoff);
     }

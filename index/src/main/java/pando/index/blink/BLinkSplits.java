@@ -12,22 +12,22 @@ import pando.index.lock.SessionLocks;
 import pando.index.pool.Catalogue;
 
 /**
- * Splits full nodes, as in a B-link tree (Sherman section 4.2.1 and figure 7): the upper half goes
- * to a new sibling, and that is made known one level up, under the lock of that node alone. A
- * system says how a node is divided, and how the halves are written.
+ * Splits full nodes, as in a B-link tree (Sherman section 4.2.1 and figure 7): the upper half moves
+ * to a new sibling. Then a pointer to the sibling is inserted one level up, under the lock of that
+ * node only. A system implements how a node is divided, and how the halves are written.
  */
 public abstract class BLinkSplits {
   /*
-   * No pointer leads to a new node, but an old one may lead to its place, from the time when another
-   * node was there. A reader that follows it must not find the new node before it is linked: it is
-   * written hidden, then the node that is split, then it is shown. From the moment when the node is
-   * written, the sibling can be reached through it.
+   * No pointer leads to a new node, but an old copy of a pointer may lead to its address, from a
+   * time when another node was there. A reader that follows it must not find the new node before it
+   * is linked. So the new node is written hidden first, then the node that is split, and then the
+   * new node is shown. As soon as the split node is written, the sibling is reached through it.
    *
-   * Where a verb fails in between, what the new node was to hold would stay hidden. So the split is
+   * If a verb failed in between, the entries of the new node would stay hidden. So a split is
    * completed before its nodes are unlocked.
    */
 
-  /** Places that other sessions have locked, before a split gives up. */
+  /** Maximum number of new nodes whose locks are found taken before a split gives up. */
   private static final int REFUSALS_MAX = 8;
 
   private static final long NOTHING = -1;
@@ -36,13 +36,13 @@ public abstract class BLinkSplits {
   protected final Worker worker;
   protected final MemorySegment memory;
 
-  /** Where a new node starts in local memory. */
+  /** Local offset of the buffer for a new node. */
   protected final long sibling;
 
-  /** Where a node starts to which a change below is made known. */
+  /** Local offset of the buffer for the parent. */
   protected final long parent;
 
-  /** Is empty between two changes. */
+  /** Empty between two changes. */
   protected final VerbList list = new VerbList();
 
   private final BLinkServer server;
@@ -54,10 +54,10 @@ public abstract class BLinkSplits {
   private final long[] refused = new long[REFUSALS_MAX];
   private boolean begun;
 
-  /** Where in local memory the node starts whose split is under way. */
+  /** Local offset of the node whose split is under way, or {@link #NOTHING}. */
   private long unfinished = NOTHING;
 
-  /** Creates what splits nodes for one worker. */
+  /** Creates the splits of one worker. */
   protected BLinkSplits(BLinkContext context, BLinkDescent descent) {
     this.server = context.tree();
     this.nodes = context.nodes();
@@ -73,16 +73,16 @@ public abstract class BLinkSplits {
   }
 
   /**
-   * Locks a new node, of which no pointer tells, without waiting.
+   * Locks a new node, to which no pointer leads, if its lock is free; returns whether it did.
    *
-   * @param low least key that the node is to cover
-   * @param high greatest key
+   * @param low least key that the node will cover
+   * @param high greatest key that the node will cover
    */
   protected abstract boolean tryLockNew(long address, long low, long high);
 
   protected abstract void unlockNew(long address);
 
-  /** Adds the WRITE of the new sibling, hidden; or posts it. */
+  /** Adds the WRITE of the hidden new sibling to the list, or posts it. */
   protected abstract void writeHidden(VerbList writes);
 
   /** Adds the WRITE of a node that was split. */
@@ -91,29 +91,27 @@ public abstract class BLinkSplits {
   /** Adds the WRITE that shows the new sibling. */
   protected abstract void addShown(VerbList writes, long address);
 
-  /** Writes what may not be written yet of a split that failed, while its node is locked. */
+  /** Repeats, while the node is locked, those WRITEs of a failed split that may be missing. */
   protected abstract void finish(long node);
 
-  /** Makes a new root in the place of the sibling, with one child, to be written hidden. */
+  /** Formats a new, hidden root with one child in the sibling's buffer. */
   protected abstract void formatRoot(long child, long address, int level);
 
-  /** Adds a child to the node that was read to the parent's place, and unlocks that. */
+  /** Adds a child to the node in the parent's buffer, splits it if it is full, and unlocks it. */
   protected abstract void insert(int level, long low, long pointer);
 
-  /** Forgets about earlier splits. */
+  /** Forgets earlier splits. Called at the start of an operation. */
   public final void reset() {
     begun = false;
     unfinished = NOTHING;
   }
 
-  /** Tells whether something that a split writes may be in the tree. */
+  /** Returns whether a split since the last {@link #reset} may have written to the tree. */
   public final boolean hasBegun() {
     return begun;
   }
 
-  /**
-   * Writes, after a failure, what a split has not, while the node that is split is still locked.
-   */
+  /** Completes, after a failure, a split that is under way, while its node is still locked. */
   public final void complete() {
     long node = unfinished;
     if (node != NOTHING) {
@@ -124,8 +122,8 @@ public abstract class BLinkSplits {
   /**
    * Writes a node that was split and its new sibling, and unlocks both.
    *
-   * @param node where it starts in local memory
-   * @param added address of the sibling, which is freed where nothing was written
+   * @param node local offset of the node
+   * @param added address of the sibling; it is freed if the first WRITE fails
    */
   protected final void writeSplit(long node, long added) {
     long address = nodes.address(node);
@@ -155,7 +153,10 @@ public abstract class BLinkSplits {
     return Words.get(memory, message);
   }
 
-  /** Posts what a list has so far, unless all of it goes to one memory server, in one list. */
+  /**
+   * Posts and clears the list, unless both nodes are on one memory server, so that one list can
+   * have all WRITEs.
+   */
   private void postUnless(boolean together) {
     if (!together && list.size() > 0) {
       worker.post(list);
@@ -163,7 +164,7 @@ public abstract class BLinkSplits {
     }
   }
 
-  /** Allocates a node, near another if there is room, and locks it. */
+  /** Allocates a node, on the memory server of {@code near} if that has room, and locks it. */
   protected final long allocateLocked(long near, long low, long high) {
     int refusals = 0;
     try {
@@ -183,13 +184,13 @@ public abstract class BLinkSplits {
     throw new StalledException("locks of new nodes stayed taken: nodes=" + REFUSALS_MAX);
   }
 
-  /** Makes a new node known to the level above the one that was split. */
+  /** Inserts the pointer to a new node into the level above. */
   protected final void announce(int level, long low, long pointer) {
     try {
       insertAbove(level + 1, low, pointer);
     } catch (PoolFullException noRoomAbove) {
-      // The entry is stored and the tree is right: the sibling is reached through the node, which
-      // costs a READ more, as in the moment before.
+      // The entry is stored and the tree is right: the sibling is reached through the node that was
+      // split, which costs one more READ.
       locks.abandon(noRoomAbove);
     }
   }
@@ -204,7 +205,7 @@ public abstract class BLinkSplits {
       }
     }
     throw new StalledException(
-        "no place above a new node: level="
+        "no node above a new node could be locked: level="
             + level
             + ", low="
             + low
@@ -212,7 +213,10 @@ public abstract class BLinkSplits {
             + GlobalAddress.toString(descent.addressOf(pointer)));
   }
 
-  /** Puts a root above the present one, with that as its only child, if the tree is too low. */
+  /**
+   * Puts a new root above the present one, with that as its only child, if the tree has no such
+   * level.
+   */
   private void grow(int level) {
     long root = catalogue.root();
     int above = Catalogue.rootLevel(root) + 1;
@@ -223,7 +227,7 @@ public abstract class BLinkSplits {
         formatRoot(Catalogue.rootAddress(root), address, above);
         writeHidden(list.clear());
         postUnless(false);
-        // Where that fails it may be the root all the same.
+        // Set first: if the change of the root fails, the node may be the root all the same.
         used = true;
         used = roots.raise(root, address, above, () -> show(address));
         unlockNew(address);

@@ -12,13 +12,13 @@ import pando.index.pool.Catalogue;
 
 /**
  * Walks a whole B-link tree in the pool and checks its structure: levels, fences, order, siblings,
- * and that each node is whole and reached once. To be used while no session changes the tree. A
- * system says what is in a node.
+ * and that each node is whole and reached once. No session may change the tree meanwhile. A system
+ * implements what is in a node.
  *
- * <p>A node that is reached through its left neighbour alone is sound, and counts as a stray.
+ * <p>A node that is only reached through its left neighbour is no problem; it counts as a stray.
  */
 public abstract class BLinkWalk {
-  /** Where the node that was read starts in local memory. */
+  /** Local offset of the node that was read. */
   protected static final long NODE = 0;
 
   private final BLinkNodes nodes;
@@ -28,15 +28,15 @@ public abstract class BLinkWalk {
   private final TreeMap<Long, Long> entries = new TreeMap<>();
   private final List<String> problems = new ArrayList<>();
 
-  /** By level, the sibling that the node before has named. */
+  /** By level, the sibling's address in the node that was read last. */
   private final long[] expected = new long[Catalogue.LEVELS_MAX];
 
   private int strays;
 
   /**
-   * Creates what walks one tree once.
+   * Creates a walk of one tree.
    *
-   * @param entriesMax that a leaf has
+   * @param entriesMax maximum number of entries of a leaf
    */
   protected BLinkWalk(BLinkNodes nodes, int entriesMax) {
     this.nodes = nodes;
@@ -48,7 +48,7 @@ public abstract class BLinkWalk {
   protected abstract int copyEntries(long[] keys, long[] values);
 
   /**
-   * Returns the children of the inner node that was read, and checks how they stand there.
+   * Returns the children of the inner node that was read, and checks them.
    *
    * @param high greatest key that the node may cover
    */
@@ -57,23 +57,23 @@ public abstract class BLinkWalk {
   /** Returns the address of the node that a pointer leads to. */
   protected abstract long addressOf(long pointer);
 
-  /** Checks that no lock is held on the places of nodes. Uses the place of the node. */
+  /** Checks that the lock of a node is free. May overwrite the node's buffer. Default: no check. */
   protected void checkLock(long address) {}
 
-  /** Notes what is wrong with a node. */
+  /** Records a problem of a node. */
   protected final void problem(long address, String what) {
     problem("node " + GlobalAddress.toString(address) + ": " + what);
   }
 
-  /** Notes what is wrong. */
+  /** Records a problem. */
   protected final void problem(String what) {
     problems.add(what);
   }
 
   /**
-   * Walks the tree and returns what was found.
+   * Walks the tree and returns its entries, counts and problems.
    *
-   * @param nodeBytes of each node
+   * @param nodeBytes size of a node
    */
   protected final Tree walk(Catalogue catalogue, int nodeBytes) {
     try {
@@ -88,7 +88,7 @@ public abstract class BLinkWalk {
     return new Tree(entries, addresses.size(), bytes, strays, problems);
   }
 
-  /** Walks through a child, and the siblings to its right that the node above does not know. */
+  /** Walks through a child, and the siblings to its right that are not in the parent. */
   private void walk(long child, int level, long low, long high) {
     long end = node(child, level, low, high);
     while (end < high) {
@@ -98,10 +98,10 @@ public abstract class BLinkWalk {
   }
 
   /**
-   * Walks through a node and what is below it.
+   * Walks through a node and its subtree.
    *
-   * @param high greatest key that it may cover
-   * @return the greatest key that it covers
+   * @param high greatest key that the node may cover
+   * @return the greatest key that the node covers
    */
   private long node(long address, int level, long low, long high) {
     if (!addresses.add(address)) {

@@ -1,13 +1,13 @@
 package pando.index.blink;
 
-/** What checksums of nodes have in common: sums of words, each times an odd number of its own. */
+/**
+ * Multipliers for checksums of nodes. A checksum is the sum of the words, each times an odd
+ * multiplier of its own.
+ */
 public final class Checksums {
   private Checksums() {}
 
-  /**
-   * Returns odd numbers without a pattern, so that changes of several words do not make up for each
-   * other.
-   */
+  /** Returns odd pseudo-random multipliers, so that changes of several words do not cancel out. */
   public static long[] multipliers(int count) {
     long[] multipliers = new long[count];
     for (int i = 0; i < count; i++) {

@@ -1,26 +1,26 @@
 package pando.index.blink;
 
 /**
- * The children of an inner node, or of a part of one, ascending: to be filled again and again. Not
- * thread-safe.
+ * The children of an inner node, or of a part of one, in key order. Reused for one node after the
+ * other. Not thread-safe.
  */
 public final class Children {
-  /** The least key that any of them is asked for. */
+  /** The least key that the node or part covers. */
   public long low;
 
-  /** The greatest key that the last of them covers. */
+  /** The greatest key that the last child covers. */
   public long high;
 
-  /** How many there are. */
+  /** Number of children. */
   public int count;
 
-  /** The least key of each. */
+  /** The least key of each child. */
   public final long[] keys;
 
-  /** The pointer to each. */
+  /** The pointer to each child. */
   public final long[] pointers;
 
-  /** Makes room for so many. */
+  /** Creates an object with room for {@code capacity} children. */
   public Children(int capacity) {
     this.keys = new long[capacity];
     this.pointers = new long[capacity];
@@ -38,7 +38,10 @@ public final class Children {
     System.arraycopy(pointers, child + 1, pointers, child, count - child);
   }
 
-  /** Returns the child that covers a key: the last that does not begin above it, else the first. */
+  /**
+   * Returns the index of the child that covers a key: the last child that begins at or below the
+   * key, else 0.
+   */
   public int childOf(long key) {
     int child = count - 1;
     while (child > 0 && keys[child] > key) {

@@ -10,11 +10,11 @@ import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
 
 /**
- * A tree without entries that a bulk load replaces. Its levels are read along their siblings, one
- * node at a time, to the start of the change's local memory.
+ * A tree without entries that a bulk load replaces. Its levels are read along the siblings, one
+ * node at a time, into the local memory of the change.
  */
 public abstract class EmptyTree implements Replaced {
-  /** Where a node is in local memory. */
+  /** Local offset of the node that was read. */
   protected static final long NODE = 0;
 
   private final PoolChange change;
@@ -22,20 +22,20 @@ public abstract class EmptyTree implements Replaced {
   private final BLinkNodes nodes;
   private final List<Long> addresses = new ArrayList<>();
 
-  /** Looks at a tree of which a compute server is to take the nodes back. */
+  /** Creates an empty tree. */
   protected EmptyTree(PoolChange change, BLinkServer server, BLinkNodes nodes) {
     this.change = change;
     this.nodes = nodes;
     this.allocator = server.allocator;
   }
 
-  /** Returns the number of entries of the leaf that was read. */
+  /** Returns the number of entries in the leaf that was read. */
   protected abstract int entries();
 
   /** Returns the address of the first child of the inner node that was read. */
   protected abstract long firstChild();
 
-  /** Marks a node as freed, for those who come to it by old copies. */
+  /** Marks a node as freed, so that sessions with an old pointer to it detect that. */
   protected abstract void markFreed(long address);
 
   @Override
@@ -46,7 +46,7 @@ public abstract class EmptyTree implements Replaced {
     }
   }
 
-  /** Collects a level along its siblings; returns the first node of the level below. */
+  /** Records the nodes of a level; returns the address of the first node of the level below. */
   private long collectLevel(long first, int level) {
     long address = first;
     long low = Long.MIN_VALUE;

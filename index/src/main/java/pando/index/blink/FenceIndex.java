@@ -1,11 +1,11 @@
 package pando.index.blink;
 
 /**
- * An ordered map from low fences to frame numbers, of a size that is known from the start: sorted
- * blocks, and a sorted directory of them. Does not allocate after it was made.
+ * An ordered map from low fences to frame numbers with a fixed capacity: sorted blocks, and a
+ * sorted directory of blocks. Allocates only in the constructor.
  *
- * <p>Not thread-safe: one writer at a time, and a reader beside a writer gets any answer, but gets
- * one; the caller tells whether it counts.
+ * <p>Only one thread may write at a time. A reader concurrent with a writer terminates without an
+ * exception, but its result may be wrong; the caller must detect that.
  */
 final class FenceIndex {
   static final int NONE = -1;
@@ -21,9 +21,9 @@ final class FenceIndex {
   private int blocks;
   private int spares;
 
-  /** Makes an empty map for so many entries. */
+  /** Creates an empty map for {@code capacity} entries. */
   FenceIndex(int capacity) {
-    // Neighbours that fit into half a block are joined, so that two hold more than half a block.
+    // Neighbouring blocks that fit into half a block are joined, so any two hold more than that.
     int most = 2 * (2 * capacity / BLOCK) + 2;
     fences = new long[most * BLOCK];
     frames = new int[most * BLOCK];
@@ -37,9 +37,7 @@ final class FenceIndex {
     spares = most;
   }
 
-  /**
-   * Returns the frame of the greatest fence at or below a key, {@link #NONE} where there is none.
-   */
+  /** Returns the frame of the greatest fence at or below a key, {@link #NONE} if there is none. */
   int floor(long key) {
     int place = placeOf(key);
     if (place < 0) {
@@ -50,7 +48,10 @@ final class FenceIndex {
     return at < 0 ? NONE : frames[block * BLOCK + at];
   }
 
-  /** Maps a fence to a frame. Returns the frame that it was mapped to, or {@link #NONE}. */
+  /**
+   * Maps a fence to a frame. Returns the frame that the fence was mapped to before, or {@link
+   * #NONE}.
+   */
   int put(long fence, int frame) {
     int place = Math.max(placeOf(fence), 0);
     if (blocks == 0) {
@@ -78,7 +79,7 @@ final class FenceIndex {
     return NONE;
   }
 
-  /** Takes a fence out, if it is mapped to that frame. */
+  /** Removes a fence, if it is mapped to {@code frame}. */
   void remove(long fence, int frame) {
     int place = placeOf(fence);
     if (place < 0) {
@@ -103,7 +104,10 @@ final class FenceIndex {
     }
   }
 
-  /** Joins two sparse blocks; {@code false} where they are not. */
+  /**
+   * Joins a block with the next one if both together fill at most half a block; returns whether it
+   * did.
+   */
   private boolean joinNext(int place) {
     if (place + 1 >= blocks) {
       return false;
@@ -121,14 +125,17 @@ final class FenceIndex {
     return true;
   }
 
-  /** Forgets everything. */
+  /** Removes all fences. */
   void clear() {
     while (blocks > 0) {
       removeBlock(blocks - 1);
     }
   }
 
-  /** Returns the place in the directory of the block that would hold a key, -1 before the first. */
+  /**
+   * Returns the directory index of the block that can hold a key, -1 if the key is below the first
+   * block.
+   */
   private int placeOf(long key) {
     int low = 0;
     int high = Math.min(blocks, firsts.length);

@@ -10,9 +10,10 @@ import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Words;
 
 /**
- * Copies of inner nodes of one level at one compute server, or of parts of them, found by their
- * fences (Sherman section 4.2.3). A copy may be old: a session that is led astray by it takes it
- * out. Where the cache is full, the least recently used of two copies drawn at random goes.
+ * A compute server's cache of copies of inner nodes of one level, or of parts of them, found by
+ * their low fences (Sherman section 4.2.3). A copy may be old: a session that it leads to a wrong
+ * node drops it. If the cache is full, two copies are drawn at random, and the less recently used
+ * one is evicted.
  *
  * <pre>
  *  0      8       16           16 + 8 n          16 + 16 n
@@ -21,11 +22,11 @@ import pando.fabric.memory.Words;
  * +------+-------+------------+-----------------+
  * </pre>
  *
- * <p>Thread-safe. A reader takes no lock: it looks, and looks again where something changed
+ * <p>Thread-safe. A reader takes no lock: it searches, and retries if the cache was changed
  * meanwhile. A change takes about a microsecond and issues no verb.
  */
 public final class IndexCache implements AutoCloseable {
-  /** Looks before it counts as a stall: a change takes a microsecond. */
+  /** Maximum number of attempts; then an operation fails as stalled. */
   private static final int ATTEMPTS_MAX = 1_000_000;
 
   private static final int HIGH = 0;
@@ -43,19 +44,19 @@ public final class IndexCache implements AutoCloseable {
   private final int[] free;
   private int frees;
 
-  /** Odd during a change. */
+  /** Version of the cache; odd during a change. */
   private final AtomicLong version = new AtomicLong();
 
-  /** Advances with every admission. */
+  /** Number of admissions; the time of the least-recently-used policy. */
   private volatile long clock;
 
   private volatile long evictions;
 
   /**
-   * Makes an empty cache.
+   * Creates an empty cache.
    *
-   * @param frames copies that it holds
-   * @param children that a copy has at the most; of more, several copies are made
+   * @param frames maximum number of copies
+   * @param children maximum number of children of a copy; a node with more takes several copies
    */
   public IndexCache(int frames, int children) {
     this.children = children;
@@ -73,29 +74,29 @@ public final class IndexCache implements AutoCloseable {
     this.frees = frames;
   }
 
-  /** What a lookup found. One for each worker, used again and again. */
+  /** The result of a lookup. Each worker reuses one. */
   public static final class Hit {
     /** Pointer to the child. */
     public long child;
 
-    /** The least key that it covers. */
+    /** The least key that the child covers. */
     public long low;
 
-    /** The greatest key that it is known to cover. */
+    /** The greatest key that the child is known to cover. */
     public long high;
 
     private int frame;
     private long admittedAt;
 
-    /** Creates one for a worker. */
+    /** Creates an empty result. */
     public Hit() {}
   }
 
   /**
-   * Looks for the child that covers a key.
+   * Searches the child that covers a key.
    *
-   * @param hit takes the child and the keys that it covers
-   * @return whether there is a copy that knows
+   * @param hit receives the child and the keys that it covers
+   * @return whether a copy has the child
    */
   public boolean find(long key, Hit hit, Backoff backoff) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -112,7 +113,7 @@ public final class IndexCache implements AutoCloseable {
   }
 
   private boolean isUnchanged(long before) {
-    // What was read before must not be read after the version.
+    // The reads before must not be reordered behind the read of the version.
     VarHandle.acquireFence();
     return version.get() == before;
   }
@@ -175,9 +176,10 @@ public final class IndexCache implements AutoCloseable {
   }
 
   /**
-   * Lists the children after the one that covers a key, as far as copies side by side tell.
+   * Lists the children after the one that covers a key, up to key {@code to}, as long as
+   * neighbouring copies are cached.
    *
-   * @param after takes the pointers to them, from its second place on
+   * @param after receives the pointers to them, from index 1 on
    * @return their number
    */
   public int childrenAfter(long key, long to, long[] after, Backoff backoff) {
@@ -204,7 +206,8 @@ public final class IndexCache implements AutoCloseable {
       }
       int count = count(frame);
       int first = childOf(frame, count, next);
-      // Of a part, the first child may begin before it: that is the last of the part before.
+      // The first child of a part may begin before the part: then it is the last child of the part
+      // before.
       boolean isNew = next > key && first >= 0 && key(frame, first) == next;
       for (int i = isNew ? first : first + 1; i < count && listed < after.length - 1; i++) {
         if (key(frame, i) > to) {
@@ -221,7 +224,10 @@ public final class IndexCache implements AutoCloseable {
     return listed;
   }
 
-  /** Takes a copy in, in place of an older one or of one that is hardly used. */
+  /**
+   * Admits a copy. It replaces an older copy with the same low fence or, if the cache is full, an
+   * evicted one.
+   */
   public void admit(Children copied, RandomGenerator random, Backoff backoff) {
     long before = lock(backoff);
     try {
@@ -272,7 +278,7 @@ public final class IndexCache implements AutoCloseable {
     return frame;
   }
 
-  /** Takes out the copy that a lookup came from, unless a newer one is there. */
+  /** Drops the copy that a lookup used, unless a newer one has replaced it. */
   public void drop(Hit hit, Backoff backoff) {
     long before = lock(backoff);
     try {
@@ -287,7 +293,7 @@ public final class IndexCache implements AutoCloseable {
     }
   }
 
-  /** Forgets every copy. */
+  /** Drops all copies. */
   public void clear(Backoff backoff) {
     long before = lock(backoff);
     try {
@@ -302,19 +308,21 @@ public final class IndexCache implements AutoCloseable {
     }
   }
 
-  /** Returns the bytes of the copies that it has now, about so many while others change it. */
+  /**
+   * Returns the bytes of the frames in use; an approximation while other threads change the cache.
+   */
   public long bytes() {
-    // What was written before the last change of the version is seen.
+    // Makes the writes before the last change of the version visible.
     version.get();
     return (lows.length - frees) * frameBytes();
   }
 
-  /** Returns how many copies were taken in. */
+  /** Returns the number of copies admitted. */
   public long admissions() {
     return clock;
   }
 
-  /** Returns how many copies had to go for others. */
+  /** Returns the number of copies evicted to make room. */
   public long evictions() {
     return evictions;
   }
@@ -323,7 +331,7 @@ public final class IndexCache implements AutoCloseable {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       long before = version.get();
       if ((before & 1) == 0 && version.compareAndSet(before, before + 1)) {
-        // What is written next must not be seen before the version is.
+        // The writes of the change must not become visible before the odd version.
         VarHandle.storeStoreFence();
         return before;
       }
@@ -334,7 +342,10 @@ public final class IndexCache implements AutoCloseable {
 
   private StalledException stalled() {
     return new StalledException(
-        "an index cache stayed in motion: frames=" + lows.length + ", attempts=" + ATTEMPTS_MAX);
+        "an index cache was changed all the time: frames="
+            + lows.length
+            + ", attempts="
+            + ATTEMPTS_MAX);
   }
 
   @Override

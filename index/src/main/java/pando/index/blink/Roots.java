@@ -5,16 +5,13 @@ import pando.index.lock.Retry;
 import pando.index.lock.SessionLocks;
 import pando.index.pool.Catalogue;
 
-/**
- * Changes which node is the root, where a verb fails again and again: without its root a tree is
- * lost.
- */
+/** Replaces the root. Repeats the verbs if they fail, as a tree whose root is not known is lost. */
 final class Roots {
   private final Catalogue catalogue;
   private final Worker worker;
   private final SessionLocks locks;
 
-  /** Whether an attempt that failed may have replaced the root. */
+  /** Whether an earlier attempt, which failed, may have replaced the root. */
   private boolean asked;
 
   private boolean replaced;
@@ -26,11 +23,12 @@ final class Roots {
   }
 
   /**
-   * Makes a hidden node the root, and shows it. While it is hidden, no other session can replace
-   * it.
+   * Makes a hidden node the root, and shows it. While the node is hidden, no other session can
+   * replace it as the root.
    *
-   * @param show writes what shows the node
-   * @return whether it is the root; else there is another one already
+   * @param show shows the node
+   * @return {@code true} if the node is the root, {@code false} if another session has replaced the
+   *     root
    */
   boolean raise(long before, long address, int level, Runnable show) {
     asked = false;
@@ -52,9 +50,11 @@ final class Roots {
 
   /**
    * Makes the child of a root the root. No other session replaces a root that is locked and has no
-   * sibling: where an attempt before was not answered, it was this one.
+   * sibling. So if the root is not {@code before} any more after an attempt without an answer, that
+   * attempt replaced it.
    *
-   * @return whether the root was replaced; else it was not the root any more
+   * @return {@code true} if the root was replaced, {@code false} if {@code before} was not the root
+   *     any more
    */
   boolean lower(long before, long child, int level) {
     asked = false;

@@ -26,7 +26,7 @@ final class AbandonedTickets {
    * @param sTicket the next shared ticket when it was taken
    */
   record Ticket(long word, boolean isExclusive, int xTicket, int sTicket) {
-    /** Tells whether its turn has come. */
+    /** Returns whether its turn has come. */
     boolean mayEnter(long value) {
       return isExclusive
           ? SxWord.mayEnterExclusive(value, xTicket, sTicket)
@@ -34,7 +34,7 @@ final class AbandonedTickets {
     }
   }
 
-  /** Tells whether there are any. */
+  /** Returns whether there are any. */
   boolean areThere() {
     return count > 0;
   }

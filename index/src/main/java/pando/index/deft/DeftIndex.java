@@ -35,8 +35,8 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   /**
    * Makes an empty index in a pool that has none, with every compute server in this process.
    *
-   * @throws IllegalStateException where the pool holds an index already
-   * @throws IllegalArgumentException where the fabric lacks what the options need
+   * @throws IllegalStateException if the pool holds an index already
+   * @throws IllegalArgumentException if the fabric lacks what the options need
    */
   public static DeftIndex create(Fabric fabric, DeftOptions options) {
     return create(fabric, options, 0, options.computeServers());

@@ -143,22 +143,22 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
     return Validation.of(Validation.names().get((int) settings().number(VALIDATION)));
   }
 
-  /** Tells whether locks are fair, and shared by those who change single entries. */
+  /** Returns whether locks are fair, and shared by those who change single entries. */
   public boolean sxLocks() {
     return settings().isOn(SX_LOCKS);
   }
 
-  /** Tells whether leaves consist of buckets. */
+  /** Returns whether leaves consist of buckets. */
   public boolean hashLeaves() {
     return settings().isOn(HASH_LEAVES);
   }
 
-  /** Tells whether inner nodes are read by segments. */
+  /** Returns whether inner nodes are read by segments. */
   public boolean segments() {
     return settings().isOn(SEGMENTS);
   }
 
-  /** Tells whether inner nodes are cached. */
+  /** Returns whether inner nodes are cached. */
   public boolean caching() {
     return settings().isOn(CACHING);
   }

@@ -180,7 +180,7 @@ final class DeftWorker extends HostedWorker {
     value = Words.get(memory, operands);
   }
 
-  /** Adds an entry and lets go of the leaf; {@code false} where somebody else was first. */
+  /** Adds an entry and lets go of the leaf; {@code false} if somebody else was first. */
   private boolean add(long node, long wanted, long stored) {
     int index = layout.findUnused(memory, leaf, wanted);
     if (index < 0 || (shared && !cas16)) {

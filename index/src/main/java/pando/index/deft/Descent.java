@@ -47,7 +47,7 @@ final class Descent extends BLinkDescent {
     return isGuided() ? Nodes.STALE : super.readChildren(key);
   }
 
-  /** Tells whether the children of a part can be followed; the whole node would tell more. */
+  /** Returns whether the children of a part can be followed; the whole node would tell more. */
   private boolean areSound(long key) {
     if (children.count == 0 || children.keys[0] > key) {
       return false;

@@ -173,7 +173,7 @@ final class InnerLayout {
     list.read(address + start, node + start, (partEntries(shape) + 1) * ENTRY_BYTES);
   }
 
-  /** Tells whether all entries of a part, and the one before it, have a data version. */
+  /** Returns whether all entries of a part, and the one before it, have a data version. */
   boolean hasVersion(MemorySegment memory, long node, int shape, int part, int version) {
     int first = part * partEntries(shape);
     boolean equal = true;
@@ -362,7 +362,7 @@ final class InnerLayout {
     return true;
   }
 
-  /** Tells whether a part has no entry of its own, and its last repeats that of one before. */
+  /** Returns whether a part has no entry of its own, and its last repeats that of one before. */
   private boolean isRepeated(MemorySegment memory, long node, int shape, int part) {
     long lastKey = key(memory, node, (part + 1) * partEntries(shape) - 1);
     long low = NodeHeader.low(memory, node);

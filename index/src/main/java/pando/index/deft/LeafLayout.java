@@ -144,14 +144,14 @@ final class LeafLayout {
     return groupOf(unused) == index / GROUP_ENTRIES ? otherUnused : unused;
   }
 
-  /** Tells whether two keys want the same lines, at least one of them. */
+  /** Returns whether two keys want the same lines, at least one of them. */
   boolean shareLines(long key, long other) {
     return groupOf(key) == groupOf(other);
   }
 
   // Lines.
 
-  /** Tells whether the lines that can hold a key are a leaf's, and of one moment. */
+  /** Returns whether the lines that can hold a key are a leaf's, and of one moment. */
   boolean isPairWhole(MemorySegment memory, long leaf, long key) {
     if (!hashed) {
       return isWhole(memory, leaf);
@@ -161,19 +161,19 @@ final class LeafLayout {
     return isWordOf(word, line) && lineWord(memory, leaf, line + 1) == nextLineWord(word);
   }
 
-  /** Tells whether one of two lines that can hold a key is a leaf's, of whatever moment. */
+  /** Returns whether one of two lines that can hold a key is a leaf's, of whatever moment. */
   boolean isPairOfLeaf(MemorySegment memory, long leaf, long key) {
     int line = hashed ? firstLineOf(bucketOf(key)) : 0;
     return (lineWord(memory, leaf, line) | lineWord(memory, leaf, line + 1)) < 0;
   }
 
-  /** Tells whether the header is of the moment of the lines that can hold a key. */
+  /** Returns whether the header is of the moment of the lines that can hold a key. */
   boolean isHeaderOfPair(MemorySegment memory, long leaf, long key) {
     long lineBits = (long) LINE_MASK << LINE_SHIFT;
     return lineWord(memory, leaf, 0) == (pairWord(memory, leaf, key) & ~lineBits);
   }
 
-  /** Tells whether all lines are a leaf's, and of one moment. */
+  /** Returns whether all lines are a leaf's, and of one moment. */
   boolean isWhole(MemorySegment memory, long leaf) {
     long expected = lineWord(memory, leaf, 0);
     boolean whole = isWordOf(expected, 0);
@@ -204,12 +204,12 @@ final class LeafLayout {
     return lineWord(memory, leaf, hashed ? firstLineOf(bucketOf(key)) : 0);
   }
 
-  /** Tells whether a pair of lines that is whole is no part of the tree, or not yet. */
+  /** Returns whether a pair of lines that is whole is no part of the tree, or not yet. */
   boolean isPairHidden(MemorySegment memory, long leaf, long key) {
     return isHidden(pairWord(memory, leaf, key));
   }
 
-  /** Tells whether a leaf with such a first word is no part of the tree, or not yet. */
+  /** Returns whether a leaf with such a first word is no part of the tree, or not yet. */
   static boolean isHidden(long word) {
     return (word & HIDDEN) != 0;
   }
@@ -257,7 +257,7 @@ final class LeafLayout {
     }
   }
 
-  /** Tells whether every line repeats the header's fences. */
+  /** Returns whether every line repeats the header's fences. */
   boolean areFencesRepeated(MemorySegment memory, long leaf) {
     long low = NodeHeader.low(memory, leaf);
     long high = NodeHeader.high(memory, leaf);
@@ -388,7 +388,7 @@ final class LeafLayout {
     setCount(memory, leaf, count - 1);
   }
 
-  /** Adds an entry of a key that is not there; {@code false} where there is no room for it. */
+  /** Adds an entry of a key that is not there; {@code false} if there is no room for it. */
   boolean add(MemorySegment memory, long leaf, long key, long value) {
     if (hashed) {
       int index = findUnused(memory, leaf, key);
@@ -486,7 +486,7 @@ final class LeafLayout {
     }
   }
 
-  /** Tells whether all keys in use lie between the fences, and in a bucket of their own. */
+  /** Returns whether all keys in use lie between the fences, and in a bucket of their own. */
   boolean areKeysInPlace(MemorySegment memory, long leaf) {
     long low = NodeHeader.low(memory, leaf);
     long high = NodeHeader.high(memory, leaf);

@@ -148,7 +148,7 @@ final class Leaves {
     return nodes.checkHeld(node, 0, key, leaf) == Nodes.COVERS;
   }
 
-  /** Goes on to the sibling of the leaf; {@code false} where that has changed meanwhile. */
+  /** Goes on to the sibling of the leaf; {@code false} if that has changed meanwhile. */
   private boolean goRight(long key) {
     long sibling = nodes.siblingOf(descent.node, key, leaf);
     if (sibling == GlobalAddress.NULL) {

@@ -13,7 +13,7 @@ final class LockWords {
   /**
    * Looks how many words a memory server has.
    *
-   * @throws IllegalArgumentException where the fabric cannot hold locks
+   * @throws IllegalArgumentException if the fabric cannot hold locks
    */
   LockWords(Fabric fabric) {
     words = fabric.capabilities().onChipBytes() / Long.BYTES;

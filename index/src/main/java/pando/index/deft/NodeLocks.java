@@ -71,7 +71,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
    *
    * @param abandoned of the compute server, the same for all its sessions
    * @param casLocks whether all locks are exclusive, and taken by CAS
-   * @param waitNanos for how long to wait at the most
+   * @param waitNanos for how long to wait at most
    * @param session number among those of its compute server
    * @param scratch local offset of {@link #SCRATCH_BYTES}, a multiple of 8
    */
@@ -93,7 +93,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
    * Takes a node's lock together with others, and waits for it.
    *
    * @return whether what was read behind it holds
-   * @throws StalledException where it stays locked
+   * @throws StalledException if it stays locked
    */
   final boolean lockShared(long node, VerbList reads) {
     long word = words.wordOf(node);
@@ -112,7 +112,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
    * that one may change meanwhile.
    *
    * @return whether what was read behind it holds
-   * @throws StalledException where it stays locked
+   * @throws StalledException if it stays locked
    */
   final boolean lockExclusive(long node, VerbList reads) {
     long word = words.wordOf(node);
@@ -130,7 +130,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
    * exclusively in between, so that what was read before does not hold.
    *
    * @return whether what was read behind it holds
-   * @throws StalledException where it stays locked; then it is not held any more
+   * @throws StalledException if it stays locked; then it is not held any more
    */
   final boolean upgrade(long node, VerbList reads) {
     return raise(placeOf(words.wordOf(node)), node, reads);
@@ -196,18 +196,18 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     }
   }
 
-  /** Tells whether any lock is held. */
+  /** Returns whether any lock is held. */
   final boolean areHeld() {
     return count > 0;
   }
 
-  /** Tells whether a node's lock is held alone, after a failure to unlock it as well. */
+  /** Returns whether a node's lock is held alone, after a failure to unlock it as well. */
   final boolean isSurelyHeld(long node) {
     int place = placeOf(words.wordOf(node));
     return place >= 0 && exclusive[place] && (!unsure[place] || isInPool(place));
   }
 
-  /** Tells whether a word that was held exclusively is so in the pool. */
+  /** Returns whether a word that was held exclusively is so in the pool. */
   abstract boolean isInPool(int place);
 
   @Override
@@ -264,7 +264,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     }
   }
 
-  /** Tells whether to give up: so many attempts at the least, as clocks may jump. */
+  /** Returns whether to give up: so many attempts at least, as clocks may jump. */
   final boolean isOver(int attempt, int attemptsMin, long start) {
     return attempt > attemptsMin && worker.nanoTime() - start > waitNanos;
   }

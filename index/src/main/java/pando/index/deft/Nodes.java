@@ -69,7 +69,7 @@ final class Nodes implements BLinkNodes {
     this.after = scratch + Long.BYTES;
   }
 
-  /** Tells whether an entry that another is adding is read as a whole. */
+  /** Returns whether an entry that another is adding is read as a whole. */
   boolean readsEntriesWhole() {
     return landsByLine;
   }
@@ -180,12 +180,12 @@ final class Nodes implements BLinkNodes {
     return isPairWhole(address, key, buffer);
   }
 
-  /** Tells whether what can hold a key is a leaf's, which an inner node can have replaced. */
+  /** Returns whether what can hold a key is a leaf's, which an inner node can have replaced. */
   private boolean isPairWhole(long address, long key, long buffer) {
     return isIntact(address, buffer) && leaves.isPairWhole(memory, buffer, key);
   }
 
-  /** Tells whether the checksum is right, where it counts, and that of a node of the place. */
+  /** Returns whether the checksum is right, where it counts, and that of a node of the place. */
   private boolean isIntact(long address, long buffer) {
     return validation != Validation.CHECKSUM
         || (isSumRight(buffer) && NodeHeader.address(memory, buffer) == address);
@@ -221,8 +221,8 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Returns the sibling of a leaf of which {@link #readPair} has read a pair, {@code NULL} where
-   * the leaf has changed since.
+   * Returns the sibling of a leaf of which {@link #readPair} has read a pair, {@code NULL} if the
+   * leaf has changed since.
    */
   long siblingOf(long address, long key, long buffer) {
     worker.read(address, buffer, NodeHeader.BYTES);
@@ -247,7 +247,7 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Tells whether a leaf that was read is of one moment: but for single entries, which may be of
+   * Returns whether a leaf that was read is of one moment: but for single entries, which may be of
    * another one where only lines land as one.
    */
   boolean isLeafWhole(long buffer, long wordBefore, long wordAfter) {
@@ -256,7 +256,7 @@ final class Nodes implements BLinkNodes {
         : isWhole(buffer);
   }
 
-  /** Tells whether a leaf can be read as a snapshot: locks taken by CAS do not count. */
+  /** Returns whether a leaf can be read as a snapshot: locks taken by CAS do not count. */
   boolean readsSnapshots() {
     return validation == Validation.CHECKSUM || server.options.sxLocks();
   }
@@ -316,7 +316,7 @@ final class Nodes implements BLinkNodes {
     return key > NodeHeader.high(memory, buffer) ? RIGHT : COVERS;
   }
 
-  /** Tells whether all parts of a node were written together. */
+  /** Returns whether all parts of a node were written together. */
   private boolean isWhole(long buffer) {
     if (validation == Validation.CHECKSUM) {
       return isSumRight(buffer);
@@ -391,7 +391,7 @@ final class Nodes implements BLinkNodes {
     return null;
   }
 
-  /** Tells whether a pointer can be followed. */
+  /** Returns whether a pointer can be followed. */
   boolean isChild(long pointer) {
     return pointer > 0
         && ChildPointer.shape(pointer) <= Shape.MAX
@@ -416,7 +416,7 @@ final class Nodes implements BLinkNodes {
         && SxWord.xTicket(word(after)) == SxWord.xTicket(word(before));
   }
 
-  /** Tells whether a lock was free, between two READs of its word. */
+  /** Returns whether a lock was free, between two READs of its word. */
   private boolean isUnlocked(long wordBefore, long wordAfter) {
     return SxWord.isIdle(word(wordBefore)) && word(wordAfter) == word(wordBefore);
   }

@@ -57,7 +57,7 @@ final class Splits extends BLinkSplits {
    * Splits a leaf that is held alone and has no room for an entry, adds the entry, unlocks it and
    * makes the new leaf known.
    *
-   * @throws PoolFullException where there is no room for another leaf; nothing was changed then
+   * @throws PoolFullException if there is no room for another leaf; nothing was changed then
    */
   void splitLeaf(long leaf, long key, long value) {
     noteBefore(leaf);
@@ -103,7 +103,7 @@ final class Splits extends BLinkSplits {
     return count + 1;
   }
 
-  /** Puts entries into a leaf and its sibling; {@code false} where their buckets have no room. */
+  /** Puts entries into a leaf and its sibling; {@code false} if their buckets have no room. */
   private boolean divide(long leaf, int kept, int count) {
     leaves.clearEntries(memory, leaf);
     boolean fit = true;

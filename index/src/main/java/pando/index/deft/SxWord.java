@@ -63,23 +63,23 @@ final class SxWord {
     return sum ^ ((word ^ addend) & BOUNDARIES);
   }
 
-  /** Tells whether nobody holds the lock nor waits for it. */
+  /** Returns whether nobody holds the lock nor waits for it. */
   static boolean isIdle(long word) {
     return isFreeForShared(word) && sCurrent(word) == sTicket(word);
   }
 
-  /** Tells whether whoever took a shared ticket and found this may enter at once. */
+  /** Returns whether whoever took a shared ticket and found this may enter at once. */
   static boolean isFreeForShared(long before) {
     return xCurrent(before) == xTicket(before);
   }
 
-  /** Tells whether whoever took an exclusive ticket for his shared one may enter at once. */
+  /** Returns whether whoever took an exclusive ticket for his shared one may enter at once. */
   static boolean isFreeForUpgrade(long before) {
     return isIdle(add(before, LEAVE_SHARED));
   }
 
   /**
-   * Tells whether a shared ticket's turn has come. It stays so until the ticket is let go of.
+   * Returns whether a shared ticket's turn has come. It stays so until the ticket is let go of.
    *
    * @param xTicket the next exclusive ticket when it was taken
    */
@@ -88,7 +88,7 @@ final class SxWord {
   }
 
   /**
-   * Tells whether an exclusive ticket's turn has come. It stays so until the ticket is let go of.
+   * Returns whether an exclusive ticket's turn has come. It stays so until the ticket is let go of.
    *
    * @param xTicket the ticket
    * @param sTicket the next shared ticket when it was taken; of an upgrade, too

@@ -46,7 +46,7 @@ public enum Validation {
   /**
    * Returns this, or what {@link #AUTO} stands for on a fabric.
    *
-   * @throws IllegalArgumentException where the fabric lacks what it needs
+   * @throws IllegalArgumentException if the fabric lacks what it needs
    */
   Validation on(Fabric fabric, boolean sxLocks) {
     Capabilities capabilities = fabric.capabilities();
@@ -68,7 +68,7 @@ public enum Validation {
     return this;
   }
 
-  /** Tells whether writers of one leaf may work side by side. */
+  /** Returns whether writers of one leaf may work side by side. */
   boolean allowsSharing() {
     return this != CHECKSUM;
   }

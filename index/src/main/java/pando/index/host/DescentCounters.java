@@ -1,23 +1,23 @@
 package pando.index.host;
 
-/** How the descents of one worker have gone. Counted by its thread alone. */
+/** Counters of one worker's descents. Only its session's thread writes them. */
 public final class DescentCounters {
-  /** Leaves that a cached copy led to. */
+  /** Lookups of a leaf that a cached copy answered. */
   public long leafHits;
 
-  /** Leaves that no copy led to. */
+  /** Lookups of a leaf that no cached copy answered. */
   public long leafMisses;
 
-  /** Inner nodes that were READ. */
+  /** READs of inner nodes. */
   public long innerReads;
 
-  /** Descents that had led astray. */
+  /** Restarts of descents that reached a wrong node. */
   public long restarts;
 
   /** Creates counters at zero. */
   public DescentCounters() {}
 
-  /** Adds others. */
+  /** Adds other counters to these. */
   void add(DescentCounters other) {
     leafHits += other.leafHits;
     leafMisses += other.leafMisses;

@@ -2,13 +2,13 @@ package pando.index.host;
 
 import org.jspecify.annotations.Nullable;
 
-/** Takes steps that must all be taken, whichever fails; the first failure is thrown at the end. */
+/** Runs steps that must all be run even if some fail. The first failure is thrown at the end. */
 final class Failures {
   private @Nullable Throwable first;
 
   Failures() {}
 
-  /** Takes a step. */
+  /** Runs a step and catches its failure. */
   void collect(Runnable step) {
     try {
       step.run();
@@ -25,7 +25,7 @@ final class Failures {
     }
   }
 
-  /** Throws the first failure, if there was one; the others have joined it. */
+  /** Throws the first failure, if there was one, with the others suppressed. */
   void rethrow() {
     if (first instanceof Error error) {
       throw error;
@@ -35,7 +35,7 @@ final class Failures {
     }
   }
 
-  /** Has the failures join an earlier one. */
+  /** Adds the failures to an earlier one as suppressed. */
   void join(Throwable earlier) {
     if (first != null) {
       earlier.addSuppressed(first);

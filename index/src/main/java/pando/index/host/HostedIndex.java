@@ -22,12 +22,12 @@ import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
 
 /**
- * An index over any number of compute servers in this process, joined by a fabric to memory servers
- * that may serve other processes as well. Makes, joins, loads and ends it; a system says how its
- * parts are made.
+ * An index over one or more compute servers in this process. A fabric connects them to memory
+ * servers, which may serve other processes, too. This class creates, joins, loads and closes the
+ * index; a system implements how its parts are made.
  *
  * @param <S> a compute server
- * @param <W> one session's part at a compute server
+ * @param <W> one session's worker at a compute server
  */
 public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker>
     implements RangeIndex {
@@ -39,11 +39,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   private volatile Partitioning partitioning;
 
   /**
-   * Prepares an index, which {@link #make} or {@link #join} is to start.
+   * Prepares an index. {@link #make} or {@link #join} starts it.
    *
-   * @param first number of the first compute server that lives here
-   * @param count how many live here, at least 1
-   * @param opener opens a worker of a compute server, for a session of which the number is given
+   * @param first number of the first compute server in this process
+   * @param count number of compute servers in this process, at least 1
+   * @param opener opens a worker of a compute server for a session with the given number
    */
   protected HostedIndex(
       Fabric fabric, IndexOptions options, int first, int count, BiFunction<S, Integer, W> opener) {
@@ -56,42 +56,44 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     this.partitioning = Partitioning.equalWidth(options.computeServers());
   }
 
-  /** Returns the number, 32 bits, that tells a pool with this kind of index in it. */
+  /**
+   * Returns the system's number (32 bits), which the catalogue of a pool with such an index has.
+   */
   protected abstract int system();
 
-  /** Returns what the number stands for, for messages. */
+  /** Returns the system's name, for messages. */
   protected abstract String kind();
 
   /**
    * Makes a compute server.
    *
-   * @param random draws what tells it from one that had its number before
+   * @param random draws numbers that distinguish it from an earlier compute server of this number
    */
   protected abstract S server(int number, RandomGenerator random);
 
-  /** Makes a loader, with nodes of a compute server. */
+  /** Makes a loader that allocates nodes from a compute server. */
   protected abstract Loader loader(S server, double fill);
 
   /**
-   * Prepares to look at an index that should be empty.
+   * Returns the index that a bulk load replaces, which must be empty.
    *
-   * @param server to take its nodes back
+   * @param server receives the freed nodes
    */
   protected abstract Replaced replaced(PoolChange change, S server);
 
   /**
-   * Returns the sizes of nodes that every compute server needs: making an index checks that the
-   * pool has room for them.
+   * Returns the node sizes, in bytes, that every compute server allocates. {@link #make} checks
+   * that the pool has room for them.
    */
   protected int[] nodeSizes() {
     return new int[] {options.nodeBytes()};
   }
 
   /**
-   * Makes an empty index in a pool that has none.
+   * Creates an empty index in a pool that has none.
    *
-   * @throws PoolFullException where the pool has less room than an index needs
-   * @throws IllegalStateException where the pool holds an index already
+   * @throws PoolFullException if the pool has less room than an index needs
+   * @throws IllegalStateException if the pool holds an index already
    */
   protected final void make() {
     try (PoolChange change = change()) {
@@ -126,9 +128,9 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   /**
-   * Joins an index that another process has made.
+   * Joins an index that another process has created.
    *
-   * @throws IllegalStateException where the pool holds no index, or one of another kind
+   * @throws IllegalStateException if the pool holds no index, or one of another system
    */
   protected final void join() {
     try (PoolChange change = change()) {
@@ -152,7 +154,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     }
   }
 
-  /** Ends what was begun, after a failure; other failures join it. */
+  /** Closes what was opened, after a failure. Other failures are added to it as suppressed. */
   private void abandon(PoolChange change, Throwable failure) {
     Failures failures = new Failures();
     failures.collect(members::end);
@@ -190,9 +192,9 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   /**
-   * Opens a worker of a compute server, or returns {@code null} where it does not live here.
+   * Opens a worker of a compute server, or returns {@code null} if that is not in this process.
    *
-   * @throws IllegalStateException where the index is closed
+   * @throws IllegalStateException if the index is closed
    */
   protected final @Nullable W openWorker(int number) {
     members.checkOpen();
@@ -200,7 +202,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     return server == null ? null : members.worker(server);
   }
 
-  /** Ends a worker. Does nothing for one that has ended. */
+  /** Closes a worker. Does nothing if it is closed already. */
   final void retireWorker(W worker) {
     members.retire(worker);
   }
@@ -208,7 +210,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   /**
    * {@inheritDoc}
    *
-   * <p>To be called before other processes join. Sessions of this process wait until it has ended.
+   * <p>Must be called before other processes join. Sessions of this process wait until the load has
+   * ended.
    */
   @Override
   public final long bulkLoad(EntrySource entries, double fill) {
@@ -244,7 +247,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     return built.entries();
   }
 
-  /** Goes on with what compute servers do by themselves, and lets operations in again. */
+  /** Resumes background tasks and opens the gate. */
   private void resume() {
     try {
       members.servers().forEach(HostedServer::resume);
@@ -286,11 +289,12 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   /**
    * {@inheritDoc}
    *
-   * <p>Waits for the operations that have begun; later ones throw {@link IllegalStateException}.
+   * <p>Waits for operations under way; later ones throw {@link IllegalStateException}.
    *
-   * @throws pando.fabric.StalledException where an operation does not end
-   * @throws pando.fabric.PandoException where a memory server cannot be reached; after this, and
-   *     after {@link pando.fabric.StalledException}, the index is open and can be closed again
+   * @throws pando.fabric.StalledException if an operation does not end
+   * @throws pando.fabric.PandoException if a memory server cannot be reached. After this, and after
+   *     {@link pando.fabric.StalledException}, the index is still open and {@code close} can be
+   *     called again
    */
   @Override
   public final void close() {
@@ -322,7 +326,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     }
   }
 
-  /** Gives back what compute servers have allocated and do not use. */
+  /** Gives nodes that compute servers have allocated and do not use back to the pool. */
   private void trim(PoolChange change) {
     Failures failures = new Failures();
     for (S server : members.servers()) {

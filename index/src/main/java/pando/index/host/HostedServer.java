@@ -9,13 +9,15 @@ import pando.index.session.Gate;
 
 /** What the sessions of one compute server share. Thread-safe. */
 public abstract class HostedServer implements AutoCloseable {
-  /** Tells it from the other compute servers of the index. */
+  /** Number of this compute server in the index. */
   public final int number;
 
-  /** Tells a pool with this kind of index in it. */
+  /** Number of the system, as in the catalogue of the pool. */
   public final int system;
 
-  /** Shut while the index is changed as a whole; the same for all its compute servers. */
+  /**
+   * Shut during a bulk load and while the index closes. All compute servers of the index share one.
+   */
   Gate gate = new Gate();
 
   private final int sessionsMax;
@@ -25,7 +27,7 @@ public abstract class HostedServer implements AutoCloseable {
    * Creates a compute server without sessions.
    *
    * @param system number of the system whose index it is
-   * @param sessionsMax sessions that it can have at a time
+   * @param sessionsMax maximum number of open sessions
    */
   protected HostedServer(int number, int system, int sessionsMax) {
     this.number = number;
@@ -33,43 +35,52 @@ public abstract class HostedServer implements AutoCloseable {
     this.sessionsMax = sessionsMax;
   }
 
-  /** Notes how keys are divided. Default: nothing, as every compute server serves every key. */
+  /**
+   * Called when the partitioning changes. Default: does nothing, as every compute server serves
+   * every key.
+   */
   protected void own(Partitioning partitioning) {}
 
-  /** Forgets all copies of the index, after another has replaced it. */
+  /** Drops all cached copies, after the index was replaced. */
   protected abstract void forget(Backoff backoff);
 
-  /** Returns the bytes of the pool that hold its nodes, freed ones that wait not counted. */
+  /**
+   * Returns the bytes of the pool's nodes in use that this compute server allocated. Freed nodes in
+   * the local list are not counted.
+   */
   protected abstract long poolBytes();
 
-  /** Returns the bytes that it holds in caches of nodes, models and tables, open or closed. */
+  /**
+   * Returns the bytes in use in its caches of nodes, models and tables. Can also be called after
+   * {@link #close}.
+   */
   protected abstract long cachedBytes();
 
   /**
-   * Gives back to the pool what it has allocated and does not use.
+   * Gives allocated nodes that are not in use back to the pool.
    *
-   * @param message local offset of room for the message of a CALL
+   * @param message local offset of a buffer for the message of a CALL
    */
   protected abstract void trim(Worker worker, long message);
 
-  /** Returns what its caches have taken in. */
+  /** Returns the number of entries that its caches have admitted. */
   protected abstract long admissions();
 
-  /** Returns what its caches have evicted to make room. */
+  /** Returns the number of entries that its caches have evicted to make room. */
   protected abstract long evictions();
 
-  /** Returns the verbs of its background tasks. Default: none. */
+  /** Returns the verbs that its background tasks have issued. Default: no verbs. */
   protected VerbCounters verbs() {
     return new VerbCounters();
   }
 
   /**
-   * Waits for the step of each background task that is under way; none begins before {@link
-   * #resume}.
+   * Pauses background tasks, and waits until the current step of each has ended. No step begins
+   * before {@link #resume}. Default: no tasks.
    */
   protected void pause(Backoff backoff) {}
 
-  /** Lets background tasks go on, after a {@link #pause} or without one. */
+  /** Resumes background tasks. May be called without a {@link #pause} before. Default: no tasks. */
   protected void resume() {}
 
   /**
@@ -79,9 +90,9 @@ public abstract class HostedServer implements AutoCloseable {
   protected void stop() {}
 
   /**
-   * Gives a new session the least number that is free.
+   * Returns the least free session number, and reserves it.
    *
-   * @throws IllegalStateException where there are as many sessions as there can be
+   * @throws IllegalStateException if the maximum number of sessions is open
    */
   final synchronized int openSession() {
     int session = sessions.nextClearBit(0);
@@ -93,12 +104,12 @@ public abstract class HostedServer implements AutoCloseable {
     return session;
   }
 
-  /** Takes a session's number back. */
+  /** Frees a session's number. */
   final synchronized void closeSession(int session) {
     sessions.clear(session);
   }
 
-  /** Frees its local memory. Does nothing the second time. */
+  /** Frees its local memory. Does nothing if it is closed already. */
   @Override
   public abstract void close();
 }

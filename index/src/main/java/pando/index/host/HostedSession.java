@@ -11,7 +11,8 @@ import pando.index.session.Operation;
 import pando.index.session.RoutedSession;
 
 /**
- * Sends each operation of one thread to a compute server: its own, or the one that owns the key.
+ * A session that sends each operation to one compute server, or, with partitions, to the one that
+ * owns the key.
  */
 final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   private static final int NO_HOME = -1;
@@ -20,7 +21,7 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   private final HostedIndex<?, W> index;
   private final int home;
 
-  /** The key from which on the last walk under locks looked last. */
+  /** Where the last walk under locks ended: the key of its last search. */
   private long reached;
 
   private HostedSession(HostedIndex<?, W> index, int home) {
@@ -29,14 +30,14 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
     this.home = home;
   }
 
-  /** Opens a session at a compute server, which serves every key. */
+  /** Opens a session all of whose operations go to one compute server. */
   static <W extends HostedWorker> HostedSession<W> at(HostedIndex<?, W> index, int server) {
     HostedSession<W> session = new HostedSession<>(index, server);
     session.worker(0);
     return session;
   }
 
-  /** Opens a session in which every key goes to its own compute server. */
+  /** Opens a session whose operations go to the compute server that owns the key. */
   static <W extends HostedWorker> HostedSession<W> partitioned(HostedIndex<?, W> index) {
     return new HostedSession<>(index, NO_HOME);
   }
@@ -69,8 +70,8 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   }
 
   /**
-   * Locks leaf after leaf until one has an entry, so that all belong to one snapshot. Where a lock
-   * is taken, unlocks all others, waits for that one, and starts anew with it.
+   * Locks leaf after leaf until one has an entry, so that all leaves are one snapshot. No
+   * hold-and-wait: if a lock is taken, unlocks all, waits for that lock, and restarts with it held.
    */
   private Outcome findUnderLocks(W worker, long wanted, boolean down) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -131,7 +132,10 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
         : partitioning.highOfServer(partitioning.ownerOfKey(wanted));
   }
 
-  /** Begins an operation with the worker of a key, which stays the key's until it ends. */
+  /**
+   * Begins an operation with the worker that serves a key. The partitioning does not change until
+   * the operation ends.
+   */
   private W enter(long wanted) {
     while (true) {
       Partitioning seen = index.partitioning();

@@ -9,7 +9,7 @@ import pando.index.session.LeafScan;
 import pando.index.session.NeighbourSearch;
 import pando.index.session.Operation;
 
-/** One session's operations at one compute server. For the session's thread alone. */
+/** One session's operations at one compute server. Only the session's thread may use it. */
 public abstract class HostedWorker {
   private final HostedServer server;
   private final int session;
@@ -20,7 +20,7 @@ public abstract class HostedWorker {
    * Creates a worker.
    *
    * @param session number of the session at its compute server
-   * @param context is closed with the worker
+   * @param context verbs and local memory; closed with the worker
    */
   protected HostedWorker(HostedServer server, int session, WorkerContext context) {
     this.server = server;
@@ -29,10 +29,10 @@ public abstract class HostedWorker {
     this.pass = server.gate.pass(context.worker);
   }
 
-  /** Returns how its descents have gone. */
+  /** Returns the counters of its descents. */
   protected abstract DescentCounters descents();
 
-  /** Finds the entry of a key. */
+  /** Finds the entry of a key; returns whether there is one. */
   protected abstract boolean get(long wanted);
 
   /**
@@ -45,25 +45,27 @@ public abstract class HostedWorker {
   /** Returns the value that the last operation on a key found. */
   protected abstract long value();
 
-  /** Tells, after {@link #write} has failed, whether the entry may have been changed. */
+  /** Returns, after {@link #write} has failed, whether the entry may have been changed. */
   protected abstract boolean mayHaveWritten();
 
   /**
-   * Completes, after {@link #write} has failed, what was begun, while it is still locked; another
-   * failure joins the first.
+   * Completes a change that {@link #write} began before it failed, while its nodes are still
+   * locked. Another failure is added to the given one as suppressed.
    */
   protected abstract void complete(Throwable failure);
 
-  /** Unlocks everything after a failure; another failure joins the first. */
+  /**
+   * Unlocks everything after a failure. Another failure is added to the given one as suppressed.
+   */
   protected abstract void abandon(Throwable failure);
 
-  /** Returns what looks for the entry next to a key. */
+  /** Returns the search for the entry next to a key. */
   protected abstract NeighbourSearch neighbours();
 
-  /** Returns what visits entries in order. */
+  /** Returns the scan of this worker. */
   protected abstract LeafScan scans();
 
-  /** Begins an operation. The index is not closed or changed as a whole before {@link #exit}. */
+  /** Begins an operation. The index is not closed or bulk loaded before {@link #exit}. */
   final void enter() {
     pass.enter();
   }
@@ -99,7 +101,10 @@ public abstract class HostedWorker {
     }
   }
 
-  /** An {@link Error} stays what it is. */
+  /**
+   * Returns the exception to throw; an {@link Error} is thrown as it is, with the exception
+   * suppressed.
+   */
   private static UnknownOutcomeException uncertain(long wanted, Throwable failure) {
     String message = "the entry may have been changed: key=" + wanted;
     if (failure instanceof Error error) {
@@ -114,7 +119,7 @@ public abstract class HostedWorker {
     return scans().scan(pass, from, to, limit, visitor);
   }
 
-  /** Unlocks everything that the worker holds after a failure. */
+  /** Unlocks everything that the worker holds, after a failure. */
   final void abandonAll(Throwable failure) {
     neighbours().forget();
     abandon(failure);
@@ -132,7 +137,7 @@ public abstract class HostedWorker {
     return context.worker.counters();
   }
 
-  /** Ends the worker and gives the session's number back. */
+  /** Closes the worker and frees the session's number. */
   final void close() {
     server.gate.forget(pass);
     try {

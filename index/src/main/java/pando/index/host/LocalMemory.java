@@ -1,17 +1,20 @@
 package pando.index.host;
 
-/** Local memory that is to be registered: the parts of a worker ask for regions, in turn. */
+/**
+ * The layout of a worker's local memory before it is registered: each part of the worker adds its
+ * region.
+ */
 public final class LocalMemory {
   private long bytes;
 
-  /** Creates local memory without regions. */
+  /** Creates a layout without regions. */
   public LocalMemory() {}
 
   /**
    * Adds a region.
    *
-   * @param more its bytes, a multiple of 8
-   * @return its local offset
+   * @param more size of the region in bytes, a multiple of 8
+   * @return the local offset of the region
    */
   public long region(long more) {
     long start = bytes;
@@ -19,7 +22,7 @@ public final class LocalMemory {
     return start;
   }
 
-  /** Returns the bytes of all regions. */
+  /** Returns the size of all regions together, in bytes. */
   long bytes() {
     return bytes;
   }

@@ -8,13 +8,13 @@ import pando.fabric.VerbCounters;
 import pando.index.session.Gate;
 
 /**
- * The compute servers of a process, the workers that use them, and the counts of workers that are
- * gone. Compute servers, with numbers in a row, are all there before the first session is opened.
+ * The compute servers of a process, their open workers, and the counters of closed workers. Compute
+ * servers have consecutive numbers and are all added before the first session is opened.
  *
  * <p>Thread-safe.
  *
  * @param <S> a compute server
- * @param <W> one session's part at a compute server
+ * @param <W> one session's worker at a compute server
  */
 final class Members<S extends HostedServer, W extends HostedWorker> {
   private final BiFunction<S, Integer, W> opener;
@@ -26,9 +26,9 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
   private int turn;
 
   /**
-   * Creates a process without compute servers.
+   * Creates an object without compute servers.
    *
-   * @param opener opens a worker of a compute server, for a session of which the number is given
+   * @param opener opens a worker of a compute server for a session with the given number
    */
   Members(BiFunction<S, Integer, W> opener) {
     this.opener = opener;
@@ -39,7 +39,7 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
     servers.add(server);
   }
 
-  /** Returns what keeps operations out while the index is changed as a whole. */
+  /** Returns the gate that keeps operations out during a bulk load and while the index closes. */
   Gate gate() {
     return gate;
   }
@@ -48,21 +48,21 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
     return servers;
   }
 
-  /** Returns the compute server whose turn it is to have another session. */
+  /** Returns the compute server for the next session, round-robin. */
   synchronized S next() {
     return servers.get(turn++ % servers.size());
   }
 
-  /** Returns a compute server, or {@code null} where it does not live here. */
+  /** Returns a compute server, or {@code null} if it is not in this process. */
   @Nullable S local(int number) {
     int place = number - servers.getFirst().number;
     return place < 0 || place >= servers.size() ? null : servers.get(place);
   }
 
   /**
-   * Opens a worker of a compute server that lives here.
+   * Opens a worker of a compute server of this process.
    *
-   * @throws IllegalStateException where the index is closed
+   * @throws IllegalStateException if the index is closed
    */
   synchronized W worker(S server) {
     checkOpen();
@@ -77,7 +77,10 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
     }
   }
 
-  /** Ends a worker, by the thread of its session. Leaves it to {@link #end} where that is near. */
+  /**
+   * Closes a worker. Called by the thread of its session. If the index is closed, {@link #end()}
+   * closes the worker.
+   */
   void retire(W worker) {
     try {
       worker.enter();
@@ -98,7 +101,7 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
       }
       gone.add(worker);
     }
-    // It may issue verbs.
+    // Outside the monitor, as it may issue verbs.
     worker.close();
   }
 
@@ -109,8 +112,8 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
   }
 
   /**
-   * Turns new workers away, stops what compute servers do by themselves, and ends all workers and
-   * compute servers. No operation may be inside the gate.
+   * Refuses new workers, stops background tasks, and closes all workers and compute servers. No
+   * operation may be inside the gate.
    */
   void end() {
     List<W> open;
@@ -125,7 +128,7 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
     failures.rethrow();
   }
 
-  /** Counts verbs that no worker has issued. */
+  /** Adds verbs that were not issued by a session's worker. */
   void add(VerbCounters verbs) {
     gone.add(verbs);
   }

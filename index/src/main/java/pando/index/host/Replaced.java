@@ -3,13 +3,16 @@ package pando.index.host;
 /** An index that a bulk load replaces. */
 public interface Replaced {
   /**
-   * Looks at the index, and remembers its nodes.
+   * Checks that the index is empty, and records its nodes.
    *
    * @param root pointer to its root
-   * @throws IllegalStateException where it has entries
+   * @throws IllegalStateException if it has entries
    */
   void check(long root);
 
-  /** Frees the nodes that were remembered, to which only old copies point. */
+  /**
+   * Frees the recorded nodes. Called after the root was replaced, when only old cached copies point
+   * to them.
+   */
   void free();
 }

@@ -3,7 +3,7 @@ package pando.index.host;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 
-/** Sums of what workers and compute servers have counted. Thread-safe. */
+/** Sums of the counters of workers and compute servers. Thread-safe. */
 final class Totals {
   private final VerbCounters verbs = new VerbCounters();
   private final DescentCounters descents = new DescentCounters();
@@ -27,7 +27,7 @@ final class Totals {
     evictions += server.evictions();
   }
 
-  /** Adds others, which nobody changes meanwhile. */
+  /** Adds other totals, which no thread may change meanwhile. */
   synchronized void add(Totals other) {
     verbs.add(other.verbs);
     descents.add(other.descents);

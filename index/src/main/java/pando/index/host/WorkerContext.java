@@ -5,15 +5,15 @@ import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 
-/** What the parts of one worker share, whatever the system: verbs and local memory. */
+/** The verbs and the local memory of one worker, shared by its parts. Every system extends it. */
 public abstract class WorkerContext implements AutoCloseable {
   /** Issues the verbs. */
   public final Worker worker;
 
-  /** The local memory of the verbs. */
+  /** The local memory that verbs read and write. */
   public final MemorySegment memory;
 
-  /** Local offset of room for the message of a CALL. */
+  /** Local offset of a buffer for the message of a CALL ({@link Worker#CALL_BYTES_MAX} bytes). */
   public final long message;
 
   private final RegisteredMemory registered;

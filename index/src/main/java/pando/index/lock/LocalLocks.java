@@ -8,36 +8,37 @@ import pando.fabric.Worker;
 
 /**
  * The local lock table of a compute server for one memory server (Sherman section 4.3): a queue in
- * front of each global lock, first come, first served, so that only one of a compute server's
- * threads asks for the global lock at a time, and may be handed it by the one before.
+ * front of each global lock, first come, first served, so that only one thread of a compute server
+ * asks for the global lock at a time. A holder can hand the global lock over to the next waiter.
  *
- * <p>A queue is two numbers: the next ticket, and the one that is served. Thread-safe.
+ * <p>A queue is two numbers: the next ticket to hand out, and the ticket that holds the lock.
+ * Thread-safe.
  */
 public final class LocalLocks {
-  /** Attempts that a waiter makes in quick succession, and in any case: clocks may jump. */
+  /** Attempts in quick succession. The time limit counts only after them, as clocks may jump. */
   private static final int EAGER = 2_048;
 
   private static final int ATTEMPTS_TO_A_PAUSE = 16;
 
-  /** The longest pause that keeps the processor. */
+  /** Number of the longest pause that spins. */
   private static final int SPINNING = Backoff.SPINNING_ATTEMPTS - 1;
 
-  /** The longest pause, which gives way to other threads. */
+  /** Number of the longest pause; it gives the processor to other threads. */
   private static final int PATIENT = Backoff.SPINNING_ATTEMPTS + 8;
 
   private final AtomicIntegerArray next;
   private final AtomicIntegerArray serving;
 
-  /** By lock, how often it was handed over since it was taken; for its holder alone. */
+  /** By lock, number of hand-overs in a row. Only the holder uses it. */
   private final byte[] handovers;
 
-  /** By lock, whether the holder got the global lock from the one before; for its holder alone. */
+  /** By lock, whether the previous holder handed the global lock over. Only the holder uses it. */
   private final boolean[] handed;
 
-  /** By lock, the rest of the global lock's word, where that was handed over. */
+  /** By lock, the word of the global lock, if that was handed over. */
   private final long[] words;
 
-  /** Tickets of waiters that timed out, with their locks. */
+  /** Tickets of waiters that gave up, each with its lock: see {@link #key}. */
   private final Set<Long> abandoned = new HashSet<>();
 
   private volatile int abandonedCount;
@@ -51,9 +52,9 @@ public final class LocalLocks {
   }
 
   /**
-   * Takes a lock, behind the waiters that came before.
+   * Takes a lock. Waits until all earlier waiters have had it.
    *
-   * @param waitNanos how long to wait at the most
+   * @param waitNanos longest wait, in nanoseconds
    * @return whether it was taken
    */
   boolean lock(int lock, Worker worker, long waitNanos) {
@@ -71,7 +72,7 @@ public final class LocalLocks {
     }
   }
 
-  /** Waits for a ticket's turn; {@code false} where that took too long. */
+  /** Waits for a ticket's turn; returns {@code false} after a timeout. */
   private boolean await(int lock, int ticket, Worker worker, long waitNanos) {
     Backoff backoff = worker.backoff();
     long start = worker.nanoTime();
@@ -85,7 +86,7 @@ public final class LocalLocks {
     return true;
   }
 
-  /** Returns the number of a pause: those further behind look less often. */
+  /** Returns the number of a pause: waiters further back poll less often. */
   private static int eagerPause(int attempt, int ahead) {
     return Math.max(Math.min(attempt / ATTEMPTS_TO_A_PAUSE, SPINNING), ahead - 1);
   }
@@ -96,26 +97,27 @@ public final class LocalLocks {
     return next.compareAndSet(lock, ticket, ticket + 1);
   }
 
-  /** Returns whether the global lock came with the local one. For the holder. */
+  /** Returns whether the previous holder handed the global lock over. For the holder only. */
   boolean isHanded(int lock) {
     return handed[lock];
   }
 
-  /** Returns the word of a global lock that came with the local one. For the holder. */
+  /** Returns the word of a global lock that was handed over. For the holder only. */
   long word(int lock) {
     return words[lock];
   }
 
   /**
-   * Returns whether the holder should hand the global lock over: a session waits.
+   * Returns whether the holder should hand the global lock over: a waiter is in the queue, and the
+   * limit is not reached.
    *
-   * @param most hand-overs in a row
+   * @param most maximum number of hand-overs in a row
    */
   boolean mayHandOver(int lock, int most) {
     return handovers[lock] < most && next.get(lock) - serving.get(lock) > 1;
   }
 
-  /** Releases a lock, and the global one with it. */
+  /** Releases a lock whose global lock is not handed over. */
   void release(int lock) {
     handed[lock] = false;
     handovers[lock] = 0;
@@ -125,8 +127,8 @@ public final class LocalLocks {
   /**
    * Releases a lock and hands the global one to the next waiter.
    *
-   * @return whether the next waiter took over; where it had timed out, the caller still holds both
-   *     locks
+   * @return {@code true} if the next waiter took over; {@code false} if it had timed out, and the
+   *     caller still holds both locks
    */
   boolean handOver(int lock, long word) {
     handed[lock] = true;
@@ -157,7 +159,7 @@ public final class LocalLocks {
     }
   }
 
-  /** Takes over the ticket that is served, where its waiter timed out. */
+  /** Takes over a ticket that has its turn, if its waiter timed out; returns whether it did. */
   @SuppressWarnings("NonAtomicVolatileUpdate") // Written under the monitor alone.
   private synchronized boolean takePlaceOf(int lock, int ticket) {
     if (!abandoned.remove(key(lock, ticket))) {
@@ -167,7 +169,10 @@ public final class LocalLocks {
     return true;
   }
 
-  /** Abandons a ticket; returns {@code false} where its turn came meanwhile. */
+  /**
+   * Abandons a ticket; returns {@code false} if its turn has come, so that the caller holds the
+   * lock.
+   */
   @SuppressWarnings("NonAtomicVolatileUpdate") // Written under the monitor alone.
   private synchronized boolean abandon(int lock, int ticket) {
     abandoned.add(key(lock, ticket));

@@ -10,9 +10,9 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 
 /**
- * Which lock protects a node: one of the global lock table in the on-chip region of the node's
- * memory server (Sherman section 4.3), or a word of the node. With local locks, each on-chip lock
- * has one in front.
+ * Maps nodes to their locks. A node's lock is an entry of the lock table in the on-chip region of
+ * the node's memory server (Sherman section 4.3), or a word of the node. With local locks, each
+ * on-chip lock has a local queue in front.
  *
  * <pre>
  *  on-chip region, 4 locks to a word     63        48 47        32 31        16 15         0
@@ -31,15 +31,15 @@ import pando.fabric.memory.Words;
 public final class LockTables {
   static final int LOCK_BITS = 16;
 
-  /** The bits of a lock, in a word that begins with it. */
+  /** Mask of a lock at bit 0 of its word. */
   public static final long LOCK_MASK = (1L << LOCK_BITS) - 1;
 
-  /** Bits of a lock that name the session; those above name the compute server. */
+  /** Number of bits of a lock that name the session; the bits above name the compute server. */
   public static final int SESSION_BITS = 9;
 
   static final long SESSION_MASK = (1L << SESSION_BITS) - 1;
 
-  /** Nodes start at multiples. */
+  /** Nodes start at multiples of this. */
   private static final int LINE_BYTES = 64;
 
   private static final int LOCKS_TO_A_WORD = Long.SIZE / LOCK_BITS;
@@ -62,7 +62,7 @@ public final class LockTables {
     }
   }
 
-  /** Returns a name of a node's lock, the same for nodes that share one. */
+  /** Returns the name of a node's lock. Nodes that share a lock have the same name. */
   public long lockOf(long node) {
     if (!onChip) {
       return node + wordOffset;
@@ -72,7 +72,7 @@ public final class LockTables {
     return GlobalAddress.onChip(GlobalAddress.server(node), spread % locks);
   }
 
-  /** Returns the address of the word that a lock is part of. */
+  /** Returns the address of the word that contains a lock. */
   public long wordOf(long lock) {
     if (!onChip) {
       return lock;
@@ -82,28 +82,29 @@ public final class LockTables {
     return GlobalAddress.onChip(GlobalAddress.server(lock), word * Long.BYTES);
   }
 
-  /** Returns where in its word a lock begins, in bits. */
+  /** Returns the bit of its word at which a lock begins. */
   public int shiftOf(long lock) {
     return onChip && !versions
         ? (int) (GlobalAddress.offset(lock) % LOCKS_TO_A_WORD) * LOCK_BITS
         : 0;
   }
 
-  /** Returns the bits of a word that are locks. */
+  /** Returns the mask of those bits of a word that are locks. */
   public long maskOfWord() {
     return onChip && !versions ? -1 : LOCK_MASK;
   }
 
-  /** Returns the local locks of a lock's memory server. Where there are any. */
+  /** Returns the local locks in front of a memory server's locks. Only with local locks. */
   public LocalLocks localOf(long lock) {
     return locals.get(GlobalAddress.server(lock));
   }
 
   /**
-   * Looks for on-chip locks that are held.
+   * Reports each word of the on-chip regions with a lock that is held. Does nothing for locks in
+   * nodes.
    *
    * @param message local offset of {@link Worker#CALL_BYTES_MAX} bytes
-   * @param problems takes a description of each word with one
+   * @param problems receives a description of each such word
    */
   public void forEachHeld(Fabric fabric, Worker worker, long message, Consumer<String> problems) {
     if (onChip) {
@@ -112,11 +113,11 @@ public final class LockTables {
   }
 
   /**
-   * Looks for words of the on-chip regions that are held locks.
+   * Reports each word of the on-chip regions that is a held lock.
    *
    * @param message local offset of {@link Worker#CALL_BYTES_MAX} bytes
-   * @param isHeld tells a held one
-   * @param problems takes a description of each
+   * @param isHeld returns whether a word is a held lock
+   * @param problems receives a description of each such word
    */
   public static void forEachWord(
       Fabric fabric, Worker worker, long message, LongPredicate isHeld, Consumer<String> problems) {

@@ -14,28 +14,31 @@ import pando.fabric.Worker;
 /** The locks that one session holds on nodes. Not thread-safe. */
 public final class NodeLocks implements SessionLocks {
   /*
-   * The hierarchical on-chip lock (Sherman section 4.3, figure 6). A thread takes the local lock
-   * first, in the order of coming, and then the global one by masked CAS from 0 to its compute
-   * server's number. To unlock, it WRITEs 0 behind its last change, in the same doorbell list, and
-   * releases the local lock when that is done. Where another thread waits locally, it keeps the global
-   * lock and hands it over with the local one, at most so many times in a row. If that waiter has
-   * timed out, the global lock would stay held: then the thread unlocks it itself after all.
+   * The hierarchical on-chip lock (Sherman section 4.3, figure 6). A session takes the local lock
+   * first, in order of arrival, and then the global one by masked CAS from 0 to its compute
+   * server's and its own number. To unlock, it WRITEs 0 after its last change, in the same doorbell
+   * list, and releases the local lock when that is done. If another session waits locally, the
+   * holder does not unlock the global lock and hands it over with the local one; the number of
+   * hand-overs in a row is limited. If that waiter has timed out, the global lock would stay held,
+   * so the holder unlocks it after all.
    *
-   * With versions, the lock's word counts the changes as well: to take the lock takes a READ of the
-   * word and a CAS of what was found, and to unlock stores the next version. What is READ with
-   * the word, in one list, still holds if the CAS finds the same version: it was not written since.
-   * Without versions, what is READ in one list behind the masked CAS is READ under the lock.
+   * With versions, the lock's word also counts the changes: a session locks by a READ of the word
+   * and a CAS from the word that it READ, and unlocks by storing the next version. Bytes READ in
+   * one list with the word are still valid if the CAS succeeds: the version shows that they were
+   * not written since. Without versions, bytes READ in one list after the masked CAS are READ under
+   * the lock.
    *
-   * What only this compute server writes takes the local lock alone.
+   * A node that only this compute server writes needs the local lock only.
    *
-   * After a failure it is not known whether the list with the unlock took effect. As the local lock is
-   * still held, a global lock that names this compute server is ours: it is taken back by a masked
-   * CAS that compares, and leaves alone what another took meanwhile.
+   * After a failure it is not known whether the list with the unlock took effect. As the local lock
+   * is still held, a global lock that names this compute server belongs to this session. It is
+   * unlocked by a masked CAS, which fails if a session of another compute server has locked it
+   * meanwhile.
    */
 
   private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** Local bytes that are needed: for an unlocked word, and for one that was found. */
+  /** Bytes of local memory that are needed: an unlocked word, and the word that a verb found. */
   public static final int SCRATCH_BYTES = 2 * Long.BYTES;
 
   private static final int EAGER = 10_000;
@@ -53,7 +56,10 @@ public final class NodeLocks implements SessionLocks {
   private final long waitNanos;
   private final long owner;
 
-  /** Bits in which a lock of this compute server may differ from {@link #owner}: the session. */
+  /**
+   * Mask of the bits in which this compute server's locks may differ from {@link #owner}: the
+   * session.
+   */
   private final long others;
 
   private final VerbList single = new VerbList();
@@ -93,23 +99,24 @@ public final class NodeLocks implements SessionLocks {
   }
 
   /**
-   * Takes a node's lock, and waits for it.
+   * Locks a node; waits if another session holds the lock.
    *
    * @param owned whether no other compute server writes the node
-   * @throws StalledException where it stays locked
+   * @throws StalledException if the lock stays held by another session
    */
   public void lock(long node, boolean owned) {
     take(node, owned, nothing);
   }
 
   /**
-   * Takes a node's lock, also where other compute servers write the node, and has its first verbs
-   * bring what is to be read under it.
+   * Locks a node that any compute server may write, and posts READs in the same list as the first
+   * attempt.
    *
-   * @param reads READs of the node's memory server; are kept
-   * @return whether they were done and what they brought holds; else, as the lock was held already,
-   *     or was handed over, or another session had it at first, they are still to be posted
-   * @throws StalledException where it stays locked
+   * @param reads READs of the node's memory server; the list is not changed
+   * @return {@code true} if the READs were done and are valid under the lock; {@code false} if the
+   *     caller must post them, as the session held the lock already, it was handed over, or the
+   *     first attempt failed
+   * @throws StalledException if it stays locked
    */
   public boolean lockAndRead(long node, VerbList reads) {
     return take(node, false, reads);
@@ -140,7 +147,7 @@ public final class NodeLocks implements SessionLocks {
     }
   }
 
-  /** Makes room for one lock more, before it is taken: there may be no memory for that. */
+  /** Makes room for one more lock. Called before the lock is taken, as it may run out of memory. */
   private void makeRoom() {
     if (count == held.length) {
       global = Arrays.copyOf(global, 2 * count);
@@ -159,11 +166,11 @@ public final class NodeLocks implements SessionLocks {
     return count++;
   }
 
-  /** Takes a global lock; tells whether what was READ with it holds. */
+  /** Takes a global lock; returns whether the READs posted with it are valid. */
   private boolean takeGlobal(int place, long node, VerbList reads) {
     long start = worker.nanoTime();
     for (int attempt = 0; ; attempt++) {
-      // Once is enough: a waiter would read in vain.
+      // The READs go with the first attempt only: a waiter would READ in vain.
       long other = takeOnce(place, attempt == 0 ? reads : nothing);
       if (other == 0) {
         return attempt == 0;
@@ -177,9 +184,9 @@ public final class NodeLocks implements SessionLocks {
     }
   }
 
-  /** Tries to take a global lock; returns 0, or who has it. */
+  /** Tries to take a global lock; returns 0 if it was free, else its holder. */
   private long takeOnce(int place, VerbList reads) {
-    // Before the verb: where that fails, the lock may be ours.
+    // Set before the verb: if the verb fails, this session may hold the lock all the same.
     global[place] = true;
     long other = versions ? takeWord(place, reads) : takeField(place, reads);
     global[place] = other == 0;
@@ -206,7 +213,7 @@ public final class NodeLocks implements SessionLocks {
     return before == word ? 0 : Math.max(before & LockTables.LOCK_MASK, 1);
   }
 
-  /** Posts the verb that was begun, with READs behind it; returns the word that it found. */
+  /** Posts the verb in {@code single} and READs after it; returns the word that the verb found. */
   private long postWith(VerbList reads) {
     for (int i = 0; i < reads.size(); i++) {
       assert reads.kind(i) == VerbList.Kind.READ;
@@ -230,7 +237,7 @@ public final class NodeLocks implements SessionLocks {
             + (worker.nanoTime() - start));
   }
 
-  /** Takes a node's lock if it is free. */
+  /** Locks a node if the lock is free; returns whether it did. Does not wait. */
   public boolean tryLock(long node, boolean owned) {
     long lock = tables.lockOf(node);
     int place = placeOf(lock);
@@ -291,7 +298,7 @@ public final class NodeLocks implements SessionLocks {
     }
   }
 
-  /** Returns an unlocked word whose version is one more. */
+  /** Returns the unlocked word with the next version. */
   private static long nextVersion(long word) {
     return (word | LockTables.LOCK_MASK) + 1;
   }
@@ -313,8 +320,8 @@ public final class NodeLocks implements SessionLocks {
   }
 
   /**
-   * Unlocks everything that is held, in one round trip; one lock after the other where that fails.
-   * Not with versions.
+   * Unlocks all held locks in one round trip. If that fails, unlocks one after the other and
+   * throws. Not with versions.
    */
   public void unlockAll() {
     assert !versions : "each lock has another word to write";
@@ -356,7 +363,7 @@ public final class NodeLocks implements SessionLocks {
     }
   }
 
-  /** Unlocks locally what was taken last, however often it was. */
+  /** Releases the local lock of the lock taken last, however often the session has locked it. */
   private void releaseLast() {
     times[count - 1] = 1;
     release(count - 1);
@@ -367,7 +374,10 @@ public final class NodeLocks implements SessionLocks {
     count = 0;
   }
 
-  /** Tells whether a lock that is held is held in the pool, too, after a failure. */
+  /**
+   * Returns, after a failure, whether a node's lock that this session holds is still held in the
+   * pool.
+   */
   public boolean isStillOurs(long node) {
     int place = placeOf(tables.lockOf(node));
     if (place < 0 || !global[place]) {
@@ -378,7 +388,7 @@ public final class NodeLocks implements SessionLocks {
     return ((holder ^ owner) & ~others) == 0;
   }
 
-  /** Frees a global lock if it is still ours. */
+  /** Unlocks a global lock if this compute server still holds it. */
   private void takeBack(long lock) {
     int shift = tables.shiftOf(lock);
     long address = tables.wordOf(lock);

@@ -12,11 +12,11 @@ public final class Retry {
   private Retry() {}
 
   /**
-   * Repeats a step until it ends without a {@link PandoException}, and waits a little before each
-   * new attempt.
+   * Repeats a step until it ends without a {@link PandoException}. Pauses briefly before each new
+   * attempt.
    *
-   * @param step may be repeated, whether or not an earlier attempt took effect
-   * @throws PandoException the failure of the last of {@value #ATTEMPTS_MAX} attempts
+   * @param step must be repeatable, whether or not an earlier attempt took effect
+   * @throws PandoException if all {@value #ATTEMPTS_MAX} attempts fail: the last failure
    */
   public static void untilDone(Worker worker, Runnable step) {
     for (int attempt = 0; ; attempt++) {
@@ -33,12 +33,13 @@ public final class Retry {
   }
 
   /**
-   * Repeats, as {@link #untilDone}, a step without which nodes that the session has locked are
-   * damaged. Where it is never done, all locks stay held, so that no session uses the nodes.
+   * Repeats a step as {@link #untilDone} does, while the session holds locks on nodes that are
+   * damaged until the step is done. If it fails, all locks stay held, so that no session changes
+   * the nodes.
    *
-   * @param change what the step belongs to, for the message
-   * @param node address of a node that is half changed
-   * @throws StalledException where the step is never done
+   * @param change name of the change that the step belongs to, for the message
+   * @param node address of the node, for the message
+   * @throws StalledException if the step is not done in the end
    */
   public static void underLocks(
       Worker worker, SessionLocks locks, String change, long node, Runnable step) {

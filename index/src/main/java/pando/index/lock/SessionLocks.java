@@ -8,15 +8,17 @@ public interface SessionLocks {
   void unlock(long node);
 
   /**
-   * Posts changes of a node and unlocks it behind them. All go to the node's memory server.
+   * Posts the changes of a node and then unlocks it. All changes are of the node's memory server.
    *
-   * @param changes what to write, or nothing; is used up
+   * @param changes WRITEs, possibly none; cleared by this method
    */
   void writeAndUnlock(long node, VerbList changes);
 
-  /** Unlocks everything after a failure; further failures join the first. */
+  /**
+   * Unlocks everything after a failure. Further failures are added to the given one as suppressed.
+   */
   void abandon(Throwable failure);
 
-  /** Forgets what is held and leaves it locked, as no session may use it any more. */
+  /** Forgets all held locks and leaves them locked, so that no session changes their nodes. */
   void keep();
 }

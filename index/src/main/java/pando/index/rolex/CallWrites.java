@@ -34,7 +34,7 @@ final class CallWrites {
   private final long message;
   private final int delta;
 
-  /** A synonym leaf that no run has, {@code NULL} where there is none. */
+  /** A synonym leaf that no run has, {@code NULL} if there is none. */
   private long spare;
 
   private int damages;
@@ -60,7 +60,7 @@ final class CallWrites {
     return before;
   }
 
-  /** Tells whether the last write took effect, whatever failed behind it. */
+  /** Returns whether the last write took effect, whatever failed behind it. */
   boolean isDone() {
     return done;
   }
@@ -69,7 +69,7 @@ final class CallWrites {
    * Carries out an operation.
    *
    * @return whether the key was there before
-   * @throws StalledException where the run stays frozen
+   * @throws StalledException if the run stays frozen
    */
   boolean write(Operation operation, long key, long value) {
     done = false;

@@ -137,20 +137,20 @@ final class Chains {
     }
   }
 
-  /** Tells whether the leaf that was read is whole, and of this chain. */
+  /** Returns whether the leaf that was read is whole, and of this chain. */
   private boolean isSynonym() {
     return layout.isWhole(memory, leaf.image, leaf.identity())
         && LeafLayout.low(memory, leaf.image) == low
         && LeafLayout.high(memory, leaf.image) == high;
   }
 
-  /** Tells whether there is a synonym leaf here. */
+  /** Returns whether there is a synonym leaf here. */
   boolean hasLeaf() {
     return leaf.address != GlobalAddress.NULL && !broken;
   }
 
   /**
-   * Tells whether all went well so far. Else the chain led to what is no synonym leaf of it: a
+   * Returns whether all went well so far. Else the chain led to what is no synonym leaf of it: a
    * reader without a lock begins anew, as it was being written, or has been given back.
    */
   boolean isWhole() {
@@ -170,7 +170,7 @@ final class Chains {
   /**
    * Looks for a key in a leaf, and behind it.
    *
-   * @return which of the leaves has the key, {@code null} where none has or the chain is not whole
+   * @return which of the leaves has the key, {@code null} if none has or the chain is not whole
    */
   @Nullable LeafCursor find(LeafCursor before, long key) {
     begin(before);

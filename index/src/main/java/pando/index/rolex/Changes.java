@@ -45,7 +45,7 @@ final class Changes {
   /** The leaf before the holder, or before the end of the chain. */
   private final LeafCursor previous = new LeafCursor();
 
-  /** The first synonym leaf with room; its address is {@code NULL} where there is none. */
+  /** The first synonym leaf with room; its address is {@code NULL} if there is none. */
   private final LeafCursor roomy = new LeafCursor();
 
   /** What to write: addresses, where it starts in local memory, and how many bytes. */
@@ -89,7 +89,7 @@ final class Changes {
     return before;
   }
 
-  /** Tells whether some of the last change may have been written. */
+  /** Returns whether some of the last change may have been written. */
   boolean hasBegun() {
     return begun;
   }

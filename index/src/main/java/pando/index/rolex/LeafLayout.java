@@ -21,7 +21,7 @@ import pando.fabric.memory.Words;
  * whoever still knows the place by an old model sees that the leaf is gone.
  */
 final class LeafLayout {
-  /** Entries that a leaf can have at the most, as many as its link word can count. */
+  /** Entries that a leaf can have at most, as many as its link word can count. */
   static final int DELTA_MAX = 60;
 
   /** Bytes of a leaf before its entries. */
@@ -91,7 +91,7 @@ final class LeafLayout {
     return (int) (Words.get(memory, leaf + LINK) & COUNT_MASK);
   }
 
-  /** Returns the address of the synonym leaf behind a leaf, {@code NULL} where there is none. */
+  /** Returns the address of the synonym leaf behind a leaf, {@code NULL} if there is none. */
   static long link(MemorySegment memory, long leaf) {
     return Words.get(memory, leaf + LINK) & ~COUNT_MASK;
   }
@@ -108,7 +108,7 @@ final class LeafLayout {
     Words.set(memory, leaf + CHECKSUM, RETIRED);
   }
 
-  /** Tells whether a leaf has no entry, nor a synonym leaf behind it. */
+  /** Returns whether a leaf has no entry, nor a synonym leaf behind it. */
   static boolean isEmpty(MemorySegment memory, long leaf) {
     return Words.get(memory, leaf + LINK) == 0;
   }
@@ -194,7 +194,7 @@ final class LeafLayout {
     Words.set(memory, leaf + CHECKSUM, computeChecksum(memory, leaf, identity));
   }
 
-  /** Tells whether a leaf is the one of an identity, and all of one moment. */
+  /** Returns whether a leaf is the one of an identity, and all of one moment. */
   boolean isWhole(MemorySegment memory, long leaf, long identity) {
     return count(memory, leaf) <= delta
         && Words.get(memory, leaf + CHECKSUM) == computeChecksum(memory, leaf, identity);

@@ -162,7 +162,7 @@ final class LeafWriter {
         && LeafLayout.high(dram, at(address)) == LeafLayout.high(dram, at(leaf));
   }
 
-  /** Adds the entry; {@code false} where that takes a synonym leaf, and there is no spare. */
+  /** Adds the entry; {@code false} if that takes a synonym leaf, and there is no spare. */
   private boolean add(long value) {
     boolean inLeaf = !layout.isFull(dram, at(leaf));
     if (!inLeaf && roomy == GlobalAddress.NULL) {

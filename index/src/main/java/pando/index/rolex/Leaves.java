@@ -81,7 +81,7 @@ final class Leaves {
    * Takes note that a leaf, or what is behind it, could not be read, and waits a little.
    *
    * @return whether to go on reading without a lock
-   * @throws StalledException where that has gone on for long
+   * @throws StalledException if that has gone on for long
    */
   boolean astray(long key, int attempt) {
     counters.restarts++;
@@ -101,7 +101,7 @@ final class Leaves {
    * Takes the lock of a key's model and reads the leaf of the key; both in one round trip where
    * nobody is in the way.
    *
-   * @throws CorruptNodeException where the leaf is damaged
+   * @throws CorruptNodeException if the leaf is damaged
    */
   void lock(long key) {
     int damages = 0;
@@ -160,7 +160,7 @@ final class Leaves {
     }
   }
 
-  /** Finds, in what was read, the leaf that covers a key; {@code false} where none does. */
+  /** Finds, in what was read, the leaf that covers a key; {@code false} if none does. */
   private boolean locate(long key) {
     for (int i = 0; i < count; i++) {
       long image = buffer + (long) i * layout.bytes();

@@ -36,7 +36,7 @@ final class Line {
   }
 
   /**
-   * Tells whether a line has finite parts and does not fall. Then every position is finite, and
+   * Returns whether a line has finite parts and does not fall. Then every position is finite, and
    * that of a greater key is no less.
    */
   static boolean isSound(long line) {

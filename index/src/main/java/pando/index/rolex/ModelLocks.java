@@ -14,7 +14,7 @@ interface ModelLocks {
    * @param place of the run that the key's model is known to have
    * @param reads of the run's memory server, or nothing; are kept
    * @return whether the lock was taken; else the key's model has another run by now
-   * @throws StalledException where it stays locked
+   * @throws StalledException if it stays locked
    */
   boolean lockAndRead(long key, long place, VerbList reads);
 

@@ -12,7 +12,7 @@ final class ModelPage {
   final long low;
   final long high;
 
-  /** Address of the page behind it, {@code NULL} where there is none. */
+  /** Address of the page behind it, {@code NULL} if there is none. */
   final long next;
 
   final ModelArrays models;
@@ -28,7 +28,7 @@ final class ModelPage {
   }
 
   /**
-   * Copies a page out of an image that is whole; {@code null} where what it says makes no sense.
+   * Copies a page out of an image that is whole; {@code null} if what it says makes no sense.
    *
    * @param places knows where runs and pages can be
    */

@@ -60,8 +60,8 @@ final class ModelPages {
   /**
    * Reads the page of a key, and those between it and the last one that was known.
    *
-   * @throws CorruptNodeException where a page is damaged, or does not follow the one before
-   * @throws StalledException where pages change all the time
+   * @throws CorruptNodeException if a page is damaged, or does not follow the one before
+   * @throws StalledException if pages change all the time
    */
   void refresh(long key) {
     long before = GlobalAddress.NULL;
@@ -112,7 +112,7 @@ final class ModelPages {
     }
   }
 
-  /** Reads a page; {@code null} where there is none at the address, or not one that stays. */
+  /** Reads a page; {@code null} if there is none at the address, or not one that stays. */
   @Nullable ModelPage read(long address) {
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
       worker.post(toRead(address));
@@ -134,7 +134,7 @@ final class ModelPages {
     return list.clear().read(address, buffer, layout.pageBytes());
   }
 
-  /** Returns the page that was read; {@code null} where it is none, or is not of one moment. */
+  /** Returns the page that was read; {@code null} if it is none, or is not of one moment. */
   @Nullable ModelPage takeRead(long address) {
     long edition = PageLayout.edition(memory, buffer);
     long image = buffer + layout.imageOffset(edition);

@@ -54,8 +54,8 @@ final class ModelTable {
   }
 
   /**
-   * Returns the page known to start at a key or closest before it, {@code null} where none is. It
-   * may end before the key, too.
+   * Returns the page known to start at a key or closest before it, {@code null} if none is. It may
+   * end before the key, too.
    */
   @Nullable ModelPage pageOf(long key) {
     State now = state;

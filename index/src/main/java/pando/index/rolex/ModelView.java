@@ -60,7 +60,7 @@ final class ModelView {
     stamp = other.stamp;
   }
 
-  /** Tells whether another is the same, with the same leaves. */
+  /** Returns whether another is the same, with the same leaves. */
   boolean isSame(ModelView other) {
     return low == other.low && high == other.high && stamp == other.stamp;
   }

@@ -112,7 +112,7 @@ final class Neighbours extends NeighbourSearch {
     }
   }
 
-  /** Reads all leaves of the model; {@code false} where the model is old. */
+  /** Reads all leaves of the model; {@code false} if the model is old. */
   private boolean readRun() {
     int bytes = model.leaves() * layout.bytes();
     context.worker.read(runs.leafAddress(model.place, 0), context.leaves, bytes);

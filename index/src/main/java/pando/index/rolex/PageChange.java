@@ -43,7 +43,7 @@ final class PageChange {
   }
 
   /**
-   * Tells whether a page that keeps so many models is to absorb the next one, as far as that is
+   * Returns whether a page that keeps so many models is to absorb the next one, as far as that is
    * known here.
    */
   boolean absorbsNext(ModelPage page, int kept) {
@@ -79,7 +79,7 @@ final class PageChange {
     return absorbed != null;
   }
 
-  /** Tells whether the lock of the next page was taken. */
+  /** Returns whether the lock of the next page was taken. */
   boolean wasInTheWay() {
     return wasInTheWay;
   }
@@ -152,7 +152,7 @@ final class PageChange {
     server.models.install(written.reversed());
   }
 
-  /** Returns the page that was absorbed, {@code null} where none was. */
+  /** Returns the page that was absorbed, {@code null} if none was. */
   @Nullable ModelPage absorbed() {
     return absorbed;
   }

@@ -32,7 +32,7 @@ final class PageLayout {
   /** In place of the edition of a page that was given back. */
   static final long RETIRED = -1;
 
-  /** Models that a page has room for at the least. */
+  /** Models that a page has room for at least. */
   static final int CAPACITY_MIN = 3;
 
   private static final int CHECKSUM = 0;
@@ -58,7 +58,7 @@ final class PageLayout {
   /**
    * Creates the layout of pages of a size.
    *
-   * @throws IllegalArgumentException where there are no such pages
+   * @throws IllegalArgumentException if there are no such pages
    */
   PageLayout(int pageBytes) {
     this.pageBytes = pageBytes;
@@ -160,7 +160,7 @@ final class PageLayout {
     return IMAGE_HEADER_BYTES + models(memory, image) * MODEL_BYTES;
   }
 
-  /** Tells whether an image is one, of a page of an address, and all of one moment. */
+  /** Returns whether an image is one, of a page of an address, and all of one moment. */
   boolean isWhole(MemorySegment memory, long image, long address) {
     long models = Words.get(memory, image + MODELS);
     return models >= 1

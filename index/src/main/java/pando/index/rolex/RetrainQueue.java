@@ -15,7 +15,7 @@ final class RetrainQueue {
 
   RetrainQueue() {}
 
-  /** Adds a model; {@code false} where it is there already. */
+  /** Adds a model; {@code false} if it is there already. */
   synchronized boolean offer(long low) {
     if (!due.add(low)) {
       return false;

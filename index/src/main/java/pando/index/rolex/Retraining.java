@@ -182,7 +182,7 @@ final class Retraining implements RunBuilder.Sink {
     }
   }
 
-  /** Tells whether there are fewer models or leaves now: so there is an end to asking further. */
+  /** Returns whether there are fewer models or leaves now: so there is an end to asking further. */
   private boolean hasShrunk(ModelPage page) {
     int leavesBefore = 0;
     for (int model = from; model <= to; model++) {

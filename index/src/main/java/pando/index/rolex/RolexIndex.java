@@ -39,8 +39,8 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
   /**
    * Makes an empty index in a pool that has none, with every compute server in this process.
    *
-   * @throws IllegalStateException where the pool holds an index already
-   * @throws IllegalArgumentException where the fabric lacks what the options need
+   * @throws IllegalStateException if the pool holds an index already
+   * @throws IllegalArgumentException if the fabric lacks what the options need
    */
   public static RolexIndex create(Fabric fabric, RolexOptions options) {
     return create(fabric, options, 0, options.computeServers());

@@ -162,12 +162,12 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
     return (int) settings().number(LEAVES_MAX);
   }
 
-  /** Tells whether memory servers change leaves, each its own, for those who CALL them. */
+  /** Returns whether memory servers change leaves, each its own, for those who CALL them. */
   public boolean writesByCall() {
     return settings().number(WRITES) != 0;
   }
 
-  /** Tells whether models are retrained. */
+  /** Returns whether models are retrained. */
   public boolean retraining() {
     return settings().isOn(RETRAINING);
   }

@@ -135,7 +135,7 @@ public final class RolexWrites implements CallHandler {
     }
   }
 
-  /** Tells whether a run or a synonym leaf can be at an address of this memory server. */
+  /** Returns whether a run or a synonym leaf can be at an address of this memory server. */
   static boolean isHere(int server, MemorySegment dram, long address, int bytes) {
     long offset = GlobalAddress.offset(address);
     return GlobalAddress.server(address) == server

@@ -74,7 +74,7 @@ final class RunBuilder {
     return perLeaf;
   }
 
-  /** Returns the leaves that so many entries take at the least. */
+  /** Returns the leaves that so many entries take at least. */
   int leavesFor(int count) {
     return Math.max(1, (count + perLeaf - 1) / perLeaf);
   }

@@ -30,7 +30,7 @@ import pando.index.lock.LockTables;
  * <p>A run has one of a few lengths, so that what one run gave back is what another needs.
  */
 final class RunLayout {
-  /** Leaves that a run can have at the most. */
+  /** Leaves that a run can have at most. */
   static final int LEAVES_MAX = 63;
 
   static final int COUNTS = 0;
@@ -150,8 +150,8 @@ final class RunLayout {
   }
 
   /**
-   * Tells whether a gate is that of a frozen run at a place. What lies there when the run has gone
-   * is none.
+   * Returns whether a gate is that of a frozen run at a place. What lies there when the run has
+   * gone is none.
    */
   static boolean isFrozen(long gate, long place) {
     return gate < 0 && (gate & Integer.toUnsignedLong(-1)) == mark(place);

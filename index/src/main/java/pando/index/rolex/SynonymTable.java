@@ -27,7 +27,7 @@ final class SynonymTable {
     shift = Long.SIZE - Integer.numberOfTrailingZeros(pairs);
   }
 
-  /** Returns the synonym leaf that is known behind a leaf, {@code NULL} where none is. */
+  /** Returns the synonym leaf that is known behind a leaf, {@code NULL} if none is. */
   long of(long leaf) {
     int place = place(leaf);
     return words.get(place) == leaf ? words.get(place + 1) : GlobalAddress.NULL;

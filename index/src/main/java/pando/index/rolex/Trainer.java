@@ -234,7 +234,7 @@ final class Trainer {
       endY = y;
     }
 
-    /** Tells whether the line is below a point; before it was turned first, it is vertical. */
+    /** Returns whether the line is below a point; before it was turned first, it is vertical. */
     boolean isBelow(double x, double y) {
       double pivotX = cornerX[pivot];
       double pivotY = cornerY[pivot];
@@ -263,7 +263,7 @@ final class Trainer {
       corners++;
     }
 
-    /** Tells whether a corner is above the line from the one before it to a point. */
+    /** Returns whether a corner is above the line from the one before it to a point. */
     private boolean isCorner(int corner, double x, double y) {
       double beforeX = cornerX[corner - 1];
       double beforeY = cornerY[corner - 1];

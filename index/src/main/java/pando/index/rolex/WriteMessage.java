@@ -96,7 +96,7 @@ final class WriteMessage {
   /**
    * Checks the length of a request or an answer.
    *
-   * @throws IllegalArgumentException where it is another
+   * @throws IllegalArgumentException if it is another
    */
   static void checkLength(String what, int bytes, int expected) {
     if (bytes != expected) {

@@ -8,10 +8,10 @@ import pando.fabric.StalledException;
 import pando.fabric.Worker;
 
 /**
- * Lets operations in, and keeps them out while something changes that they all rely on.
+ * Keeps operations out while something changes that all of them rely on, such as the partitioning.
  *
- * <p>Each worker has a {@link Pass} that says whether it is inside. Going in costs one fence and no
- * shared write. Thread-safe.
+ * <p>Each worker has a {@link Pass}, which holds whether the worker is inside. To enter costs one
+ * memory fence and no write to shared memory. Thread-safe.
  */
 public final class Gate {
   private static final VarHandle STATE = field(Gate.class, "state", int.class);
@@ -19,7 +19,10 @@ public final class Gate {
   private static final int SHUT = 1;
   private static final int CLOSED = 2;
 
-  /** In time, not in attempts: a thread that is interrupted does not sleep between attempts. */
+  /**
+   * The limit is a time, not a number of attempts, as an interrupted thread does not sleep between
+   * attempts.
+   */
   private static final long WAIT_NANOS_MAX = 100_000_000_000L;
 
   private final List<Pass> passes = new ArrayList<>();
@@ -37,14 +40,14 @@ public final class Gate {
     }
   }
 
-  /** One worker's way through the gate. For the worker's thread alone. */
+  /** One worker's pass. Only the worker's thread may use it. */
   public static final class Pass {
     private static final VarHandle INSIDE = field(Pass.class, "inside", boolean.class);
 
     private final Gate gate;
     private final Worker worker;
 
-    @SuppressWarnings("unused") // Through INSIDE.
+    @SuppressWarnings("unused") // Used through INSIDE.
     private boolean inside;
 
     private Pass(Gate gate, Worker worker) {
@@ -53,10 +56,10 @@ public final class Gate {
     }
 
     /**
-     * Goes in, and waits while the gate is shut.
+     * Enters the gate; waits while it is shut.
      *
-     * @throws IllegalStateException where the index is closed
-     * @throws StalledException where the gate stays shut
+     * @throws IllegalStateException if the gate is closed
+     * @throws StalledException if the gate stays shut
      */
     public void enter() {
       if (!tryEnter()) {
@@ -83,7 +86,7 @@ public final class Gate {
       return false;
     }
 
-    /** Goes out. */
+    /** Leaves the gate. */
     public void exit() {
       INSIDE.setRelease(this, false);
     }
@@ -96,17 +99,18 @@ public final class Gate {
     return pass;
   }
 
-  /** Ends a pass. */
+  /** Removes the pass of a worker that closes. */
   public synchronized void forget(Pass pass) {
     passes.remove(pass);
   }
 
   /**
-   * Keeps all operations out, and waits until none is inside. Where another thread has shut the
-   * gate, waits for that first.
+   * Shuts the gate and waits until no operation is inside. If another thread has shut it, first
+   * waits until that thread opens it.
    *
-   * @return {@code false} where the gate is closed
-   * @throws StalledException where an operation does not end; the gate is then open
+   * @return {@code false} if the gate is closed
+   * @throws StalledException if another thread's change or an operation does not end; this thread
+   *     then has not shut the gate
    */
   public boolean shut(Worker worker) {
     long start = worker.nanoTime();
@@ -138,17 +142,20 @@ public final class Gate {
     worker.backoff().pause(attempt);
   }
 
-  /** Lets operations in again. */
+  /** Opens the gate. */
   public void open() {
     state = OPEN;
   }
 
-  /** Turns all operations away from now on. To be called while shut. */
+  /**
+   * Closes the gate for good: all later operations are refused. Must be called while the gate is
+   * shut.
+   */
   public void close() {
     state = CLOSED;
   }
 
-  /** Tells whether all operations are turned away. */
+  /** Returns whether the gate is closed for good. */
   public boolean isClosed() {
     return state == CLOSED;
   }

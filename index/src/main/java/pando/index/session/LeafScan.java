@@ -2,7 +2,7 @@ package pando.index.session;
 
 import pando.index.EntryVisitor;
 
-/** Visits entries in order, out of leaves that a system reads several at a time. */
+/** Visits entries in key order. A system reads several leaves at a time. */
 public abstract class LeafScan {
   private long[] keys = new long[0];
   private long[] values = new long[0];
@@ -13,30 +13,37 @@ public abstract class LeafScan {
   protected LeafScan() {}
 
   /**
-   * Reads leaves side by side, each as it is at one moment, the first of which covers a key.
+   * Reads one or more neighbouring leaves, each a consistent snapshot. The first one covers {@code
+   * from}.
    *
-   * @param to greatest key that is wanted
-   * @param limit entries that are wanted at the most
-   * @return the number of leaves, in a row, at least 1
+   * @param to greatest key that is needed
+   * @param limit maximum number of entries that are needed
+   * @return number of leaves read, at least 1
    */
   protected abstract int readLeaves(long from, long to, long limit);
 
-  /** Returns the greatest key that a leaf covers, of those that were read. */
+  /** Returns the greatest key that leaf number {@code leaf} of those read covers. */
   protected abstract long high(int leaf);
 
-  /** Returns a number of entries that a leaf does not exceed, of those that were read. */
+  /** Returns an upper bound of the number of entries of leaf number {@code leaf} of those read. */
   protected abstract int entriesMax(int leaf);
 
-  /** Copies the entries of a leaf from one key to another, in order; returns their number. */
+  /**
+   * Copies the entries of a leaf with keys from {@code from} to {@code to}, both inclusive, in key
+   * order; returns their number.
+   */
   protected abstract int copySorted(int leaf, long from, long to, long[] keys, long[] values);
 
-  /** Unlocks everything after {@link #readLeaves} has failed; another failure joins the first. */
+  /**
+   * Unlocks everything after {@link #readLeaves} has failed. Another failure is added to the given
+   * one as suppressed.
+   */
   protected abstract void abandon(Throwable failure);
 
   /**
-   * Visits entries in order; returns their number.
+   * Visits entries in key order; returns their number.
    *
-   * @param pass of the worker; is outside while the visitor has an entry
+   * @param pass the worker's pass; it is outside the gate while the visitor runs
    */
   public final long scan(Gate.Pass pass, long from, long to, long limit, EntryVisitor visitor) {
     ended = false;
@@ -68,7 +75,7 @@ public abstract class LeafScan {
     }
   }
 
-  /** Copies the entries of a leaf; returns the greatest key that it covers. */
+  /** Copies the entries of a leaf; returns the greatest key that the leaf covers. */
   private long copy(Gate.Pass pass, int leaf, long from, long to) {
     pass.enter();
     try {
@@ -93,14 +100,14 @@ public abstract class LeafScan {
 
   private void grow(int entries) {
     if (entries > keys.length) {
-      // At least twice as many: leaves that grow by and by soon have room.
+      // At least doubles the capacity, so that leaves that grow slowly cause few allocations.
       int capacity = Math.max(entries, 2 * keys.length);
       keys = new long[capacity];
       values = new long[capacity];
     }
   }
 
-  /** Tells whether the visitor ended the last scan. */
+  /** Returns whether the visitor ended the last scan. */
   public final boolean wasEnded() {
     return ended;
   }

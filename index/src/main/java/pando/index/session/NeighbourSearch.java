@@ -4,30 +4,29 @@ import java.util.Arrays;
 import pando.fabric.GlobalAddress;
 
 /**
- * Looks for the entry next to a key: in one leaf without a lock, or in several that stay locked, so
- * that all belong to one snapshot.
+ * Searches the entry next to a key: in one leaf without a lock, or in several leaves that stay
+ * locked, so that together they are one snapshot.
  *
- * <p>No hold-and-wait: {@link #lookAndLock} does not wait for a lock. Where one is taken, the
- * session unlocks all it holds, {@linkplain #awaitBusy waits} for that lock alone, and starts anew
- * with it.
+ * <p>No hold-and-wait: {@link #lookAndLock} does not wait for a lock. If one is taken, the session
+ * unlocks all it holds, {@linkplain #awaitBusy waits} for that lock only, and restarts.
  */
 public abstract class NeighbourSearch {
-  /** What a look comes to. */
+  /** Result of one step of a search. */
   public enum Outcome {
     /** The entry was found. */
     FOUND,
-    /** Nothing here: the answer lies beyond the {@link #bound}, or takes locks to tell. */
+    /** No entry found: go on with locks, from {@link #bound} if locks are held already. */
     FURTHER,
     /** There is no such entry. */
     NONE,
-    /** A lock is taken, or the way was wrong: start anew. */
+    /** A lock is taken, or the node was wrong: restart. */
     BUSY
   }
 
   private long[] held = new long[8];
   private int count;
 
-  /** The address whose lock is taken by another session, {@code NULL} where none is. */
+  /** Address of a node whose lock another session holds, {@code NULL} if there is none. */
   private long busy;
 
   private long key;
@@ -38,32 +37,34 @@ public abstract class NeighbourSearch {
   protected NeighbourSearch() {}
 
   /**
-   * Looks without a lock.
+   * Searches one leaf without a lock.
    *
-   * @param down whether to look for the greatest at or below, else for the least at or above
+   * @param down {@code true} for the entry with the greatest key &lt;= {@code wanted}, {@code
+   *     false} for the one with the least key &gt;= {@code wanted}
    */
   public abstract Outcome look(long wanted, boolean down);
 
   /**
-   * As {@link #look}, and {@linkplain #hold holds} what it has locked. Does not wait for a lock.
+   * Locks a leaf, {@linkplain #hold records} the lock, and searches the leaf. Does not wait for a
+   * lock.
    */
   protected abstract Outcome lookUnderLock(long wanted, boolean down);
 
-  /** Waits for a lock; returns whether it is to be held for the next attempt. */
+  /** Waits for a lock; returns whether it is held now. If not, the next attempt takes it. */
   protected abstract boolean lock(long address);
 
-  /** Unlocks what is held. */
+  /** Unlocks a node. */
   protected abstract void unlock(long address);
 
-  /** As {@link #look}, and keeps locked what was looked at. Does not wait for a lock. */
+  /** Locks a leaf and searches it; the leaf stays locked. Does not wait for a lock. */
   public final Outcome lookAndLock(long wanted, boolean down) {
     busy = GlobalAddress.NULL;
     return lookUnderLock(wanted, down);
   }
 
   /**
-   * Waits for the lock that {@link #lookAndLock} has found taken, if there was one. Nothing may be
-   * held meanwhile.
+   * Waits for the lock that {@link #lookAndLock} has found taken, if there was one. The session
+   * must hold no lock.
    */
   public final void awaitBusy() {
     long address = busy;
@@ -73,19 +74,19 @@ public abstract class NeighbourSearch {
     }
   }
 
-  /** Unlocks everything that is held. */
+  /** Unlocks everything that this search holds. */
   public final void unlock() {
     while (count > 0) {
       unlock(held[--count]);
     }
   }
 
-  /** Forgets what is held: it has been unlocked after a failure. */
+  /** Forgets the held locks, which were unlocked after a failure. */
   public final void forget() {
     count = 0;
   }
 
-  /** Notes that a lock is held. */
+  /** Records that a lock is held. */
   protected final void hold(long address) {
     if (count == held.length) {
       held = Arrays.copyOf(held, 2 * count);
@@ -93,14 +94,14 @@ public abstract class NeighbourSearch {
     held[count++] = address;
   }
 
-  /** Notes the entry that was found. */
+  /** Records the entry that was found. */
   protected final Outcome found(long foundKey, long foundValue) {
     key = foundKey;
     value = foundValue;
     return Outcome.FOUND;
   }
 
-  /** Notes that the answer lies beyond the least or the greatest key of what was looked at. */
+  /** Records that the leaf has no such entry: the search continues beyond its fence. */
   protected final Outcome beyond(long fence, boolean down) {
     if (fence == (down ? Long.MIN_VALUE : Long.MAX_VALUE)) {
       return Outcome.NONE;
@@ -109,7 +110,7 @@ public abstract class NeighbourSearch {
     return Outcome.FURTHER;
   }
 
-  /** Notes a lock that is taken by another session. */
+  /** Records a node whose lock another session holds. */
   protected final Outcome busy(long address) {
     busy = address;
     return Outcome.BUSY;
@@ -125,7 +126,7 @@ public abstract class NeighbourSearch {
     return value;
   }
 
-  /** Returns the key to go on from. */
+  /** Returns the key from which to continue the search. */
   public final long bound() {
     return bound;
   }

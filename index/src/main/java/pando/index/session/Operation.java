@@ -1,6 +1,6 @@
 package pando.index.session;
 
-/** An operation on one key, which a compute server or a memory server carries out. */
+/** An operation on one key. A compute server or a memory server executes it. */
 public enum Operation {
   GET(1),
   PUT(2),
@@ -10,14 +10,14 @@ public enum Operation {
 
   private static final Operation[] ALL = values();
 
-  /** What stands for it in a message. */
+  /** Code of the operation in a message. */
   public final long code;
 
   Operation(long code) {
     this.code = code;
   }
 
-  /** Returns the operation that a message names. */
+  /** Returns the operation with a code. */
   public static Operation of(long code) {
     for (Operation operation : ALL) {
       if (operation.code == code) {
@@ -27,7 +27,7 @@ public enum Operation {
     throw new IllegalArgumentException("no such operation: code=" + code);
   }
 
-  /** Tells whether the operation stores its value, depending on whether the key is there. */
+  /** Returns whether the operation stores its value, given whether the key was found. */
   public boolean stores(boolean found) {
     return switch (this) {
       case PUT -> true;

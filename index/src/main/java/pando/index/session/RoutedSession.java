@@ -8,10 +8,10 @@ import pando.index.EntryVisitor;
 import pando.index.Session;
 
 /**
- * Sends each operation of one thread to a worker of a compute server. A worker is opened when it is
- * first needed.
+ * A session that sends each operation to a worker of a compute server. A worker is opened when it
+ * is first needed.
  *
- * @param <W> carries out operations at one compute server
+ * @param <W> executes operations at one compute server
  */
 public abstract class RoutedSession<W> implements Session {
   private final @Nullable W[] workers;
@@ -23,45 +23,46 @@ public abstract class RoutedSession<W> implements Session {
   /**
    * Creates a session without workers.
    *
-   * @param servers compute servers that there can be
+   * @param servers maximum number of compute servers
    */
-  @SuppressWarnings("unchecked") // Nothing but workers goes into the array.
+  @SuppressWarnings("unchecked") // The array holds workers only.
   protected RoutedSession(int servers) {
     this.workers = (W[]) new Object[servers];
   }
 
   /**
-   * Carries out an operation on one key, and takes note of the {@linkplain #setEntry entry}.
+   * Executes an operation on one key, and records the {@linkplain #setEntry entry}.
    *
    * @return whether the key was there before
    */
   protected abstract boolean operate(Operation operation, long wanted, long stored);
 
   /**
-   * Finds the entry next to a key, or of the key itself, and takes note of it.
+   * Finds the entry of a key or, if there is none, the one next to it, and records it.
    *
-   * @param down whether to look for the greatest at or below, else for the least at or above
+   * @param down {@code true} for the entry with the greatest key &lt;= {@code wanted}, {@code
+   *     false} for the one with the least key &gt;= {@code wanted}
    */
   protected abstract boolean neighbour(long wanted, boolean down);
 
-  /** Visits entries as {@link #scan}, whose arguments have been checked. */
+  /** Visits entries as {@link #scan} does. The arguments have been checked. */
   protected abstract long visit(long from, long to, long limit, EntryVisitor visitor);
 
-  /** Ends a worker of this session. Does nothing for one that has ended. */
+  /** Closes a worker of this session. Does nothing if it is closed already. */
   protected abstract void retire(W worker);
 
-  /** Takes note of the entry that an operation found. */
+  /** Records the entry that an operation found. */
   protected final void setEntry(long foundKey, long foundValue) {
     key = foundKey;
     value = foundValue;
   }
 
-  /** Returns the worker of a compute server, {@code null} where none was opened. */
+  /** Returns the worker of a compute server, {@code null} if none is open. */
   protected final @Nullable W opened(int server) {
     return workers[server];
   }
 
-  /** Takes a worker, or {@code null}, for a compute server's, and ends the one before. */
+  /** Sets the worker of a compute server, possibly to {@code null}, and closes the previous one. */
   protected final void replace(int server, @Nullable W worker) {
     W before = workers[server];
     workers[server] = worker;
@@ -72,13 +73,13 @@ public abstract class RoutedSession<W> implements Session {
 
   private void checkNotScanning() {
     if (scanning) {
-      throw new IllegalStateException("a session is not to be used by the visitor of its own scan");
+      throw new IllegalStateException("a session must not be used by the visitor of its own scan");
     }
   }
 
   /**
-   * Does something with every worker that is open. Where that fails with one, the others have their
-   * turn all the same, and the first failure is thrown.
+   * Runs an action for every open worker, even if it fails for some. Throws the first failure at
+   * the end.
    */
   protected final void forEach(Consumer<W> action) {
     RuntimeException failure = null;
@@ -100,7 +101,7 @@ public abstract class RoutedSession<W> implements Session {
     }
   }
 
-  /** Checks that workers may be opened. */
+  /** Checks that the session is open. */
   protected final void checkOpen() {
     if (closed) {
       throw new IllegalStateException("the session is closed");

@@ -225,7 +225,7 @@ final class BLinkLayout {
     }
   }
 
-  /** Tells whether all lines were written together. */
+  /** Returns whether all lines were written together. */
   boolean areStampsEqual(MemorySegment memory, long node) {
     long stamp = memory.get(LONG, node + STAMP);
     long differences = 0;
@@ -235,7 +235,7 @@ final class BLinkLayout {
     return differences == 0;
   }
 
-  /** Tells whether the 4-bit versions at both ends of a node are equal, as published. */
+  /** Returns whether the 4-bit versions at both ends of a node are equal, as published. */
   boolean areEndsEqual(MemorySegment memory, long node) {
     long front = memory.get(LONG, node + STAMP);
     long rear = memory.get(LONG, node + nodeBytes - LINE_BYTES);
@@ -296,7 +296,7 @@ final class BLinkLayout {
     return memory.get(LONG, node + position(index) + SLOT);
   }
 
-  /** Tells whether the two versions of an entry are equal, as published. */
+  /** Returns whether the two versions of an entry are equal, as published. */
   static boolean isEntryWhole(MemorySegment memory, long node, int index) {
     long entry = node + position(index);
     int differences = memory.get(JAVA_BYTE, entry) ^ memory.get(JAVA_BYTE, entry + REAR);

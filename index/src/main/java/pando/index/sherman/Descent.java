@@ -22,7 +22,7 @@ final class Descent extends BLinkDescent {
     this.memory = context.memory;
   }
 
-  /** Tells whether no other compute server writes the node that was found. */
+  /** Returns whether no other compute server writes the node that was found. */
   boolean owned() {
     return server.owns(low, high);
   }
@@ -30,7 +30,7 @@ final class Descent extends BLinkDescent {
   /**
    * Finds the leaf of a key without waiting for a lock: for a session that holds others.
    *
-   * @return {@code false} where another node is in the way, which another session has locked
+   * @return {@code false} if another node is in the way, which another session has locked
    */
   boolean findLeafAtOnce(long key) {
     mayWait = false;

@@ -93,7 +93,7 @@ final class Nodes implements BLinkNodes {
    * @param owned whether no other compute server writes the node
    * @param buffer where the node is to start in local memory
    * @return {@link #COVERS}, {@link #RIGHT}, {@link #STALE} or {@link #LOCKED}
-   * @throws CorruptNodeException where it is no node
+   * @throws CorruptNodeException if it is no node
    */
   int read(
       NodeLocks locks,
@@ -129,7 +129,7 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Tells whether a node that looks whole is whole. Versions say nothing of a place that another
+   * Returns whether a node that looks whole is whole. Versions say nothing of a place that another
    * compute server writes under its local lock, to which only an old pointer leads.
    */
   private boolean provesItself() {
@@ -173,14 +173,14 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Tells whether a node that was read is a snapshot. Where only lines land as one, an entry of one
-   * line may be older than that of another.
+   * Returns whether a node that was read is a snapshot. Where only lines land as one, an entry of
+   * one line may be older than that of another.
    */
   boolean readsSnapshots() {
     return validation == Validation.VERSIONS || validation == Validation.CHECKSUM;
   }
 
-  /** Tells whether READs of several nodes can be validated by what comes with them. */
+  /** Returns whether READs of several nodes can be validated by what comes with them. */
   boolean canReadTogether() {
     return validation != Validation.VERSIONS || !server.partitioned;
   }
@@ -197,7 +197,7 @@ final class Nodes implements BLinkNodes {
     reads.read(word, wordAfter, Long.BYTES);
   }
 
-  /** Tells whether a node that {@link #addRead} fetched is whole. */
+  /** Returns whether a node that {@link #addRead} fetched is whole. */
   boolean isWhole(long buffer, long wordBefore, long wordAfter) {
     return validation == Validation.VERSIONS
         ? areVersionsEqual(wordBefore, wordAfter)
@@ -339,7 +339,7 @@ final class Nodes implements BLinkNodes {
     return null;
   }
 
-  /** Tells whether an entry of a whole node is whole itself. */
+  /** Returns whether an entry of a whole node is whole itself. */
   boolean isEntryWhole(long buffer, int index) {
     return validation != Validation.ORIGINAL || BLinkLayout.isEntryWhole(memory, buffer, index);
   }

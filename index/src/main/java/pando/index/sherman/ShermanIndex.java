@@ -39,8 +39,8 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
   /**
    * Makes an empty index in a pool that has none, with every compute server in this process.
    *
-   * @throws IllegalStateException where the pool holds an index already
-   * @throws IllegalArgumentException where the fabric lacks what the options need
+   * @throws IllegalStateException if the pool holds an index already
+   * @throws IllegalArgumentException if the fabric lacks what the options need
    */
   public static ShermanIndex create(Fabric fabric, ShermanOptions options) {
     return create(fabric, options, 0, options.computeServers());
@@ -107,7 +107,7 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
     return new ShermanEmptyTree(change, server);
   }
 
-  /** Opens a worker of a compute server, or returns {@code null} where it does not live here. */
+  /** Opens a worker of a compute server, or returns {@code null} if it does not live here. */
   @Nullable ShermanWorker worker(int number) {
     return openWorker(number);
   }

@@ -195,12 +195,12 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     return Validation.of(Validation.names().get((int) settings().number(VALIDATION)));
   }
 
-  /** Tells whether locks are in the memory servers' on-chip regions. */
+  /** Returns whether locks are in the memory servers' on-chip regions. */
   public boolean onChipLocks() {
     return settings().isOn(ON_CHIP_LOCKS);
   }
 
-  /** Tells whether a compute server's threads queue locally for a lock. */
+  /** Returns whether a compute server's threads queue locally for a lock. */
   public boolean localLocks() {
     return settings().isOn(LOCAL_LOCKS);
   }
@@ -210,17 +210,17 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     return (int) settings().number(HANDOVERS);
   }
 
-  /** Tells whether dependent WRITEs are posted together. */
+  /** Returns whether dependent WRITEs are posted together. */
   public boolean combine() {
     return settings().isOn(COMBINE);
   }
 
-  /** Tells whether single entries are written back. */
+  /** Returns whether single entries are written back. */
   public boolean entryWrites() {
     return settings().isOn(ENTRY_WRITES);
   }
 
-  /** Tells whether each key belongs to one compute server. */
+  /** Returns whether each key belongs to one compute server. */
   @Override
   public boolean isPartitioned() {
     return settings().isOn(PARTITIONED);

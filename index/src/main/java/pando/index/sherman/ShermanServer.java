@@ -77,7 +77,7 @@ final class ShermanServer extends BLinkServer {
   }
 
   /**
-   * Tells whether nobody but this compute server writes nodes that cover these keys, so that no
+   * Returns whether nobody but this compute server writes nodes that cover these keys, so that no
    * global lock is needed. Once so, it stays so: fences move apart, and no merge crosses a
    * partition.
    */
@@ -86,7 +86,7 @@ final class ShermanServer extends BLinkServer {
   }
 
   /**
-   * Tells whether a node that covers these keys may be written under another's local lock alone.
+   * Returns whether a node that covers these keys may be written under another's local lock alone.
    */
   boolean isForeign(long from, long to) {
     return partitioned && (to < low || from > high);

@@ -41,7 +41,7 @@ final class Splits extends BLinkSplits {
   /**
    * Splits a full leaf that is locked, adds an entry, unlocks it and makes the new leaf known.
    *
-   * @throws PoolFullException where there is no room for another node; nothing was changed then
+   * @throws PoolFullException if there is no room for another node; nothing was changed then
    */
   void splitLeaf(long leaf, long key, long value) {
     int count = layout.copySorted(memory, leaf, Long.MIN_VALUE, Long.MAX_VALUE, keys, slots);
@@ -127,7 +127,7 @@ final class Splits extends BLinkSplits {
     }
   }
 
-  /** Tells whether the new node can be reached: then other sessions may have changed it. */
+  /** Returns whether the new node can be reached: then other sessions may have changed it. */
   private boolean isRevealed(long address) {
     long added = nodes.address(sibling);
     return readWord(address + BLinkLayout.SIBLING) == added

@@ -44,7 +44,7 @@ public enum Validation {
   /**
    * Returns this, or what {@link #AUTO} stands for on a fabric.
    *
-   * @throws IllegalArgumentException where the fabric lacks what it needs
+   * @throws IllegalArgumentException if the fabric lacks what it needs
    */
   Validation on(Fabric fabric, boolean partitioned) {
     Capabilities capabilities = fabric.capabilities();
@@ -70,7 +70,7 @@ public enum Validation {
     return this;
   }
 
-  /** Tells whether the word of a node's lock counts the node's changes. */
+  /** Returns whether the word of a node's lock counts the node's changes. */
   boolean countsInLocks() {
     return this == VERSIONS;
   }
