@@ -6,12 +6,12 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tickets of a compute server's sessions that gave up waiting. Each has to be released when its
- * turn has come, or no ticket behind it ever enters. Thread-safe; a caller that is returned a
- * ticket has it alone.
+ * The tickets of a compute server's sessions that gave up waiting. Each must be released when its
+ * turn has come; otherwise no later ticket ever gets its turn. Thread-safe. A ticket is returned to
+ * one caller only.
  */
 final class AbandonedTickets {
-  /** The word of no ticket. */
+  /** Returned instead of the address of a word if there is no ticket. */
   static final long NONE = -1;
 
   private final Queue<Ticket> tickets = new ArrayDeque<>();
@@ -21,12 +21,13 @@ final class AbandonedTickets {
   /**
    * A ticket.
    *
-   * @param word address of the lock's word
-   * @param xTicket the next exclusive ticket when it was taken; of an exclusive one, itself
-   * @param sTicket the next shared ticket when it was taken
+   * @param word address of the lock word
+   * @param xTicket the next exclusive ticket when this one was taken; for an exclusive ticket, its
+   *     own number
+   * @param sTicket the next shared ticket when this one was taken
    */
   record Ticket(long word, boolean isExclusive, int xTicket, int sTicket) {
-    /** Returns whether its turn has come. */
+    /** Returns whether the ticket's turn has come. */
     boolean mayEnter(long value) {
       return isExclusive
           ? SxWord.mayEnterExclusive(value, xTicket, sTicket)
@@ -34,12 +35,12 @@ final class AbandonedTickets {
     }
   }
 
-  /** Returns whether there are any. */
+  /** Returns whether there are any tickets. */
   boolean areThere() {
     return count > 0;
   }
 
-  /** Returns their number. */
+  /** Returns the number of tickets. */
   int count() {
     return count;
   }
@@ -50,7 +51,10 @@ final class AbandonedTickets {
     count++;
   }
 
-  /** Hands out a ticket for a session to wait on with, in place of one of its own. */
+  /**
+   * Removes and returns a ticket with which a session waits instead of taking a new one, or {@code
+   * null}.
+   */
   synchronized @Nullable Ticket takeOver(long word, boolean exclusive) {
     for (Iterator<Ticket> all = tickets.iterator(); all.hasNext(); ) {
       Ticket ticket = all.next();
@@ -61,7 +65,10 @@ final class AbandonedTickets {
     return null;
   }
 
-  /** Hands out a ticket whose turn has come, to be released. */
+  /**
+   * Removes and returns a ticket whose turn has come and which the caller must release, or {@code
+   * null}.
+   */
   synchronized @Nullable Ticket takeDue(long word, long value) {
     for (Iterator<Ticket> all = tickets.iterator(); all.hasNext(); ) {
       Ticket ticket = all.next();

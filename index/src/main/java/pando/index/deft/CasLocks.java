@@ -5,13 +5,13 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.lock.LockTables;
 
-/** Locks that are taken by CAS and always exclusive, as Sherman's global ones. */
+/** Locks that are taken by CAS and are always exclusive, as Sherman's global locks. */
 final class CasLocks extends NodeLocks {
   /*
-   * What DEFT has before its SX lock: the word is 0, or names its holder. A waiter
-   * posts CAS and READs again, at once. There is no order among waiters, and each attempt costs
-   * the card a CAS and the READs behind it. As the word names its owner, a lock whose outcome is
-   * unknown is taken back by a CAS that compares.
+   * DEFT's ablation without its SX lock. The word is 0, or names its holder. A waiter posts the CAS
+   * and the READs again after a short pause. There is no order among waiters, and each attempt
+   * costs the card a CAS and the READs after it. As the word names its holder, a lock whose outcome
+   * is unknown is released by a CAS that compares.
    *
    *   63 | 62..17 0 | 16..9 compute server + 1 | 8..0 session
    */
@@ -38,7 +38,7 @@ final class CasLocks extends NodeLocks {
 
   @Override
   boolean take(long node, long word, boolean exclusively, VerbList reads) {
-    // Before the verb: where that fails, the lock may be ours.
+    // Before the verb: if the verb fails, this session may hold the lock all the same.
     int place = hold(word, true, 0);
     long start = worker.nanoTime();
     for (int attempt = 0; ; attempt++) {

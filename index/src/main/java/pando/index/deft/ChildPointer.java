@@ -3,7 +3,8 @@ package pando.index.deft;
 import pando.fabric.GlobalAddress;
 
 /**
- * The pointers of inner nodes, which say how to read what they point to (DEFT section 4.4).
+ * The pointers in inner nodes, which have the shape and version of the child they point to (DEFT
+ * section 4.4).
  *
  * <pre>
  *  63  62     56 55          50 49          44 43     34 33              0
@@ -14,28 +15,28 @@ import pando.fabric.GlobalAddress;
  * +---+---------+--------------+--------------+---------+-----------------+
  * </pre>
  *
- * <p>Every pointer of an inner node repeats the node's data version; whoever reads a part of the
- * node compares it with the commit version in the pointer that led there (on-path decoupled
- * versioning). Both have {@value #VERSION_BITS} bits and come round, and begin anew where a place
- * holds another node: what passes by that is found out at the leaf, whose lines name its fences. A
- * pointer to a leaf has no commit version and no shape.
+ * <p>Every pointer in an inner node repeats the node's data version. A reader of a part of the node
+ * compares it with the commit version in the pointer that led there (on-path decoupled versioning).
+ * Versions have {@value #VERSION_BITS} bits and wrap, and a new node in the same place can have the
+ * same version. An error that they do not detect is detected at the leaf, whose lines have its
+ * fences. A pointer to a leaf has no commit version and no shape.
  *
  * <p>Bit 63 is clear. The first word of a leaf's line has it set, so that no line of an inner node
  * is taken for a leaf's.
  */
 final class ChildPointer {
-  /** Leads nowhere. */
+  /** The pointer that leads to no node. */
   static final long NONE = 0;
 
-  /** Bits of a version. */
+  /** Number of bits of a version. */
   static final int VERSION_BITS = 6;
 
   static final int VERSION_MASK = (1 << VERSION_BITS) - 1;
 
-  /** Memory servers that a pointer can name. */
+  /** Maximum number of memory servers that a pointer can name. */
   static final int SERVERS_MAX = 1 << 10;
 
-  /** Bytes of a memory server that a pointer can reach. */
+  /** Maximum DRAM size of a memory server that a pointer can address, in bytes. */
   static final long DRAM_BYTES_MAX = 1L << 40;
 
   private static final int SHAPE_SHIFT = 56;
@@ -60,7 +61,7 @@ final class ChildPointer {
     return toLeaf(address) | ((long) shape << SHAPE_SHIFT) | ((long) commitVersion << COMMIT_SHIFT);
   }
 
-  /** Returns a pointer with another data version. */
+  /** Returns a pointer with its data version replaced. */
   static long withData(long pointer, int version) {
     return (pointer & ~((long) VERSION_MASK << DATA_SHIFT)) | ((long) version << DATA_SHIFT);
   }

@@ -7,7 +7,7 @@ import pando.index.blink.Children;
 import pando.index.load.TreeBuilder;
 import pando.index.pool.Catalogue;
 
-/** Builds a tree of DEFT. */
+/** Builds DEFT's tree from its leaves up. */
 final class DeftBuilder extends TreeBuilder {
   private final LeafLayout leaves;
   private final InnerLayout inners;
@@ -59,7 +59,7 @@ final class DeftBuilder extends TreeBuilder {
       nodes.addLeafWrite(list.clear(), node, false);
     } else {
       long pointer = inners.arrange(memory(), node, children[level], 0, children[level].count);
-      // It is the last that the open node above has, unless it is the root.
+      // The node is the last child of the open node above, unless it is the root.
       Children above = children[level + 1];
       if (above.count > 0) {
         above.pointers[above.count - 1] = pointer;

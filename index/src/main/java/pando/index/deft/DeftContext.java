@@ -4,16 +4,18 @@ import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.index.blink.BLinkContext;
 
-/** What the parts of one session's worker share: verbs, locks, and places of nodes locally. */
+/** The verbs, locks and local node buffers of one worker of DEFT, shared by its parts. */
 final class DeftContext extends BLinkContext {
-  /** Two words each to compare, its mask, to swap, its mask, and what was found. */
+  /** Operands of a 16-byte CAS, two words each: compare, compare mask, swap, swap mask, found. */
   private static final int OPERANDS_BYTES = 80;
 
   final DeftServer server;
   final NodeLocks locks;
   final Nodes nodes;
 
-  /** Where the operands of a 16-byte CAS start; also takes a word that a verb brings. */
+  /**
+   * Local offset of the operands of a 16-byte CAS; other verbs use it for a word that they return.
+   */
   final long operands;
 
   DeftContext(DeftServer server, Fabric fabric, int session) {
@@ -53,7 +55,8 @@ final class DeftContext extends BLinkContext {
     try {
       locks.settle();
     } catch (PandoException e) {
-      // The other sessions poll tickets as well: a session can always be closed.
+      // Ignored: the other sessions poll abandoned tickets, too, and a session must close in any
+      // case.
     }
     super.close();
   }

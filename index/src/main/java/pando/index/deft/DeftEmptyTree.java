@@ -6,7 +6,7 @@ import pando.fabric.Worker;
 import pando.index.blink.EmptyTree;
 import pando.index.pool.PoolChange;
 
-/** A tree of DEFT that a bulk load replaces. */
+/** A tree of DEFT without entries, which a bulk load replaces. */
 final class DeftEmptyTree extends EmptyTree {
   private final DeftServer server;
   private final Worker worker;

@@ -8,11 +8,11 @@ import pando.index.load.Loader;
 import pando.index.pool.PoolChange;
 
 /**
- * A tree of DEFT: any number of compute servers in this process, joined by a fabric to memory
- * servers that may serve other processes as well.
+ * DEFT: a B-link tree, with one or more compute servers in this process. A fabric connects them to
+ * memory servers, which may serve other processes, too.
  *
- * <p>Every compute server serves every key, and sessions are dealt to those of this process in
- * turn.
+ * <p>Every compute server serves every key. New sessions go to the compute servers of this process
+ * in turn.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
@@ -33,8 +33,9 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   }
 
   /**
-   * Makes an empty index in a pool that has none, with every compute server in this process.
+   * Creates an empty index in a pool that has none, with all compute servers in this process.
    *
+   * @throws pando.fabric.PoolFullException if the pool has less room than an index needs
    * @throws IllegalStateException if the pool holds an index already
    * @throws IllegalArgumentException if the fabric lacks what the options need
    */
@@ -56,7 +57,10 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
     return index;
   }
 
-  /** Returns how torn nodes are told, after checking that the fabric has what is needed. */
+  /**
+   * Returns the validation for a fabric, after checking that the fabric has the capabilities it
+   * needs.
+   */
   static Validation resolve(Fabric fabric, DeftOptions options) {
     if (fabric.memoryServers() > ChildPointer.SERVERS_MAX) {
       throw new IllegalArgumentException(
@@ -79,7 +83,7 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
     return options.validation().on(fabric, options.sxLocks());
   }
 
-  /** Returns how torn nodes are told, with {@link Validation#AUTO} resolved. */
+  /** Returns how readers detect torn nodes, with {@link Validation#AUTO} resolved. */
   public Validation validation() {
     return validation;
   }

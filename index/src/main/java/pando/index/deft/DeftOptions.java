@@ -11,18 +11,24 @@ import pando.index.settings.SystemOptions;
 /**
  * The settings of DEFT, each technique of which can be switched by itself. Immutable.
  *
- * <p>Choose {@link Validation#CHECKSUM} where bits of the pool's memory may flip: the validations
- * that {@link Validation#AUTO} stands for detect torn READs, but no flipped bit in a value.
+ * <p>Choose {@link Validation#CHECKSUM} if bits of the pool's memory can flip. The other
+ * validations detect torn READs, but not a flipped bit in a value.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class DeftOptions extends SystemOptions<DeftOptions> {
-  /** Sessions that a compute server can have: so tickets never add up to 2^16. */
+  /**
+   * Maximum number of sessions of a compute server. It keeps the number of open tickets of a lock
+   * below 2^16.
+   */
   public static final int SESSIONS_MAX = 511;
 
-  /** Copies that a cache must hold. */
+  /** Minimum number of segments that a cache holds. */
   private static final int COPIES_MIN = 16;
 
-  /** Copies that a cache can hold: what finds them is in arrays of several times as many places. */
+  /**
+   * Maximum number of segments that a cache holds: its fence index needs arrays several times as
+   * long.
+   */
   private static final int COPIES_MAX = 1 << 28;
 
   private static final Setting VALIDATION =
@@ -110,7 +116,7 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
     }
   }
 
-  /** Returns DEFT with every technique. */
+  /** Returns the options of DEFT with every technique on. */
   public static DeftOptions defaults() {
     return DEFAULTS;
   }
@@ -120,60 +126,63 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
     return new DeftOptions(changed);
   }
 
-  /** Returns how many copies of segments a cache holds. */
+  /** Returns the number of segments that a cache holds. */
   int copies() {
     return (int) (cacheBytes() / copyBytes());
   }
 
-  /** Returns the children of a segment. */
+  /** Returns the maximum number of children of a cached segment. */
   int copyChildren() {
     return new InnerLayout(nodeBytes(), segments()).segmentChildren();
   }
 
-  /** Returns the bytes that a copy of a segment takes. */
+  /** Returns the bytes of a cached segment. */
   private long copyBytes() {
     return new InnerLayout(nodeBytes(), segments()).segmentBytes();
   }
 
   /**
-   * Returns how a reader detects torn READs. {@link Validation#CHECKSUM} alone detects flipped bits
+   * Returns how readers detect torn READs. {@link Validation#CHECKSUM} alone detects flipped bits
    * in values as well.
    */
   public Validation validation() {
     return Validation.of(Validation.names().get((int) settings().number(VALIDATION)));
   }
 
-  /** Returns whether locks are fair, and shared by those who change single entries. */
+  /**
+   * Returns whether locks are fair, and shared by sessions that change single entries; else they
+   * are exclusive spin locks.
+   */
   public boolean sxLocks() {
     return settings().isOn(SX_LOCKS);
   }
 
-  /** Returns whether leaves consist of buckets. */
+  /** Returns whether leaves consist of hash buckets; else they are sorted. */
   public boolean hashLeaves() {
     return settings().isOn(HASH_LEAVES);
   }
 
-  /** Returns whether inner nodes are read by segments. */
+  /** Returns whether inner nodes are READ and cached by segments; else as a whole. */
   public boolean segments() {
     return settings().isOn(SEGMENTS);
   }
 
-  /** Returns whether inner nodes are cached. */
+  /** Returns whether compute servers cache inner nodes. */
   public boolean caching() {
     return settings().isOn(CACHING);
   }
 
-  /** Returns the share of its capacity below which a node looks for a neighbour to merge with. */
+  /** Returns the fill below which a node is merged, as a share of its capacity. */
   public double mergeShare() {
     return settings().number(MERGE_SHARE);
   }
 
-  /** Returns the share that two neighbours may hold after becoming one. */
+  /** Returns the maximum fill of a node that a merge makes, as a share of its capacity. */
   public double mergedShare() {
     return settings().number(MERGED_SHARE);
   }
 
-  /** Returns how long to wait for a lock that somebody holds, in nanoseconds. */
+  /** Returns the longest wait for a lock that another session holds, in nanoseconds. */
   public long lockWaitNanos() {
     return ((long) settings().number(LOCK_WAIT_MILLIS)) * 1_000_000;
   }

@@ -7,7 +7,10 @@ import pando.index.blink.BLinkServer;
 import pando.index.blink.IndexCache;
 import pando.index.cache.PlantedBug;
 
-/** What the sessions of one compute server share: its caches, its free nodes, its tickets. */
+/**
+ * One compute server of DEFT: its caches, free nodes, stamps and abandoned tickets, which its
+ * sessions share.
+ */
 final class DeftServer extends BLinkServer {
   private static final int SYSTEM = 0xDEF7_0000;
   private static final int HASHED = 1 << 8;
@@ -15,8 +18,8 @@ final class DeftServer extends BLinkServer {
   private static final int TOP_FRAMES = 4_096;
 
   /*
-   * A stamp: compute server 7, incarnation 16, count 35 bits. A server draws its incarnation
-   * at random, as it may come back under its number.
+   * Bits of a stamp: compute server 7, incarnation 16, count 35. The incarnation is drawn at
+   * random, so that a later compute server with this number has other stamps.
    */
   private static final int INCARNATION_SHIFT = 35;
   private static final int INCARNATION_BITS = 16;
@@ -56,7 +59,10 @@ final class DeftServer extends BLinkServer {
         new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
   }
 
-  /** Returns a number that differs where trees cannot be used together. */
+  /**
+   * Returns the number of the system with these options. Compute servers can use one tree together
+   * only if it is the same for all.
+   */
   static int system(DeftOptions options, Validation validation) {
     return SYSTEM
         | (options.hashLeaves() ? HASHED : 0)
@@ -64,7 +70,7 @@ final class DeftServer extends BLinkServer {
         | validation.number();
   }
 
-  /** Returns a stamp that no leaf ever had. */
+  /** Returns a stamp that no leaf has had before. */
   long nextStamp() {
     return PlantedBug.FIXED_VERSION ? 1 : stamps.incrementAndGet();
   }

@@ -11,7 +11,7 @@ import pando.index.lock.LockTables;
 import pando.index.pool.Catalogue;
 
 /**
- * Walks a whole tree of DEFT, and checks that each part of an inner node holds what it should, and
+ * Walks a whole tree of DEFT. Also checks that each part of an inner node has its children, and
  * that no lock is held.
  */
 final class DeftWalk extends BLinkWalk {
@@ -27,7 +27,7 @@ final class DeftWalk extends BLinkWalk {
   /**
    * Walks the tree of a pool.
    *
-   * @param options that the index was made with
+   * @param options the options with which the index was created
    */
   static Tree of(Fabric fabric, DeftOptions options) {
     Validation validation = DeftIndex.resolve(fabric, options);
@@ -69,7 +69,7 @@ final class DeftWalk extends BLinkWalk {
     return children;
   }
 
-  /** Checks that a part, read by itself, knows the children that are in it. */
+  /** Checks that a part, read by itself, leads to the right child for each key in it. */
   private void checkPart(long address, int shape, int part, Children all) {
     Children own = copy(shape, part, all.low, all.high);
     for (int i = 0; i < all.count; i++) {

@@ -9,23 +9,24 @@ import pando.index.host.DescentCounters;
 import pando.index.host.HostedWorker;
 import pando.index.session.Operation;
 
-/** One session's operations at one compute server. */
+/** One session's operations at one compute server of DEFT. */
 final class DeftWorker extends HostedWorker {
   /*
-   * Those who change single entries of a leaf do so side by side, under a shared lock (DEFT section
-   * 4.3): nobody moves or removes an entry meanwhile. A value is exchanged by a masked CAS that
-   * compares nothing, so it never fails and tells what was there before. An entry is added by one CAS
-   * of its 16 bytes, from the first place of its bucket on that is not in use: two who add the same
-   * key come to the same place sooner or later, and the second finds it taken. The lock's FAA comes
-   * with the READ, and the one that lets go of it with the CAS: two round trips.
+   * Sessions change single entries of a leaf concurrently, under a shared lock (DEFT section 4.3);
+   * no entry is moved or removed meanwhile. A value is exchanged by a masked CAS that compares
+   * nothing, so it never fails and returns the old value. An entry is added by one CAS of its 16
+   * bytes, at the first unused place of its bucket. All sessions take the places in the same order,
+   * so two that add the same key try the same place, and the CAS of the second one fails. The FAA
+   * that locks goes with the READ, and the FAA that unlocks with the CAS: two round trips.
    *
-   * Splits, merges and removals have the leaf for themselves, and so has who adds to a sorted leaf,
-   * or where there is no 16-byte CAS. With a checksum, everybody does.
+   * Splits, merges and removals lock the leaf exclusively. So does a session that adds an entry to
+   * a sorted leaf, or on a fabric without 16-byte CAS. With checksums, every change locks
+   * exclusively.
    */
 
   private static final int ATTEMPTS_MAX = 10_000;
 
-  // Where the operands of a 16-byte CAS start, and what it found.
+  // Offsets of the operands of a 16-byte CAS and of the words that it found.
   private static final int COMPARE = 0;
   private static final int COMPARE_MASK = 16;
   private static final int SWAP = 32;
@@ -47,15 +48,15 @@ final class DeftWorker extends HostedWorker {
   private final long leaf;
   private final long operands;
 
-  /** Whether single entries are changed beside others who do so. */
+  /** Whether sessions change single entries of a leaf concurrently. */
   private final boolean shared;
 
-  /** Whether an entry can be added beside others who do so. */
+  /** Whether sessions can add entries to a leaf concurrently. */
   private final boolean cas16;
 
   private long value;
 
-  /** Whether something of an entry may have been written. */
+  /** Whether the operation may have written an entry. */
   private boolean writing;
 
   DeftWorker(DeftServer server, DeftContext context, int session, boolean cas16) {
@@ -149,10 +150,10 @@ final class DeftWorker extends HostedWorker {
       context.worker.backoff().pauseBriefly(attempt);
     }
     throw new StalledException(
-        "others took every entry: key=" + wanted + ", attempts=" + ATTEMPTS_MAX);
+        "other sessions took every unused entry: key=" + wanted + ", attempts=" + ATTEMPTS_MAX);
   }
 
-  /** Exchanges the value of an entry, or only reads it, and lets go of the leaf. */
+  /** Exchanges the value of an entry, or only reads it, and unlocks the leaf. */
   private void exchange(long node, int index, long stored, boolean stores) {
     long place = node + LeafLayout.valuePosition(index);
     list.clear();
@@ -172,7 +173,7 @@ final class DeftWorker extends HostedWorker {
     } else if (nodes.readsEntriesWhole()) {
       Words.set(memory, operands, LeafLayout.value(memory, leaf, index));
     } else {
-      // The key was there before this READ, so the value is.
+      // The value was written with or before the key, which an earlier READ has found.
       list.read(place, operands, Long.BYTES);
     }
     writing = stores;
@@ -180,7 +181,10 @@ final class DeftWorker extends HostedWorker {
     value = Words.get(memory, operands);
   }
 
-  /** Adds an entry and lets go of the leaf; {@code false} if somebody else was first. */
+  /**
+   * Adds an entry and unlocks the leaf; returns {@code false} if another session took the place or
+   * the key first.
+   */
   private boolean add(long node, long wanted, long stored) {
     int index = layout.findUnused(memory, leaf, wanted);
     if (index < 0 || (shared && !cas16)) {
@@ -207,7 +211,7 @@ final class DeftWorker extends HostedWorker {
     Words.set(memory, operands + at + Long.BYTES, second);
   }
 
-  /** Adds an entry to a leaf that nobody else may change meanwhile, and splits it if it is full. */
+  /** Adds an entry under the exclusive lock of the leaf. Splits the leaf if it has no room. */
   private boolean addAlone(long node, long wanted, long stored) {
     if (!leaves.upgrade(node, wanted) || layout.find(memory, leaf, wanted) >= 0) {
       locks.unlock(node);
@@ -226,7 +230,9 @@ final class DeftWorker extends HostedWorker {
     return true;
   }
 
-  /** Writes the key of an entry that this session alone may change, or all of it, and unlocks. */
+  /**
+   * Writes the first {@code bytes} of an entry of an exclusively locked leaf, and unlocks the leaf.
+   */
   private void writeEntry(long node, int index, int bytes) {
     int position = LeafLayout.position(index);
     list.clear().write(node + position, leaf + position, bytes);
@@ -235,7 +241,7 @@ final class DeftWorker extends HostedWorker {
     locks.writeAndUnlock(node, list);
   }
 
-  /** Writes a leaf that this session alone may change, and unlocks it. */
+  /** Writes a whole, exclusively locked leaf, and unlocks it. */
   private void writeLeaf(long node) {
     nodes.addLeafWrite(list.clear(), leaf, false);
     writing = true;

@@ -6,9 +6,8 @@ import pando.fabric.Worker;
 import pando.index.blink.BLinkDescent;
 
 /**
- * The way down a tree of DEFT: of a node to which a pointer leads, the one part is READ that knows
- * the key. The shape and version of the root and of a sibling stand in no pointer: they are READ as
- * a whole.
+ * The descent in DEFT's tree. A node that is reached by a pointer is READ only in the part that has
+ * the key. The root and siblings are READ as a whole, as no pointer has their shape and version.
  */
 final class Descent extends BLinkDescent {
   private final DeftServer server;
@@ -47,7 +46,10 @@ final class Descent extends BLinkDescent {
     return isGuided() ? Nodes.STALE : super.readChildren(key);
   }
 
-  /** Returns whether the children of a part can be followed; the whole node would tell more. */
+  /**
+   * Returns whether the pointers of a part can be followed. This checks less than a READ of the
+   * whole node does.
+   */
   private boolean areSound(long key) {
     if (children.count == 0 || children.keys[0] > key) {
       return false;
@@ -66,7 +68,7 @@ final class Descent extends BLinkDescent {
     if (outcome != Nodes.TORN) {
       return outcome;
     }
-    // No hold-and-wait: a session that holds a lock starts again instead.
+    // No hold-and-wait: a session that holds a lock does not wait for this one.
     return locks.areHeld() ? readUnlessLocked(key) : readLocked(key);
   }
 

@@ -7,7 +7,7 @@ import pando.index.blink.Children;
 
 /**
  * The bytes of an inner node: the {@linkplain NodeHeader header} and four segments of entries (DEFT
- * section 4.2). Drawn is a node of 1 KB.
+ * section 4.2). The drawing is of a node of 1 KB.
  *
  * <pre>
  *  0        48     64                  304                 544       784       1024
@@ -24,23 +24,23 @@ import pando.index.blink.Children;
  *             +---+-----------+--------+-------+-------+-------+-------------+
  * </pre>
  *
- * <p>A {@link Shape}, which stands in the pointer to the node, divides it into parts: four
- * segments, two halves, or the whole. A part's entries stand in any order but for the last, which
- * has the greatest key; where a part has none of its own, its last entry repeats that of the part
- * before. So a READ of a part and of the one entry before it (16 entries of 1 KB's 60: 256 bytes)
- * holds the child of every key of the part. The entry before the first is that of the leftmost
- * child.
+ * <p>The {@link Shape} in the pointer to a node divides the node into parts: four segments, two
+ * halves, or one whole. The entries of a part are in any order, except that its last entry has the
+ * greatest key. If a part has no entries of its own, its last entry repeats the last one of the
+ * part before. So a READ of a part and of the one entry before it (in 1 KB, 16 entries or 256
+ * bytes) has the child of every key of the part. The entry before the first segment is that of the
+ * leftmost child.
  *
- * <p>An entry is added by a WRITE of its 16 bytes. Where it becomes the last of its part, another
- * WRITE moves the one that was, and one more each goes to the empty parts behind, which repeat it.
- * A reader who meets just some of them, or an entry less than there are, finds a child further
- * left, from whose siblings it goes on; never one further right.
+ * <p>An entry is added by a WRITE of its 16 bytes. If it becomes the last entry of its part,
+ * another WRITE moves the old last entry, and one more WRITE updates each following empty part,
+ * which repeats it. A reader that finds only some of these WRITEs finds a child further left, never
+ * one further right, and goes on along the siblings.
  *
- * <p>Every entry, used or not, has the node's data version in its pointer. It changes where the
- * node is divided anew, and not where an entry is added.
+ * <p>Every entry, used or not, has the node's data version in its pointer. The version changes when
+ * all entries are arranged anew, not when an entry is added in place.
  */
 final class InnerLayout {
-  /** The entry before those of the segments: that of the leftmost child. */
+  /** Index of the entry before the segments: that of the leftmost child. */
   static final int FIRST = -1;
 
   private static final int SEGMENTS = Shape.QUARTERS;
@@ -70,8 +70,9 @@ final class InnerLayout {
   /**
    * Creates the layout of inner nodes.
    *
-   * @param nodeBytes 64 for the header, and 192 for each of 2 to 5 groups of a leaf
-   * @param segmented whether nodes are divided, else every node is a whole
+   * @param nodeBytes size of a node in bytes: 64 for the header, and 192 for each of 2 to 5 groups
+   *     of a leaf
+   * @param segmented whether nodes are divided into parts; else every node is one part
    */
   InnerLayout(int nodeBytes, boolean segmented) {
     int groups = (nodeBytes - NodeHeader.BYTES) / GROUP_BYTES;
@@ -90,17 +91,17 @@ final class InnerLayout {
     return nodeBytes;
   }
 
-  /** Returns the children of a full node, the first included. */
+  /** Returns the maximum number of children of a node, including the leftmost one. */
   int capacity() {
     return SEGMENTS * segmentEntries + 1;
   }
 
-  /** Returns the children that a segment holds, with the one before it. */
+  /** Returns the maximum number of children of a segment, including the one before it. */
   int segmentChildren() {
     return segmentEntries + 1;
   }
 
-  /** Returns the bytes of a segment, with the entry before it. */
+  /** Returns the bytes of a segment, including the entry before it. */
   int segmentBytes() {
     return segmentChildren() * ENTRY_BYTES;
   }
@@ -119,7 +120,7 @@ final class InnerLayout {
     return (int) descriptor & ChildPointer.VERSION_MASK;
   }
 
-  /** Returns how a node is divided; the pointer to it may say what was so before. */
+  /** Returns the shape of a node. A pointer to the node may still have an earlier shape. */
   static int shape(long descriptor) {
     return (int) ((descriptor & SHAPE_MASK) >>> SHAPE_SHIFT);
   }
@@ -129,9 +130,9 @@ final class InnerLayout {
   }
 
   /**
-   * Makes a node without children.
+   * Formats a node without children.
    *
-   * @param stamp where versions begin, so that they differ from those of the node before in its
+   * @param stamp start of the versions, so that they differ from those of an earlier node in this
    *     place
    */
   void format(
@@ -151,7 +152,7 @@ final class InnerLayout {
     NodeHeader.setAddress(memory, node, address);
   }
 
-  /** Marks a node as no part of the tree, or as one. */
+  /** Hides a node, so that it is not part of the tree, or shows it. */
   static void setHidden(MemorySegment memory, long node, boolean hidden) {
     long descriptor = NodeHeader.first(memory, node);
     Words.set(memory, node, hidden ? descriptor | HIDDEN : descriptor & ~HIDDEN);
@@ -163,7 +164,7 @@ final class InnerLayout {
     return segmentEntries * (SEGMENTS / Shape.parts(shape));
   }
 
-  /** Adds the READ of a part, and of the entry before it, to where they stand in a node. */
+  /** Adds the READ of a part and of the entry before it, to the same offsets in the local node. */
   void addRead(VerbList list, int shape, int part, long address, long node) {
     if (shape == Shape.WHOLE) {
       list.read(address, node, nodeBytes);
@@ -173,7 +174,7 @@ final class InnerLayout {
     list.read(address + start, node + start, (partEntries(shape) + 1) * ENTRY_BYTES);
   }
 
-  /** Returns whether all entries of a part, and the one before it, have a data version. */
+  /** Returns whether all entries of a part, and the one before it, have the given data version. */
   boolean hasVersion(MemorySegment memory, long node, int shape, int part, int version) {
     int first = part * partEntries(shape);
     boolean equal = true;
@@ -184,9 +185,9 @@ final class InnerLayout {
   }
 
   /**
-   * Copies the children of a part, ascending, after the one before it.
+   * Copies the child before a part and the children of the part, in key order.
    *
-   * @param low of the node
+   * @param low least key that the node covers
    * @param high greatest key that the node is known to cover
    */
   void copyChildren(
@@ -208,7 +209,7 @@ final class InnerLayout {
     children.high = Shape.highOfPart(shape, low, high, part);
   }
 
-  /** Inserts a child in its place; of one that is there twice, one counts. */
+  /** Inserts a child in key order. Does nothing if there is a child with this key. */
   static void insert(Children children, long key, long pointer) {
     int at = children.count;
     while (at > 0 && children.keys[at - 1] > key) {
@@ -224,7 +225,7 @@ final class InnerLayout {
     children.count++;
   }
 
-  // Entries, numbered from the one before the segments, FIRST.
+  // Entries, numbered from FIRST, the one before the segments.
 
   private static int position(int index) {
     return ENTRIES + index * ENTRY_BYTES;
@@ -248,10 +249,10 @@ final class InnerLayout {
   }
 
   /**
-   * Stores the children of a node anew, in the best shape for them, under the next data version.
+   * Stores all children of a node, in the best shape for them, with the next data version.
    *
-   * @param children ascending, of which those from {@code from} to before {@code to} belong to the
-   *     node, the first at its low fence
+   * @param children children in key order; those from index {@code from} (inclusive) to {@code to}
+   *     (exclusive) are stored, and the first begins at the node's low fence
    * @return the pointer to the node
    */
   long arrange(MemorySegment memory, long node, Children children, int from, int to) {
@@ -276,7 +277,7 @@ final class InnerLayout {
         put(memory, node, index++, keys[next], ChildPointer.withData(pointers[next], version));
         next++;
       }
-      // The greatest, or that of the part before, belongs into the last entry.
+      // The last entry gets the greatest child of the part, or of the part before it.
       long pointer = ChildPointer.withData(pointers[next - 1], version);
       if (index > part * partEntries(shape)) {
         put(memory, node, index - 1, 0, ChildPointer.withData(0, version));
@@ -286,18 +287,22 @@ final class InnerLayout {
     return pointerTo(NodeHeader.address(memory, node), NodeHeader.first(memory, node));
   }
 
-  /** Returns the pointer to a node, by its descriptor. */
+  /** Returns the pointer to a node with a descriptor. */
   static long pointerTo(long address, long descriptor) {
     return ChildPointer.toInner(address, shape(descriptor), version(descriptor));
   }
 
-  /** Returns the shape with the most parts that has room for the keys, filled the most evenly. */
+  /**
+   * Returns the shape with the most parts that has room for the keys; of these, the most evenly
+   * filled one.
+   */
   private int shapeFor(long[] keys, int from, int to, long high) {
     int width = Long.SIZE - Long.numberOfLeadingZeros(high - keys[from]);
     for (int parts = SEGMENTS; segmented && parts > 1; parts /= 2) {
       int best = Shape.WHOLE;
       int least = segmentEntries * (SEGMENTS / parts) + 1;
-      // From the shift that divides the range evenly, which is best for keys spread evenly.
+      // Begins with the shift that divides the range of keys evenly, which is best for uniform
+      // keys.
       for (int shift = Math.max(width - 2, 0); shift >= 0; shift--) {
         int shape = Shape.of(parts, shift);
         int most = fullest(shape, keys, from, to);
@@ -327,10 +332,10 @@ final class InnerLayout {
   }
 
   /**
-   * Adds a child to a whole node, in place.
+   * Adds a child to a node in place, if its part has room.
    *
-   * @param list takes the WRITEs
-   * @return whether its part had room; else nothing has changed
+   * @param list receives the WRITEs
+   * @return whether the part had room; if not, nothing was changed
    */
   boolean add(MemorySegment memory, long node, long key, long pointer, VerbList list) {
     long descriptor = NodeHeader.first(memory, node);
@@ -362,7 +367,10 @@ final class InnerLayout {
     return true;
   }
 
-  /** Returns whether a part has no entry of its own, and its last repeats that of one before. */
+  /**
+   * Returns whether a part has no entry of its own, so that its last entry repeats one of a part
+   * before.
+   */
   private boolean isRepeated(MemorySegment memory, long node, int shape, int part) {
     long lastKey = key(memory, node, (part + 1) * partEntries(shape) - 1);
     long low = NodeHeader.low(memory, node);
@@ -385,7 +393,7 @@ final class InnerLayout {
     list.write(NodeHeader.address(memory, node) + position(index), at, ENTRY_BYTES);
   }
 
-  /** Replaces the pointers to the child with a least key, wherever they stand in a whole node. */
+  /** Replaces all pointers of a node to the child whose least key is {@code key}. */
   void replace(MemorySegment memory, long node, long key, long pointer, VerbList list) {
     long replaced = ChildPointer.withData(pointer, version(NodeHeader.first(memory, node)));
     for (int index = FIRST; index < SEGMENTS * segmentEntries; index++) {

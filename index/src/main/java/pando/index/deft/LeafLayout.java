@@ -25,21 +25,21 @@ import pando.fabric.memory.Words;
  *            +------+--------+--------+---------------------------------+
  * </pre>
  *
- * <p>A key belongs to a bucket by its hash. A bucket is two lines side by side, its own and the
- * overflow that it shares with its neighbour, so one READ of 128 bytes brings all that can hold the
- * key. The front and the back line carry the leaf's low fence, the overflow the high one: so those
- * 128 bytes also tell whether the leaf covers the key. All lines of a leaf have the stamp of the
- * last WRITE of the whole leaf, which is never used again: two that differ are of different
- * moments. A hidden leaf is no part of the tree: a new one whose left neighbour is not yet written,
- * or one that was merged away.
+ * <p>A key belongs to a bucket by its hash. A bucket is two adjacent lines: its own line, and the
+ * overflow line that it shares with a neighbouring bucket. So one READ of 128 bytes brings every
+ * entry that can hold the key. Front and back lines have the leaf's low fence, overflow lines its
+ * high fence, so those 128 bytes also show whether the leaf covers the key. All lines of a leaf
+ * have the stamp of the last WRITE of the whole leaf, which is never used again: if the stamps of
+ * two lines differ, the READ was torn. A hidden leaf is not part of the tree: it is a new leaf
+ * whose left neighbour is not yet written, or was merged away.
  *
- * <p>An entry that is not in use holds a key that belongs to another group: so every key and every
- * value is legal, no bit of them is taken, and an entry is taken and filled by one CAS of its 16
- * bytes. The line word and the fence cost a fourth of a leaf: 45 entries of 1 KB where the
- * published code, with values of 60 bits of which 0 is none, has 60.
+ * <p>An unused entry holds a key that belongs to another group. So every key and value of 64 bits
+ * is legal, and one CAS of 16 bytes takes and fills an entry. Line words and fences cost a quarter
+ * of the room: a leaf of 1 KB has 45 entries. The published code has 60; its values have 60 bits,
+ * and 0 means no value.
  *
- * <p>Where leaves are sorted instead, entries ascend from line 1 on, as many as the header's count
- * says; line words and fences are the same, and what can hold a key is the whole leaf.
+ * <p>In sorted leaves, entries are in key order from line 1 on, and the header has their count.
+ * Line words and fences are the same. A lookup READs the whole leaf.
  */
 final class LeafLayout {
   static final int LINE_BYTES = 64;
@@ -62,7 +62,7 @@ final class LeafLayout {
   private static final int LINE_SHIFT = 58;
   private static final int LINE_MASK = 0xF;
 
-  /** Bits of a stamp. */
+  /** Number of bits of a stamp. */
   static final int STAMP_BITS = LINE_SHIFT;
 
   private static final long STAMP_MASK = (1L << STAMP_BITS) - 1;
@@ -71,7 +71,9 @@ final class LeafLayout {
   private final boolean hashed;
   private final int groups;
 
-  /** Keys of different groups: an unused entry holds the one that is not of its own. */
+  /**
+   * Two keys of different groups. An unused entry holds the one that does not belong to its group.
+   */
   private final long unused;
 
   private final long otherUnused;
@@ -79,8 +81,8 @@ final class LeafLayout {
   /**
    * Creates the layout of leaves.
    *
-   * @param nodeBytes as {@link InnerLayout} allows
-   * @param hashed whether keys belong to buckets, else they are sorted
+   * @param nodeBytes size of a leaf in bytes, as {@link InnerLayout} allows
+   * @param hashed whether leaves have hash buckets; else they are sorted
    */
   LeafLayout(int nodeBytes, boolean hashed) {
     this.nodeBytes = nodeBytes;
@@ -98,7 +100,7 @@ final class LeafLayout {
     return hashed;
   }
 
-  /** Returns the entries of a full leaf. */
+  /** Returns the maximum number of entries of a leaf. */
   int capacity() {
     return groups * GROUP_ENTRIES;
   }
@@ -116,12 +118,15 @@ final class LeafLayout {
     return bucketOf(key) / 2;
   }
 
-  /** Returns where the bytes that can hold a key start in its leaf. */
+  /** Returns the offset in a leaf of the bytes that can hold a key. */
   int pairOffset(long key) {
     return hashed ? LINE_BYTES * firstLineOf(bucketOf(key)) : 0;
   }
 
-  /** Returns how many bytes of a leaf can hold a key: a pair of lines, or all where sorted. */
+  /**
+   * Returns the number of bytes of a leaf that can hold a key: a pair of lines, or all of a sorted
+   * leaf.
+   */
   int pairBytes() {
     return hashed ? PAIR_BYTES : nodeBytes;
   }
@@ -130,28 +135,31 @@ final class LeafLayout {
     return 1 + bucket / 2 * GROUP_LINES + bucket % 2;
   }
 
-  /** Returns the entry of a bucket that is used so many places after its first. */
+  /**
+   * Returns the index of the entry at a place of a bucket, from 0. Entries are used in the order of
+   * places.
+   */
   private static int entryOfBucket(int bucket, int place) {
     int line = firstLineOf(bucket);
-    // Its own line first, which is the second of an odd bucket; then the one that it shares.
+    // The bucket's own line comes first: the second one of an odd bucket. Then the overflow line.
     int own = bucket % 2 == 0 ? line : line + 1;
     int shared = bucket % 2 == 0 ? line + 1 : line;
     return ((place < LINE_ENTRIES ? own : shared) - 1) * LINE_ENTRIES + place % LINE_ENTRIES;
   }
 
-  /** Returns the key that an entry holds while it is not in use. */
+  /** Returns the key that entry {@code index} holds while it is unused. */
   long unusedKey(int index) {
     return groupOf(unused) == index / GROUP_ENTRIES ? otherUnused : unused;
   }
 
-  /** Returns whether two keys want the same lines, at least one of them. */
+  /** Returns whether the buckets of two keys have a line in common. */
   boolean shareLines(long key, long other) {
     return groupOf(key) == groupOf(other);
   }
 
   // Lines.
 
-  /** Returns whether the lines that can hold a key are a leaf's, and of one moment. */
+  /** Returns whether the lines that can hold a key belong to a leaf and have the same stamp. */
   boolean isPairWhole(MemorySegment memory, long leaf, long key) {
     if (!hashed) {
       return isWhole(memory, leaf);
@@ -161,19 +169,19 @@ final class LeafLayout {
     return isWordOf(word, line) && lineWord(memory, leaf, line + 1) == nextLineWord(word);
   }
 
-  /** Returns whether one of two lines that can hold a key is a leaf's, of whatever moment. */
+  /** Returns whether at least one of the two lines that can hold a key belongs to a leaf. */
   boolean isPairOfLeaf(MemorySegment memory, long leaf, long key) {
     int line = hashed ? firstLineOf(bucketOf(key)) : 0;
     return (lineWord(memory, leaf, line) | lineWord(memory, leaf, line + 1)) < 0;
   }
 
-  /** Returns whether the header is of the moment of the lines that can hold a key. */
+  /** Returns whether the header has the same stamp as the lines that can hold a key. */
   boolean isHeaderOfPair(MemorySegment memory, long leaf, long key) {
     long lineBits = (long) LINE_MASK << LINE_SHIFT;
     return lineWord(memory, leaf, 0) == (pairWord(memory, leaf, key) & ~lineBits);
   }
 
-  /** Returns whether all lines are a leaf's, and of one moment. */
+  /** Returns whether all lines belong to a leaf and have the same stamp. */
   boolean isWhole(MemorySegment memory, long leaf) {
     long expected = lineWord(memory, leaf, 0);
     boolean whole = isWordOf(expected, 0);
@@ -204,17 +212,17 @@ final class LeafLayout {
     return lineWord(memory, leaf, hashed ? firstLineOf(bucketOf(key)) : 0);
   }
 
-  /** Returns whether a pair of lines that is whole is no part of the tree, or not yet. */
+  /** Returns whether the whole lines that can hold a key belong to a hidden leaf. */
   boolean isPairHidden(MemorySegment memory, long leaf, long key) {
     return isHidden(pairWord(memory, leaf, key));
   }
 
-  /** Returns whether a leaf with such a first word is no part of the tree, or not yet. */
+  /** Returns whether a leaf with this line word is hidden. */
   static boolean isHidden(long word) {
     return (word & HIDDEN) != 0;
   }
 
-  /** Returns the low fence, out of the lines that can hold a key. */
+  /** Returns the low fence, from the lines that can hold a key. */
   long lowOfPair(MemorySegment memory, long leaf, long key) {
     if (!hashed) {
       return NodeHeader.low(memory, leaf);
@@ -223,7 +231,7 @@ final class LeafLayout {
     return fence(memory, leaf, firstLineOf(bucket) + bucket % 2);
   }
 
-  /** Returns the high fence, out of the lines that can hold a key. */
+  /** Returns the high fence, from the lines that can hold a key. */
   long highOfPair(MemorySegment memory, long leaf, long key) {
     if (!hashed) {
       return NodeHeader.high(memory, leaf);
@@ -236,7 +244,9 @@ final class LeafLayout {
     return Words.get(memory, leaf + (long) line * LINE_BYTES + FENCE);
   }
 
-  /** Stamps every line, and repeats the header's fences. To be called before a leaf is written. */
+  /**
+   * Stores the stamp and the header's fences in every line. Called before a whole leaf is written.
+   */
   void seal(MemorySegment memory, long leaf, long stamp, boolean hidden) {
     long word = LEAF | (hidden ? HIDDEN : 0) | (stamp & STAMP_MASK);
     long low = NodeHeader.low(memory, leaf);
@@ -250,14 +260,14 @@ final class LeafLayout {
     }
   }
 
-  /** Makes a hidden leaf one of the tree. */
+  /** Shows a hidden leaf. */
   void show(MemorySegment memory, long leaf) {
     for (int line = 0; line < lines(); line++) {
       Words.set(memory, leaf + (long) line * LINE_BYTES, lineWord(memory, leaf, line) & ~HIDDEN);
     }
   }
 
-  /** Returns whether every line repeats the header's fences. */
+  /** Returns whether the fences of every line are those of the header. */
   boolean areFencesRepeated(MemorySegment memory, long leaf) {
     long low = NodeHeader.low(memory, leaf);
     long high = NodeHeader.high(memory, leaf);
@@ -269,7 +279,7 @@ final class LeafLayout {
     return true;
   }
 
-  /** Makes an empty leaf. */
+  /** Formats an empty leaf. */
   void format(MemorySegment memory, long leaf, long address, long low, long high, long sibling) {
     memory.asSlice(leaf, nodeBytes).fill((byte) 0);
     NodeHeader.setFences(memory, leaf, low, high);
@@ -278,9 +288,9 @@ final class LeafLayout {
     clearEntries(memory, leaf);
   }
 
-  // Entries, numbered from 0 in the order of their places.
+  // Entries, numbered from 0 in the order of their offsets.
 
-  /** Returns where an entry starts in its leaf: its key, and the value behind it. */
+  /** Returns the offset of an entry in its leaf: of its key, which the value follows. */
   static int position(int index) {
     return LINE_BYTES
         + index / LINE_ENTRIES * LINE_BYTES
@@ -288,7 +298,7 @@ final class LeafLayout {
         + index % LINE_ENTRIES * ENTRY_BYTES;
   }
 
-  /** Returns where the value of an entry starts in its leaf. */
+  /** Returns the offset of an entry's value in its leaf. */
   static int valuePosition(int index) {
     return position(index) + VALUE;
   }
@@ -314,7 +324,7 @@ final class LeafLayout {
     return hashed ? key(memory, leaf, index) != unusedKey(index) : index < count(memory, leaf);
   }
 
-  /** Returns the entries in use of a sorted leaf. */
+  /** Returns the number of entries of a sorted leaf. */
   private int count(MemorySegment memory, long leaf) {
     return Math.clamp(Words.get(memory, leaf + COUNT), 0, capacity());
   }
@@ -323,7 +333,7 @@ final class LeafLayout {
     Words.set(memory, leaf + COUNT, count);
   }
 
-  /** Returns the index of a key's entry, -1 where there is none. */
+  /** Returns the index of a key's entry, -1 if there is none. */
   int find(MemorySegment memory, long leaf, long key) {
     if (!hashed) {
       int index = countBelow(memory, leaf, key);
@@ -349,9 +359,9 @@ final class LeafLayout {
   }
 
   /**
-   * Returns the entry that is not in use and that a key takes next, -1 where its bucket is full, or
-   * leaves are sorted. Everybody takes the entries of a bucket in one order, so that two who add
-   * the same key meet.
+   * Returns the index of the unused entry that a key takes, -1 if its bucket is full or leaves are
+   * sorted. All sessions take the entries of a bucket in the same order, so that two that add the
+   * same key take the same entry.
    */
   int findUnused(MemorySegment memory, long leaf, long key) {
     if (!hashed) {
@@ -367,7 +377,7 @@ final class LeafLayout {
     return -1;
   }
 
-  /** Empties a leaf of its entries. */
+  /** Removes all entries of a leaf. */
   void clearEntries(MemorySegment memory, long leaf) {
     setCount(memory, leaf, 0);
     for (int index = 0; hashed && index < capacity(); index++) {
@@ -388,7 +398,7 @@ final class LeafLayout {
     setCount(memory, leaf, count - 1);
   }
 
-  /** Adds an entry of a key that is not there; {@code false} if there is no room for it. */
+  /** Adds the entry of a key that is not in the leaf; returns whether there was room. */
   boolean add(MemorySegment memory, long leaf, long key, long value) {
     if (hashed) {
       int index = findUnused(memory, leaf, key);
@@ -420,8 +430,9 @@ final class LeafLayout {
   }
 
   /**
-   * Copies the entries within a range of keys, ascending; returns their number. A key that was
-   * removed and added again between two lines of the READ is in both: one of them counts.
+   * Copies the entries within a range of keys, both ends inclusive, in key order; returns their
+   * number. A key can be there twice, if it was removed and added again while the leaf was READ;
+   * then only one entry is copied.
    *
    * @param keys has room for {@link #capacity()}
    * @param values has room for {@link #capacity()}
@@ -449,7 +460,7 @@ final class LeafLayout {
     return copied;
   }
 
-  /** Returns the entry with the greatest key in use at or below {@code key}, -1 without one. */
+  /** Returns the index of the greatest key in use at or below {@code key}, -1 if there is none. */
   int floor(MemorySegment memory, long leaf, long key) {
     int best = -1;
     for (int index = 0; index < capacity(); index++) {
@@ -463,7 +474,7 @@ final class LeafLayout {
     return best;
   }
 
-  /** Returns the entry with the least key in use at or above {@code key}, -1 without one. */
+  /** Returns the index of the least key in use at or above {@code key}, -1 if there is none. */
   int ceiling(MemorySegment memory, long leaf, long key) {
     int best = -1;
     for (int index = 0; index < capacity(); index++) {
@@ -477,7 +488,7 @@ final class LeafLayout {
     return best;
   }
 
-  /** Takes the values of the entries that can hold a key out of a second READ of them. */
+  /** Replaces the values of the entries that can hold a key by those of a second READ. */
   void takeValues(MemorySegment memory, long leaf, long key, long again) {
     int line = hashed ? firstLineOf(bucketOf(key)) : 1;
     int end = hashed ? line + 2 : lines();
@@ -486,7 +497,7 @@ final class LeafLayout {
     }
   }
 
-  /** Returns whether all keys in use lie between the fences, and in a bucket of their own. */
+  /** Returns whether all keys in use lie between the fences, and in their buckets. */
   boolean areKeysInPlace(MemorySegment memory, long leaf) {
     long low = NodeHeader.low(memory, leaf);
     long high = NodeHeader.high(memory, leaf);

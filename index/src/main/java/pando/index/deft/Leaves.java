@@ -6,17 +6,17 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 
 /**
- * Brings what can hold a key of its leaf into local memory, however often the way there turns out
- * to be old.
+ * Reads or locks the leaf of a key, or the lines of it that can hold the key. Restarts if a descent
+ * finds a wrong leaf.
  */
 final class Leaves {
-  /** How much of a leaf is needed, and for what. */
+  /** What to read of a leaf, and how to lock it. */
   enum Access {
-    /** A pair of lines, to change one entry beside others who do. */
+    /** The lines that can hold the key, under a shared lock. */
     SHARED_PAIR,
-    /** A pair of lines, alone. */
+    /** The lines that can hold the key, under the exclusive lock. */
     PAIR,
-    /** The leaf, alone. */
+    /** The whole leaf, under the exclusive lock. */
     WHOLE
   }
 
@@ -41,7 +41,9 @@ final class Leaves {
     this.nodeBytes = context.server.inners.nodeBytes();
   }
 
-  /** Reads what can hold a key; returns the index of its entry, -1 where there is none. */
+  /**
+   * Reads the lines that can hold a key; returns the index of the key's entry, -1 if there is none.
+   */
   int read(long key) {
     for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
       descent.findLeaf(key);
@@ -69,7 +71,7 @@ final class Leaves {
     return false;
   }
 
-  /** Reads a pair that changes all the time, or is damaged. */
+  /** Reads, under the lock, lines that all READs found torn or damaged. */
   private int readLocked(long key) {
     long node = descent.node;
     post(node, key, Access.PAIR);
@@ -79,7 +81,7 @@ final class Leaves {
   }
 
   /**
-   * Reads what can hold a key, or the leaf, and keeps it locked.
+   * Locks the leaf of a key and reads what {@code access} says. The leaf stays locked.
    *
    * @return the leaf's address
    */
@@ -114,7 +116,7 @@ final class Leaves {
     return false;
   }
 
-  /** Takes a leaf's lock and reads behind it, in one doorbell list where the lock is free. */
+  /** Locks a leaf and then reads it; in one doorbell list, if the lock is free. */
   private void post(long node, long key, Access access) {
     prepare(node, key, access);
     boolean read =
@@ -136,9 +138,10 @@ final class Leaves {
   }
 
   /**
-   * Exchanges the lock of a leaf for an exclusive one, and reads the whole leaf.
+   * Exchanges the shared lock of a leaf for an exclusive one, if it is not exclusive already, and
+   * reads the whole leaf.
    *
-   * @return whether it still covers the key; the lock is held in any case
+   * @return whether the leaf still covers the key; the lock is held in any case
    */
   boolean upgrade(long node, long key) {
     prepare(node, key, Access.WHOLE);
@@ -148,7 +151,9 @@ final class Leaves {
     return nodes.checkHeld(node, 0, key, leaf) == Nodes.COVERS;
   }
 
-  /** Goes on to the sibling of the leaf; {@code false} if that has changed meanwhile. */
+  /**
+   * Goes on to the sibling of the leaf; returns {@code false} if the leaf has changed meanwhile.
+   */
   private boolean goRight(long key) {
     long sibling = nodes.siblingOf(descent.node, key, leaf);
     if (sibling == GlobalAddress.NULL) {

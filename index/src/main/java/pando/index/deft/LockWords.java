@@ -4,16 +4,16 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 
 /**
- * Where the lock of a node is: one of the 64-bit words of the on-chip region of the node's own
- * memory server. Several nodes may share a word.
+ * Maps nodes to their lock words: 64-bit words in the on-chip region of the node's memory server.
+ * Several nodes may share a word.
  */
 final class LockWords {
   private final long words;
 
   /**
-   * Looks how many words a memory server has.
+   * Creates the mapping for a fabric.
    *
-   * @throws IllegalArgumentException if the fabric cannot hold locks
+   * @throws IllegalArgumentException if the fabric has no on-chip region or no masked atomics
    */
   LockWords(Fabric fabric) {
     words = fabric.capabilities().onChipBytes() / Long.BYTES;
@@ -26,9 +26,9 @@ final class LockWords {
     }
   }
 
-  /** Returns the address of the word that locks a node, the same for nodes that share one. */
+  /** Returns the address of a node's lock word. */
   long wordOf(long node) {
-    // Mixed well, as nodes lie at multiples of their size and grow up in a row.
+    // The hash mixes well, as addresses of nodes are multiples of their size and grow by it.
     long z = GlobalAddress.offset(node) * 0x9E37_79B9_7F4A_7C15L;
     z = (z ^ (z >>> 32)) * 0xBF58_476D_1CE4_E5B9L;
     long word = ((z >>> Integer.SIZE) * words) >>> Integer.SIZE;

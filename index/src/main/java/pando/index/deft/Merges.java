@@ -14,7 +14,7 @@ final class Merges extends BLinkMerges {
   private final long[] keys;
   private final long[] values;
 
-  /** Those of two inner nodes that become one. */
+  /** The children of two inner nodes that become one. */
   private final Children joined;
 
   private final Children added;

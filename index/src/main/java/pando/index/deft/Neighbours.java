@@ -5,7 +5,7 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.session.NeighbourSearch;
 
-/** Looks for the entry next to a key, leaf by leaf. */
+/** Searches the entry next to a key, leaf by leaf. */
 final class Neighbours extends NeighbourSearch {
   private static final int SNAPSHOTS_MAX = 8;
 
@@ -28,7 +28,7 @@ final class Neighbours extends NeighbourSearch {
     this.descent = descent;
   }
 
-  /** {@inheritDoc} Looks in one leaf, and goes further where others change it all the time. */
+  /** {@inheritDoc} If no READ of some finds the leaf unchanged, returns {@link Outcome#FURTHER}. */
   @Override
   public Outcome look(long wanted, boolean down) {
     for (int attempt = 0; nodes.readsSnapshots() && attempt < SNAPSHOTS_MAX; attempt++) {

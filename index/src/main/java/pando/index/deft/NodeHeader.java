@@ -5,7 +5,7 @@ import pando.fabric.memory.Words;
 import pando.index.blink.Checksums;
 
 /**
- * The first line of a node, of which leaves and inner nodes have most in common.
+ * The header of a node: its first line, most of which is the same for leaves and inner nodes.
  *
  * <pre>
  *        0            8     16     24        32        40         48              56          64
@@ -17,9 +17,9 @@ import pando.index.blink.Checksums;
  * </pre>
  *
  * <p>A node covers the keys {@code low} to {@code high}, both inclusive; {@code sibling} is the
- * address of the node that covers the keys above, {@code NULL} for the last. The checksum counts
- * with {@link Validation#CHECKSUM} alone. A leaf's count is used where its entries are sorted. The
- * first word tells a leaf from an inner node by its highest bit.
+ * address of the node that covers the keys above, {@code NULL} for the last node. The checksum is
+ * used with {@link Validation#CHECKSUM} only, and the count in sorted leaves only. The highest bit
+ * of the first word is set in leaves, clear in inner nodes.
  */
 final class NodeHeader {
   static final int BYTES = 64;
@@ -35,7 +35,9 @@ final class NodeHeader {
 
   private NodeHeader() {}
 
-  /** Returns the word that tells what a node is. */
+  /**
+   * Returns the first word of a node: the line word of a leaf, or the descriptor of an inner node.
+   */
   static long first(MemorySegment memory, long node) {
     return Words.get(memory, node);
   }
@@ -81,7 +83,9 @@ final class NodeHeader {
     Words.set(memory, node + ADDRESS, address);
   }
 
-  /** Computes the checksum of a node as it is: a change of any one word changes it. */
+  /**
+   * Computes the checksum of a node's present bytes. A change of any single word changes the sum.
+   */
   static long computeChecksum(MemorySegment memory, long node, int nodeBytes) {
     long sum = 0;
     for (int at = 0; at < nodeBytes; at += Long.BYTES) {

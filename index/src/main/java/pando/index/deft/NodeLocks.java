@@ -11,36 +11,36 @@ import pando.fabric.memory.Words;
 import pando.index.lock.SessionLocks;
 
 /**
- * The locks that one session holds on nodes, shared or exclusively.
+ * The locks that one session holds on nodes, shared or exclusive. Not thread-safe.
  *
- * <p>A caller that takes a lock passes the READs to be posted behind the lock's own verb, in one
- * doorbell list: READs alone, to the node's memory server. The list is left as it is. A method that
- * takes a lock returns whether what was read is what the node holds under the lock; else the caller
- * has to read it again, now that the lock is held.
+ * <p>A caller that takes a lock passes a list of READs of the node's memory server. They are posted
+ * after the lock's own verb, in one doorbell list; the caller's list is not changed. A method that
+ * takes a lock returns whether these READs were done under the lock. If not, the caller must post
+ * them again, now that the lock is held.
  *
- * <p>As nodes may share a word, no session should wait for one lock while it holds another: with
- * {@link #tryExclusive}, two who do so cannot wait for each other.
+ * <p>No hold-and-wait: as nodes may share a word, a session that holds a lock must take further
+ * ones by {@link #tryExclusive}, which does not wait. So two sessions never wait for each other.
  */
 abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLocks {
   /*
-   * Nodes share words, so that a session may want a word that it holds: for a leaf, its sibling and
-   * its parent. It holds the word once, in the stronger mode, and counts; the last unlock
-   * releases it. A word that is held shared and wanted exclusively is upgraded.
+   * Nodes share words, so a session may lock a word that it already holds: for a leaf, its sibling
+   * or its parent. The session then holds the word once, in the stronger mode, and counts; the last
+   * unlock releases it. A word that is held shared and locked exclusively is upgraded.
    *
-   * To unlock is one more verb behind the last change, in the same doorbell list. Where that list
-   * fails the lock is still held here, and whether it is in the pool depends on why: verbs take effect
-   * in posting order, and one that fails ends its list. So it is only where the outcome is unknown
-   * that the last verb may have had its effect.
+   * To unlock takes one more verb after the last change, in the same doorbell list. If that list
+   * fails, this object still counts the lock as held. In the pool it is held as well, unless the
+   * outcome of the list is unknown: verbs take effect in posting order, a verb that fails ends its
+   * list, and the unlock is the last one.
    */
 
-  /** Local bytes that are needed: for what was found in a word, and for a free one. */
+  /** Bytes of local memory that are needed: the word that a verb found, and a free lock word. */
   static final int SCRATCH_BYTES = 2 * Long.BYTES;
 
   private static final int RELEASES_MAX = 100;
 
   final Worker worker;
 
-  /** Where in local memory a word comes to that was read, or found by an atomic. */
+  /** Local offset of the word that a READ or an atomic found. */
   final long found;
 
   private final LockWords words;
@@ -50,10 +50,10 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
   private long[] held = new long[8];
   private boolean[] exclusive = new boolean[8];
 
-  /** The ticket of each that is held exclusively. */
+  /** The ticket of each word that is held exclusively. */
   private int[] tickets = new int[8];
 
-  /** Whether a verb that unlocks may have taken effect. */
+  /** For each word, whether a verb that unlocks it may have taken effect. */
   private boolean[] unsure = new boolean[8];
 
   private int[] times = new int[8];
@@ -69,10 +69,10 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
   /**
    * Returns the locks of a session.
    *
-   * @param abandoned of the compute server, the same for all its sessions
-   * @param casLocks whether all locks are exclusive, and taken by CAS
-   * @param waitNanos for how long to wait at most
-   * @param session number among those of its compute server
+   * @param abandoned the abandoned tickets of the compute server
+   * @param casLocks whether locks are taken by CAS and always exclusive; else they are SX locks
+   * @param waitNanos longest wait for a lock, in nanoseconds
+   * @param session number of the session at its compute server
    * @param scratch local offset of {@link #SCRATCH_BYTES}, a multiple of 8
    */
   static NodeLocks of(
@@ -90,7 +90,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
   }
 
   /**
-   * Takes a node's lock together with others, and waits for it.
+   * Locks a node shared; waits if another session holds it exclusively or waits for that.
    *
    * @return whether what was read behind it holds
    * @throws StalledException if it stays locked
@@ -108,8 +108,8 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
   }
 
   /**
-   * Takes a node's lock alone, and waits for it. Where its word is held shared for another node,
-   * that one may change meanwhile.
+   * Locks a node exclusively; waits if another session holds the lock. If this session holds the
+   * word shared for another node, that node may change meanwhile.
    *
    * @return whether what was read behind it holds
    * @throws StalledException if it stays locked
@@ -126,11 +126,12 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
   }
 
   /**
-   * Exchanges a lock that is held shared for an exclusive one, and waits for it. Others may have it
-   * exclusively in between, so that what was read before does not hold.
+   * Exchanges a shared lock for an exclusive one; waits if other sessions hold it. Another session
+   * may hold it exclusively in between, so what was read before is not valid any more.
    *
    * @return whether what was read behind it holds
-   * @throws StalledException if it stays locked; then it is not held any more
+   * @throws StalledException if other sessions keep the lock; then this session does not hold it
+   *     any more
    */
   final boolean upgrade(long node, VerbList reads) {
     return raise(placeOf(words.wordOf(node)), node, reads);
@@ -144,7 +145,10 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     return exchange(place, node, reads);
   }
 
-  /** Takes a node's lock alone if no session has it nor waits for it. */
+  /**
+   * Locks a node exclusively if no other session holds the lock or waits for it; returns whether it
+   * did. Does not wait.
+   */
   final boolean tryExclusive(long node) {
     long word = words.wordOf(node);
     int place = placeOf(word);
@@ -196,18 +200,21 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     }
   }
 
-  /** Returns whether any lock is held. */
+  /** Returns whether the session holds any lock. */
   final boolean areHeld() {
     return count > 0;
   }
 
-  /** Returns whether a node's lock is held alone, after a failure to unlock it as well. */
+  /**
+   * Returns whether the session holds a node's lock exclusively in the pool, also after a failed
+   * unlock.
+   */
   final boolean isSurelyHeld(long node) {
     int place = placeOf(words.wordOf(node));
     return place >= 0 && exclusive[place] && (!unsure[place] || isInPool(place));
   }
 
-  /** Returns whether a word that was held exclusively is so in the pool. */
+  /** Returns whether a word that the session holds exclusively is still held in the pool. */
   abstract boolean isInPool(int place);
 
   @Override
@@ -215,21 +222,19 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     count = 0;
   }
 
-  /**
-   * Lets go in the place of those who gave up, where their turn has come. For a closing session.
-   */
+  /** Releases abandoned tickets whose turn has come. Called by a session that closes. */
   void settle() {}
 
-  /** Takes a word that is not held. */
+  /** Locks a word that this session does not hold. */
   abstract boolean take(long node, long word, boolean exclusively, VerbList reads);
 
-  /** Exchanges a word that is held shared for an exclusive one. */
+  /** Upgrades a word that this session holds shared. */
   abstract boolean exchange(int place, long node, VerbList reads);
 
-  /** Takes a word that is not held, if it is free. */
+  /** Locks exclusively, if it is free, a word that this session does not hold. */
   abstract boolean tryTake(long word);
 
-  /** Exchanges a word that is held shared, if no other session has it. */
+  /** Upgrades a word that this session holds shared, if no other session holds it. */
   abstract boolean tryExchange(int place);
 
   /** Adds the verb that releases a word. */
@@ -238,14 +243,14 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
   /**
    * Releases a word after a failure.
    *
-   * @param maybeDone whether an attempt before this may have done so
+   * @param maybeDone whether an earlier attempt may have released it
    */
   abstract void release(long word, boolean exclusively, int ticket, boolean maybeDone);
 
   /**
-   * Releases a word after a failure, again and again where that fails: not by {@link
-   * pando.index.lock.Retry}, as what failed before says how to repeat it. A shared word that may be
-   * released is left: to release it twice would let others in too early.
+   * Releases a word after a failure, and retries if that fails. Does not use {@link
+   * pando.index.lock.Retry}, as the retry depends on the failure: a shared word that may be
+   * released already is not released again, as that would let other sessions in too early.
    */
   final void releaseSurely(long word, boolean exclusively, int ticket, boolean maybeDone) {
     boolean maybe = maybeDone;
@@ -264,17 +269,23 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     }
   }
 
-  /** Returns whether to give up: so many attempts at least, as clocks may jump. */
+  /**
+   * Returns whether to give up: after {@code attemptsMin} attempts, as clocks may jump, and the
+   * longest wait.
+   */
   final boolean isOver(int attempt, int attemptsMin, long start) {
     return attempt > attemptsMin && worker.nanoTime() - start > waitNanos;
   }
 
-  /** Begins a doorbell list with a lock's verb in front. */
+  /** Clears and returns the doorbell list, to which the caller adds the lock's verb. */
   final VerbList begin() {
     return list.clear();
   }
 
-  /** Posts a list that was begun, with READs behind it; returns the word that was found. */
+  /**
+   * Adds READs to the list that {@link #begin} returned and posts it; returns the word that the
+   * first verb found.
+   */
   final long postWith(VerbList reads) {
     for (int i = 0; i < reads.size(); i++) {
       assert reads.kind(i) == VerbList.Kind.READ;
@@ -284,18 +295,18 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     return Words.get(worker.memory(), found);
   }
 
-  /** Returns a word as it is. */
+  /** READs and returns a word. */
   final long read(long word) {
     worker.read(word, found, Long.BYTES);
     return Words.get(worker.memory(), found);
   }
 
-  /** Returns the word of a place. */
+  /** Returns the address of the word at a place. */
   final long word(int place) {
     return held[place];
   }
 
-  /** Returns the ticket of a place that is held exclusively. */
+  /** Returns the ticket of the word at a place, which is held exclusively. */
   final int ticket(int place) {
     return tickets[place];
   }
@@ -304,7 +315,9 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     return exclusive[place];
   }
 
-  /** Makes room for one word more, before it is taken: there may be no memory for that. */
+  /**
+   * Makes room for one more word. Called before the word is locked, as it may run out of memory.
+   */
   private void makeRoom() {
     if (count == held.length) {
       exclusive = Arrays.copyOf(exclusive, 2 * count);
@@ -315,7 +328,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     }
   }
 
-  /** Notes a word that is held from now on. */
+  /** Records that a word is held; returns its place. */
   final int hold(long word, boolean exclusively, int ticket) {
     held[count] = word;
     exclusive[count] = exclusively;
@@ -325,7 +338,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     return count++;
   }
 
-  /** Notes that a word that was held shared is held exclusively from now on. */
+  /** Records that a word that was held shared is held exclusively. */
   final void holdExclusively(int place, int ticket) {
     exclusive[place] = true;
     tickets[place] = ticket;
@@ -349,7 +362,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     return -1;
   }
 
-  /** Returns the failure of a wait. */
+  /** Returns the exception for a wait that took too long. */
   final StalledException stayedLocked(long node, long word, String why, long start) {
     return new StalledException(
         "a node stayed locked: node="

@@ -12,12 +12,12 @@ import pando.index.blink.Children;
 import pando.index.lock.Retry;
 import pando.index.pool.Catalogue;
 
-/** READs nodes and parts of nodes, tells whether they are whole, and prepares what is written. */
+/** READs nodes and parts of nodes, detects torn ones, and prepares WRITEs of nodes. */
 final class Nodes implements BLinkNodes {
-  /** It was not whole in any of many READs: a session that wants to read it has to lock it. */
+  /** The node was not whole in any of the READs. To read it, a session must lock it. */
   static final int TORN = 3;
 
-  /** Local bytes that are needed: for a lock's word before and after. */
+  /** Bytes of local memory that are needed: a lock word READ before a node and one after it. */
   static final int SCRATCH_BYTES = 2 * Long.BYTES;
 
   private static final int READS_MAX = 64;
@@ -36,11 +36,11 @@ final class Nodes implements BLinkNodes {
   private final long after;
   private final VerbList list = new VerbList();
 
-  /** The node of which parts were written last, and behind them its checksum. */
+  /** Address of the node whose parts and checksum were written last. */
   private long changed = GlobalAddress.NULL;
 
   /**
-   * Creates what reads and writes whole nodes, of a tree that no session changes.
+   * Creates an object that reads and writes whole nodes of a tree that no session changes.
    *
    * @param scratch local offset of {@link #SCRATCH_BYTES}
    */
@@ -49,10 +49,10 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Creates what reads nodes that others change, and their parts.
+   * Creates an object that reads nodes and parts of nodes that other sessions change.
    *
    * @param landsByLine whether the fabric lands 64 bytes as one
-   * @param again where there is room for a node that is read twice
+   * @param again local offset of a buffer for a second READ of a node
    * @param scratch local offset of {@link #SCRATCH_BYTES}
    */
   Nodes(DeftServer server, boolean landsByLine, Worker worker, long again, long scratch) {
@@ -69,7 +69,7 @@ final class Nodes implements BLinkNodes {
     this.after = scratch + Long.BYTES;
   }
 
-  /** Returns whether an entry that another is adding is read as a whole. */
+  /** Returns whether a READ brings an entry whole that another session adds meanwhile. */
   boolean readsEntriesWhole() {
     return landsByLine;
   }
@@ -102,11 +102,11 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Reads the part of an inner node that a key is in, once.
+   * Reads a part of an inner node, once.
    *
-   * @param pointer to the node, which says how it is divided and which version it has
+   * @param pointer pointer to the node, with the node's shape and version
    * @param buffer where the node is to start in local memory
-   * @return whether it is whole, and has the version that the pointer says
+   * @return whether the part is whole and has the version in the pointer
    */
   boolean readPart(long pointer, int part, long buffer) {
     long address = ChildPointer.address(pointer);
@@ -145,9 +145,9 @@ final class Nodes implements BLinkNodes {
   // Leaves.
 
   /**
-   * Reads what can hold a key of a leaf.
+   * Reads the lines of a leaf that can hold a key.
    *
-   * @param buffer where the leaf is to start in local memory
+   * @param buffer local offset of the buffer for the leaf
    * @return {@link #COVERS}, {@link #RIGHT}, {@link #STALE} or {@link #TORN}
    */
   int readPair(long address, long key, long buffer) {
@@ -155,7 +155,7 @@ final class Nodes implements BLinkNodes {
       if (readPairOnce(address, key, buffer)) {
         return comparePair(key, buffer);
       }
-      // With a checksum that is wrong there is no telling.
+      // If the checksum is wrong, the lines do not show what is there.
       if (isIntact(address, buffer) && !leaves.isPairOfLeaf(memory, buffer, key)) {
         return STALE;
       }
@@ -180,18 +180,24 @@ final class Nodes implements BLinkNodes {
     return isPairWhole(address, key, buffer);
   }
 
-  /** Returns whether what can hold a key is a leaf's, which an inner node can have replaced. */
+  /**
+   * Returns whether the lines that can hold a key are whole and belong to a leaf. An inner node may
+   * have replaced the leaf.
+   */
   private boolean isPairWhole(long address, long key, long buffer) {
     return isIntact(address, buffer) && leaves.isPairWhole(memory, buffer, key);
   }
 
-  /** Returns whether the checksum is right, where it counts, and that of a node of the place. */
+  /**
+   * Returns whether, with {@link Validation#CHECKSUM}, the checksum is right and the node has this
+   * address.
+   */
   private boolean isIntact(long address, long buffer) {
     return validation != Validation.CHECKSUM
         || (isSumRight(buffer) && NodeHeader.address(memory, buffer) == address);
   }
 
-  /** Adds the READ of what can hold a key of a leaf. */
+  /** Adds the READ of the lines of a leaf that can hold a key. */
   void addPair(VerbList reads, long address, long key, long buffer) {
     if (validation == Validation.CHECKSUM) {
       reads.read(address, buffer, nodeBytes);
@@ -201,7 +207,7 @@ final class Nodes implements BLinkNodes {
     }
   }
 
-  /** Compares what was read of a leaf with what was looked for. */
+  /** Compares a leaf's lines with the key that was searched for. */
   private int comparePair(long key, long buffer) {
     if (leaves.isPairHidden(memory, buffer, key) || key < leaves.lowOfPair(memory, buffer, key)) {
       return STALE;
@@ -210,7 +216,8 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Checks what was read of a leaf under its lock, where it is whole unless it is damaged.
+   * Checks lines that were read under the leaf's lock. If they are not whole, reads and checks the
+   * whole leaf.
    *
    * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
    */
@@ -221,8 +228,8 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Returns the sibling of a leaf of which {@link #readPair} has read a pair, {@code NULL} if the
-   * leaf has changed since.
+   * Reads and returns the sibling of a leaf whose lines {@link #readPair} has read, {@code NULL} if
+   * the leaf has changed since.
    */
   long siblingOf(long address, long key, long buffer) {
     worker.read(address, buffer, NodeHeader.BYTES);
@@ -234,7 +241,7 @@ final class Nodes implements BLinkNodes {
     return unchanged ? sibling : GlobalAddress.NULL;
   }
 
-  /** Adds the READs of a whole leaf; {@link #isLeafWhole} checks them. */
+  /** Adds the READs of a whole leaf. {@link #isLeafWhole} validates them. */
   void addLeaf(VerbList reads, long address, long buffer, long wordBefore, long wordAfter) {
     boolean words = validation == Validation.VERSIONS;
     if (words) {
@@ -247,8 +254,8 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Returns whether a leaf that was read is of one moment: but for single entries, which may be of
-   * another one where only lines land as one.
+   * Returns whether a leaf whose READs {@link #addLeaf} added is whole. With {@link
+   * Validation#OPDV}, single entries may be of different times.
    */
   boolean isLeafWhole(long buffer, long wordBefore, long wordAfter) {
     return validation == Validation.VERSIONS
@@ -256,15 +263,18 @@ final class Nodes implements BLinkNodes {
         : isWhole(buffer);
   }
 
-  /** Returns whether a leaf can be read as a snapshot: locks taken by CAS do not count. */
+  /**
+   * Returns whether {@link #readSnapshot} can be used. It cannot with CAS locks and no checksum, as
+   * their lock words do not count changes.
+   */
   boolean readsSnapshots() {
     return validation == Validation.CHECKSUM || server.options.sxLocks();
   }
 
   /**
-   * Reads a snapshot of a leaf, where {@link #readsSnapshots} says that there is a way.
+   * Reads a snapshot of a leaf, once. Only if {@link #readsSnapshots}.
    *
-   * @return whether it is one; else another session was changing the leaf
+   * @return whether the leaf is a snapshot; if not, another session was changing it
    */
   boolean readSnapshot(long address, long buffer) {
     if (validation == Validation.CHECKSUM) {
@@ -296,8 +306,9 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Checks a node that looks whole, and compares it with what was looked for. Versions come round,
-   * so what makes no sense may be of several moments.
+   * Checks a node that passed validation, and compares it with the level and key searched for. As
+   * versions wrap, the node can still be torn; so a node that makes no sense is {@link #TORN}, not
+   * corrupt.
    *
    * @return {@link #COVERS}, {@link #RIGHT}, {@link #STALE} or {@link #TORN}
    */
@@ -316,7 +327,9 @@ final class Nodes implements BLinkNodes {
     return key > NodeHeader.high(memory, buffer) ? RIGHT : COVERS;
   }
 
-  /** Returns whether all parts of a node were written together. */
+  /**
+   * Returns whether all parts of a node have the same stamp or version, or its checksum is right.
+   */
   private boolean isWhole(long buffer) {
     if (validation == Validation.CHECKSUM) {
       return isSumRight(buffer);
@@ -332,7 +345,10 @@ final class Nodes implements BLinkNodes {
         == NodeHeader.checksum(memory, buffer);
   }
 
-  /** Returns what is wrong with a whole node, before anything in it is followed. */
+  /**
+   * Returns what is wrong with a node, {@code null} if nothing is. Called before a pointer in it is
+   * followed.
+   */
   private @Nullable String problem(long address, long buffer) {
     long first = NodeHeader.first(memory, buffer);
     boolean leaf = NodeHeader.isLeaf(first);
@@ -391,7 +407,7 @@ final class Nodes implements BLinkNodes {
     return null;
   }
 
-  /** Returns whether a pointer can be followed. */
+  /** Returns whether a pointer is well-formed and leads to where a node can be. */
   boolean isChild(long pointer) {
     return pointer > 0
         && ChildPointer.shape(pointer) <= Shape.MAX
@@ -405,7 +421,10 @@ final class Nodes implements BLinkNodes {
     }
   }
 
-  /** Posts what was begun; tells whether no session had the node alone meanwhile. */
+  /**
+   * Posts the list; returns whether, as far as the lock shows, no session held the node exclusively
+   * meanwhile.
+   */
   private boolean endRead(long address) {
     if (validation != Validation.VERSIONS) {
       worker.post(list);
@@ -416,7 +435,7 @@ final class Nodes implements BLinkNodes {
         && SxWord.xTicket(word(after)) == SxWord.xTicket(word(before));
   }
 
-  /** Returns whether a lock was free, between two READs of its word. */
+  /** Returns whether a lock was free all the time between two READs of its word. */
   private boolean isUnlocked(long wordBefore, long wordAfter) {
     return SxWord.isIdle(word(wordBefore)) && word(wordAfter) == word(wordBefore);
   }
@@ -427,13 +446,13 @@ final class Nodes implements BLinkNodes {
 
   // Writing.
 
-  /** Adds the WRITE of a whole leaf that has changed, or is new. */
+  /** Adds the WRITE of a whole leaf that is changed or new, with a new stamp. */
   void addLeafWrite(VerbList writes, long buffer, boolean hidden) {
     leaves.seal(memory, buffer, server.nextStamp(), hidden);
     addWrite(writes, buffer);
   }
 
-  /** Adds the WRITE of a whole node, of an inner one that was arranged, or of a leaf as it is. */
+  /** Adds the WRITE of a whole node as it is: an arranged inner node, or a sealed leaf. */
   void addWrite(VerbList writes, long buffer) {
     if (validation == Validation.CHECKSUM) {
       long sum = NodeHeader.computeChecksum(memory, buffer, nodeBytes);
@@ -448,7 +467,10 @@ final class Nodes implements BLinkNodes {
     worker.post(list);
   }
 
-  /** Adds the WRITE of a checksum, where that counts, behind those of parts of the node. */
+  /**
+   * Adds, with {@link Validation#CHECKSUM}, the WRITE of a node's checksum after those of its
+   * changed parts.
+   */
   void addChecksum(VerbList writes, long buffer) {
     if (validation == Validation.CHECKSUM) {
       long sum = NodeHeader.computeChecksum(memory, buffer, nodeBytes);
@@ -459,14 +481,15 @@ final class Nodes implements BLinkNodes {
     }
   }
 
-  /** Forgets about earlier changes. */
+  /** Forgets earlier changes. Called at the start of an operation. */
   void reset() {
     changed = GlobalAddress.NULL;
   }
 
   /**
-   * Writes, after a failure, the checksum of a node that is still locked: its list may have ended
-   * between a part and the checksum, and then no session could use the node any more.
+   * Writes, after a failure, the checksum of the node that was changed, if it is still locked. The
+   * list may have been cut between a part and the checksum; then no session could use the node any
+   * more.
    */
   void repairChecksum(NodeLocks locks) {
     if (changed != GlobalAddress.NULL) {

@@ -5,9 +5,11 @@ import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.index.session.LeafScan;
 
-/** Reads the leaves of a scan, several together where cached segments tell them. */
+/**
+ * Reads the leaves of a scan; several together, if cached segments of level 1 have their addresses.
+ */
 final class Scans extends LeafScan {
-  /** Share of a leaf that is expected to be filled. */
+  /** Expected fill of a leaf. */
   private static final double FILL = 0.6;
 
   private static final int READS_BEFORE_LOCK = 8;
@@ -22,7 +24,7 @@ final class Scans extends LeafScan {
   private final long[] pointers = new long[DeftContext.PARALLEL];
   private final long[] addresses = new long[DeftContext.PARALLEL];
 
-  /** What came of the READ of the first leaf: one of the outcomes of {@link Nodes#check}. */
+  /** Outcome of the READ of the first leaf: one of those of {@link Nodes#check}. */
   private int first;
 
   Scans(DeftContext context, Descent descent) {
@@ -52,7 +54,10 @@ final class Scans extends LeafScan {
       descent.astray(attempt);
     }
     throw new StalledException(
-        "no leaf that stays: key=" + from + ", restarts=" + Descent.RESTARTS_MAX);
+        "no descent found the leaf that covers a key: key="
+            + from
+            + ", restarts="
+            + Descent.RESTARTS_MAX);
   }
 
   @Override
@@ -60,7 +65,10 @@ final class Scans extends LeafScan {
     context.locks.abandon(failure);
   }
 
-  /** Collects the leaves that the limit will take, as far as cached segments tell. */
+  /**
+   * Collects the addresses of the leaves that the scan needs, as far as cached segments have them;
+   * returns their number.
+   */
   private int plan(long from, long to, long limit) {
     addresses[0] = descent.node;
     long expected = (long) (limit / (layout.capacity() * FILL)) + 1;
@@ -75,7 +83,7 @@ final class Scans extends LeafScan {
     return count;
   }
 
-  /** Reads leaves together; returns how many from the first on are in a row. */
+  /** Reads leaves together; returns how many of them, from the first on, are whole and adjacent. */
   private int fetch(int count, long from) {
     list.clear();
     for (int i = 0; i < count; i++) {
@@ -113,7 +121,7 @@ final class Scans extends LeafScan {
         : Nodes.TORN;
   }
 
-  /** Reads, under its lock, a leaf that changes all the time, or is damaged. */
+  /** Reads, under the lock, a leaf that all READs found torn or damaged. */
   private int fetchLocked(long key) {
     long node = descent.node;
     list.clear().read(node, context.scanned(0), context.server.inners.nodeBytes());

@@ -1,12 +1,13 @@
 package pando.index.deft;
 
 /**
- * How the entries of an inner node are divided: into four parts, two, or one, found by computation
- * (DEFT section 4.2). A key is in the quarter {@code (key - low) >>> shift}, and in the last one
- * where that is beyond it; a half is two quarters. The shift is chosen for the keys that are there,
- * so that clustered ones, and fences 2^64 apart, are divided as well.
+ * How the entries of an inner node are divided: into four parts, two, or one. The part of a key is
+ * computed (DEFT section 4.2): the key is in quarter {@code (key - low) >>> shift}, at most the
+ * last one; a half is two quarters. The shift is chosen for the node's keys, so that clustered keys
+ * and fences 2^64 apart are divided well, too.
  *
- * <p>A number from 0 to {@value #MAX}: 0 for one part, 1 + shift for four, 64 + shift for two.
+ * <p>A shape is a number from 0 to {@value #MAX}: 0 for one part, 1 + shift for four, 64 + shift
+ * for two.
  */
 final class Shape {
   static final int WHOLE = 0;
@@ -20,7 +21,7 @@ final class Shape {
 
   private Shape() {}
 
-  /** Returns the shape of so many parts, which is {@link #WHOLE} for one. */
+  /** Returns the shape with 1, 2 or 4 parts; for one part {@link #WHOLE}. */
   static int of(int parts, int shift) {
     return parts == 1 ? WHOLE : shift + (parts == QUARTERS ? FOUR : TWO);
   }
@@ -34,7 +35,7 @@ final class Shape {
     return shape < TWO ? shape - FOUR : shape - TWO;
   }
 
-  /** Returns the part in which a key is, of a node that covers it. */
+  /** Returns the part of a key in a node that covers the key. */
   static int partOf(int shape, long low, long key) {
     return shape == WHOLE ? 0 : quarter(low, key, shift(shape)) * parts(shape) / QUARTERS;
   }
@@ -44,7 +45,7 @@ final class Shape {
     return Long.compareUnsigned(quarter, QUARTERS) < 0 ? (int) quarter : QUARTERS - 1;
   }
 
-  /** Returns the greatest key of a part, of a node that covers none above {@code high}. */
+  /** Returns the greatest key of a part of a node whose greatest key is {@code high}. */
   static long highOfPart(int shape, long low, long high, int part) {
     int parts = parts(shape);
     if (part == parts - 1) {
@@ -54,7 +55,7 @@ final class Shape {
     return Long.compareUnsigned(next, high - low) > 0 ? high : low + next - 1;
   }
 
-  /** Returns the least key of a part, of a node that covers keys there. */
+  /** Returns the least key of a part of a node whose least key is {@code low}. */
   static long lowOfPart(int shape, long low, int part) {
     return part == 0 ? low : low + (((long) part * (QUARTERS / parts(shape))) << shift(shape));
   }

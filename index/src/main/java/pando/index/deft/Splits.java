@@ -9,19 +9,19 @@ import pando.index.CorruptNodeException;
 import pando.index.blink.BLinkSplits;
 import pando.index.blink.Children;
 
-/** Splits nodes of DEFT, and makes known above what has changed below. */
+/** Splits nodes of DEFT, and updates the pointers in their parents. */
 final class Splits extends BLinkSplits {
   /*
-   * The sibling is written under its own lock as well: an old pointer may lead to its place, and a
-   * session that came by it would change there what is still in the node that is split. Its lock is
-   * taken without waiting, as another is held: where another session has it, for a node that shares
-   * the word, another place is taken.
+   * The sibling is written under its own lock, too. An old pointer may lead to its address, and a
+   * session that followed it would change entries there that are still in the node that is split.
+   * No hold-and-wait: that lock is taken only if it is free. If another session holds it, for a
+   * node that shares the word, another new node is allocated.
    *
-   * A pointer says how its inner node is divided and which version it has. Both change when the node
-   * is written anew, and then the node above is told, too. It asks the node for both under its own
-   * lock, so if two sessions update the parent for the same node, the later update wins with current
-   * data. Until then, and where it is never told, readers find the version wrong and read the whole
-   * node.
+   * A pointer to an inner node has the node's shape and version. Both change when the node is
+   * arranged anew; then the pointer in the parent is refreshed. The session READs shape and version
+   * under the lock of the parent, so if two sessions refresh the pointer to the same node, the
+   * later update wins with current data. Until then, and if it is never refreshed, readers find a
+   * wrong version and read the whole node.
    */
 
   private final DeftServer server;
@@ -34,10 +34,10 @@ final class Splits extends BLinkSplits {
   private final long[] crowded;
   private final Children children;
 
-  /** The first word that the node had before it was split. */
+  /** First word of the node before it was split. */
   private long firstBefore;
 
-  /** The high fence that it had before. */
+  /** High fence of the node before it was split. */
   private long highBefore;
 
   Splits(DeftContext context, Descent descent) {
@@ -54,10 +54,10 @@ final class Splits extends BLinkSplits {
   }
 
   /**
-   * Splits a leaf that is held alone and has no room for an entry, adds the entry, unlocks it and
-   * makes the new leaf known.
+   * Splits an exclusively locked leaf that has no room for an entry, adds the entry, unlocks the
+   * leaf and inserts the new leaf into its parent.
    *
-   * @throws PoolFullException if there is no room for another leaf; nothing was changed then
+   * @throws PoolFullException if the pool has no room for another leaf; then nothing was changed
    */
   void splitLeaf(long leaf, long key, long value) {
     noteBefore(leaf);
@@ -83,13 +83,16 @@ final class Splits extends BLinkSplits {
     announce(0, low, ChildPointer.toLeaf(added));
   }
 
-  /** Notes what tells, after a failure, whether a node was written meanwhile. */
+  /**
+   * Records the first word and the high fence, which show after a failure whether the node was
+   * written.
+   */
   private void noteBefore(long node) {
     firstBefore = NodeHeader.first(memory, node);
     highBefore = nodes.high(node);
   }
 
-  /** Copies the entries of a leaf, ascending, and one more; returns their number. */
+  /** Copies the entries of a leaf and one more, in key order; returns their number. */
   private int collect(long leaf, long key, long value) {
     int count = leaves.copySorted(memory, leaf, Long.MIN_VALUE, Long.MAX_VALUE, keys, values);
     int at = count;
@@ -103,7 +106,7 @@ final class Splits extends BLinkSplits {
     return count + 1;
   }
 
-  /** Puts entries into a leaf and its sibling; {@code false} if their buckets have no room. */
+  /** Puts entries into a leaf and its sibling; returns {@code false} if a bucket has no room. */
   private boolean divide(long leaf, int kept, int count) {
     leaves.clearEntries(memory, leaf);
     boolean fit = true;
@@ -113,7 +116,10 @@ final class Splits extends BLinkSplits {
     return fit;
   }
 
-  /** Returns where to cut so that the keys that share lines with one are halved. */
+  /**
+   * Returns the index at which to cut so that each half gets half of the keys that share lines with
+   * {@code key}.
+   */
   private int cutThroughBucket(long key, int count) {
     int sharing = 0;
     for (int i = 0; i < count; i++) {
@@ -134,7 +140,10 @@ final class Splits extends BLinkSplits {
     locks.unlock(address);
   }
 
-  /** Posts at once: the same bytes of local memory are written again, shown. */
+  /**
+   * {@inheritDoc} Posts at once, as the same bytes of local memory are changed and written again
+   * when the node is shown.
+   */
   @Override
   protected void writeHidden(VerbList writes) {
     nodes.addWrite(writes, sibling);
@@ -159,7 +168,8 @@ final class Splits extends BLinkSplits {
 
   @Override
   protected void finish(long node) {
-    // Its lock may have been released: then the node was written, and is another's to change.
+    // The node's lock may have been released; then the node was written, and other sessions may
+    // change it.
     if (isAsBefore(nodes.address(node))) {
       nodes.write(node);
     }
@@ -214,12 +224,12 @@ final class Splits extends BLinkSplits {
     announce(level, low, pointer);
   }
 
-  /** Tells the node above what has become of an inner node that was written anew. */
+  /** Refreshes the pointer in the parent to an inner node that was arranged anew. */
   void refresh(int level, long low, long address) {
     for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
       if (!descent.find(low, level + 1)) {
-        // It is the root, unless another has put one above it since: then readers take it as a
-        // whole.
+        // The node is the root. If another session puts a root above it, readers of the old version
+        // read the whole node.
         return;
       }
       if (descent.lockCovering(level + 1, low, parent, attempt)) {
@@ -228,7 +238,7 @@ final class Splits extends BLinkSplits {
       }
     }
     throw new StalledException(
-        "no place above a node that has changed: level="
+        "no parent of a changed node could be locked: level="
             + (level + 1)
             + ", low="
             + low
@@ -236,7 +246,9 @@ final class Splits extends BLinkSplits {
             + GlobalAddress.toString(address));
   }
 
-  /** Refreshes a pointer of the node that is held in {@link #parent}, and unlocks that. */
+  /**
+   * Refreshes a pointer in the locked node in the {@link #parent} buffer, and unlocks that node.
+   */
   private void refreshPointer(long low, long address) {
     nodes.copyChildren(parent, children);
     int child = Arrays.binarySearch(children.keys, 0, children.count, low);

@@ -5,46 +5,50 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.deft.AbandonedTickets.Ticket;
 
-/** DEFT's fair shared-exclusive locks, taken by one masked FAA each. */
+/** DEFT's fair shared-exclusive locks. Each is taken by one masked FAA. */
 final class SxLocks extends NodeLocks {
   /*
-   * A ticket lock in one word, see SxWord. To take it is an FAA that adds a ticket, and what it finds
-   * tells who goes before: a shared ticket enters when all exclusive tickets before it were
-   * released, an exclusive one when all shared tickets before it were as well. So those that come in
-   * a row shared are in together, none overtakes, and in the common case none waits: then the
-   * READs behind the FAA, in the same doorbell list, were under the lock. To unlock is an FAA behind
-   * the last change. An upgrade takes an exclusive ticket and releases the shared one in a single
-   * FAA, so that two upgrades do not wait for each other; the first goes first, and the other
-   * reads again.
+   * A ticket lock in one word, see SxWord. A session locks by an FAA that adds a ticket; the word
+   * that the FAA finds shows which tickets are earlier. A shared ticket has its turn when all
+   * earlier exclusive tickets are released, an exclusive one when all earlier shared tickets are
+   * released, too. So consecutive shared tickets hold the lock together, and no ticket overtakes
+   * another. In the common case there is no wait: then the READs after the FAA, in the same
+   * doorbell list, were done under the lock. A session unlocks by an FAA after its last change. An
+   * upgrade takes an exclusive ticket and releases the shared one in a single FAA, so that two
+   * upgrades do not wait for each other; the second one waits for the first and reads again.
    *
-   * Once its turn has come, a ticket stays due until it is released: those behind wait for it. So a
-   * wait polls, with READs, the less often the more exclusive tickets go before. The next waiter has
-   * the READs that were asked for behind each poll, so that they are done when its turn has come.
+   * Once its turn has come, a ticket has its turn until it is released, as later tickets wait for
+   * it. So a waiter polls by READs; the more exclusive tickets are before it, the less often. The
+   * waiter that is next posts the caller's READs after each poll, so that they are done when its
+   * turn has come.
    *
-   * Fields count modulo 2^16. A session has no more than one ticket of a mode out on a word, and there
-   * are no more than 511 sessions on each of 64 compute servers, so no more than 32,704 are out.
+   * Fields count modulo 2^16. A session has at most one open ticket of a mode on a word, and there
+   * are at most 511 sessions on each of 64 compute servers, so at most 32,704 tickets are open.
    *
-   * A session that gives up waiting cannot take its ticket back: it is handed to the AbandonedTickets of the
-   * compute server. The next of its sessions that wants the same lock in the same mode waits with that
-   * ticket instead of one of its own, so that giving up again and again does not let tickets add up.
-   * A waiter for the word releases those whose turn has come, and never before it: to count a
-   * shared ticket early would let an exclusive one in while another shared one still holds. As others
-   * may wait for a word that no session here wants again, each looks after another's word now and then.
+   * A session that gives up waiting cannot take its ticket back; it adds the ticket to the
+   * AbandonedTickets of its compute server. The compute server's next session that locks the same
+   * word in the same mode waits with that ticket instead of a new one, so that repeated timeouts do
+   * not increase the number of tickets. A waiter for the word releases abandoned tickets whose turn
+   * has come, never earlier: a shared ticket released early would let an exclusive one in while
+   * another shared one holds the lock. Other compute servers may wait for a word that no session
+   * here locks again; so each session polls the word of some abandoned ticket now and then.
    *
-   * Where the outcome of a verb that takes a ticket is unknown, the ticket may
-   * be out or not. To release one that is not would let others in too early, so it is left: then the
-   * lock stays locked, and waiters report its counters. The same goes for the release of
-   * a shared ticket. Of an exclusive one X_CUR tells, which nobody else can move past the ticket.
+   * If the outcome of a verb that takes a ticket is unknown, the ticket may have been taken or not.
+   * To release a ticket that was not taken would let other sessions in too early, so it is never
+   * released; if it was taken, the lock stays locked, and waiters report its counters. The same
+   * holds for the release of a shared ticket. The release of an exclusive ticket is repeated, as
+   * X_CUR shows whether it took effect: only the ticket's holder can increase X_CUR past the
+   * ticket.
    */
 
   private static final int EAGER = 1_000;
 
-  /** What a pause grows by where twice as many go before. */
+  /** What is added to the number of a pause if twice as many exclusive tickets are earlier. */
   private static final int PAUSE_DOUBLING = 4;
 
   private static final int ATTEMPTS_TO_A_PAUSE = 16;
 
-  /** How many locks are taken for each look at another's ticket. */
+  /** Number of lock operations to one poll of an abandoned ticket. */
   private static final int LOOK_PERIOD = 64;
 
   private final AbandonedTickets abandoned;
@@ -73,7 +77,10 @@ final class SxLocks extends NodeLocks {
     return read;
   }
 
-  /** Returns a ticket to take over. */
+  /**
+   * Returns an abandoned ticket to wait with, or {@code null}. Now and then, polls another
+   * abandoned ticket.
+   */
   private @Nullable Ticket lookAfter(long word, boolean exclusively) {
     if (++looks % LOOK_PERIOD == 0) {
       settleNext();
@@ -97,13 +104,13 @@ final class SxLocks extends NodeLocks {
       holdExclusively(place, xTicket);
       return read;
     } catch (RuntimeException | Error e) {
-      // The shared ticket is gone, or may be.
+      // The shared ticket is released, or may be.
       forget(place);
       throw e;
     }
   }
 
-  /** Waits for a ticket's turn; returns whether what was read holds. */
+  /** Waits for a ticket's turn; returns whether the READs were done under the lock. */
   private boolean await(
       long node, long word, boolean exclusively, int xTicket, int sTicket, VerbList reads) {
     try {
@@ -204,7 +211,7 @@ final class SxLocks extends NodeLocks {
     }
   }
 
-  /** Releases the abandoned tickets of a word whose turn has come. */
+  /** Releases those abandoned tickets of a word whose turn has come. */
   private void settle(long word, long value) {
     if (!abandoned.areThere()) {
       return;
@@ -212,7 +219,7 @@ final class SxLocks extends NodeLocks {
     Ticket due = abandoned.takeDue(word, value);
     while (due != null) {
       releaseSurely(word, due.isExclusive(), due.xTicket(), false);
-      // Others may be due now.
+      // Other tickets may have their turn now.
       due = abandoned.takeDue(word, read(word));
     }
   }

@@ -10,34 +10,34 @@ package pando.index.deft;
  * +------------+------------+------------+------------+
  * </pre>
  *
- * <p>TIC is the next ticket of a mode, CUR counts those who let go. Each field counts modulo 2^16
- * and carries into no other; so no more than 65,535 tickets of a mode may be out at once.
- * Arithmetic alone.
+ * <p>X is exclusive, S is shared. TIC is the next ticket of a mode, CUR the number of released
+ * tickets. Each field counts modulo 2^16 and does not carry into another one, so at most 65,535
+ * tickets of a mode may be open at a time. This class only computes.
  */
 final class SxWord {
   /** The highest bit of each field, for masked FAA. */
   static final long BOUNDARIES = 0x8000_8000_8000_8000L;
 
-  /** What taking a shared ticket adds. */
+  /** Addend that takes a shared ticket. */
   static final long TAKE_SHARED = 1;
 
-  /** What letting go of a shared ticket adds. */
+  /** Addend that releases a shared ticket. */
   static final long LEAVE_SHARED = 1L << 16;
 
-  /** What taking an exclusive ticket adds. */
+  /** Addend that takes an exclusive ticket. */
   static final long TAKE_EXCLUSIVE = 1L << 32;
 
-  /** What letting go of an exclusive ticket adds. */
+  /** Addend that releases an exclusive ticket. */
   static final long LEAVE_EXCLUSIVE = 1L << 48;
 
-  /** What taking an exclusive ticket for a shared one adds. */
+  /** Addend that exchanges a shared ticket for an exclusive one. */
   static final long UPGRADE = TAKE_EXCLUSIVE + LEAVE_SHARED;
 
   private static final int FIELD_MASK = 0xFFFF;
 
   private SxWord() {}
 
-  /** Returns how many exclusive tickets were let go of. */
+  /** Returns the number of exclusive tickets released, modulo 2^16. */
   static int xCurrent(long word) {
     return (int) (word >>> 48) & FIELD_MASK;
   }
@@ -47,7 +47,7 @@ final class SxWord {
     return (int) (word >>> 32) & FIELD_MASK;
   }
 
-  /** Returns how many shared tickets were let go of. */
+  /** Returns the number of shared tickets released, modulo 2^16. */
   static int sCurrent(long word) {
     return (int) (word >>> 16) & FIELD_MASK;
   }
@@ -57,47 +57,51 @@ final class SxWord {
     return (int) word & FIELD_MASK;
   }
 
-  /** Adds field by field, as masked FAA does. */
+  /** Adds field by field, as a masked FAA does. */
   static long add(long word, long addend) {
     long sum = (word & ~BOUNDARIES) + (addend & ~BOUNDARIES);
     return sum ^ ((word ^ addend) & BOUNDARIES);
   }
 
-  /** Returns whether nobody holds the lock nor waits for it. */
+  /** Returns whether no session holds the lock or waits for it. */
   static boolean isIdle(long word) {
     return isFreeForShared(word) && sCurrent(word) == sTicket(word);
   }
 
-  /** Returns whether whoever took a shared ticket and found this may enter at once. */
+  /** Returns whether a shared ticket has its turn at once, if taking it found this word. */
   static boolean isFreeForShared(long before) {
     return xCurrent(before) == xTicket(before);
   }
 
-  /** Returns whether whoever took an exclusive ticket for his shared one may enter at once. */
+  /**
+   * Returns whether an exclusive ticket has its turn at once, if exchanging a shared one for it
+   * found this word.
+   */
   static boolean isFreeForUpgrade(long before) {
     return isIdle(add(before, LEAVE_SHARED));
   }
 
   /**
-   * Returns whether a shared ticket's turn has come. It stays so until the ticket is let go of.
+   * Returns whether a shared ticket's turn has come. That stays so until the ticket is released.
    *
-   * @param xTicket the next exclusive ticket when it was taken
+   * @param xTicket the next exclusive ticket when this one was taken
    */
   static boolean mayEnterShared(long word, int xTicket) {
     return xCurrent(word) == xTicket;
   }
 
   /**
-   * Returns whether an exclusive ticket's turn has come. It stays so until the ticket is let go of.
+   * Returns whether an exclusive ticket's turn has come. That stays so until the ticket is
+   * released.
    *
    * @param xTicket the ticket
-   * @param sTicket the next shared ticket when it was taken; of an upgrade, too
+   * @param sTicket the next shared ticket when this one was taken; also for an upgrade
    */
   static boolean mayEnterExclusive(long word, int xTicket, int sTicket) {
     return xCurrent(word) == xTicket && sCurrent(word) == sTicket;
   }
 
-  /** Returns how many exclusive tickets go before one that was taken at an exclusive ticket. */
+  /** Returns the number of unreleased exclusive tickets before {@code xTicket}. */
   static int ahead(long word, int xTicket) {
     return (xTicket - xCurrent(word)) & FIELD_MASK;
   }

@@ -6,29 +6,29 @@ import java.util.Locale;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 
-/** How a reader, who takes no lock, tells whether what a READ brought is of one moment. */
+/** How a reader without a lock detects a torn READ. */
 public enum Validation {
   /**
-   * {@link #OPDV} where the fabric lands 64 bytes as one; else {@link #VERSIONS}, or {@link
-   * #CHECKSUM} without locks that count.
+   * {@link #OPDV} on a fabric that lands 64 bytes as one; else {@link #VERSIONS} with SX locks,
+   * {@link #CHECKSUM} with CAS locks.
    */
   AUTO(0),
   /**
-   * On-path decoupled versioning (DEFT section 4.4): every pointer of an inner node carries the
-   * node's version, to be compared with that in the pointer to it; every line of a leaf a stamp, to
-   * be compared with that of the line beside it. One READ; needs a fabric that lands 64 bytes as
-   * one.
+   * On-path decoupled versioning (DEFT section 4.4). Every pointer in an inner node has the node's
+   * version, which a reader compares with the version in the pointer to the node. Every line of a
+   * leaf has a stamp, which a reader compares with that of the adjacent line. Takes one READ. Needs
+   * a fabric that lands 64 bytes as one.
    */
   OPDV(1),
   /**
-   * The lock's word counts those who had the node exclusively, and is READ before and after. Three
-   * READs in one list, and four where the fabric lands less than 64 bytes as one: a leaf's entries
-   * are read twice, the key of one counts from the first and its value from the second time.
+   * The lock word counts exclusive locks of the node, and is READ before and after the node. Takes
+   * three READs in one list. On a fabric that lands less than 64 bytes as one, a leaf takes four:
+   * its entries are READ twice, and a key is taken from the first READ, its value from the second.
    */
   VERSIONS(2),
   /**
-   * A checksum over the whole node, which every READ must bring and every writer must write: so
-   * writers have it exclusively.
+   * A checksum over the whole node. Every reader READs the whole node, and every writer writes the
+   * checksum, so writers lock exclusively.
    */
   CHECKSUM(3);
 
@@ -38,15 +38,15 @@ public enum Validation {
     this.number = number;
   }
 
-  /** Returns a number that stays the same. */
+  /** Returns the number of this validation in the catalogue. It must never change. */
   int number() {
     return number;
   }
 
   /**
-   * Returns this, or what {@link #AUTO} stands for on a fabric.
+   * Returns this validation; for {@link #AUTO}, the one that it stands for on a fabric.
    *
-   * @throws IllegalArgumentException if the fabric lacks what it needs
+   * @throws IllegalArgumentException if the fabric or the locks lack what the validation needs
    */
   Validation on(Fabric fabric, boolean sxLocks) {
     Capabilities capabilities = fabric.capabilities();
@@ -68,7 +68,7 @@ public enum Validation {
     return this;
   }
 
-  /** Returns whether writers of one leaf may work side by side. */
+  /** Returns whether sessions may change one leaf concurrently, under a shared lock. */
   boolean allowsSharing() {
     return this != CHECKSUM;
   }

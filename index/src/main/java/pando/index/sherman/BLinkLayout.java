@@ -30,24 +30,25 @@ import pando.index.blink.Children;
  *        +---------+------+---------+               +-----------+------+------+------+------+
  * </pre>
  *
- * <p>The words of line 0 are 8 bytes each. Bytes from {@link #IMAGE} on are the node's image, what
- * READ fetches and WRITE stores. The lock word never travels with it and belongs to the place, not
- * to the node; it is used where locks are in host memory.
+ * <p>The words of line 0 are 8 bytes each. Bytes from {@link #IMAGE} on are the node's image, which
+ * a READ fetches and a WRITE stores. The lock word is not part of the image: it belongs to the
+ * place, not to the node. It is used if locks are in the nodes.
  *
  * <p>A node covers the keys {@code low} to {@code high}, both inclusive (fence keys); {@code
- * sibling} is the node that covers the keys above, {@code NULL} for the last. A leaf has level 0,
- * its entries stand in any order and its slots are values: those that are present count, and its
- * count says nothing. An inner node's entries ascend, its slots are children, and its first key is
- * its low fence. No entry crosses a line, so that one lands as one where lines do.
+ * sibling} is the address of the node that covers the keys above, {@code NULL} for the last node. A
+ * leaf has level 0, its slots are values, and its entries are in any order; an entry is in use if
+ * its present bit is set, and the count in the descriptor is not used. An inner node's entries are
+ * in key order, its slots are addresses of children, and its first key is its low fence. No entry
+ * crosses a line, so that an entry lands as one on a fabric where lines do.
  *
- * <p>Stamps are written with the whole node, each time another one that was never used before; so
- * they cannot wrap around. A rear version repeats the front's, for {@link Validation#ORIGINAL}.
+ * <p>Each WRITE of a whole node writes a new stamp, which was never used before and does not wrap.
+ * An entry's rear version is equal to its front version, for {@link Validation#ORIGINAL}.
  */
 final class BLinkLayout {
-  /** Of the lock word, and the first byte of a node. */
+  /** Offset of the lock word (8 bytes). */
   static final int LOCK = 0;
 
-  /** Where the image starts. */
+  /** Offset of the image. */
   static final int IMAGE = 8;
 
   static final int LINE_BYTES = 64;
@@ -60,13 +61,13 @@ final class BLinkLayout {
   private static final int LOW = 24;
   private static final int HIGH = 32;
 
-  /** Of the sibling's address. */
+  /** Offset of the sibling's address (8 bytes). */
   static final int SIBLING = 40;
 
-  /** Of the descriptor; the checksum follows. */
+  /** Offset of the descriptor (8 bytes); the checksum follows it. */
   static final int DESCRIPTOR = 48;
 
-  /** Of the checksum. */
+  /** Offset of the checksum (8 bytes). */
   static final int CHECKSUM = 56;
 
   private static final int LINE_ENTRIES = 3;
@@ -92,7 +93,10 @@ final class BLinkLayout {
     assert Long.BYTES + LINE_ENTRIES * ENTRY_BYTES <= LINE_BYTES;
   }
 
-  /** Multipliers: 0 for an entry's presence, below 64 for the header. */
+  /**
+   * Multipliers of the checksum: index 0 for a present entry, below 64 for the header, above for
+   * keys and slots.
+   */
   private static final long[] MULTIPLIERS =
       Checksums.multipliers(LINE_BYTES + 2 * (NODE_BYTES_MAX / LINE_BYTES - 1) * LINE_ENTRIES);
 
@@ -102,7 +106,10 @@ final class BLinkLayout {
   private final int nodeBytes;
   private final int capacity;
 
-  /** Creates the layout of nodes of a size, a multiple of 64 in range. */
+  /**
+   * Creates the layout of nodes of a size in bytes: a multiple of 64, from {@link #NODE_BYTES_MIN}
+   * to {@link #NODE_BYTES_MAX}.
+   */
   BLinkLayout(int nodeBytes) {
     if (nodeBytes < NODE_BYTES_MIN || nodeBytes > NODE_BYTES_MAX || nodeBytes % LINE_BYTES != 0) {
       throw new IllegalArgumentException(
@@ -130,12 +137,12 @@ final class BLinkLayout {
     list.read(address + IMAGE, node + IMAGE, imageBytes());
   }
 
-  /** Returns the entries of a full leaf, and the children of a full inner node. */
+  /** Returns the maximum number of entries of a leaf, and of children of an inner node. */
   int capacity() {
     return capacity;
   }
 
-  /** Returns where a node starts among nodes side by side. */
+  /** Returns the offset of node {@code number} in an array of nodes. */
   long offset(int number) {
     return (long) number * nodeBytes;
   }
@@ -186,7 +193,7 @@ final class BLinkLayout {
     return (int) descriptor & COUNT_MASK;
   }
 
-  /** Returns the children of an inner node. */
+  /** Returns the number of children of an inner node. */
   static int count(MemorySegment memory, long node) {
     return count(descriptor(memory, node));
   }
@@ -200,7 +207,7 @@ final class BLinkLayout {
     memory.set(LONG, node + DESCRIPTOR, descriptor(memory, node) | FREED);
   }
 
-  /** Makes an empty node. */
+  /** Formats an empty node. */
   void format(
       MemorySegment memory, long node, long address, int level, long low, long high, long sibling) {
     memory.asSlice(node, nodeBytes).fill((byte) 0);
@@ -217,7 +224,7 @@ final class BLinkLayout {
     return memory.get(LONG, node + STAMP);
   }
 
-  /** Stamps every line. To be called before a whole node is written. */
+  /** Stores a stamp in every line. Called before a whole node is written. */
   void setStamps(MemorySegment memory, long node, long stamp) {
     memory.set(LONG, node + STAMP, stamp);
     for (int line = LINE_BYTES; line < nodeBytes; line += LINE_BYTES) {
@@ -225,7 +232,9 @@ final class BLinkLayout {
     }
   }
 
-  /** Returns whether all lines were written together. */
+  /**
+   * Returns whether the stamps of all lines are equal: then one WRITE of the whole node wrote them.
+   */
   boolean areStampsEqual(MemorySegment memory, long node) {
     long stamp = memory.get(LONG, node + STAMP);
     long differences = 0;
@@ -235,7 +244,9 @@ final class BLinkLayout {
     return differences == 0;
   }
 
-  /** Returns whether the 4-bit versions at both ends of a node are equal, as published. */
+  /**
+   * Returns whether the 4-bit versions at both ends of a node are equal, as in the published check.
+   */
   boolean areEndsEqual(MemorySegment memory, long node) {
     long front = memory.get(LONG, node + STAMP);
     long rear = memory.get(LONG, node + nodeBytes - LINE_BYTES);
@@ -251,8 +262,8 @@ final class BLinkLayout {
   }
 
   /**
-   * Computes the checksum of a node as it is: a sum of words, each times an odd number of its own.
-   * A change of any one word changes it.
+   * Computes the checksum of a node's present bytes: the sum of its words, each times an odd
+   * multiplier of its own. A change of any single word changes it.
    */
   long computeChecksum(MemorySegment memory, long node) {
     long sum = 0;
@@ -265,7 +276,7 @@ final class BLinkLayout {
     return sum;
   }
 
-  /** Returns what an entry adds to the checksum. */
+  /** Returns the summand of an entry in the checksum. */
   long entrySum(MemorySegment memory, long node, int index) {
     long entry = node + position(index);
     long sum =
@@ -276,7 +287,7 @@ final class BLinkLayout {
 
   // Entries.
 
-  /** Returns where an entry starts in its node. */
+  /** Returns the offset of an entry in its node. */
   static int position(int index) {
     return LINE_BYTES
         + index / LINE_ENTRIES * LINE_BYTES
@@ -296,7 +307,9 @@ final class BLinkLayout {
     return memory.get(LONG, node + position(index) + SLOT);
   }
 
-  /** Returns whether the two versions of an entry are equal, as published. */
+  /**
+   * Returns whether the front and rear version of an entry are equal, as in the published check.
+   */
   static boolean isEntryWhole(MemorySegment memory, long node, int index) {
     long entry = node + position(index);
     int differences = memory.get(JAVA_BYTE, entry) ^ memory.get(JAVA_BYTE, entry + REAR);
@@ -324,7 +337,7 @@ final class BLinkLayout {
 
   // Leaves.
 
-  /** Returns the index of a key's entry, -1 where there is none. */
+  /** Returns the index of a key's entry, -1 if there is none. */
   int find(MemorySegment memory, long leaf, long key) {
     long end = leaf + nodeBytes;
     for (long line = leaf + LINE_BYTES; line < end; line += LINE_BYTES) {
@@ -338,7 +351,7 @@ final class BLinkLayout {
     return -1;
   }
 
-  /** Returns the index of an entry that is not in use, -1 where the leaf is full. */
+  /** Returns the index of an entry that is not in use, -1 if the leaf is full. */
   int findFree(MemorySegment memory, long leaf) {
     for (int i = 0; i < capacity; i++) {
       if (!isPresent(memory, leaf, i)) {
@@ -358,8 +371,9 @@ final class BLinkLayout {
   }
 
   /**
-   * Copies the entries of a leaf within a range of keys, ascending; returns their number. Where a
-   * key is there twice, as in a leaf whose lines are of different moments, one of them counts.
+   * Copies the entries of a leaf within a range of keys, both ends inclusive, in key order; returns
+   * their number. If a key is there twice, as lines of the leaf were READ at different times, only
+   * one entry is copied.
    */
   int copySorted(MemorySegment memory, long leaf, long from, long to, long[] keys, long[] values) {
     int copied = 0;
@@ -384,7 +398,7 @@ final class BLinkLayout {
     return copied;
   }
 
-  /** Returns the index of the greatest key in use at or below {@code key}, -1 where none is. */
+  /** Returns the index of the greatest key in use at or below {@code key}, -1 if there is none. */
   int floorOfLeaf(MemorySegment memory, long leaf, long key) {
     int best = -1;
     for (int i = 0; i < capacity; i++) {
@@ -398,7 +412,7 @@ final class BLinkLayout {
     return best;
   }
 
-  /** Returns the index of the least key in use at or above {@code key}, -1 where none is. */
+  /** Returns the index of the least key in use at or above {@code key}, -1 if there is none. */
   int ceilingOfLeaf(MemorySegment memory, long leaf, long key) {
     int best = -1;
     for (int i = 0; i < capacity; i++) {
@@ -414,7 +428,7 @@ final class BLinkLayout {
 
   // Inner nodes.
 
-  /** Returns the index of the child that covers a key, -1 where the node does not. */
+  /** Returns the index of the last child that begins at or below a key, -1 if there is none. */
   int childOf(MemorySegment memory, long node, long key) {
     int count = Math.min(count(memory, node), capacity);
     int index = -1;
@@ -440,14 +454,14 @@ final class BLinkLayout {
     }
   }
 
-  /** Adds an entry behind the last of an inner node, or of a leaf that is filled in order. */
+  /** Appends an entry to an inner node, or to a leaf that is filled in key order. */
   static void append(MemorySegment memory, long node, long key, long slot) {
     int count = count(memory, node);
     put(memory, node, count, key, slot);
     setCount(memory, node, count + 1);
   }
 
-  /** Inserts a child and moves those from {@code index} on. The node must not be full. */
+  /** Inserts a child at {@code index} and moves the following ones. The node must not be full. */
   static void insert(MemorySegment memory, long node, int index, long key, long child) {
     int count = count(memory, node);
     for (int i = count; i > index; i--) {
@@ -467,7 +481,7 @@ final class BLinkLayout {
     setCount(memory, node, count - 1);
   }
 
-  /** Empties a node of its entries. */
+  /** Removes all entries of a node. */
   void clearEntries(MemorySegment memory, long node) {
     for (int i = 0; i < capacity; i++) {
       clear(memory, node, i);

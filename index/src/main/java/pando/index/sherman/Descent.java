@@ -4,14 +4,14 @@ import java.lang.foreign.MemorySegment;
 import pando.index.blink.BLinkDescent;
 import pando.index.lock.NodeLocks;
 
-/** The way down a tree of Sherman, whose nodes are READ as a whole. */
+/** The descent in Sherman's tree, whose nodes are READ as a whole. */
 final class Descent extends BLinkDescent {
   private final ShermanServer server;
   private final Nodes nodes;
   private final NodeLocks locks;
   private final MemorySegment memory;
 
-  /** Whether to wait for the lock of a node that changes all the time. */
+  /** Whether the descent may wait for the lock of a node that READs find torn again and again. */
   private boolean mayWait = true;
 
   Descent(ShermanContext context) {
@@ -22,15 +22,15 @@ final class Descent extends BLinkDescent {
     this.memory = context.memory;
   }
 
-  /** Returns whether no other compute server writes the node that was found. */
+  /** Returns whether only this compute server writes the node that was found. */
   boolean owned() {
     return server.owns(low, high);
   }
 
   /**
-   * Finds the leaf of a key without waiting for a lock: for a session that holds others.
+   * Finds the leaf of a key without waiting for a lock. For a session that holds other locks.
    *
-   * @return {@code false} if another node is in the way, which another session has locked
+   * @return {@code false} if the descent ended at an inner node that another session has locked
    */
   boolean findLeafAtOnce(long key) {
     mayWait = false;

@@ -2,7 +2,7 @@ package pando.index.sherman;
 
 import pando.index.blink.BLinkDescent;
 
-/** Brings the leaf of a key into local memory, however often the way there turns out to be old. */
+/** Reads or locks the leaf of a key. Restarts if a descent finds a wrong leaf. */
 final class Leaves {
   private final ShermanContext context;
   private final Nodes nodes;
@@ -16,12 +16,12 @@ final class Leaves {
     this.leaf = context.leaf;
   }
 
-  /** Reads the leaf of a key; returns the index of its entry, -1 where there is none. */
+  /** Reads the leaf of a key; returns the index of the key's entry, -1 if there is none. */
   int read(long key) {
     return read(key, leaf);
   }
 
-  /** As {@link #read(long)}, into a buffer of local memory. */
+  /** As {@link #read(long)}, into a buffer at a local offset. */
   int read(long key, long buffer) {
     for (int attempt = 0; attempt < BLinkDescent.RESTARTS_MAX; attempt++) {
       descent.findLeaf(key);
@@ -35,7 +35,7 @@ final class Leaves {
     throw descent.noLeaf(key);
   }
 
-  /** Reads the leaf that was found, or the sibling that covers the key by now. */
+  /** Reads the leaf that was found or, if it was split, the sibling that covers the key. */
   private boolean readCovering(long key, long buffer, int attempt) {
     for (int hops = 0; hops < BLinkDescent.HOPS_MAX; hops++) {
       int outcome = nodes.read(context.locks, true, descent.node, 0, key, descent.owned(), buffer);
@@ -51,7 +51,7 @@ final class Leaves {
     return false;
   }
 
-  /** Reads the leaf of a key and keeps it locked; returns its address. */
+  /** Locks and reads the leaf of a key; returns its address. The leaf stays locked. */
   long lock(long key) {
     for (int attempt = 0; attempt < BLinkDescent.RESTARTS_MAX; attempt++) {
       descent.findLeaf(key);

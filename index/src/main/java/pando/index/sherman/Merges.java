@@ -3,7 +3,9 @@ package pando.index.sherman;
 import pando.index.blink.BLinkMerges;
 import pando.index.lock.NodeLocks;
 
-/** Merges nodes of Sherman. No merge crosses a partition. */
+/**
+ * Merges nodes of Sherman. With partitions, a server only merges nodes that both lie in its own.
+ */
 final class Merges extends BLinkMerges {
   private final ShermanServer server;
   private final BLinkLayout layout;

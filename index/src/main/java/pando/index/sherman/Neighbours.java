@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.index.lock.NodeLocks;
 import pando.index.session.NeighbourSearch;
 
-/** Looks for the entry next to a key, leaf by leaf. */
+/** Searches the entry next to a key, leaf by leaf. */
 final class Neighbours extends NeighbourSearch {
   private final BLinkLayout layout;
   private final MemorySegment memory;
@@ -14,7 +14,7 @@ final class Neighbours extends NeighbourSearch {
   private final Leaves leaves;
   private final long leaf;
 
-  /** Whether the lock that is taken is a leaf's, and of a node that is this server's alone. */
+  /** Whether the node whose lock is taken is a leaf. */
   private boolean busyIsLeaf;
 
   private boolean busyOwned;
@@ -30,8 +30,8 @@ final class Neighbours extends NeighbourSearch {
   }
 
   /**
-   * {@inheritDoc} Looks in one leaf, and goes further at once where a leaf cannot be read as a
-   * snapshot.
+   * {@inheritDoc} If the validation does not show that a leaf is a snapshot, returns {@link
+   * Outcome#FURTHER} at once.
    */
   @Override
   public Outcome look(long wanted, boolean down) {
@@ -79,8 +79,8 @@ final class Neighbours extends NeighbourSearch {
   }
 
   /**
-   * {@inheritDoc} Keeps that of a leaf; one further up may be in the session's own way at another
-   * compute server.
+   * {@inheritDoc} Keeps the lock of a leaf. Unlocks an inner node, as the session could find that
+   * lock taken by itself when it goes on at another compute server.
    */
   @Override
   protected boolean lock(long node) {

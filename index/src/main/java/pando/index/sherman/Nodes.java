@@ -17,20 +17,23 @@ import pando.index.lock.NodeLocks;
 import pando.index.lock.Retry;
 import pando.index.pool.Catalogue;
 
-/** READs nodes until they are whole, and puts what has changed into lists of WRITEs. */
+/** READs nodes until they are whole, and adds the WRITEs of changes to lists. */
 final class Nodes implements BLinkNodes {
-  /** Another session has its lock, and one that holds a lock must not wait for it. */
+  /** The node's lock is taken, and the session must not wait for it, as it holds other locks. */
   static final int LOCKED = 3;
 
-  /** Local bytes that are needed: for a lock's word before and after. */
+  /** Bytes of local memory that are needed: a lock word READ before a node and one after it. */
   static final int SCRATCH_BYTES = 2 * Long.BYTES;
 
-  /** READs of a torn node: a tenth of a second, where a WRITE takes a microsecond. */
+  /**
+   * Maximum number of READs of a torn node: some tenth of a second, while a WRITE takes a
+   * microsecond.
+   */
   private static final int READS_MAX = 200;
 
   /**
-   * With versions: a node counts as torn while it is locked, and a hot one is locked most of the
-   * time. Fewer would make lockers of all readers as soon as one writer comes.
+   * Maximum number of READs with versions. A node counts as torn while it is locked, and a hot one
+   * is locked most of the time. With fewer READs, one writer would make all readers lock.
    */
   private static final int READS_BEFORE_LOCK = 32;
 
@@ -48,10 +51,10 @@ final class Nodes implements BLinkNodes {
   private final long after;
   private final VerbList list = new VerbList();
 
-  /** The leaf of which an entry was written last, and behind it the checksum. */
+  /** Address of the leaf whose entry and checksum were written last. */
   private long changed = GlobalAddress.NULL;
 
-  /** Where that leaf starts in local memory. */
+  /** Local offset of that leaf. */
   private long changedAt;
 
   Nodes(ShermanServer server, Worker worker, long scratch) {
@@ -86,14 +89,15 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Reads a node without a lock, or with it where the node changes all the time.
+   * Reads a node without a lock; with its lock, if all READs were torn.
    *
-   * @param locks to take it with
-   * @param mayWait whether to wait for the lock: not where the session holds any, wherever
-   * @param owned whether no other compute server writes the node
-   * @param buffer where the node is to start in local memory
+   * @param locks the session's locks
+   * @param mayWait whether to wait for the lock; {@code false} if the session holds any lock, also
+   *     at another compute server
+   * @param owned whether only this compute server writes the node
+   * @param buffer local offset of the buffer for the node
    * @return {@link #COVERS}, {@link #RIGHT}, {@link #STALE} or {@link #LOCKED}
-   * @throws CorruptNodeException if it is no node
+   * @throws CorruptNodeException if the bytes are not a node
    */
   int read(
       NodeLocks locks,
@@ -129,8 +133,9 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Returns whether a node that looks whole is whole. Versions say nothing of a place that another
-   * compute server writes under its local lock, to which only an old pointer leads.
+   * Returns whether a node that passed validation is whole for certain. Versions with partitions do
+   * not show it: an old pointer may lead to a place that another compute server writes under its
+   * local lock only.
    */
   private boolean provesItself() {
     return validation != Validation.ORIGINAL
@@ -154,8 +159,8 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Reads a node that this compute server may write under its local lock alone, which tells whether
-   * it did.
+   * Reads a node that this compute server may write under its local lock only. The state of the
+   * local lock shows whether it did meanwhile.
    */
   private boolean readBesideLocal(long address, boolean owned, long buffer) {
     long lock = server.locks.lockOf(address);
@@ -173,19 +178,19 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Returns whether a node that was read is a snapshot. Where only lines land as one, an entry of
-   * one line may be older than that of another.
+   * Returns whether a node that was read is a consistent snapshot. With {@link Validation#LINES},
+   * lines can be of different times, as an update of an entry does not change the stamps.
    */
   boolean readsSnapshots() {
     return validation == Validation.VERSIONS || validation == Validation.CHECKSUM;
   }
 
-  /** Returns whether READs of several nodes can be validated by what comes with them. */
+  /** Returns whether READs of several nodes can be posted together and validated afterwards. */
   boolean canReadTogether() {
     return validation != Validation.VERSIONS || !server.partitioned;
   }
 
-  /** Adds the READs of a node to a list; {@link #isWhole(long, long, long)} checks them. */
+  /** Adds the READs of a node to a list. {@link #isWhole(long, long, long)} validates them. */
   void addRead(VerbList reads, long address, long buffer, long wordBefore, long wordAfter) {
     if (validation != Validation.VERSIONS) {
       layout.addRead(reads, address, buffer);
@@ -197,7 +202,7 @@ final class Nodes implements BLinkNodes {
     reads.read(word, wordAfter, Long.BYTES);
   }
 
-  /** Returns whether a node that {@link #addRead} fetched is whole. */
+  /** Returns whether a node whose READs {@link #addRead} added is whole. */
   boolean isWhole(long buffer, long wordBefore, long wordAfter) {
     return validation == Validation.VERSIONS
         ? areVersionsEqual(wordBefore, wordAfter)
@@ -220,13 +225,13 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Takes a node's lock and reads the node.
+   * Locks a node and reads it.
    *
    * @return {@link #COVERS}, {@link #RIGHT} or {@link #STALE}
    */
   int lockAndRead(NodeLocks locks, long address, int level, long key, boolean owned, long buffer) {
     if (owned || !validation.countsInLocks()) {
-      // As published: the READ of the node is a round trip of its own.
+      // As published: first the lock, then the READ in a round trip of its own.
       locks.lock(address, owned);
     } else {
       layout.addRead(list.clear(), address, buffer);
@@ -241,8 +246,8 @@ final class Nodes implements BLinkNodes {
   public int readHeld(long address, int level, long key, long buffer) {
     readImage(address, buffer);
     String problem = problemOfHeld(address, buffer);
-    // A server that took a part of a partition for its own may still write it: only then is it
-    // torn.
+    // A node under its lock can only be torn if another compute server, with an old partitioning,
+    // still writes it under its local lock.
     for (int attempt = 0; problem != null && attempt < READS_MAX; attempt++) {
       if (provesItself() && isWhole(buffer)) {
         break;
@@ -275,7 +280,7 @@ final class Nodes implements BLinkNodes {
     return key > BLinkLayout.high(memory, buffer) ? RIGHT : COVERS;
   }
 
-  /** Checks a node that looks whole, and compares it with what was looked for. */
+  /** Checks a node that passed validation, and compares it with the level and key searched for. */
   int check(long address, int level, long key, long buffer) {
     String problem = problem(address, buffer);
     if (problem != null && provesItself()) {
@@ -284,7 +289,10 @@ final class Nodes implements BLinkNodes {
     return problem == null ? compare(level, key, buffer) : STALE;
   }
 
-  /** Returns what is wrong with a whole node, before anything in it is followed. */
+  /**
+   * Returns what is wrong with a node, {@code null} if nothing is. Called before a pointer in it is
+   * followed.
+   */
   private @Nullable String problem(long address, long buffer) {
     long descriptor = BLinkLayout.descriptor(memory, buffer);
     if (!BLinkLayout.isDescriptor(descriptor)
@@ -339,12 +347,12 @@ final class Nodes implements BLinkNodes {
     return null;
   }
 
-  /** Returns whether an entry of a whole node is whole itself. */
+  /** Returns whether an entry of a whole node is whole. */
   boolean isEntryWhole(long buffer, int index) {
     return validation != Validation.ORIGINAL || BLinkLayout.isEntryWhole(memory, buffer, index);
   }
 
-  /** Adds the WRITE of a whole node that has changed, or is new. */
+  /** Adds the WRITE of a whole node that is changed or new. */
   void addNode(VerbList writes, long buffer) {
     boolean published = validation == Validation.ORIGINAL;
     long stamp = published ? BLinkLayout.stamp(memory, buffer) + 1 : server.nextStamp();
@@ -357,12 +365,12 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Adds the WRITE of a new node that nobody may take for one yet: with its freed bit. An old
-   * pointer may lead to its place, and it would be found whole there before it is linked.
+   * Adds the WRITE of a new node with its freed bit set, so that readers treat it as no node.
+   * Otherwise a reader with an old pointer to its address could use the node before it is linked.
    */
   void addHidden(VerbList writes, long buffer) {
     if (validation == Validation.ORIGINAL) {
-      // As published.
+      // As published: not hidden.
       addNode(writes, buffer);
       return;
     }
@@ -372,21 +380,21 @@ final class Nodes implements BLinkNodes {
     addNode(writes, buffer);
   }
 
-  /** Adds the WRITE that makes the node that was hidden last one of the tree. */
+  /** Adds the WRITE that clears the freed bit of the node that was hidden last. */
   void addReveal(VerbList writes, long address) {
     if (validation != Validation.ORIGINAL) {
       writes.write(address + BLinkLayout.DESCRIPTOR, before, 2 * Long.BYTES);
     }
   }
 
-  /** Forgets about earlier changes. */
+  /** Forgets earlier changes. Called at the start of an operation. */
   void reset() {
     changed = GlobalAddress.NULL;
   }
 
   /**
-   * Writes, after a failure, the checksum of a leaf that is still locked: its list may have ended
-   * between an entry and the checksum, and then no session could use the leaf any more.
+   * Writes, after a failure, the checksum of the leaf that was changed, if it is still locked. The
+   * list may have been cut between entry and checksum; then no session could use the leaf any more.
    */
   void repairChecksum(NodeLocks locks) {
     if (changed != GlobalAddress.NULL) {
@@ -413,9 +421,9 @@ final class Nodes implements BLinkNodes {
   }
 
   /**
-   * Adds the WRITE of one entry of a leaf that has changed.
+   * Adds the WRITE of one changed entry of a leaf.
    *
-   * @param sumBefore {@link BLinkLayout#entrySum} of the entry before
+   * @param sumBefore {@link BLinkLayout#entrySum} of the entry before the change
    */
   void addEntry(VerbList writes, long buffer, int index, long sumBefore) {
     if (!entryWrites) {

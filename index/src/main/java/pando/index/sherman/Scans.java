@@ -4,9 +4,11 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
 import pando.index.session.LeafScan;
 
-/** Reads the leaves of a scan, several together where a cached node tells them. */
+/**
+ * Reads the leaves of a scan; several together, if cached copies of level 1 have their addresses.
+ */
 final class Scans extends LeafScan {
-  /** Share of a leaf that is expected to be filled. */
+  /** Expected fill of a leaf. */
   private static final double FILL = 0.7;
 
   private final ShermanContext context;
@@ -44,7 +46,10 @@ final class Scans extends LeafScan {
     context.locks.abandon(failure);
   }
 
-  /** Collects the leaves that the limit will take, as far as a cached node tells. */
+  /**
+   * Collects the addresses of the leaves that the scan needs, as far as cached copies have them;
+   * returns their number.
+   */
   private int plan(long from, long to, long limit) {
     addresses[0] = descent.node;
     long expected = (long) (limit / (layout.capacity() * FILL)) + 1;

@@ -4,7 +4,7 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.index.load.TreeBuilder;
 
-/** Builds a B-link tree. */
+/** Builds Sherman's tree from its leaves up. */
 final class ShermanBuilder extends TreeBuilder {
   private final BLinkLayout layout;
   private final Nodes nodes;

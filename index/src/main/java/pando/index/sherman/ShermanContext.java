@@ -4,7 +4,7 @@ import pando.fabric.Fabric;
 import pando.index.blink.BLinkContext;
 import pando.index.lock.NodeLocks;
 
-/** What the parts of one session's worker share: verbs, locks, and places of nodes locally. */
+/** The verbs, locks and local node buffers of one worker of Sherman, shared by its parts. */
 final class ShermanContext extends BLinkContext {
   final ShermanServer server;
   final BLinkLayout layout;

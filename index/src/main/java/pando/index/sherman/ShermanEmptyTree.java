@@ -5,7 +5,7 @@ import pando.fabric.Worker;
 import pando.index.blink.EmptyTree;
 import pando.index.pool.PoolChange;
 
-/** A tree of Sherman that a bulk load replaces. */
+/** A tree of Sherman without entries, which a bulk load replaces. */
 final class ShermanEmptyTree extends EmptyTree {
   private final BLinkLayout layout;
   private final Worker worker;

@@ -10,11 +10,12 @@ import pando.index.load.Loader;
 import pando.index.pool.PoolChange;
 
 /**
- * A B-link tree as Sherman, FG+ or P-Sherman: any number of compute servers in this process, joined
- * by a fabric to memory servers that may serve other processes as well.
+ * Sherman, FG+ or P-Sherman: a B-link tree, with one or more compute servers in this process. A
+ * fabric connects them to memory servers, which may serve other processes, too.
  *
- * <p>Every compute server serves every key, and sessions are dealt to those of this process in
- * turn; with partitions, each key has one compute server, which must live in the process that asks.
+ * <p>Without partitions, every compute server serves every key, and new sessions go to the compute
+ * servers of this process in turn. With partitions, one compute server serves a key, and a session
+ * can only operate on keys of this process's compute servers.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker> {
@@ -37,8 +38,9 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
   }
 
   /**
-   * Makes an empty index in a pool that has none, with every compute server in this process.
+   * Creates an empty index in a pool that has none, with all compute servers in this process.
    *
+   * @throws pando.fabric.PoolFullException if the pool has less room than an index needs
    * @throws IllegalStateException if the pool holds an index already
    * @throws IllegalArgumentException if the fabric lacks what the options need
    */
@@ -60,7 +62,10 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
     return index;
   }
 
-  /** Returns how torn nodes are told, after checking that the fabric has what is needed. */
+  /**
+   * Returns the validation for a fabric, after checking that the fabric has the capabilities it
+   * needs.
+   */
   static Validation resolve(Fabric fabric, ShermanOptions options) {
     Capabilities capabilities = fabric.capabilities();
     if (!capabilities.maskedAtomics()) {
@@ -77,7 +82,7 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
     return options.validation().on(fabric, options.isPartitioned());
   }
 
-  /** Returns how torn nodes are told, with {@link Validation#AUTO} resolved. */
+  /** Returns how readers detect torn nodes, with {@link Validation#AUTO} resolved. */
   public Validation validation() {
     return validation;
   }
@@ -107,7 +112,7 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
     return new ShermanEmptyTree(change, server);
   }
 
-  /** Opens a worker of a compute server, or returns {@code null} if it does not live here. */
+  /** Opens a worker of a compute server, or returns {@code null} if that is not in this process. */
   @Nullable ShermanWorker worker(int number) {
     return openWorker(number);
   }

@@ -11,21 +11,26 @@ import pando.index.settings.SystemOptions;
 
 /**
  * The settings of the B-link tree of Sherman's paper: {@link #sherman()}, {@link #fg()} and {@link
- * #partitionedSherman()} are the systems; a technique that is switched off or on is an ablation of
- * one of them, and leaves its name. Immutable.
+ * #partitionedSherman()} are the systems. Switching a technique off or on makes an ablation of one
+ * of them, which keeps its name. Immutable.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class ShermanOptions extends SystemOptions<ShermanOptions> {
-  /** Sessions that a compute server can have, as many as a lock can name. */
+  /** Maximum number of sessions of a compute server: a lock has 9 bits for the session. */
   public static final int SESSIONS_MAX = 511;
 
-  /** Nodes that a cache must hold. */
+  /** Minimum number of nodes that a cache holds. */
   static final int FRAMES_MIN = 4;
 
-  /** Nodes that a cache can hold: what finds them is in arrays of several times as many places. */
+  /**
+   * Maximum number of nodes that a cache holds: its fence index needs arrays several times as long.
+   */
   static final int FRAMES_MAX = 1 << 28;
 
-  /** What the papers' testbeds fit for a search in Sherman's index cache and leaf. */
+  /**
+   * Processor time of an operation, in nanoseconds, that fits the papers' figures: it searches
+   * Sherman's index cache and a leaf.
+   */
   private static final int OPERATION_NANOS = 2_500;
 
   private static final Setting VALIDATION =
@@ -146,14 +151,14 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
         .withFastWarmUp();
   }
 
-  /** Returns Sherman, with the paper's constants. */
+  /** Returns the options of Sherman, with the paper's constants. */
   public static ShermanOptions sherman() {
     return DEFAULTS;
   }
 
   /**
-   * Returns FG+ (Sherman section 5.1): the same tree and cache, spin locks by CAS in the nodes,
-   * whole nodes written back, each verb by itself.
+   * Returns the options of FG+ (Sherman section 5.1): the same tree and cache, spin locks by CAS in
+   * the nodes, whole nodes written, each WRITE posted by itself.
    */
   public static ShermanOptions fg() {
     Settings settings =
@@ -166,7 +171,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     return new ShermanOptions("fg", settings);
   }
 
-  /** Returns P-Sherman (DEX section 8): Sherman under logical partitioning. */
+  /** Returns the options of P-Sherman (DEX section 8): Sherman with logical partitions. */
   public static ShermanOptions partitionedSherman() {
     return new ShermanOptions("p-sherman", DEFAULTS.settings().with("partitioned", "on"));
   }
@@ -190,7 +195,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     return new ShermanOptions(system(), changed);
   }
 
-  /** Returns how a reader tells a torn node. */
+  /** Returns how readers detect torn nodes. */
   public Validation validation() {
     return Validation.of(Validation.names().get((int) settings().number(VALIDATION)));
   }
@@ -200,22 +205,22 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     return settings().isOn(ON_CHIP_LOCKS);
   }
 
-  /** Returns whether a compute server's threads queue locally for a lock. */
+  /** Returns whether a compute server's sessions queue locally for a lock. */
   public boolean localLocks() {
     return settings().isOn(LOCAL_LOCKS);
   }
 
-  /** Returns how often in a row a lock is handed over. */
+  /** Returns the maximum number of local hand-overs of a lock in a row. */
   public int handovers() {
     return (int) settings().number(HANDOVERS);
   }
 
-  /** Returns whether dependent WRITEs are posted together. */
+  /** Returns whether the WRITEs of a change and its unlock are posted in one list. */
   public boolean combine() {
     return settings().isOn(COMBINE);
   }
 
-  /** Returns whether single entries are written back. */
+  /** Returns whether a change of an entry WRITEs the entry only; else the whole node. */
   public boolean entryWrites() {
     return settings().isOn(ENTRY_WRITES);
   }
@@ -226,22 +231,22 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     return settings().isOn(PARTITIONED);
   }
 
-  /** Returns the share of its capacity below which a node looks for a neighbour to merge with. */
+  /** Returns the fill below which a node is merged, as a share of its capacity. */
   public double mergeShare() {
     return settings().number(MERGE_SHARE);
   }
 
-  /** Returns the share that two neighbours may hold after becoming one. */
+  /** Returns the maximum fill of a node that a merge makes, as a share of its capacity. */
   public double mergedShare() {
     return settings().number(MERGED_SHARE);
   }
 
-  /** Returns how long to wait for a lock that somebody holds, in nanoseconds. */
+  /** Returns the longest wait for a lock that another session holds, in nanoseconds. */
   public long lockWaitNanos() {
     return ((long) settings().number(LOCK_WAIT_MILLIS)) * 1_000_000;
   }
 
-  /** Returns how nodes are locked where torn ones are told so. */
+  /** Returns the lock options that a validation needs. */
   LockOptions locks(Validation resolved) {
     return new LockOptions(
         onChipLocks(),

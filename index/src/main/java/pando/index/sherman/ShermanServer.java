@@ -8,7 +8,10 @@ import pando.index.blink.BLinkServer;
 import pando.index.blink.IndexCache;
 import pando.index.lock.LockTables;
 
-/** What the sessions of one compute server share: its caches, its local locks, its free nodes. */
+/**
+ * One compute server of Sherman: its caches, local locks, stamps and free nodes, which its sessions
+ * share.
+ */
 final class ShermanServer extends BLinkServer {
   private static final int SYSTEM = 0x5AE0_0000;
   private static final int TOP_FRAMES = 1_024;
@@ -21,7 +24,7 @@ final class ShermanServer extends BLinkServer {
   /** Whether each key belongs to one compute server. */
   final boolean partitioned;
 
-  /** How torn nodes are told. */
+  /** How readers detect torn nodes; never {@link Validation#AUTO}. */
   final Validation validation;
 
   final BLinkLayout layout;
@@ -52,24 +55,27 @@ final class ShermanServer extends BLinkServer {
     this.layout = layout;
     this.validation = validation;
     this.locks = new LockTables(fabric, options.locks(validation));
-    // A server that comes back under its number draws another incarnation.
+    // A later compute server with this number draws another incarnation.
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.stamps =
         new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
   }
 
-  /** Returns a number that differs where trees cannot be used together. */
+  /**
+   * Returns the number of the system with these options. Compute servers can use one tree together
+   * only if it is the same for all.
+   */
   static int system(ShermanOptions options, Validation validation) {
     int locks = options.isPartitioned() ? 2 : options.onChipLocks() ? 1 : 0;
     return SYSTEM | (locks << Byte.SIZE) | validation.number();
   }
 
-  /** Returns a stamp that no node ever had. */
+  /** Returns a stamp that no node has had before. */
   long nextStamp() {
     return stamps.incrementAndGet();
   }
 
-  /** Takes over the keys of a partition. */
+  /** Sets the range of keys that this compute server owns. */
   @Override
   protected void own(Partitioning partitioning) {
     low = partitioning.lowOfServer(number);
@@ -77,16 +83,17 @@ final class ShermanServer extends BLinkServer {
   }
 
   /**
-   * Returns whether nobody but this compute server writes nodes that cover these keys, so that no
-   * global lock is needed. Once so, it stays so: fences move apart, and no merge crosses a
-   * partition.
+   * Returns whether only this compute server writes nodes that cover these keys, so that they need
+   * no global lock. That does not change while the partitioning stays: splits narrow the fences,
+   * and no merge crosses a partition.
    */
   boolean owns(long from, long to) {
     return partitioned && from >= low && to <= high;
   }
 
   /**
-   * Returns whether a node that covers these keys may be written under another's local lock alone.
+   * Returns whether another compute server may write a node that covers these keys under its local
+   * lock only.
    */
   boolean isForeign(long from, long to) {
     return partitioned && (to < low || from > high);

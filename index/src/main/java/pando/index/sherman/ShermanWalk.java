@@ -27,7 +27,7 @@ final class ShermanWalk extends BLinkWalk {
   /**
    * Walks the tree of a pool.
    *
-   * @param options that the index was made with
+   * @param options the options with which the index was created
    */
   static Tree of(Fabric fabric, ShermanOptions options) {
     BLinkLayout layout = new BLinkLayout(options.nodeBytes());
@@ -50,7 +50,9 @@ final class ShermanWalk extends BLinkWalk {
     }
   }
 
-  /** Returns all that are present, so that one that is there twice is found. */
+  /**
+   * {@inheritDoc} Copies every entry in use, so that the caller detects keys that are there twice.
+   */
   @Override
   protected int copyEntries(long[] keys, long[] values) {
     int count = 0;

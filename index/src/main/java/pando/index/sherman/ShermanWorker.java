@@ -7,7 +7,7 @@ import pando.index.host.HostedWorker;
 import pando.index.lock.NodeLocks;
 import pando.index.session.Operation;
 
-/** One session's operations through one compute server. */
+/** One session's operations at one compute server of Sherman. */
 final class ShermanWorker extends HostedWorker {
   private final BLinkLayout layout;
   private final MemorySegment memory;
@@ -24,7 +24,7 @@ final class ShermanWorker extends HostedWorker {
 
   private long value;
 
-  /** Whether an entry may have been written. */
+  /** Whether the operation may have written an entry. */
   private boolean written;
 
   ShermanWorker(ShermanServer server, ShermanContext context, int session) {

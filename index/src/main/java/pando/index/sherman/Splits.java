@@ -10,10 +10,10 @@ import pando.index.lock.NodeLocks;
 /** Splits nodes of Sherman. */
 final class Splits extends BLinkSplits {
   /*
-   * A new node is hidden by its freed bit. A reader that comes to it must not take a part of the new
-   * node and a part of the old one for a whole: stamps and checksums tell; versions do so only if the
-   * new node is written under its own lock, which is taken without waiting, as the lock of the node
-   * that is split is held.
+   * A new node is hidden by its freed bit. A reader with an old pointer to it must not accept a mix
+   * of the new node and the one that was there before. Stamps and checksums detect the mix.
+   * Versions detect it only if the new node is written under its own lock. No hold-and-wait: that
+   * lock is taken only if it is free, as the session holds the lock of the node that is split.
    */
 
   private final ShermanServer server;
@@ -21,7 +21,7 @@ final class Splits extends BLinkSplits {
   private final Nodes nodes;
   private final NodeLocks locks;
 
-  /** Whether new nodes are written under their locks. */
+  /** Whether new nodes are written under their own locks. */
   private final boolean lockNew;
 
   private final long[] keys;
@@ -39,9 +39,10 @@ final class Splits extends BLinkSplits {
   }
 
   /**
-   * Splits a full leaf that is locked, adds an entry, unlocks it and makes the new leaf known.
+   * Splits a full, locked leaf, adds an entry, unlocks the leaf and inserts the new leaf into its
+   * parent.
    *
-   * @throws PoolFullException if there is no room for another node; nothing was changed then
+   * @throws PoolFullException if the pool has no room for another node; then nothing was changed
    */
   void splitLeaf(long leaf, long key, long value) {
     int count = layout.copySorted(memory, leaf, Long.MIN_VALUE, Long.MAX_VALUE, keys, slots);
@@ -56,7 +57,10 @@ final class Splits extends BLinkSplits {
     split(leaf, 0, count + 1);
   }
 
-  /** Splits a full inner node that is locked, adds a child, and unlocks it. */
+  /**
+   * Splits a full, locked inner node, adds a child, unlocks the node and inserts the new node into
+   * its parent.
+   */
   private void splitInner(long node, int level, int index, long key, long child) {
     int count = BLinkLayout.count(memory, node);
     for (int i = 0; i <= count; i++) {
@@ -67,7 +71,10 @@ final class Splits extends BLinkSplits {
     split(node, level, count + 1);
   }
 
-  /** Divides entries between a node and a new sibling. */
+  /**
+   * Divides the first {@code count} of {@code keys} and {@code slots} between a node and a new
+   * sibling.
+   */
   private void split(long node, int level, int count) {
     int kept = count / 2;
     long low = keys[kept];
@@ -127,7 +134,7 @@ final class Splits extends BLinkSplits {
     }
   }
 
-  /** Returns whether the new node can be reached: then other sessions may have changed it. */
+  /** Returns whether the new node is linked and shown: then other sessions may have changed it. */
   private boolean isRevealed(long address) {
     long added = nodes.address(sibling);
     return readWord(address + BLinkLayout.SIBLING) == added
@@ -144,13 +151,15 @@ final class Splits extends BLinkSplits {
   @Override
   protected void insert(int level, long low, long child) {
     if (server.isForeign(nodes.low(parent), nodes.high(parent))) {
-      // It has become another compute server's own. The new node is reached through its left one.
+      // Another compute server owns the parent by now. The new node is reached through its left
+      // sibling.
       locks.unlock(descent.node);
       return;
     }
     int index = layout.childOf(memory, parent, low);
     if (BLinkLayout.key(memory, parent, index) == low) {
-      throw new CorruptNodeException(descent.node, "knows of a node that is new: low=" + low);
+      throw new CorruptNodeException(
+          descent.node, "has a pointer to a node that is new: low=" + low);
     }
     if (BLinkLayout.count(memory, parent) == layout.capacity()) {
       splitInner(parent, level, index + 1, low, child);

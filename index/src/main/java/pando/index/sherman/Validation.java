@@ -6,27 +6,30 @@ import java.util.Locale;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 
-/** How a reader, who takes no lock, tells whether the node that a READ brought is whole. */
+/** How a reader without a lock detects that a node it has READ is torn. */
 public enum Validation {
   /** {@link #LINES} where the fabric lands 64 bytes as one, else {@link #CHECKSUM}. */
   AUTO(0),
   /**
-   * Every line of 64 bytes carries the stamp of the last WRITE of the whole node; a node is whole
-   * where all are equal. An entry lies within one line, so that it lands as one. One READ; needs a
-   * fabric that lands 64 bytes as one.
+   * Every line of 64 bytes has the stamp of the last WRITE of the whole node; a node is whole if
+   * all stamps are equal. An entry lies within one line, so that it lands as one. A lookup takes
+   * one READ. Needs a fabric that lands 64 bytes as one.
    */
   LINES(1),
   /**
-   * The lock's word counts the node's changes, and is READ before and after the node. Three READs,
-   * as the corrected Sherman that the DEX paper measured.
+   * The lock word counts the node's changes, and is READ before and after the node. A lookup takes
+   * three READs, as in the corrected Sherman that the DEX paper measured.
    */
   VERSIONS(2),
-  /** A checksum over the node. One READ, a WRITE more for each change, and the sum itself. */
+  /**
+   * The node has a checksum. A lookup takes one READ and computes the sum; an update takes one more
+   * WRITE.
+   */
   CHECKSUM(3),
   /**
-   * As published: 4-bit versions at both ends of a node and of each entry. Takes a torn node for a
-   * whole one wherever READs do not arrive in the order of addresses; for the simulator alone, to
-   * show that.
+   * As published: 4-bit versions at both ends of a node and of each entry. Does not detect all torn
+   * nodes if a READ does not read memory in the order of addresses. Only in the simulator, to show
+   * that.
    */
   ORIGINAL(4);
 
@@ -36,15 +39,15 @@ public enum Validation {
     this.number = number;
   }
 
-  /** Returns a number that stays the same. */
+  /** Returns the number of this validation in the catalogue. It must never change. */
   int number() {
     return number;
   }
 
   /**
-   * Returns this, or what {@link #AUTO} stands for on a fabric.
+   * Returns this validation; for {@link #AUTO}, the one that it stands for on a fabric.
    *
-   * @throws IllegalArgumentException if the fabric lacks what it needs
+   * @throws IllegalArgumentException if the fabric lacks a capability that the validation needs
    */
   Validation on(Fabric fabric, boolean partitioned) {
     Capabilities capabilities = fabric.capabilities();
@@ -70,7 +73,7 @@ public enum Validation {
     return this;
   }
 
-  /** Returns whether the word of a node's lock counts the node's changes. */
+  /** Returns whether the lock word counts the node's changes. */
   boolean countsInLocks() {
     return this == VERSIONS;
   }

@@ -1,10 +1,10 @@
 /**
- * Sherman (SIGMOD 2022): a B-link tree whose writers lock nodes by hierarchical on-chip locks and
- * write back single entries, and whose readers take no lock. With other settings the same tree is
- * FG+, the baseline of that paper, and P-Sherman, the variant of the DEX paper.
+ * Sherman (SIGMOD 2022): a B-link tree. Writers lock nodes by hierarchical on-chip locks and WRITE
+ * single entries. Readers take no lock. With other settings the same tree is FG+, the baseline of
+ * that paper, and P-Sherman, the variant of the DEX paper.
  *
- * <p>Relies on no more than the fabric promises: that aligned parts of {@code atomicityBytes} land
- * as one, and that verbs of one worker to one memory server take effect in posting order. How a
- * reader tells a torn node is a {@linkplain pando.index.sherman.Validation choice}.
+ * <p>The code relies only on what the fabric promises: aligned parts of {@code atomicityBytes} land
+ * as one, and verbs of one worker to one memory server take effect in posting order. How a reader
+ * detects a torn node is a {@linkplain pando.index.sherman.Validation setting}.
  */
 package pando.index.sherman;

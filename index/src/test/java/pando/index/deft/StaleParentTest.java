@@ -48,7 +48,7 @@ class StaleParentTest {
       assertThat(fabric.unhook()).isOne();
       assertThat(failure)
           .isInstanceOf(UnknownOutcomeException.class)
-          .hasStackTraceContaining("no place above a node that has changed");
+          .hasStackTraceContaining("no parent of a changed node could be locked");
     }
   }
 
