@@ -1,26 +1,21 @@
 package pando.fabric;
 
 /**
- * Work that a compute server does beside its sessions, in a thread that the fabric gives: it rests
- * until it is woken, and then takes one step after the other for as long as there is work.
+ * A background task of a compute server, concurrent to its sessions, in a thread of the fabric. It rests until it is woken, and then takes one step after the other as long as there is work.
  */
 public interface BackgroundTask extends AutoCloseable {
   /**
-   * Has the task look for work soon, which sees all that was done before. No wake is lost: one that
-   * comes while the task works makes it look once more afterwards. One that comes after the task
-   * has ended does nothing.
-   *
-   * <p>Thread-safe and cheap; waits for nothing. Allocates nothing but where the fabric is
-   * simulated.
+   * Makes the task check for work soon; its next step sees all writes of the caller before this call. No wake is lost: after a wake during a step, the task checks once more. A wake after the end of the task does nothing.
+ *
+ * <p>Thread-safe; never waits. Does not allocate, except on a simulated fabric.
    */
   void wake();
 
   /**
-   * Ends the task: waits for the step that is under way, and no other begins. Does nothing the
-   * second time.
+   * Ends the task: waits for the step that is under way; no further step begins. A second call does nothing.
    *
-   * @throws IllegalStateException if a step ends its own task
-   * @throws RuntimeException as a step threw it, which ended the task earlier
+   * @throws IllegalStateException if called from a step of the task itself
+   * @throws RuntimeException the exception of a step, if one ended the task earlier
    */
   @Override
   void close();

@@ -1,25 +1,23 @@
 package pando.fabric;
 
 /**
- * How a worker waits. Everything that spins, retries or polls does so through here, which alone
- * lets the same code run in real and in virtual time.
+ * How a worker waits. All code that spins, retries or polls waits through this interface, so that the same code runs in real and in virtual time.
  *
- * <p>A thread that is interrupted waits as long as another, and stays interrupted.
+ * <p>An interrupted thread waits as long as another, and stays interrupted.
  */
 public interface Backoff {
-  /** A pause for an attempt below this keeps the processor, but for that of a virtual thread. */
+  /** Pauses for attempts below this number spin and keep the processor, except in a virtual thread. */
   int SPINNING_ATTEMPTS = 16;
 
   /**
-   * Waits a little before the next attempt: the longer the higher the attempt.
+   * Waits before the next attempt: longer for higher attempts.
    *
    * @param attempt number of the attempt that failed, from 0
    */
   void pause(int attempt);
 
   /**
-   * Waits a little for what takes another session some verbs: as {@link #pause}, but never so long
-   * that the waiter would notice late.
+   * Waits for another session that needs only some verbs: as {@link #pause}, but with a limit on the length of the pause.
    *
    * @param attempt number of the attempt that failed, from 0
    */

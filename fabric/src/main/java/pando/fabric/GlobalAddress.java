@@ -16,16 +16,16 @@ package pando.fabric;
  * the first byte of memory server 0, which never holds a node.
  */
 public final class GlobalAddress {
-  /** Names no node. */
+  /** The address of no node. */
   public static final long NULL = 0;
 
-  /** Set in a pointer that names a local frame instead of a byte of the pool. */
+  /** Bit that is set in a pointer to a local frame instead of a byte of the pool. */
   public static final long SWIZZLED = 1L << 63;
 
   /** The number of the memory server, and the swizzled bit above it, start at this bit. */
   public static final int SERVER_SHIFT = 48;
 
-  /** Memory servers a pool can have. */
+  /** Maximum number of memory servers of a pool. */
   public static final int SERVERS_MAX = 1 << 15;
 
   private static final long OFFSET_MASK = (1L << SERVER_SHIFT) - 1;
@@ -77,12 +77,12 @@ public final class GlobalAddress {
     return pointer < 0;
   }
 
-  /** Returns the pointer that names a local frame. */
+  /** Returns the swizzled pointer to a local frame. */
   public static long swizzled(long frame) {
     return frame | SWIZZLED;
   }
 
-  /** Returns the local frame that a swizzled pointer names. */
+  /** Returns the local frame of a swizzled pointer. */
   public static long frame(long pointer) {
     return pointer & ~SWIZZLED;
   }

@@ -2,7 +2,7 @@ package pando.fabric;
 
 /**
  * A failure of the environment, as opposed to a caller's mistake ({@link IllegalArgumentException})
- * or an expected refusal (a return value). Each subclass says what to do about it.
+ * or an expected refusal (a return value). The Javadoc of each subclass says what to do.
  */
 public abstract class PandoException extends RuntimeException {
   private static final long serialVersionUID = 1L;

@@ -1,11 +1,10 @@
 package pando.fabric;
 
 /**
- * How much of a memory server's pool is taken.
+ * The use of a memory server's pool.
  *
- * @param capacityBytes what chunks can be made of
- * @param reservedBytes chunks handed to compute servers and not given back
- * @param usedBytes the part of the reserved bytes that was not returned node by node; counts nodes
- *     that a compute server holds ready as used until it trims
+ * @param capacityBytes bytes that chunks can be made of
+ * @param reservedBytes bytes of chunks that compute servers have and did not return
+ * @param usedBytes the part of the reserved bytes that was not returned node by node; unused nodes that a compute server keeps count as used until it trims
  */
 public record PoolUsage(long capacityBytes, long reservedBytes, long usedBytes) {}

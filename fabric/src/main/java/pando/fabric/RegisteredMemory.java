@@ -2,9 +2,9 @@ package pando.fabric;
 
 import java.lang.foreign.MemorySegment;
 
-/** Local memory known to a fabric. Offsets in it are the local side of verbs. Thread-safe. */
+/** Local memory that is registered with a fabric. Verbs name their local bytes by offsets in it. Thread-safe. */
 public interface RegisteredMemory extends AutoCloseable {
-  /** Returns the bytes, native and 64-byte aligned. Throws on access after {@link #close()}. */
+  /** Returns the memory: native, 64-byte aligned. Any access after {@link #close()} throws. */
   MemorySegment segment();
 
   /** Frees the memory. No worker may use it any more. */

@@ -1,10 +1,9 @@
 package pando.fabric;
 
 /**
- * What one worker, or several together, have issued: exact, and the same on every machine.
+ * Counts of the verbs that one worker, or several together, have issued: exact, and independent of the machine.
  *
- * <p>Written by the owning worker alone, without contention; another thread that reads them sees
- * recent values, not a snapshot.
+ * <p>Only the owning worker writes them, without contention; other threads read recent values, not a snapshot.
  */
 public final class VerbCounters {
   /** One-sided READs. */
@@ -61,7 +60,7 @@ public final class VerbCounters {
     bytesOut += other.bytesOut;
   }
 
-  /** Takes another's counts from these. */
+  /** Subtracts another's counts from these. */
   public void subtract(VerbCounters other) {
     reads -= other.reads;
     writes -= other.writes;
@@ -72,7 +71,7 @@ public final class VerbCounters {
     bytesOut -= other.bytesOut;
   }
 
-  /** Returns a copy of the present counts. */
+  /** Returns a copy of the current counts. */
   public VerbCounters copy() {
     VerbCounters copy = new VerbCounters();
     copy.add(this);

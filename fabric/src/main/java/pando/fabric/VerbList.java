@@ -4,8 +4,7 @@ import java.util.Arrays;
 
 /**
  * Verbs to be posted together, by {@link Worker#post} or {@link Worker#scatter}. Made once and
- * filled again and again: {@link #clear()}, add, post. Does not allocate but to grow. Not
- * thread-safe.
+ * filled again and again: {@link #clear()}, add, post. Allocates only to grow. Not thread-safe.
  */
 public final class VerbList {
   /** The kinds of verbs a list can hold. */
@@ -33,12 +32,12 @@ public final class VerbList {
       this.resultBytes = resultBytes;
     }
 
-    /** Returns the payload bytes to the memory server that an atomic takes. */
+    /** Returns the payload bytes that an atomic sends to the memory server, 0 for others. */
     public int operandBytes() {
       return operandBytes;
     }
 
-    /** Returns the payload bytes from the memory server that an atomic takes, 0 for others. */
+    /** Returns the payload bytes that an atomic receives from the memory server, 0 for others. */
     public int resultBytes() {
       return resultBytes;
     }
@@ -61,7 +60,7 @@ public final class VerbList {
   /** Creates an empty list. */
   public VerbList() {}
 
-  /** Forgets all verbs. */
+  /** Removes all verbs and returns this list. */
   public VerbList clear() {
     size = 0;
     return this;

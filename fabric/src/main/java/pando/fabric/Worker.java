@@ -6,16 +6,13 @@ import java.util.random.RandomGenerator;
 /**
  * Issues verbs for one thread, in blocking style: each call returns when its effect is complete.
  *
- * <p>Remote sides are {@linkplain GlobalAddress global addresses}, local sides are offsets in the
- * worker's {@linkplain #memory() registered memory}; no verb allocates. Lengths are in bytes. A
- * remote side outside its region throws {@link InvalidAddressException}; a local side outside the
- * registered memory throws {@link IndexOutOfBoundsException}; a dead memory server throws {@link
+ * <p>Remote bytes are named by {@linkplain GlobalAddress global addresses}, local bytes by offsets in the worker's {@linkplain #memory() registered memory}; no verb allocates. Lengths are in bytes. Remote bytes outside their region throw {@link InvalidAddressException}; local bytes outside the registered memory throw {@link IndexOutOfBoundsException}; a dead memory server throws {@link
  * MemoryServerLostException}. Atomics need addresses aligned to their width.
  *
  * <p>Not thread-safe: one worker, one thread.
  */
 public interface Worker extends AutoCloseable {
-  /** Bytes that the message of a CALL can have. */
+  /** Maximum size of a CALL's message in bytes. */
   int CALL_BYTES_MAX = 4032;
 
   /** Returns the registered memory that local offsets point into. */
@@ -30,7 +27,7 @@ public interface Worker extends AutoCloseable {
   /**
    * CAS: stores {@code desired} if the 8 bytes equal {@code expected}.
    *
-   * @return the value found, equal to {@code expected} exactly when the store took place
+   * @return the value found; it equals {@code expected} exactly if the store took place
    */
   long cas(long remote, long expected, long desired);
 
@@ -45,7 +42,7 @@ public interface Worker extends AutoCloseable {
    * Masked CAS: where the bits under {@code compareMask} equal those of {@code compare}, replaces
    * the bits under {@code swapMask} by those of {@code swap}.
    *
-   * @return the value found; the store took place exactly when {@code ((found ^ compare) &
+   * @return the value found; the store took place exactly if {@code ((found ^ compare) &
    *     compareMask) == 0}
    */
   long maskedCas(long remote, long compare, long compareMask, long swap, long swapMask);
@@ -69,14 +66,13 @@ public interface Worker extends AutoCloseable {
 
   /**
    * Doorbell list: posts verbs to one memory server at once; they take effect in order, in one
-   * round trip. A WRITE or an atomic behind a READ takes effect when the READ is answered, which
-   * may take a card as long as a further round trip.
+   * round trip. A WRITE or an atomic behind a READ takes effect after the READ is answered, which may take a card a further round trip.
    *
    * @throws IllegalArgumentException if the list names more than one memory server
    */
   void post(VerbList list);
 
-  /** Scatter: posts independent verbs to any memory servers and waits once for all of them. */
+  /** Scatter: posts independent verbs, to any memory servers, and waits until all are complete. */
   void scatter(VerbList list);
 
   /**
@@ -84,14 +80,14 @@ public interface Worker extends AutoCloseable {
    * response, which replaces the request in place.
    *
    * @param server memory server
-   * @param function which service, see {@link pando.fabric.server.CallHandler}
+   * @param function number of the service, see {@link pando.fabric.server.CallHandler}
    * @param message local offset of {@link #CALL_BYTES_MAX} bytes that hold the request
    * @param requestBytes length of the request, at most {@link #CALL_BYTES_MAX}
    * @return length of the response in bytes
    */
   int call(int server, int function, long message, int requestBytes);
 
-  /** Returns what this worker has issued so far. */
+  /** Returns the counts of the verbs that this worker has issued. */
   VerbCounters counters();
 
   /** Returns how this worker waits. */
@@ -103,7 +99,7 @@ public interface Worker extends AutoCloseable {
   /** Returns this worker's source of randomness. */
   RandomGenerator random();
 
-  /** Ends the worker. Its counters stay readable. */
+  /** Closes the worker. Its counters stay readable. */
   @Override
   void close();
 }

@@ -39,10 +39,10 @@ import pando.fabric.Worker;
  * </pre>
  */
 public final class MailboxLayout {
-  /** CALLs that can wait or be served at once. */
+  /** Number of slots: CALLs that can wait or be served at the same time. */
   public static final int SLOTS = 1024;
 
-  /** Words of the pending bits. */
+  /** Number of words of the pending bits. */
   public static final int PENDING_WORDS = SLOTS / Long.SIZE;
 
   /** The bytes "PANDO-M1". */

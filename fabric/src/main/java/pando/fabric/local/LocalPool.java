@@ -31,8 +31,7 @@ public final class LocalPool implements AutoCloseable {
   }
 
   /**
-   * Makes memory servers without processor threads. The caller passes their CALLs to {@link
-   * MemoryServer#serve}; a CALL through {@link #fabric} is not answered.
+   * Makes memory servers without processor threads. The caller must pass CALLs to {@link MemoryServer#serve}; a CALL through {@link #fabric} is never answered.
    */
   public static LocalPool unattended(PoolOptions options) {
     return of(
@@ -42,8 +41,7 @@ public final class LocalPool implements AutoCloseable {
   }
 
   /**
-   * Returns a pool that starts with what this one holds and goes its own way. This one must be
-   * {@link #unattended}, and must not change while it has forks.
+   * Returns an independent pool that starts with the contents of this one. This pool must be {@link #unattended}, and must not change while it has forks.
    */
   public LocalPool fork() {
     LocalPool pool = new LocalPool(layout);
@@ -71,11 +69,11 @@ public final class LocalPool implements AutoCloseable {
   }
 
   /**
-   * Joins the memory servers.
+   * Returns a fabric over the memory servers.
    *
    * @param name name of the kind of fabric
    * @param seed start of the fabric's randomness
-   * @return a fabric whose end is the pool's; so is a failure to make it
+   * @return a fabric that closes the pool when it is closed; if this method fails, it closes the pool, too
    */
   public Fabric fabric(String name, long seed) {
     try {

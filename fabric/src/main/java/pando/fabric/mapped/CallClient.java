@@ -14,8 +14,7 @@ import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;
 
 /**
- * One worker's side of the mailboxes. A slot is claimed for one CALL and freed behind it, so that
- * workers share the slots; the slot used last is tried first, and mostly still free.
+ * One worker's side of the mailboxes. A slot is claimed for one CALL and freed after it, so workers share the slots; the slot used last is tried first, as it is mostly still free.
  */
 final class CallClient {
   private static final long CALL_NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
@@ -23,17 +22,17 @@ final class CallClient {
   private static final int NONE = -1;
 
   /**
-   * Attempts to claim a free slot for each look for owners that are dead, which asks the system.
+   * Attempts to claim a free slot between two searches for dead owners, which need system calls.
    */
   private static final int DEAD_PERIOD = 64;
 
-  /** Keeps the first slots of workers apart. */
+  /** Number of workers so far: gives each a different slot to try first. */
   private static final AtomicInteger WORKERS = new AtomicInteger();
 
   private final MappedWorker worker;
   private final long owner = Owner.self();
 
-  /** By memory server, the slot used last. */
+  /** For each memory server, the slot used last. */
   private final int[] slots;
 
   CallClient(MappedWorker worker, int memoryServers) {
@@ -123,7 +122,7 @@ final class CallClient {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  /** Claims a slot: the one used last, else another, else one whose process is dead; or waits. */
+  /** Claims a slot: the one used last, else another free one, else one whose process is dead; waits if there is none. */
   private int claim(MemoryServerLink link) {
     int last = slots[link.number()];
     if (claim(link.mailbox(), last, MailboxLayout.FREE)) {
@@ -179,7 +178,7 @@ final class CallClient {
     for (int slot = 0; slot < MailboxLayout.SLOTS; slot++) {
       long other = Words.getAcquire(mailbox, MailboxLayout.slot(slot) + MailboxLayout.OWNER_OFFSET);
       if (other == known || Owner.isAlive(other)) {
-        // Asking once for a row of slots of one process is enough.
+        // Consecutive slots of one process need only one check.
         known = other;
       } else if (claim(mailbox, slot, other) && settle(mailbox, slot)) {
         return slot;
@@ -189,9 +188,7 @@ final class CallClient {
   }
 
   /**
-   * Brings a slot to rest, where its CALL was answered, its caller failed or its process died.
-   *
-   * @return whether it is at rest; else a processor still serves the CALL, and frees the slot
+   * Makes a slot IDLE again after its CALL was answered, its caller failed or its process died. @return whether it is IDLE; if not, a processor still serves the CALL and will free the slot
    */
   private static boolean settle(MemorySegment mailbox, int slot) {
     long offset = MailboxLayout.slot(slot) + MailboxLayout.STATE_OFFSET;

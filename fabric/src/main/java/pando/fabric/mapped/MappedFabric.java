@@ -29,12 +29,12 @@ public final class MappedFabric implements Fabric {
   private boolean closed;
 
   /**
-   * Joins memory servers.
+   * Creates a fabric over memory servers.
    *
    * @param name name of the kind of fabric
    * @param links the memory servers, in the order of their numbers
    * @param seed start of all randomness
-   * @param ending takes the memory away, once, at the end
+   * @param ending releases the memory; run once, when the fabric is closed
    */
   public MappedFabric(String name, List<MemoryServerLink> links, long seed, Runnable ending) {
     this.name = name;
@@ -132,7 +132,7 @@ public final class MappedFabric implements Fabric {
       return;
     }
     closed = true;
-    // A step that is under way finds out at its next verb.
+    // A step that is under way fails at its next verb.
     tasks.forEach(MappedTask::stop);
     tasks.clear();
     for (MemoryServerLink link : links) {
@@ -149,12 +149,12 @@ public final class MappedFabric implements Fabric {
     }
   }
 
-  /** Forgets a worker that was closed. */
+  /** Removes a closed worker from the open ones. */
   void forget(MappedWorker worker) {
     workers.remove(worker);
   }
 
-  /** Forgets a task that was closed. */
+  /** Removes a closed task from the open ones. */
   void forget(MappedTask task) {
     tasks.remove(task);
   }

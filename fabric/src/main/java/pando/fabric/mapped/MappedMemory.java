@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.memory.NativeMemory;
 
-/** Local memory for verbs that are plain copies: nothing has to be registered anywhere. */
+/** Local memory for verbs that are plain copies; no registration is needed. */
 record MappedMemory(NativeMemory memory) implements RegisteredMemory {
   @Override
   public MemorySegment segment() {

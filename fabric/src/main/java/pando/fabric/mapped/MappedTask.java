@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 
-/** Takes its steps in a thread of the JVM, which is parked while the task rests. */
+/** A task whose steps run in a thread of the JVM, which is parked while the task rests. */
 final class MappedTask implements BackgroundTask {
   private static final int RESTING = 0;
   private static final int WORKING = 1;
@@ -26,20 +26,20 @@ final class MappedTask implements BackgroundTask {
     this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
   }
 
-  /** Starts the thread, which rests. */
+  /** Starts the thread, which parks until the first wake. */
   void start() {
     thread.start();
   }
 
   @Override
   public void wake() {
-    // Always a write, even over the same: the step is to see what this thread did before.
+    // Always writes, even the same value, so that the step sees what this thread did before.
     if (state.getAndSet(WOKEN) == RESTING) {
       LockSupport.unpark(thread);
     }
   }
 
-  /** Has no further step begin; waits for none. */
+  /** Prevents further steps; does not wait for the one under way. */
   void stop() {
     stopped = true;
     LockSupport.unpark(thread);
@@ -82,7 +82,7 @@ final class MappedTask implements BackgroundTask {
       while (!stopped) {
         if (state.compareAndSet(WOKEN, WORKING)) {
           work();
-          // Fails where the task was woken meanwhile.
+          // Fails if the task was woken meanwhile.
           state.compareAndSet(WORKING, RESTING);
         } else {
           LockSupport.park(this);

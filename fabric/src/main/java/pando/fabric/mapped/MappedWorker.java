@@ -17,9 +17,7 @@ import pando.fabric.server.CallHandler;
 /**
  * Issues verbs by touching mapped memory.
  *
- * <p>The order that a fabric promises takes fences on some processors: nothing may overtake a READ
- * that has returned, nothing done before may be seen after a WRITE, and a later READ must not be
- * served before an earlier WRITE or atomic is visible. Every verb ends with the fence that the
+ * <p>The order that a fabric promises needs fences on some processors: no later access may overtake a READ that has returned, no earlier access may become visible after a WRITE, and a later READ must not be served before an earlier WRITE or atomic is visible. Every verb ends with the fence that the
  * verbs after it need.
  */
 final class MappedWorker implements Worker {
@@ -157,7 +155,7 @@ final class MappedWorker implements Worker {
     fabric.forget(this);
   }
 
-  /** Waits until this worker is in no native call that touches the pool. */
+  /** Waits until this worker is not inside a native call that accesses the pool. */
   void awaitNoNativeCall() {
     maskedCas16.awaitIdle();
   }

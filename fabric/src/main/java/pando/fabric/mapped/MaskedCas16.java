@@ -7,12 +7,9 @@ import pando.fabric.memory.Atomic16;
 import pando.fabric.memory.Words;
 
 /**
- * Masked CAS of 16 bytes as a loop over the 16-byte compare-exchange. Lock free. Exact among its
- * kind; a READ or an 8-byte atomic beside it sees each 8 bytes by themselves.
+ * Masked CAS of 16 bytes as a loop over the 16-byte compare-exchange. Lock free. Atomic with respect to other masked CAS of 16 bytes; a concurrent READ or 8-byte atomic may see only one of the two 8-byte halves changed.
  *
- * <p>The compare-exchange is a native call on an address, which the JVM does not protect against
- * the end of the memory. So a worker shows when it is in one, and a fabric that closes waits for
- * that.
+ * <p>The compare-exchange is a native call on an address, which the JVM does not protect against freeing the memory. So a worker marks that it is inside such a call, and closing the fabric waits for its end.
  */
 final class MaskedCas16 {
   /** Bytes of the operands: compare, compare mask, swap, swap mask, found. */
@@ -26,7 +23,7 @@ final class MaskedCas16 {
   private static final int WIDTH = 16;
   private static final int HIGH = 8;
 
-  /** Made with the first use: most workers never need it. */
+  /** Allocated on first use, as most workers never need it. */
   private @Nullable MemorySegment expected;
 
   private volatile boolean inNativeCall;

@@ -8,9 +8,9 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.layout.ServerLayout;
 
-/** One memory server as a compute server sees it: mapped memory, and whether it still lives. */
+/** A compute server's view of one memory server: its mapped memory, and whether it is lost. */
 public final class MemoryServerLink {
-  /** Keeps the bit that selects on-chip memory, which makes those offsets exceed all of DRAM. */
+  /** Mask of an address's offset. It includes the bit that selects on-chip memory, so those offsets are above all of DRAM. */
   private static final long OFFSET_MASK = (1L << GlobalAddress.SERVER_SHIFT) - 1;
 
   private final int number;
@@ -22,11 +22,11 @@ public final class MemoryServerLink {
   private volatile boolean closed;
 
   /**
-   * Joins a memory server.
+   * Connects to a memory server.
    *
    * @param number number of the memory server
    * @param segment all of its memory
-   * @param layout what lies where in it
+   * @param layout layout of the memory
    */
   public MemoryServerLink(int number, MemorySegment segment, ServerLayout layout) {
     this.number = number;
@@ -36,7 +36,7 @@ public final class MemoryServerLink {
     this.onChipOffset = layout.onChipOffset();
   }
 
-  /** Makes every further verb, and every CALL that waits, throw. */
+  /** Declares the memory server lost: every further verb, and every waiting CALL, throws. */
   public void declareLost(String because) {
     lostBecause = because;
   }
@@ -81,7 +81,7 @@ public final class MemoryServerLink {
     }
   }
 
-  /** Returns where the bytes lie in the segment, having checked that verbs may touch them. */
+  /** Checks that verbs may access the bytes, and returns their position in the segment. */
   long position(long remote, int bytes) {
     checkAlive();
     long offset = remote & OFFSET_MASK;
@@ -91,7 +91,7 @@ public final class MemoryServerLink {
     return onChipPosition(remote, bytes);
   }
 
-  /** Returns where aligned bytes lie in the segment, having checked that verbs may touch them. */
+  /** Checks that verbs may access the bytes and that they are aligned, and returns their position in the segment. */
   long alignedPosition(long remote, int bytes) {
     if ((remote & (bytes - 1)) != 0) {
       throw new IllegalArgumentException(

@@ -7,8 +7,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Names a process of this machine in one word, so that it can be told from a later process with the
- * same id. Processes that share a memory server must see the same process ids.
+ * The name of a process of this machine in one word, which differs from that of a later process with the same id. Processes that share a memory server must see the same process ids.
  *
  * <pre>
  *  63            42 41                                        0
@@ -28,14 +27,14 @@ public final class Owner {
 
   private static final long SELF = owner(ProcessHandle.current().pid());
 
-  /** Bits of the start that a {@link #shortName} has: eleven hours, then the same. */
+  /** Bits of the start in a {@link #shortName}; they wrap after eleven hours. */
   private static final int SHORT_START_BITS = 22;
 
   private static final long SHORT_START_MASK = (1L << SHORT_START_BITS) - 1;
 
   private Owner() {}
 
-  /** Names the present process in 44 bits: its process id, and the lower half of its start. */
+  /** Returns a name of this process in 44 bits: its process id, and the lower half of its start. */
   public static long shortName() {
     return pid(SELF) << SHORT_START_BITS | (SELF & SHORT_START_MASK);
   }
@@ -45,7 +44,7 @@ public final class Owner {
     return isAlive(name >>> SHORT_START_BITS, name, SHORT_START_MASK);
   }
 
-  /** Returns the present process. */
+  /** Returns the name of this process. */
   public static long self() {
     return SELF;
   }
@@ -72,12 +71,12 @@ public final class Owner {
     return pid << START_BITS | start(pid).orElse(0L);
   }
 
-  /** Returns when a process started, unless it has ended or is just about to. */
+  /** Returns the start time of a process; empty if it has ended or is about to. */
   private static Optional<Long> start(long pid) {
     Path directory = Path.of("/proc/" + pid);
     try {
       String stat = Files.readString(directory.resolve("stat"));
-      // The name of the program stands in parentheses and may itself hold spaces and parentheses.
+      // The name of the program is in parentheses, and may itself contain spaces and parentheses.
       String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
       boolean ended = fields[STATE_FIELD].equals("Z") || fields[STATE_FIELD].equals("X");
       return ended

@@ -6,9 +6,7 @@ import pando.fabric.Backoff;
 /**
  * Waits in real time: spins at first, then lets other threads run, then sleeps longer and longer.
  *
- * <p>A virtual thread keeps its carrier until it gives way, and one that yields is scheduled again
- * before threads whose timers expired. The thread that it waits for may be one of these. So a
- * virtual thread sleeps where a platform thread yields, and now and then where that would spin.
+ * <p>A virtual thread keeps its carrier until it blocks, and one that yields is scheduled again before threads whose timers have expired; the thread that it waits for may be one of those. So a virtual thread sleeps where a platform thread yields, and sometimes where a platform thread spins.
  */
 final class SpinBackoff implements Backoff {
   private static final int YIELDING_ATTEMPTS = 64;
@@ -46,7 +44,7 @@ final class SpinBackoff implements Backoff {
     }
   }
 
-  /** Sleeps as long in a thread that is interrupted, and stays so. */
+  /** Sleeps for the whole time even in an interrupted thread, which stays interrupted. */
   private static void park(long nanos) {
     long end = System.nanoTime() + nanos;
     boolean interrupted = false;

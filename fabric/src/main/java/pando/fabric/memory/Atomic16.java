@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compare-exchange of 16 aligned bytes, which Java itself does not have, through the compiler's
- * {@code libatomic}. Exists where that library is installed and does it without a lock: a lock of
- * the library would not be seen by another process.
+ * {@code libatomic}. Available if that library is installed and lock-free for 16 bytes: a lock inside the library would not exclude other processes.
  */
 public final class Atomic16 {
   private static final String LIBRARY = "libatomic.so.1";
@@ -32,8 +31,7 @@ public final class Atomic16 {
   }
 
   /**
-   * Stores the desired 16 bytes if those at the address equal the expected ones; otherwise replaces
-   * the expected ones by those found. The caller keeps both sides alive.
+   * Stores the desired 16 bytes if those at the address equal the expected ones; otherwise replaces the expected ones by those found. The caller must keep both memory ranges alive.
    *
    * @param address native address, 16-byte aligned
    * @param expected native address, 16-byte aligned, of the expected bytes
@@ -57,8 +55,7 @@ public final class Atomic16 {
   }
 
   /**
-   * On x86-64 the library decides by the processor's flag. There its own answer is of no use: it is
-   * about loads too, which this class does without.
+   * On x86-64 the library decides by the processor's flag. Its own function is of no use there: it also covers loads, which this class does not use.
    */
   private static boolean isLockFree() {
     if (!Linux.isAvailable()) {
@@ -86,7 +83,7 @@ public final class Atomic16 {
             FunctionDescriptor.of(
                 ValueLayout.JAVA_BOOLEAN, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     try {
-      // The second argument is an address, aligned as all those used will be.
+      // The second argument is an address with the alignment that all operands will have.
       return function.isPresent() && (boolean) function.get().invokeExact(WIDTH, WIDTH);
     } catch (Throwable e) {
       throw thrown(e);

@@ -6,8 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * How much memory could still be committed, as far as the system tells. A program that takes more
- * is not refused but killed, so those that commit a lot ask first.
+ * The memory that can still be committed, as far as the system reports it. A program that commits more is killed rather than refused, so check first before committing much.
  */
 final class AvailableMemory {
   private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
@@ -17,7 +16,7 @@ final class AvailableMemory {
 
   private AvailableMemory() {}
 
-  /** Returns the bytes that this process could commit. */
+  /** Returns the bytes that this process can still commit. */
   static long bytes() {
     long systemKibibytes = field(MEMORY_INFO, "MemAvailable:", Long.MAX_VALUE >> 10);
     return Math.min(systemKibibytes << 10, controlGroupBytes());
@@ -33,7 +32,7 @@ final class AvailableMemory {
     for (String line : lines(CONTROL_GROUP)) {
       if (line.startsWith(CONTROL_GROUP_PREFIX)) {
         Path group = CONTROL_GROUPS.resolve(line.substring(CONTROL_GROUP_PREFIX.length()));
-        // A container sees the path of its group outside, but only its own group below the root.
+        // A container sees its group's path on the host, but its files are directly below the root.
         return controlGroupBytes(
             Files.exists(group.resolve("memory.max")) ? group : CONTROL_GROUPS);
       }

@@ -3,15 +3,12 @@ package pando.fabric.memory;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Ends several things, each of them whatever happens to the others. */
+/** Runs several closing steps, each even if others fail. */
 public final class Closing {
   private Closing() {}
 
   /**
-   * Runs all steps in order.
-   *
-   * @throws RuntimeException the first failure, or an {@link Error}; further ones are suppressed in
-   *     it
+   * Runs all steps in order. @throws RuntimeException the first failure, or an {@link Error}; further failures are added to it as suppressed
    */
   public static void all(Runnable... steps) {
     all(List.of(steps));

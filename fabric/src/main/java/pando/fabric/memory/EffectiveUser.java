@@ -1,6 +1,6 @@
 package pando.fabric.memory;
 
-/** The user that this process acts as. */
+/** The effective user of this process. */
 public final class EffectiveUser {
   private EffectiveUser() {}
 

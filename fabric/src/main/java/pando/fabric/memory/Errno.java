@@ -2,7 +2,7 @@ package pando.fabric.memory;
 
 import java.util.Map;
 
-/** Error numbers of Linux system calls, as far as memory and its sharing can meet them. */
+/** Error numbers of the Linux system calls for memory and its sharing. */
 final class Errno {
   static final int EINTR = 4;
   static final int EAGAIN = 11;

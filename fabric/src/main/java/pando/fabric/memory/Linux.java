@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 
 /**
- * The system calls of Linux that memory and its sharing need, with the constants of its C library.
+ * The Linux system calls for memory and its sharing, and the constants of the C library.
  * Pointers are passed as numbers.
  */
 final class Linux {
@@ -77,7 +77,7 @@ final class Linux {
     return new NativeFunction(name, descriptor(returnsLong, parameters));
   }
 
-  /** The first two parameters are named, the third is not. */
+  /** Links a function with two fixed parameters and a variadic third. */
   private static NativeFunction variadic(String name, Class<?>... parameters) {
     return new NativeFunction(
         name, descriptor(false, parameters), Linker.Option.firstVariadicArg(2));

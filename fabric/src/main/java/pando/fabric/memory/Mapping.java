@@ -4,7 +4,7 @@ package pando.fabric.memory;
 final class Mapping {
   private Mapping() {}
 
-  /** Returns what a mapping of so many bytes takes: whole pages, or whole huge pages. */
+  /** Returns the size of a mapping for so many bytes: whole pages, or whole huge pages. */
   static long roundUp(long bytes) {
     long unit =
         bytes < NativeMemory.HUGE_PAGE_BYTES ? Linux.PAGE_BYTES : NativeMemory.HUGE_PAGE_BYTES;
@@ -24,7 +24,7 @@ final class Mapping {
     return map(bytes, Linux.MAP_SHARED, descriptor);
   }
 
-  /** Maps a file from its start, with changes kept to this mapping; returns the address. */
+  /** Maps a file from its start, copy-on-write: changes stay in this mapping; returns the address. */
   static long copyOnWrite(long bytes, int descriptor) {
     return map(bytes, Linux.MAP_PRIVATE | Linux.MAP_NORESERVE, descriptor);
   }
@@ -51,7 +51,7 @@ final class Mapping {
     return address;
   }
 
-  /** Has to come before the first touch. A kernel without huge pages refuses, which is no harm. */
+  /** Asks for huge pages; must come before the first access. A refusal, by a kernel without huge pages, is ignored. */
   private static void askForHugePages(long address, long bytes) {
     try {
       long advised = Linux.MADVISE.tryCall(address, bytes, Linux.MADV_HUGEPAGE);
@@ -62,7 +62,7 @@ final class Mapping {
     }
   }
 
-  /** Takes address space, aligned to a huge page where that is of use. */
+  /** Reserves address space, aligned to a huge page if the mapping is large enough for one. */
   private static long reserve(long bytes, String purpose) {
     long slack = bytes < NativeMemory.HUGE_PAGE_BYTES ? 0 : NativeMemory.HUGE_PAGE_BYTES;
     int flags = Linux.MAP_PRIVATE | Linux.MAP_ANONYMOUS | Linux.MAP_NORESERVE;

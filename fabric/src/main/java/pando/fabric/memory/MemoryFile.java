@@ -7,11 +7,11 @@ final class MemoryFile {
   private MemoryFile() {}
 
   /**
-   * Creates a file of zeroes, which can be sealed and takes no memory yet.
+   * Creates a file of zeroes, which can be sealed. It takes no memory until it is accessed.
    *
-   * @param name shown by the system's tools, without meaning
+   * @param name shown by the system's tools; has no other meaning
    * @param bytes its size, whole pages
-   * @param flags asks for more, such as huge pages
+   * @param flags further flags, such as that for huge pages
    * @return its descriptor
    */
   static int create(String name, long bytes, int flags) {

@@ -38,8 +38,7 @@ final class NativeFunction {
   /**
    * Calls the function.
    *
-   * @param purpose what for, with the values that matter; ends up in the message of a failure
-   * @throws NativeMemoryException with the name of the error where the function returns -1
+   * @param purpose the purpose of the call and its values, for the message of a failure @throws NativeMemoryException with the name of the error if the function returns -1
    */
   long call(String purpose, Object... arguments) {
     long result = tryCall(arguments);

@@ -9,13 +9,12 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * A range of native memory with an end of life: after {@link #close()} every access through its
- * segment throws {@link IllegalStateException}, also in other threads.
+ * A range of native memory that can be freed: after {@link #close()} every access through its segment throws {@link IllegalStateException}, in all threads.
  *
- * <p>The one class that makes segments of raw addresses and links native functions.
+ * <p>The only class that makes segments of raw addresses and links native functions.
  */
 public final class NativeMemory implements AutoCloseable {
-  /** What the larger allocations are aligned to. */
+  /** Alignment of large allocations: the size of a huge page. */
   public static final long HUGE_PAGE_BYTES = 2L << 20;
 
   private static final int NO_FILE = -1;
@@ -31,8 +30,7 @@ public final class NativeMemory implements AutoCloseable {
   }
 
   /**
-   * Allocates zeroed memory that costs nothing until it is touched. Asks for huge pages where it is
-   * large enough for one; page aligned at least.
+   * Allocates zeroed memory, which is committed when it is first accessed. Aligned to pages at least; asks for huge pages if it is large enough for one.
    *
    * @param bytes at least 1
    * @throws NativeMemoryException if the system refuses
@@ -47,7 +45,7 @@ public final class NativeMemory implements AutoCloseable {
   }
 
   /**
-   * Allocates zeroed memory as {@link #allocate} does, of which {@link #fork} shares the pages.
+   * Allocates zeroed memory as {@link #allocate} does, whose pages {@link #fork} shares.
    *
    * @param bytes at least 1
    * @throws NativeMemoryException if the system refuses
@@ -68,9 +66,7 @@ public final class NativeMemory implements AutoCloseable {
   }
 
   /**
-   * Returns memory that starts with these bytes and goes its own way. Where this memory is {@link
-   * #forkable}, pages are shared until the fork writes to them; this memory must not change while
-   * it has forks.
+   * Returns independent memory that starts as a copy of this. If this memory is {@link #forkable}, pages are shared until the fork writes to them. This memory must not change while it has forks.
    */
   public NativeMemory fork() {
     long bytes = segment.byteSize();
@@ -89,18 +85,18 @@ public final class NativeMemory implements AutoCloseable {
     }
   }
 
-  /** Committed and cleared at once, but there is no portable way to ask for better. */
+  /** Allocates memory that is committed and cleared at once, as there is no portable way to delay that. */
   private static NativeMemory portable(long bytes) {
     Arena arena = Arena.ofShared();
     return new NativeMemory(arena, arena.allocate(bytes, Linux.PAGE_BYTES), NO_FILE);
   }
 
-  /** Returns the bytes. One segment for its whole life. */
+  /** Returns the memory, always as the same segment. */
   public MemorySegment segment() {
     return segment;
   }
 
-  /** Frees the memory. Does nothing the second time. */
+  /** Frees the memory. A second call does nothing. */
   @Override
   public synchronized void close() {
     if (arena.scope().isAlive()) {
@@ -111,7 +107,7 @@ public final class NativeMemory implements AutoCloseable {
     }
   }
 
-  /** Wraps a mapping that {@link Mapping} made, and unmaps it at the end, or where that fails. */
+  /** Wraps a mapping that {@link Mapping} made; unmaps it when it is closed, or if wrapping fails. */
   static NativeMemory ofMapping(long address, long mappedBytes, long bytes) {
     return ofMapping(address, mappedBytes, bytes, NO_FILE);
   }
@@ -121,7 +117,7 @@ public final class NativeMemory implements AutoCloseable {
       Arena arena = Arena.ofShared();
       return new NativeMemory(arena, segmentOf(address, mappedBytes, bytes, arena), file);
     } catch (RuntimeException | Error e) {
-      // The arena, if there is one, is never closed.
+      // Wrapping failed, so the arena, if it exists, will never be closed.
       Mapping.unmap(address, mappedBytes);
       throw e;
     }

@@ -8,10 +8,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A lock on a file that its holder keeps until it closes it or dies, however it dies.
+ * A lock on a file that is held until it is closed or its process dies in any way.
  *
- * <p>Belongs to the open file, not to the process as the locks of {@code java.nio} do: others in
- * the same process may open and close the file, and may ask whether it is held, without harm.
+ * <p>It belongs to the open file, not to the process as the locks of {@code java.nio} do: other code in the same process may open and close the file, and query the lock, without releasing it.
  */
 public final class ProcessLock implements AutoCloseable {
   private static final int OWNER_READS_AND_WRITES = 0600;
@@ -28,7 +27,7 @@ public final class ProcessLock implements AutoCloseable {
     this.descriptor = descriptor;
   }
 
-  /** Takes the lock, and creates the file if there is none. Empty if another holds it. */
+  /** Locks a file, and creates it if it does not exist. Returns empty if the lock is held. */
   public static Optional<ProcessLock> tryAcquire(Path file) {
     int descriptor = open(file, Linux.O_CREAT);
     try {
@@ -65,7 +64,7 @@ public final class ProcessLock implements AutoCloseable {
     }
   }
 
-  /** Unlocks the file. Does nothing the second time. */
+  /** Unlocks the file. A second call does nothing. */
   @Override
   public synchronized void close() {
     if (!closed) {

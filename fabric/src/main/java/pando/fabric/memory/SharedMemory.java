@@ -4,11 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that several processes map: a memory file without a name, which lives as long as a process
- * has it open or mapped.
+ * Memory that several processes map: an unnamed memory file, which exists as long as any process has it open or mapped.
  *
- * <p>All of it is committed when it is created, and its size is sealed. Without both, an atomic on
- * it could kill the JVM: when memory runs out, or when a peer truncates the file.
+ * <p>All of it is committed when it is created, and its size is sealed. Otherwise an access could kill the JVM, when memory runs out or when another process truncates the file.
  */
 public final class SharedMemory implements AutoCloseable {
   private static final int SEALS = Linux.F_SEAL_SHRINK | Linux.F_SEAL_GROW | Linux.F_SEAL_SEAL;
@@ -24,7 +22,7 @@ public final class SharedMemory implements AutoCloseable {
   /**
    * Creates zeroed memory.
    *
-   * @param name shown by the system's tools, without meaning
+   * @param name shown by the system's tools; has no other meaning
    * @param bytes at least 1
    * @throws NativeMemoryException if there is not so much memory
    */
@@ -35,7 +33,7 @@ public final class SharedMemory implements AutoCloseable {
       try {
         return create(name, bytes, fileBytes, Linux.MFD_HUGETLB | Linux.MFD_HUGE_2MB);
       } catch (NativeMemoryException takenMeanwhile) {
-        // Ordinary pages do as well.
+        // Falls back to ordinary pages.
       }
     }
     long available = AvailableMemory.bytes();
@@ -47,7 +45,7 @@ public final class SharedMemory implements AutoCloseable {
   }
 
   /**
-   * Maps the memory that another process, or this one, created.
+   * Maps memory that another process, or this one, created.
    *
    * @param pid process that has it open
    * @param descriptor its descriptor in that process
@@ -74,12 +72,12 @@ public final class SharedMemory implements AutoCloseable {
     return descriptor;
   }
 
-  /** Returns the bytes. One segment for its whole life. */
+  /** Returns the memory, always as the same segment. */
   public MemorySegment segment() {
     return memory.segment();
   }
 
-  /** Unmaps the memory. Other processes keep it. Does nothing the second time. */
+  /** Unmaps the memory in this process; other processes keep it. A second call does nothing. */
   @Override
   public synchronized void close() {
     if (memory.segment().scope().isAlive()) {
@@ -117,8 +115,7 @@ public final class SharedMemory implements AutoCloseable {
   }
 
   /**
-   * Takes the memory from the system now. By touching it, since only that brings huge pages; an old
-   * kernel, which cannot do that without writing, gets small ones from the other call.
+   * Commits the memory now, by populating the mapping, as only that brings huge pages; an old kernel, which cannot populate a mapping, allocates small pages by another call.
    */
   private static void commit(long address, long bytes, int descriptor) {
     String purpose = "commit bytes=" + bytes;

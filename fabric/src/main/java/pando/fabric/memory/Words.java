@@ -6,8 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * Access to the 8-byte little-endian words of native memory. The name of a method has the access
- * mode, as {@link VarHandle} names it; without one, the access is plain. Offsets must be multiples
+ * Access to the 8-byte little-endian words of native memory. The method names contain the access mode as in {@link VarHandle}; a method without one is plain. Offsets must be multiples
  * of 8 unless the name says otherwise.
  */
 public final class Words {
@@ -32,22 +31,22 @@ public final class Words {
     LONG.set(segment, offset, value);
   }
 
-  /** Returns 8 bytes at any offset, not necessarily as one. */
+  /** Returns 8 bytes at any offset, not necessarily atomically. */
   public static long getUnaligned(MemorySegment segment, long offset) {
     return segment.get(UNALIGNED, offset);
   }
 
-  /** Stores 8 bytes at any offset, not necessarily as one. */
+  /** Stores 8 bytes at any offset, not necessarily atomically. */
   public static void setUnaligned(MemorySegment segment, long offset, long value) {
     segment.set(UNALIGNED, offset, value);
   }
 
-  /** Returns a word; nothing after it moves before it. */
+  /** Returns a word; later accesses are not reordered before it. */
   public static long getAcquire(MemorySegment segment, long offset) {
     return (long) LONG.getAcquire(segment, offset);
   }
 
-  /** Stores a word; nothing before it moves after it. */
+  /** Stores a word; earlier accesses are not reordered after it. */
   public static void setRelease(MemorySegment segment, long offset, long value) {
     LONG.setRelease(segment, offset, value);
   }

@@ -22,7 +22,7 @@ final class LongStack {
     return elements[--size];
   }
 
-  /** Takes up to {@code limit} elements, those pushed first. */
+  /** Removes and returns up to {@code limit} elements: those that were pushed first. */
   long[] takeOldest(int limit) {
     int count = Math.min(limit, size);
     long[] oldest = Arrays.copyOf(elements, count);

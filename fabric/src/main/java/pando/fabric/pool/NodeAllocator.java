@@ -11,22 +11,19 @@ import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;
 
 /**
- * Hands out nodes of one size to the workers of one compute server, and takes them back. Nodes come
- * with whatever bytes they held before.
+ * Allocates and frees nodes of one size for the workers of one compute server. A new node holds arbitrary bytes.
  *
- * <p>Memory servers are asked, by CALL, only for a chunk or a batch at a time. Nodes that were
- * freed are used again before new ones; when many gather they go back to their memory server, where
- * they serve other compute servers and other node sizes. Thread-safe; no lock is held across a
+ * <p>Memory servers are asked, by CALL, only for a chunk or a batch at a time. Freed nodes are reused before new ones; when there are many, a batch is returned to the memory server, for other compute servers and other node sizes. Thread-safe; no lock is held across a
  * verb.
  */
 public final class NodeAllocator {
-  /** Freed nodes kept per memory server before a batch goes back. */
+  /** Freed nodes that are kept per memory server before a batch is returned. */
   public static final int FREE_NODES_MAX = 2048;
 
   private static final int NODE_BYTES_MIN = 128;
   private static final int NODE_ALIGNMENT = 64;
 
-  /** Pauses after which a worker no longer waits for another's refill, which may never end. */
+  /** Pauses after which a worker no longer waits for another worker's refill, which may never end. */
   private static final int WAITS_MAX = 1000;
 
   private static final int BATCH_NODES = 500;
@@ -61,8 +58,7 @@ public final class NodeAllocator {
   }
 
   /**
-   * Checks, before there is an index, that a pool has room for it: a chunk, or as much as is given
-   * out at a time, for each size of node at each compute server.
+   * Checks, before an index is made, that a pool has room for it: at each compute server and for each size of node, a chunk, or a part of one if chunks are given out in parts.
    *
    * @param worker issues the CALLs
    * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
@@ -112,7 +108,7 @@ public final class NodeAllocator {
    * @param worker issues the CALLs
    * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
    *     CALLs may overwrite
-   * @param preferredServer memory server to take it from as long as that has room
+   * @param preferredServer memory server to use as long as it has room
    * @return the global address
    * @throws PoolFullException if no memory server has room
    */
@@ -132,7 +128,7 @@ public final class NodeAllocator {
   }
 
   /**
-   * Frees a node, allocated here or on another compute server. No worker may reach it any more.
+   * Frees a node that was allocated here or on another compute server. No worker may use it any more.
    *
    * @param worker issues the CALLs
    * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
@@ -148,8 +144,7 @@ public final class NodeAllocator {
   }
 
   /**
-   * Gives back all nodes that are not in use, freed or never used. The next allocation asks the
-   * memory servers again.
+   * Returns all nodes that are not in use, freed or never used, to the memory servers. The next allocation issues a CALL again.
    *
    * @param worker issues the CALLs
    * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
@@ -163,8 +158,7 @@ public final class NodeAllocator {
   }
 
   /**
-   * Returns the nodes allocated less those freed here. Negative for a compute server that frees
-   * others' nodes.
+   * Returns the number of nodes allocated minus those freed here; negative if this compute server frees nodes that others allocated.
    */
   public long nodesInUse() {
     long sum = 0;
@@ -174,7 +168,7 @@ public final class NodeAllocator {
     return sum;
   }
 
-  /** Tries each memory server once; returns {@link Shelf#NONE} where all are full. */
+  /** Tries each memory server once; returns {@link Shelf#NONE} if all are full. */
   private long allocateAround(
       Worker worker, long callMessage, int preferredServer, boolean passBy) {
     for (int i = 0; i < shelves.length; i++) {

@@ -8,12 +8,12 @@ final class Shelf {
   /** No node. */
   static final long NONE = -1;
 
-  /** Allocations that pass a full memory server by before one asks it again. */
+  /** Allocations that skip a full memory server before one asks it again. */
   private static final int PASSES = 256;
 
   private final int nodeBytes;
 
-  /** Nodes that were in use before. */
+  /** Freed nodes. */
   private final LongStack nodes = new LongStack();
 
   /** Runs of nodes never used: for each the end, and on top of it the next node. */
@@ -27,7 +27,7 @@ final class Shelf {
     this.nodeBytes = nodeBytes;
   }
 
-  /** Takes a node; returns its offset, or {@link #NONE}. The node used last comes first. */
+  /** Takes a node; returns its offset, or {@link #NONE}. The node freed last comes first. */
   synchronized long take() {
     if (nodes.size() > 0) {
       nodesInUse++;
@@ -43,7 +43,7 @@ final class Shelf {
     return node;
   }
 
-  /** Puts a node back that was in use; returns how many now wait for use again. */
+  /** Puts a freed node onto the shelf; returns the number of freed nodes there. */
   synchronized int put(long node) {
     nodesInUse--;
     nodes.push(node);
@@ -65,7 +65,7 @@ final class Shelf {
     }
   }
 
-  /** Takes up to {@code limit} nodes that were in use before, those put back first. */
+  /** Takes up to {@code limit} freed nodes: those that were put back first. */
   synchronized long[] takeNodes(int limit) {
     return nodes.takeOldest(limit);
   }
@@ -75,7 +75,7 @@ final class Shelf {
     return runs.size() == 0 ? new long[0] : new long[] {runs.pop(), runs.pop()};
   }
 
-  /** Returns whether the caller is the one to ask the memory server for more. */
+  /** Returns whether the caller must ask the memory server for more nodes; {@code false} if another worker does already. */
   synchronized boolean startRefill() {
     boolean first = !refilling;
     refilling = true;
@@ -92,7 +92,7 @@ final class Shelf {
     passesLeft = PASSES;
   }
 
-  /** Returns whether to pass by a memory server that was full a short while ago. */
+  /** Returns whether to skip the memory server, as it was full a short while ago. */
   synchronized boolean passBy() {
     if (passesLeft == 0 || nodes.size() > 0 || runs.size() > 0) {
       return false;
@@ -101,7 +101,7 @@ final class Shelf {
     return true;
   }
 
-  /** Returns the nodes taken less those put back. */
+  /** Returns the number of nodes taken minus those put back. */
   synchronized long nodesInUse() {
     return nodesInUse;
   }

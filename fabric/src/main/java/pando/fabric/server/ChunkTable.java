@@ -13,13 +13,9 @@ import pando.fabric.PoolUsage;
 import pando.fabric.layout.ServerLayout;
 
 /**
- * Which chunks of a memory server are out, and which of their nodes came back.
+ * The chunks of a memory server that compute servers have, and the nodes of each that were returned.
  *
- * <p>A chunk goes out whole, for nodes of one size, or in equal parts, each for nodes of another
- * size: so a compute server with few nodes of many sizes takes little. Nodes come back one by one,
- * from any compute server, and go out again in batches; once all nodes of a chunk or part are back,
- * it is free for any node size. A request that makes no sense is refused whole, with {@link
- * IllegalArgumentException}, and changes nothing. Thread-safe.
+ * <p>A chunk is given out whole, for nodes of one size, or in equal parts, each for nodes of its own size, so that a compute server with few nodes of many sizes needs little space. Nodes are returned one by one, by any compute server, and given out again in batches; once all nodes of a chunk or part are returned, it is free for any node size. An illegal request throws {@link IllegalArgumentException} and changes nothing. Thread-safe.
  */
 final class ChunkTable {
   private static final int NODE_ALIGNMENT = 64;
@@ -30,24 +26,24 @@ final class ChunkTable {
 
   private final ServerLayout layout;
 
-  /** Parts of a chunk; 1 where it does not divide. */
+  /** Number of parts of a chunk; 1 if it cannot be divided. */
   private final int parts;
 
   private final int partBytes;
 
-  /** The chunks and parts that are out, by the number of their first part; the others are null. */
+  /** The chunks and parts that are given out, by the number of their first part; the others are null. */
   private final @Nullable Chunk[] chunks;
 
-  /** Free chunks. The one freed last goes out first: its memory is committed already. */
+  /** Free chunks. The one freed last is given out first, as its memory is committed already. */
   private final Deque<Integer> free = new ArrayDeque<>();
 
-  /** Free parts of chunks of which other parts are out. */
+  /** Free parts of chunks of which other parts are given out. */
   private final Deque<Integer> freeParts = new ArrayDeque<>();
 
-  /** By chunk, how many of its parts are out. */
+  /** For each chunk, the number of its parts that are given out. */
   private final int[] partsOut;
 
-  /** By node size, the chunks that have nodes to give out again. */
+  /** For each node size, the chunks that have returned nodes. */
   private final Map<Integer, SequencedSet<Chunk>> partial = new HashMap<>();
 
   private long reservedBytes;
@@ -69,7 +65,7 @@ final class ChunkTable {
     return chunkBytes % (parts * NODE_ALIGNMENT) == 0 ? parts : 1;
   }
 
-  /** Returns a table that starts where this one stands. */
+  /** Returns an independent copy of this table. */
   synchronized ChunkTable copy() {
     ChunkTable copy = new ChunkTable(layout);
     copy.free.clear();
@@ -91,9 +87,9 @@ final class ChunkTable {
   }
 
   /**
-   * Takes nodes that came back, oldest chunk first.
+   * Takes nodes that were returned, from the oldest chunk first.
    *
-   * @param offsets takes their offsets
+   * @param offsets receives their offsets
    * @return their number, 0 if a chunk is needed
    */
   synchronized int takeNodes(long nodeBytes, long[] offsets) {
@@ -304,7 +300,7 @@ final class ChunkTable {
     }
   }
 
-  /** A chunk, or a part of one, that is out. */
+  /** A chunk, or a part of one, that is given out. */
   private static final class Chunk {
     final int number;
     final long start;
@@ -312,7 +308,7 @@ final class ChunkTable {
     final int bytes;
     final int nodes;
 
-    /** The nodes that are back. */
+    /** The nodes that were returned. */
     final BitSet returned = new BitSet();
 
     int returnedCount;

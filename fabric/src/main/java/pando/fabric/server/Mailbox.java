@@ -8,11 +8,11 @@ import pando.fabric.layout.MailboxLayout;
 import pando.fabric.memory.Words;
 
 /**
- * The memory server's side of the mailbox: finds requests, takes them out, puts responses in. Lock
+ * The memory server's side of the mailbox: finds requests, copies them out, and stores responses. Lock
  * free; each request is served once, by the processor that takes it.
  */
 final class Mailbox {
-  /** No request waits. */
+  /** Result of {@link #take}: no request waits. */
   static final int NONE = -1;
 
   private final MemorySegment mailbox;
@@ -24,7 +24,7 @@ final class Mailbox {
   /**
    * Takes a request that waits.
    *
-   * @param start word of the pending bits to look at first
+   * @param start word of the pending bits to search first
    * @return the slot, or {@link #NONE}
    */
   int take(int start) {
@@ -64,7 +64,7 @@ final class Mailbox {
     return (int) length;
   }
 
-  /** Puts a response in. */
+  /** Stores a response. */
   void answer(int slot, MemorySegment message, int responseBytes) {
     respond(slot, message, responseBytes, MailboxLayout.ANSWERED);
   }
@@ -82,7 +82,7 @@ final class Mailbox {
     MemorySegment.copy(message, 0, mailbox, start + MailboxLayout.MESSAGE_OFFSET, length);
     Words.set(mailbox, start + MailboxLayout.LENGTH_OFFSET, length);
     if (!transit(slot, MailboxLayout.TAKEN, state)) {
-      // The client gave up and left the slot to us.
+      // The client gave up, so this processor frees the slot.
       Words.setRelease(mailbox, start + MailboxLayout.STATE_OFFSET, MailboxLayout.IDLE);
       Words.setRelease(mailbox, start + MailboxLayout.OWNER_OFFSET, MailboxLayout.FREE);
     }

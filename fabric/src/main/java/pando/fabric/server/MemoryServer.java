@@ -9,8 +9,7 @@ import pando.fabric.layout.ServerLayout;
 import pando.fabric.memory.Words;
 
 /**
- * One memory server over memory that the caller provides and frees. Its processor threads run from
- * {@link #start} until {@link #close()}. Verbs do without them.
+ * One memory server over memory that the caller provides and frees. Its processor threads run from {@link #start} until {@link #close()}; only CALLs need them.
  */
 public final class MemoryServer implements AutoCloseable {
   private static final long JOIN_MILLIS_MAX = 5_000;
@@ -22,7 +21,7 @@ public final class MemoryServer implements AutoCloseable {
   private final List<Processor> processors = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
 
-  /** Returns what the memory of a memory server is divided into. */
+  /** Returns the layout of a memory server's memory. */
   @SuppressWarnings("exports") // For the fabrics that make memory servers.
   public static ServerLayout layout(PoolOptions options) {
     return new ServerLayout(options.bytesPerServer(), options.chunkBytes());
@@ -58,7 +57,7 @@ public final class MemoryServer implements AutoCloseable {
       server.startProcessors(new Mailbox(mailbox), options.processorThreads());
       return server;
     } catch (RuntimeException | Error e) {
-      // There may not be so many threads.
+      // The system may refuse so many threads.
       server.close();
       throw e;
     }
@@ -78,7 +77,7 @@ public final class MemoryServer implements AutoCloseable {
   }
 
   /**
-   * Makes a memory server without processor threads that starts where this one stands.
+   * Makes a memory server without processor threads, with a copy of this one's state.
    *
    * @param segment a copy of this one's memory
    */
@@ -87,7 +86,7 @@ public final class MemoryServer implements AutoCloseable {
   }
 
   /**
-   * Makes a memory server without processor threads in this one's place, whose chunks are all free.
+   * Makes a memory server without processor threads that replaces this one; all its chunks are free.
    *
    * @param segment zeroed memory, as large as this one's
    */
@@ -115,7 +114,7 @@ public final class MemoryServer implements AutoCloseable {
     return number;
   }
 
-  /** Returns how much of the pool is taken. */
+  /** Returns the use of the pool. */
   public PoolUsage usage() {
     return table.usage();
   }
@@ -130,7 +129,7 @@ public final class MemoryServer implements AutoCloseable {
     return services.failed();
   }
 
-  /** Stops the processor threads. A handler that does not return is left behind after a while. */
+  /** Stops the processor threads. Stops waiting after a while for a handler that does not return. */
   @Override
   public void close() {
     processors.forEach(Processor::stop);

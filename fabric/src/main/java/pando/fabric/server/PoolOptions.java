@@ -5,13 +5,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * How large a pool is and how it is served. Start from {@link #defaults()} and change what differs.
+ * The size of a pool, its processor threads and its services. Start from {@link #defaults()} and change what differs.
  *
- * @param memoryServers number of memory servers, 1 to {@link #MEMORY_SERVERS_MAX}; a memory server
- *     process of its own is one, whatever stands here
- * @param bytesPerServer what each memory server can make chunks of; only whole chunks are used, and
- *     memory is taken from the system as it is touched, except for shared memory
- * @param chunkBytes what a compute server gets at a time, a multiple of 64
+ * @param memoryServers number of memory servers, 1 to {@link #MEMORY_SERVERS_MAX}; ignored by a memory server in a process of its own
+ * @param bytesPerServer bytes that each memory server can make chunks of; only whole chunks are used. Memory is committed when it is first accessed; shared memory is committed at the start
+ * @param chunkBytes bytes that a compute server gets at a time, a multiple of 64
  * @param processorThreads threads of each memory server that serve CALLs
  * @param seed start of all randomness in the fabric
  * @param handlers services that each memory server offers by CALL
@@ -24,10 +22,10 @@ public record PoolOptions(
     long seed,
     List<CallHandler> handlers) {
 
-  /** Memory servers that one fabric can join. */
+  /** Maximum number of memory servers of one fabric. */
   public static final int MEMORY_SERVERS_MAX = 64;
 
-  /** Processor threads that one memory server can have. */
+  /** Maximum number of processor threads of one memory server. */
   public static final int PROCESSOR_THREADS_MAX = 64;
 
   private static final int CHUNK_BYTES_MIN = 1 << 10;
@@ -38,7 +36,7 @@ public record PoolOptions(
   private static final PoolOptions DEFAULTS =
       new PoolOptions(4, 4L << 30, 8 << 20, 1, 1, List.of());
 
-  /** Checks each range and copies the handlers. How they go together is checked at the start. */
+  /** Checks each range and copies the handlers. Limits that depend on several options are checked when a pool is opened. */
   public PoolOptions {
     handlers = List.copyOf(handlers);
     checkRange("memoryServers", memoryServers, 1, MEMORY_SERVERS_MAX);

@@ -6,7 +6,7 @@ import pando.fabric.Worker;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.memory.NativeMemory;
 
-/** One thread of a memory server: takes requests out of the mailbox and serves them. */
+/** One thread of a memory server: takes requests from the mailbox and serves them. */
 final class Processor implements Runnable {
   private static final int SPINS = 200;
   private static final int YIELDS = 200;
@@ -47,7 +47,7 @@ final class Processor implements Runnable {
     }
   }
 
-  /** Makes the thread end after the request it serves. */
+  /** Makes the thread end after its current request. */
   void stop() {
     stopped = true;
   }
@@ -64,8 +64,7 @@ final class Processor implements Runnable {
   }
 
   /**
-   * Waits longer the longer nothing came. A thread that has had nothing to do for a while hardly
-   * takes time from others, at the price of a slow first CALL.
+   * Waits longer the longer there was no request. A thread that was idle for a while uses hardly any processor time, but serves the next CALL late.
    */
   @SuppressWarnings("ThreadPriorityCheck") // With few cores the client may wait for this one.
   private static void pause(int idle) {

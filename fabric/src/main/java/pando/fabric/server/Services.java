@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Worker;
 
-/** What a memory server does for a CALL: looks after space, and calls handlers. Thread-safe. */
+/** Serves the CALLs of a memory server: those about space, and those of handlers. Thread-safe. */
 final class Services {
   private final int server;
   private final MemorySegment dram;
@@ -38,7 +38,7 @@ final class Services {
       done = true;
       return responseBytes;
     } catch (Error e) {
-      // Must not end the thread that serves.
+      // An error must not end the processor thread.
       throw new IllegalArgumentException("the memory server threw " + e.getClass().getName(), e);
     } finally {
       (done ? served : failed).increment();
@@ -72,7 +72,7 @@ final class Services {
     return handle(handler, message, requestBytes);
   }
 
-  /** Calls a handler. Whatever it does must not end the thread that serves. */
+  /** Calls a handler. No failure of the handler may end the processor thread. */
   private int handle(CallHandler handler, MemorySegment message, int requestBytes) {
     int responseBytes;
     try {

@@ -9,7 +9,7 @@ import pando.fabric.memory.Words;
 
 /**
  * Serves the CALLs about space: decodes a message, asks the {@link ChunkTable}, encodes the answer.
- * Refuses nonsense by {@link IllegalArgumentException}.
+ * An illegal request throws {@link IllegalArgumentException}.
  */
 final class SpaceService {
   private final ChunkTable table;

@@ -10,10 +10,9 @@ import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.mapped.Owner;
 
 /**
- * Watches the memory servers of one fabric and declares those lost that died.
+ * Watches the memory servers of one fabric, and declares a memory server lost when it has ended.
  *
- * <p>The lock shows an orderly end, too. The process is checked as well, since a killed one keeps
- * its locks until all its memory is unmapped.
+ * <p>Checks its lock, which also an orderly end releases, and its process, as a killed process keeps its locks until all its memory is unmapped.
  */
 final class LossMonitor implements Runnable {
   private static final long PERIOD_MILLIS = 200;
@@ -38,7 +37,7 @@ final class LossMonitor implements Runnable {
     return Thread.ofPlatform().name("pando-loss-monitor").daemon().start(this);
   }
 
-  /** Makes the monitor end soon. */
+  /** Stops the monitor; does not wait for its end. */
   void stop() {
     stopped.countDown();
   }
@@ -64,7 +63,7 @@ final class LossMonitor implements Runnable {
             "its process ended: name=" + server.name + ", pid=" + Owner.pid(server.owner));
       }
     } catch (PandoException | UncheckedIOException tooManyOpenFiles) {
-      // Nothing is known this time, and the next time is soon.
+      // Its state is unknown this time; the next check is soon.
     }
   }
 }

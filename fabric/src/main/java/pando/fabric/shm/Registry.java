@@ -37,7 +37,7 @@ import pando.fabric.memory.ProcessLock;
  * owner. So the directory must belong to the user alone and must not be a link to another.
  */
 final class Registry {
-  /** System property that names another directory. */
+  /** System property with the path of another directory. */
   static final String DIRECTORY_PROPERTY = "pando.shm.directory";
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
@@ -65,7 +65,7 @@ final class Registry {
     return new Registry(directory);
   }
 
-  /** Takes a name until the lock is closed or the process ends. */
+  /** Reserves a name until the lock is closed or the process ends. */
   ProcessLock acquire(String name) {
     checkName(name);
     try (ProcessLock _ = lockForChange()) {
@@ -135,7 +135,7 @@ final class Registry {
     }
   }
 
-  /** Returns whether a memory server wrote the files of a name: a user may choose any directory. */
+  /** Returns whether the files of a name are those of a memory server; the directory may be one that also holds other files. */
   private boolean isOurs(String name) throws IOException {
     Path file = entryFile(name);
     if (!Files.isRegularFile(lockFile(name), LinkOption.NOFOLLOW_LINKS)
@@ -156,7 +156,7 @@ final class Registry {
     Files.deleteIfExists(lockFile(name));
   }
 
-  /** Publishes an entry under a name that was acquired. */
+  /** Publishes an entry under an acquired name. */
   void publish(String name, RegistryEntry entry) {
     Path file = entryFile(name);
     try {
@@ -224,7 +224,7 @@ final class Registry {
     try {
       Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PRIVATE));
     } catch (FileAlreadyExistsException e) {
-      // It is checked next.
+      // The caller checks it next.
     }
   }
 

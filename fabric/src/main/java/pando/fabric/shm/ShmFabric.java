@@ -14,7 +14,7 @@ import pando.fabric.memory.SharedMemory;
 import pando.fabric.memory.Words;
 import pando.fabric.server.PoolOptions;
 
-/** Joins a compute server to the memory servers of the same user on the same machine. */
+/** Connects a compute server to memory servers of the same user on the same machine. */
 public final class ShmFabric {
   private final Registry registry = Registry.open();
   private final LossMonitor monitor = new LossMonitor(registry);
@@ -24,8 +24,7 @@ public final class ShmFabric {
   private ShmFabric() {}
 
   /**
-   * Attaches memory servers that run. One that dies later is noticed within a second: its verbs,
-   * and CALLs that wait for it, throw {@link pando.fabric.MemoryServerLostException}.
+   * Connects to running memory servers. The death of one is detected within a second: verbs and waiting CALLs to it then throw {@link pando.fabric.MemoryServerLostException}.
    *
    * @param names the memory servers, in the order of their numbers
    * @param seed start of all randomness in the fabric
@@ -74,7 +73,7 @@ public final class ShmFabric {
     monitor.watch(name, entry.owner(), link);
   }
 
-  /** Makes sure that the memory is that of the entry: its process number may be in use again. */
+  /** Checks that the memory is that of the entry, as its process id may have been reused. */
   private static void checkHeader(
       String name, MemorySegment segment, ServerLayout layout, RegistryEntry entry) {
     MemorySegment mailbox = segment.asSlice(layout.mailboxOffset(), MailboxLayout.BYTES);

@@ -11,8 +11,7 @@ import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
 
 /**
- * A memory server in this process for the compute servers in others, which find it by its name.
- * Runs until it is closed or the process ends; its nodes end with it.
+ * A memory server in this process for compute servers in other processes, which find it by its name. Runs until it is closed or the process ends; its nodes are lost then.
  */
 public final class ShmMemoryServer implements AutoCloseable {
   private final String name;
@@ -32,7 +31,7 @@ public final class ShmMemoryServer implements AutoCloseable {
   }
 
   /**
-   * Starts a memory server. All its memory is taken from the system now.
+   * Starts a memory server. All its memory is committed now.
    *
    * @param name name to publish it under: letters, digits, {@code _} and {@code -}
    * @param number its number in the fabric: its place, from 0, in the list of names that compute
@@ -67,7 +66,7 @@ public final class ShmMemoryServer implements AutoCloseable {
     return name;
   }
 
-  /** Returns how much of the pool is taken. */
+  /** Returns the use of the pool. */
   public PoolUsage usage() {
     return server.usage();
   }
@@ -87,7 +86,7 @@ public final class ShmMemoryServer implements AutoCloseable {
     closed.await();
   }
 
-  /** Ends the memory server. Its compute servers find it lost. Does nothing the second time. */
+  /** Ends the memory server; its compute servers detect that it is lost. A second call does nothing. */
   @Override
   public synchronized void close() {
     if (closed.getCount() == 0) {
@@ -104,7 +103,7 @@ public final class ShmMemoryServer implements AutoCloseable {
       Registry registry,
       ProcessLock lock,
       SharedMemory memory) {
-    // Only has to differ from those before, whatever seed they were given.
+    // Must differ from those of earlier memory servers, whatever their seeds were.
     long incarnation = new SecureRandom().nextLong();
     MemoryServer server = MemoryServer.start(number, incarnation, memory.segment(), options);
     try {
