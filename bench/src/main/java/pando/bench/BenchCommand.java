@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures an index, and peers to compare it with. */
+/** Measures an index, and the peers that it is compared with. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "bench",
@@ -43,15 +43,15 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Counts and sizes: 20M is 20 million, 64KiB is 64 times 1024.",
-      "The index is loaded anew before a workload that follows one with inserts, and used again"
-          + " otherwise. Operations are drawn ahead, so that throughput is that of the operations"
-          + " alone; one in 16 is timed by itself for the latencies."
+      "After a workload with inserts the index is loaded again; otherwise it is reused. Operations"
+          + " are drawn in advance, so throughput counts the operations alone; one in 16 is timed"
+          + " by itself for the latencies."
     })
 final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   private static final int LOCAL_MEMORY_SERVERS = 4;
   private static final int SHM_MEMORY_SERVERS = 2;
 
-  /** Share of the heap that long-lived objects may take. */
+  /** Maximum share of the Java heap for the objects of a skip list. */
   private static final double HEAP_SHARE_MAX = 0.6;
 
   @Spec private CommandSpec spec;
@@ -134,7 +134,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     jsonOption.check();
     if (fabric == Choices.FabricKind.SHM) {
       int most = Math.min(options.computeServers(), plan.threads());
-      // Each needs a compute server and a thread.
+      // Each compute process needs at least one compute server and one thread.
       Ranges.check(spec, "--compute-processes", computeProcesses, 1, most);
     }
     if (peers.contains(Choices.Peer.SKIPLIST) || peers.contains(Choices.Peer.SKIPLIST_SORTED)) {
@@ -241,7 +241,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     return PoolSize.bytes(plan.records(), inserts, plan.fill());
   }
 
-  /** Returns the options that were given and that compute processes take, too. */
+  /** Returns the given options that compute processes take as well. */
   private List<String> childArguments() {
     CommandSpec child = CommandSpec.forAnnotatedObject(new ComputeServerCommand());
     return GivenOptions.arguments(spec, name -> child.findOption(name) != null);

@@ -4,8 +4,8 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The cache of each compute server: so many bytes, or a share of the records at 16 bytes each,
- * which is how the DEX paper counts.
+ * The size of each compute server's cache: in bytes, or, as in the DEX paper, as a share of the
+ * records at 16 bytes each.
  *
  * @param bytes the size, if {@code share} is 0
  * @param share of the records' bytes, 0 to 1
@@ -14,9 +14,9 @@ record CacheSize(long bytes, double share) {
   private static final int RECORD_BYTES = 2 * Long.BYTES;
 
   /**
-   * Returns the bytes that each compute server has.
+   * Returns the bytes of each compute server's cache.
    *
-   * @param least what an index needs, which a share of few records is not below
+   * @param least minimum that the index needs; a share of few records is raised to it
    */
   long bytesPerServer(long records, long least) {
     return share == 0 ? bytes : Math.max(least, Math.round(share * records * RECORD_BYTES));
@@ -43,7 +43,7 @@ record CacheSize(long bytes, double share) {
           return share;
         }
       } catch (NumberFormatException e) {
-        // The same complaint as for a number out of range.
+        // Reported below, like a number out of range.
       }
       throw new TypeConversionException(
           "'" + text + "' is not a share above 0 % and at most 100 %, such as 8%");

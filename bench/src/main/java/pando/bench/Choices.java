@@ -16,12 +16,12 @@ import pando.sim.fault.Fault;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Names that options take. */
+/** The values that options take, and their names. */
 final class Choices {
   private Choices() {}
 
   /**
-   * What runs in virtual time.
+   * The subject of a simulation.
    *
    * @param index {@code null} for locks alone
    */
@@ -145,9 +145,9 @@ final class Choices {
     }
   }
 
-  /** Reads workloads with commas between, or {@code all}. */
+  /** Reads workloads separated by commas, or {@code all}. */
   static final class WorkloadsConverter implements ITypeConverter<Workloads> {
-    /** What there is to read, for a command's help. */
+    /** The names of the workloads, for a command's help. */
     static final String NAMES =
         "read-only, read-intensive (5 %% updates), write-intensive (50 %% updates),"
             + " insert-intensive (50 %% inserts), scan-intensive (95 %% scans of 100, 5 %%"

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Checks that space comes back. */
+/** Checks that the space of removed records is reused. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "churn",

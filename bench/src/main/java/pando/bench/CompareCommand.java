@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false)
 final class CompareCommand implements Callable<Integer> {
-  /** Of fewer, 8 % are no cache. */
+  /** Minimum number of records: with fewer, a cache of 8 % is too small. */
   private static final int RECORDS_MIN = 100_000;
 
   @Spec private CommandSpec spec;

@@ -41,7 +41,7 @@ final class ComputeServerCommand implements Callable<Integer> {
     JavaProcess.endWith(parent);
     DataInputStream requests = new DataInputStream(System.in);
     DataOutputStream answers = new DataOutputStream(System.out);
-    // What anything else prints must not get between the answers.
+    // Other output must not mix with the answers.
     System.setOut(System.err);
     Plan plan = planOptions.plan(workloads, loadOptions, drawOptions);
     try (ComputeService service =

@@ -14,12 +14,12 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** Answers which country an IPv4 address is in. */
+/** Looks up the country of an IPv4 address. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "demo",
     description = {
-      "Tells which country an address is in; without an address, loads all IPv4 address ranges into"
+      "Prints the country of an address; without an address, loads all IPv4 address ranges into"
           + " a cluster in this process, asks and changes them in every way, and checks each"
           + " answer."
     },

@@ -6,10 +6,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options that say how operations are drawn, and how many come before those that count. */
+/** The options for the distribution of operations, and for the warm-up. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class DrawOptions {
-  /** Operations that any option may ask for. */
+  /** Maximum number of operations of any option. */
   static final long OPERATIONS_MAX = Long.MAX_VALUE >> 20;
 
   private static final int THETA_MAX = 100;
@@ -26,9 +26,9 @@ final class DrawOptions {
       description = {
         "How operations fall on records (default: ${DEFAULT-VALUE}).",
         "zipfian: every rank a record of its own.",
-        "zipfian-dex: as DEX and YCSB scramble ranks, by a hash with collisions, which never asks"
-            + " for 36.8 %% of the records.",
-        "uniform: each as likely.",
+        "zipfian-dex: ranks scrambled as in DEX and YCSB, by a hash with collisions, so 36.8 %% of"
+            + " the records are never accessed.",
+        "uniform: each record with the same probability.",
         "latest: Zipfian by age, the newest first; ycsb-d has it always."
       })
   private List<Distribution> distributions;
@@ -50,7 +50,7 @@ final class DrawOptions {
               + " ${DEFAULT-VALUE}).")
   private long warmup;
 
-  /** Returns the distribution, for who takes one alone. */
+  /** Returns the distribution, for a command that takes only one. */
   Distribution distribution() {
     return Ranges.single(spec, "--distribution", distributions);
   }

@@ -10,11 +10,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
-/** Tells what went wrong: one line for what a user can mend, a stack trace for a bug. */
+/** Reports failures: one line for an error that a user can correct, a stack trace for a bug. */
 final class Failures {
   private Failures() {}
 
-  /** Reports arguments that make no sense. */
+  /** Reports illegal arguments. */
   static int onParameter(ParameterException failure, String[] args) {
     CommandLine command = failure.getCommandLine();
     String name = command.getCommandSpec().qualifiedName();
@@ -22,7 +22,7 @@ final class Failures {
     return CommandLine.ExitCode.USAGE;
   }
 
-  /** Reports the failure of a command that had begun. */
+  /** Reports the failure of a running command. */
   static int onExecution(Exception failure, CommandLine command, ParseResult parsed) {
     PrintWriter err = command.getErr();
     if (isExpected(failure)) {
@@ -34,7 +34,9 @@ final class Failures {
     return CommandLine.ExitCode.SOFTWARE;
   }
 
-  /** Returns the message, and for files what is wrong with them, which theirs leaves out. */
+  /**
+   * Returns the message; for exceptions of files, whose message is only the path, with the cause.
+   */
   private static String message(Exception failure) {
     return failure instanceof FileSystemException
         ? failure.getClass().getSimpleName() + ": " + failure.getMessage()

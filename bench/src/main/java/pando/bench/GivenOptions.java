@@ -8,9 +8,9 @@ import picocli.CommandLine.Model.CommandSpec;
 final class GivenOptions {
   private GivenOptions() {}
 
-  /** Returns those whose names pass, in order, as they can be given again. */
+  /** Returns the options whose names pass, in order, as arguments for another command. */
   static List<String> arguments(CommandSpec spec, Predicate<String> passes) {
-    // An option that was given several times is listed as often, each time with all its values.
+    // The parser lists an option as often as it was given, each time with all its values.
     return spec.commandLine().getParseResult().matchedOptions().stream()
         .distinct()
         .filter(option -> passes.test(option.longestName()))

@@ -7,7 +7,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Stands in the help for what the launcher does by itself: JMH cannot fork from a module path. */
+/**
+ * An entry in the help only: the launcher runs JMH itself, as JMH cannot fork from a module path.
+ */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "jmh",

@@ -6,7 +6,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The option that says where results go. */
+/** The option for the file of the results. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class JsonOption {
   @Spec(Spec.Target.MIXEE)
@@ -23,7 +23,7 @@ final class JsonOption {
     Ranges.checkFile(spec, "--json", file);
   }
 
-  /** Returns the file, {@code null} if none is asked for. */
+  /** Returns the file, {@code null} if the option was not given. */
   @Nullable Path file() {
     return file;
   }

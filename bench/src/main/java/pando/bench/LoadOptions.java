@@ -31,9 +31,9 @@ final class LoadOptions {
       converter = Choices.KeySetConverter.class,
       description = {
         "What the records' keys are (default: ${DEFAULT-VALUE}); inserts add more of the kind.",
-        "uniform: anywhere among all 64-bit words.",
+        "uniform: any 64-bit word with the same probability.",
         "normal: a sample of the normal distribution.",
-        "lognormal: of numbers whose logarithms are normal, with a standard deviation of 2.",
+        "lognormal: a sample of numbers whose logarithms are normal, standard deviation 2.",
         "ipv4: the addresses at which the demo's 385,602 address ranges start, then others within"
             + " the ranges.",
         "clustered: a thousand dense runs of uneven sizes, far apart.",
@@ -55,13 +55,13 @@ final class LoadOptions {
       description = "Start of all randomness (default: ${DEFAULT-VALUE}).")
   private long seed;
 
-  /** Returns how many records to load for workloads, of which all but inserts need some. */
+  /** Returns how many records to load for workloads; all but inserts need at least one. */
   long records(List<Workload> workloads) {
     boolean areInserts = workloads.stream().allMatch(workload -> workload.insertShare() == 1);
     return records(areInserts ? 0 : 1, workloads.stream().anyMatch(Workload::inserts));
   }
 
-  /** Returns how many records to load, at least so many. */
+  /** Returns how many records to load, checked against a minimum. */
   long records(long least, boolean inserts) {
     long number = records == null ? keys.defaultRecords(inserts) : records;
     Ranges.check(spec, "--records", number, least, Ledger.RECORDS_MAX);

@@ -2,15 +2,13 @@ package pando.bench;
 
 import picocli.CommandLine;
 
-/** Where the {@code pando} command begins. */
+/** The main class of the {@code pando} command. */
 public final class Main {
   private static final int HELP_WIDTH = 100;
 
   private Main() {}
 
-  /**
-   * Runs a subcommand and exits: 0 for success, 1 for failure, 2 for arguments that make no sense.
-   */
+  /** Runs a subcommand and exits: 0 for success, 1 for failure, 2 for illegal arguments. */
   public static void main(String[] args) {
     System.exit(commandLine().execute(args));
   }

@@ -23,8 +23,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Its memory is taken from the system at the start. It runs until it is interrupted, and the"
-          + " nodes that it holds end with it."
+      "Its memory is committed at the start. It runs until it is interrupted;"
+          + " its nodes are lost then."
     })
 final class MemoryServerCommand implements Callable<Integer> {
   private static final Pattern NUMBER_AT_END = Pattern.compile(".*?(\\d{1,4})");

@@ -7,15 +7,15 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Reads one of several things by its name.
+ * Converts a name to one of several values.
  *
- * @param <T> the things
+ * @param <T> type of the values
  */
 class NameConverter<T> implements ITypeConverter<T> {
   private final List<T> things;
   private final Function<T, String> name;
 
-  /** Reads by the names that things print as. */
+  /** Creates a converter whose names are the values' texts. */
   NameConverter(T[] things) {
     this(List.of(things), String::valueOf);
   }

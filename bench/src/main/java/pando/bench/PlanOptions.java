@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options that say how much to run, and by how many threads. */
+/** The options for the number of operations and threads. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class PlanOptions {
   private static final int THREADS_MAX = 128;

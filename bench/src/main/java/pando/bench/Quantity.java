@@ -8,8 +8,8 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Reads counts and sizes: digits, with a fraction if it comes out even, and a unit: K, M, G, T for
- * thousands, Ki, Mi, Gi, Ti for 1024s; a B may follow.
+ * Reads counts and sizes: digits, with a fraction if the result is a whole number, and a unit: K,
+ * M, G, T for thousands, Ki, Mi, Gi, Ti for 1024s; a B may follow.
  */
 final class Quantity implements ITypeConverter<Long> {
   private static final Pattern FORM =
@@ -25,7 +25,8 @@ final class Quantity implements ITypeConverter<Long> {
   /**
    * Reads a quantity.
    *
-   * @throws TypeConversionException if it is none, or not a whole number, or above 2^63 - 1
+   * @throws TypeConversionException if the text is no quantity, or its value is not a whole number
+   *     or above 2^63 - 1
    */
   static long parse(String text) {
     Matcher matcher = FORM.matcher(text);

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
-/** Refuses values that an option cannot have. */
+/** Checks the values of options. */
 final class Ranges {
   private Ranges() {}
 
@@ -18,7 +18,7 @@ final class Ranges {
     check(spec, option, value >= least && value <= greatest, value, range);
   }
 
-  /** Checks anything else. */
+  /** Checks any other value. */
   static void check(CommandSpec spec, String option, boolean isLegal, Object value, String legal) {
     if (!isLegal) {
       throw new ParameterException(
@@ -26,7 +26,9 @@ final class Ranges {
     }
   }
 
-  /** Returns what is made of options; where its maker refuses them, so does the command. */
+  /**
+   * Returns what {@code maker} makes of options; its refusal becomes an error of the command line.
+   */
   static <T> T accepted(CommandSpec spec, Supplier<T> maker) {
     try {
       return maker.get();
@@ -35,7 +37,7 @@ final class Ranges {
     }
   }
 
-  /** Returns the only one of values that might be several. */
+  /** Returns the only value of an option that may have several. */
   static <T> T single(CommandSpec spec, String option, List<T> values) {
     if (values.size() != 1) {
       throw new ParameterException(
@@ -44,13 +46,16 @@ final class Ranges {
     return values.getFirst();
   }
 
-  /** Returns values, of which there must be some: a comma alone separates none. */
+  /**
+   * Checks that an option has at least one value (a comma alone gives none), and returns the
+   * values.
+   */
   static <T> List<T> several(CommandSpec spec, String option, List<T> values) {
     check(spec, option, !values.isEmpty(), values, "at least one");
     return values;
   }
 
-  /** Checks that a file, if there is to be one, can be written. */
+  /** Checks that a file, if one is given, can be written. */
   static void checkFile(CommandSpec spec, String option, @Nullable Path file) {
     if (file == null) {
       return;

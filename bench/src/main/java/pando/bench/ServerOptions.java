@@ -8,10 +8,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options that say which servers there are. */
+/** The options for the servers of the cluster. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ServerOptions {
-  /** Compute servers where nothing else is said. */
+  /** Default number of compute servers. */
   static final int COMPUTE_SERVERS = 4;
 
   @Spec(Spec.Target.MIXEE)
@@ -42,7 +42,7 @@ final class ServerOptions {
               + " by the warm-up), but no less than the index needs (default: ${DEFAULT-VALUE}).")
   private List<CacheSize> caches;
 
-  /** Returns the number of compute servers that was asked for, or else the one given. */
+  /** Returns the number of compute servers if the option was given, else {@code otherwise}. */
   int computeServers(int otherwise) {
     if (computeServers == null) {
       return otherwise;
@@ -51,7 +51,7 @@ final class ServerOptions {
     return computeServers;
   }
 
-  /** Returns the number of memory servers that was asked for, or else the one given. */
+  /** Returns the number of memory servers if the option was given, else {@code otherwise}. */
   int memoryServers(int otherwise) {
     if (memoryServers == null) {
       return otherwise;
@@ -60,7 +60,7 @@ final class ServerOptions {
     return memoryServers;
   }
 
-  /** Returns the size of each cache, for who takes one alone. */
+  /** Returns the size of each cache, for a command that takes only one. */
   CacheSize cache() {
     return Ranges.single(spec, "--cache", caches);
   }

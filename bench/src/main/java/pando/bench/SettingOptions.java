@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The settings of the index, and what they come to. */
+/** The option for settings of the index and of the model. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SettingOptions {
   @Spec(Spec.Target.MIXEE)
@@ -40,7 +40,10 @@ final class SettingOptions {
     help.footer(lines.toArray(String[]::new));
   }
 
-  /** Adds the settings of a system, of those that an earlier one has only what differs. */
+  /**
+   * Adds the settings of a system; if an earlier system has the same settings, only the
+   * differences.
+   */
   private static void add(List<String> lines, IndexSystem system) {
     Map<String, String> own = new LinkedHashMap<>(system.documentation());
     String title = system.name() + ": " + system.description();
@@ -58,19 +61,22 @@ final class SettingOptions {
     own.forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
   }
 
-  /** Returns the settings that are no constants of the simulator's model, in their order. */
+  /**
+   * Returns the settings of the index, without constants of the simulator's model, in the given
+   * order.
+   */
   Map<String, String> withoutModel() {
     Map<String, String> others = new LinkedHashMap<>(settings);
     others.keySet().removeIf(ClusterModel::has);
     return others;
   }
 
-  /** Returns the simulator's model, with the constants that are among the settings. */
+  /** Returns the simulator's default model, changed by the constants among the settings. */
   ClusterModel model() {
     return model(ClusterModel.defaults());
   }
 
-  /** Returns a model with the constants that are among the settings. */
+  /** Returns a model, changed by the constants among the settings. */
   ClusterModel model(ClusterModel defaults) {
     ClusterModel model = defaults;
     for (Map.Entry<String, String> setting : settings.entrySet()) {
@@ -81,7 +87,7 @@ final class SettingOptions {
     return model;
   }
 
-  /** Returns the simulator's model, for locks, which have no other settings. */
+  /** Returns the simulator's model for locks; checks that there are no other settings. */
   ClusterModel modelAlone() {
     boolean isAlone = withoutModel().isEmpty();
     Ranges.check(spec, "--set", isAlone, withoutModel(), "locks take constants of the model alone");
@@ -106,10 +112,10 @@ final class SettingOptions {
   /**
    * Returns the settings of an index, checked.
    *
-   * @param defaults of the index
-   * @param cache of each compute server, where no setting says so
-   * @param records of which the cache may be a share
-   * @param some those of the settings that are the index's
+   * @param defaults default options of the index
+   * @param cache size of each compute server's cache, unless a setting has it
+   * @param records number of records of which the cache may be a share
+   * @param some the settings of the index
    */
   IndexOptions index(
       IndexOptions defaults,

@@ -19,9 +19,9 @@ import pando.sim.history.HistoryText;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Runs trials, and tells what they came to. */
+/** Runs trials, and reports their results. */
 final class SimulatedTrials {
-  /** Options that a replay has otherwise, or not at all. */
+  /** Options that are changed or left out in a replay. */
   private static final Set<String> NOT_REPLAYED =
       Set.of("--seed", "--seeds", "--history", "--json");
 
@@ -47,8 +47,8 @@ final class SimulatedTrials {
   /**
    * Runs them.
    *
-   * @param history takes what the clients of the first seed saw, if it is wanted
-   * @param json takes a summary, if it is wanted
+   * @param history file for the history of the first seed, {@code null} for none
+   * @param json file for a summary, {@code null} for none
    * @return the exit code
    */
   int run(@Nullable Path history, @Nullable Path json) throws IOException {

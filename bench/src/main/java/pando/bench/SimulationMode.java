@@ -7,7 +7,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
-/** What is simulated: which options it takes, and what some are where nothing is said. */
+/** The kinds of simulations: the options that each takes, and some of its defaults. */
 enum SimulationMode {
   /** Workloads on an index. */
   WORKLOADS(
@@ -55,7 +55,7 @@ enum SimulationMode {
     return threads;
   }
 
-  /** Refuses options that were given and that would be ignored. */
+  /** Refuses given options that this mode would ignore. */
   void check(CommandSpec spec) {
     List<String> taken = List.of((COMMON + ", " + options).split(", "));
     String ignored =

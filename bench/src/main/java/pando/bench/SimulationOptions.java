@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options that say what a cluster in virtual time is like, and for how long it runs. */
+/** The options for the cluster in virtual time, and for the length of a run. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SimulationOptions {
   private static final int THREADS_MAX = 1_024;

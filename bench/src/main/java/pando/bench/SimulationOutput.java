@@ -10,7 +10,7 @@ import pando.bench.report.SimJson;
 import pando.bench.report.SimTable;
 import pando.bench.simulate.SimResult;
 
-/** Collects results as they come in, in a file if one is asked for, and prints them at the end. */
+/** Collects results, writes each to a file if one was given, and prints all at the end. */
 final class SimulationOutput {
   private final @Nullable Path json;
   private final List<SimResult> results = new ArrayList<>();

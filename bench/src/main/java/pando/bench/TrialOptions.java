@@ -38,15 +38,15 @@ final class TrialOptions {
   @Option(
       names = "--history",
       paramLabel = "FILE",
-      description = "With --seeds 1, writes what every client saw, for pando check.")
+      description = "With --seeds 1, writes the history of all clients, for pando check.")
   private @Nullable Path history;
 
-  /** Returns whether trials are asked for. */
+  /** Returns whether the options ask for trials. */
   boolean areAskedFor() {
     return seeds != null;
   }
 
-  /** Returns the number of seeds, 0 if no trials are asked for. */
+  /** Returns the number of seeds, 0 if the options do not ask for trials. */
   long seeds() {
     if (seeds == null) {
       return 0;
@@ -60,7 +60,9 @@ final class TrialOptions {
     return (int) operations;
   }
 
-  /** Returns where the history of the only seed goes, {@code null} where nobody wants it. */
+  /**
+   * Returns the file for the history of the only seed, {@code null} if the option was not given.
+   */
   @Nullable Path history() {
     if (history != null) {
       Ranges.check(spec, "--history", seeds() == 1, history, "needs --seeds 1");

@@ -1,12 +1,15 @@
 package pando.fabric;
 
 /**
- * How a worker waits. All code that spins, retries or polls waits through this interface, so that the same code runs in real and in virtual time.
+ * How a worker waits. All code that spins, retries or polls waits through this interface, so that
+ * the same code runs in real and in virtual time.
  *
  * <p>An interrupted thread waits as long as another, and stays interrupted.
  */
 public interface Backoff {
-  /** Pauses for attempts below this number spin and keep the processor, except in a virtual thread. */
+  /**
+   * Pauses for attempts below this number spin and keep the processor, except in a virtual thread.
+   */
   int SPINNING_ATTEMPTS = 16;
 
   /**
@@ -17,7 +20,8 @@ public interface Backoff {
   void pause(int attempt);
 
   /**
-   * Waits for another session that needs only some verbs: as {@link #pause}, but with a limit on the length of the pause.
+   * Waits for another session that needs only some verbs: as {@link #pause}, but with a limit on
+   * the length of the pause.
    *
    * @param attempt number of the attempt that failed, from 0
    */

@@ -6,18 +6,28 @@ import java.util.function.BooleanSupplier;
 /**
  * Connects compute servers to memory servers.
  *
- * <p>What every fabric promises, and nothing more: aligned 8-byte accesses are atomic; a READ or WRITE is atomic only per {@link Capabilities#atomicityBytes()}, and its parts take effect in no fixed order; verbs of one worker to one memory server take effect in posting order; verbs to different memory servers are not ordered. A READ returns no effect of a WRITE or an atomic posted behind it, or of what that verb made possible, even if the READ's answer is lost and it is served again. A network card needs a fence for this: it sends such a verb only when the READs before it are answered, which costs a round trip within the list.
+ * <p>What every fabric promises, and nothing more: aligned 8-byte accesses are atomic; a READ or
+ * WRITE is atomic only per {@link Capabilities#atomicityBytes()}, and its parts take effect in no
+ * fixed order; verbs of one worker to one memory server take effect in posting order; verbs to
+ * different memory servers are not ordered. A READ returns no effect of a WRITE or an atomic posted
+ * behind it, or of what that verb made possible, even if the READ's answer is lost and it is served
+ * again. A network card needs a fence for this: it sends such a verb only when the READs before it
+ * are answered, which costs a round trip within the list.
  *
  * <p>Thread-safe. Closing a fabric that workers still use makes their next verb throw {@link
  * IllegalStateException}.
  */
 public interface Fabric extends AutoCloseable {
   /**
-   * Bytes at the start of every memory server's DRAM that belong to no chunk. Zero at first; an index keeps its well-known words there (root pointer, partition table).
+   * Bytes at the start of every memory server's DRAM that belong to no chunk. Zero at first; an
+   * index keeps its well-known words there (root pointer, partition table).
    */
   int CATALOGUE_BYTES = 16 << 10;
 
-  /** Bits of the name of a process: the process id in the upper half, a distinguishing number in the lower. */
+  /**
+   * Bits of the name of a process: the process id in the upper half, a distinguishing number in the
+   * lower.
+   */
   int PROCESS_BITS = 44;
 
   /** Returns a short name, such as {@code local} or {@code shm}. */
@@ -40,14 +50,19 @@ public interface Fabric extends AutoCloseable {
   RegisteredMemory register(long bytes);
 
   /**
-   * Opens a worker for one thread. @param memory the local memory of all its verbs
+   * Opens a worker for one thread.
+   *
+   * @param memory the local memory of all its verbs
    */
   Worker worker(RegisteredMemory memory);
 
   /**
    * Makes a background task; it rests until it is woken.
- *
- * <p>A step uses its own workers of this fabric, and waits only through them. It should not throw: an exception ends the task, and {@link BackgroundTask#close} throws it again; on a simulated fabric it ends the run. Closing the fabric ends the task, too, but does not wait for its step.
+   *
+   * <p>A step uses its own workers of this fabric, and waits only through them. It should not
+   * throw: an exception ends the task, and {@link BackgroundTask#close} throws it again; on a
+   * simulated fabric it ends the run. Closing the fabric ends the task, too, but does not wait for
+   * its step.
    *
    * @param name of the thread that takes the steps
    * @param step does some work, and returns whether there may be more
@@ -55,7 +70,9 @@ public interface Fabric extends AutoCloseable {
   BackgroundTask background(String name, BooleanSupplier step);
 
   /**
-   * Returns a name of this process that differs from those of all others at the memory servers: {@value #PROCESS_BITS} bits, not 0. It names, for example, the holder of a lock in the pool, whose process may die. The upper 22 bits are the process id.
+   * Returns a name of this process that differs from those of all others at the memory servers:
+   * {@value #PROCESS_BITS} bits, not 0. It names, for example, the holder of a lock in the pool,
+   * whose process may die. The upper 22 bits are the process id.
    */
   long process();
 

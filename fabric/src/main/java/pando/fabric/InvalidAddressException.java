@@ -1,7 +1,8 @@
 package pando.fabric;
 
 /**
- * A verb named bytes outside the pool. Addresses read from the pool are checked before they are used, so the cause is a damaged node or a bug.
+ * A verb named bytes outside the pool. Addresses read from the pool are checked before they are
+ * used, so the cause is a damaged node or a bug.
  */
 public final class InvalidAddressException extends PandoException {
   private static final long serialVersionUID = 1L;

@@ -1,7 +1,8 @@
 package pando.fabric;
 
 /**
- * The memory pool has no room for another node. The operation had no effect, and all entries stay readable: remove entries, or use more memory servers, and try again.
+ * The memory pool has no room for another node. The operation had no effect, and all entries stay
+ * readable: remove entries, or use more memory servers, and try again.
  */
 public final class PoolFullException extends PandoException {
   private static final long serialVersionUID = 1L;

@@ -1,7 +1,9 @@
 package pando.fabric;
 
 /**
- * An operation failed, and may have taken effect, may take effect later, or never: read the key before repeating the operation. Also thrown for a CALL that a memory server took and did not answer in time.
+ * An operation failed, and may have taken effect, may take effect later, or never: read the key
+ * before repeating the operation. Also thrown for a CALL that a memory server took and did not
+ * answer in time.
  */
 public final class UnknownOutcomeException extends PandoException {
   private static final long serialVersionUID = 1L;

@@ -1,9 +1,11 @@
 package pando.fabric;
 
 /**
- * Counts of the verbs that one worker, or several together, have issued: exact, and independent of the machine.
+ * Counts of the verbs that one worker, or several together, have issued: exact, and independent of
+ * the machine.
  *
- * <p>Only the owning worker writes them, without contention; other threads read recent values, not a snapshot.
+ * <p>Only the owning worker writes them, without contention; other threads read recent values, not
+ * a snapshot.
  */
 public final class VerbCounters {
   /** One-sided READs. */

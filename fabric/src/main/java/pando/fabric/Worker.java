@@ -6,8 +6,11 @@ import java.util.random.RandomGenerator;
 /**
  * Issues verbs for one thread, in blocking style: each call returns when its effect is complete.
  *
- * <p>Remote bytes are named by {@linkplain GlobalAddress global addresses}, local bytes by offsets in the worker's {@linkplain #memory() registered memory}; no verb allocates. Lengths are in bytes. Remote bytes outside their region throw {@link InvalidAddressException}; local bytes outside the registered memory throw {@link IndexOutOfBoundsException}; a dead memory server throws {@link
- * MemoryServerLostException}. Atomics need addresses aligned to their width.
+ * <p>Remote bytes are named by {@linkplain GlobalAddress global addresses}, local bytes by offsets
+ * in the worker's {@linkplain #memory() registered memory}; no verb allocates. Lengths are in
+ * bytes. Remote bytes outside their region throw {@link InvalidAddressException}; local bytes
+ * outside the registered memory throw {@link IndexOutOfBoundsException}; a dead memory server
+ * throws {@link MemoryServerLostException}. Atomics need addresses aligned to their width.
  *
  * <p>Not thread-safe: one worker, one thread.
  */
@@ -66,7 +69,8 @@ public interface Worker extends AutoCloseable {
 
   /**
    * Doorbell list: posts verbs to one memory server at once; they take effect in order, in one
-   * round trip. A WRITE or an atomic behind a READ takes effect after the READ is answered, which may take a card a further round trip.
+   * round trip. A WRITE or an atomic behind a READ takes effect after the READ is answered, which
+   * may take a card a further round trip.
    *
    * @throws IllegalArgumentException if the list names more than one memory server
    */

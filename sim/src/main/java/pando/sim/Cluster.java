@@ -67,10 +67,10 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Builds a cluster at time 0, whose pool starts with what this one's holds and goes its own way.
-   * This cluster must rest from now on, and live as long.
+   * Builds a cluster at time 0 with an independent pool that starts with the contents of this
+   * one's. This cluster must not run any more, and must not be closed before the fork.
    *
-   * @param other may differ in all but the pool's memory
+   * @param other options of the fork; only the pool's memory must be the same
    */
   public Cluster fork(ClusterOptions other) {
     PoolOptions own = options.pool();
@@ -83,7 +83,7 @@ public final class Cluster implements AutoCloseable {
     return new Cluster(other, pool.fork());
   }
 
-  /** Returns the pool as a compute server sees it. */
+  /** Returns the pool as one compute server's fabric. */
   public Fabric fabric(int computeServer) {
     return fabrics.get(computeServer);
   }
@@ -103,9 +103,10 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Adds a client to the core, which starts now.
+     * Adds a client to the core; it starts now.
      *
-     * @param body what it does; ends the run where it throws, but for a crash of its server
+     * @param body code of the client; an exception ends the run, except the crash of its compute
+     *     server
      */
     public void spawn(String name, Runnable body) {
       simulation.spawn(name, resource, host::checkUp, () -> run(body));
@@ -121,11 +122,11 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Runs all clients until they have ended and all background tasks rest. Faults strike meanwhile.
-   * May be called again with further clients, unless it threw: time goes on.
+   * Runs until all clients have ended and all background tasks rest. Faults may strike. May be
+   * called again with further clients, unless it threw; time continues.
    *
    * @param nanosMax virtual time at which the run counts as stuck
-   * @param eventsMax events from time 0 after which it does
+   * @param eventsMax number of events from time 0 after which the run counts as stuck
    * @throws StuckException with the stack of every client
    */
   public void run(long nanosMax, long eventsMax) {
@@ -137,35 +138,35 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
-  /** As {@link #run}, but no fault strikes; those that struck before last as long as they do. */
+  /** As {@link #run}, but no new fault strikes; earlier faults last as long as they would. */
   public void runWithoutFaults(long nanosMax, long eventsMax) {
     simulation.run(nanosMax * Simulation.NANO, eventsMax);
   }
 
   /**
-   * Has background tasks that were woken outside of a run take their steps at once, in no time: for
-   * a warm-up.
+   * Makes background tasks that were woken outside of a run take their steps at once, in no virtual
+   * time: for a warm-up.
    */
   public void catchUp() {
     fabrics.forEach(SimFabric::catchUp);
   }
 
-  /** Has the running client use its core for an operation, as the model says. */
+  /** Makes the running client use its core for the processor time of an operation in the model. */
   public void chargeOperation() {
     client().charge(options.model().picos(ClusterModel.Constant.OPERATION_NANOS));
   }
 
-  /** Has the running client wait until the time that it charged so far has passed. */
+  /** Makes the running client wait until the processor time that it has charged is over. */
   public void settle() {
     client().waitUntil(client().now());
   }
 
-  /** Has the running client wait. */
+  /** Makes the running client wait. */
   public void sleepNanos(long nanos) {
     client().waitUntil(client().now() + nanos * Simulation.NANO);
   }
 
-  /** Returns the round trips that the running client made so far. */
+  /** Returns the number of round trips that the running client has made. */
   public long roundTrips() {
     return client().roundTrips();
   }
@@ -189,7 +190,7 @@ public final class Cluster implements AutoCloseable {
     return hosts.get(computeServer).isCrashed();
   }
 
-  /** Returns the number of events so far. May be asked from any thread. */
+  /** Returns the number of events so far. May be called from any thread. */
   public long events() {
     return simulation.events();
   }
@@ -199,7 +200,7 @@ public final class Cluster implements AutoCloseable {
     return simulation.hash();
   }
 
-  /** Returns the stacks of all clients. May be asked from any thread. */
+  /** Returns the stacks of all clients. May be called from any thread. */
   public String stacks() {
     return simulation.stacks();
   }
@@ -209,7 +210,7 @@ public final class Cluster implements AutoCloseable {
     return faults.counts();
   }
 
-  /** Returns how busy everything was so far. */
+  /** Returns the utilization of cards and processors so far. */
   public Utilization utilization() {
     return network.utilization();
   }

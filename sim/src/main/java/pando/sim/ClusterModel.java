@@ -10,16 +10,19 @@ import org.jspecify.annotations.Nullable;
 import pando.sim.time.Simulation;
 
 /**
- * What things cost in a cluster, in virtual time. The defaults are those of 100 Gbit/s cards of the
- * ConnectX-5 class on PCIe 3, as the papers used; docs/simulator.md tells where each comes from.
- * Immutable; {@link #documentation()} lists every constant by the name that {@link #with} takes.
+ * The costs of operations in a cluster, in virtual time. The defaults are those of 100 Gbit/s cards
+ * of the ConnectX-5 class on PCIe 3, as the papers used; docs/simulator.md gives the source of
+ * each. Immutable; {@link #documentation()} lists every constant by the name that {@link #with}
+ * takes.
  */
 public final class ClusterModel {
   private static final ClusterModel DEFAULTS = new ClusterModel(initial());
 
   private final Map<Constant, Double> values;
 
-  /** Each constant: its default, its range, and what it means. Its name has its unit. */
+  /**
+   * The constants: each with its default, its range and its meaning. The name contains the unit.
+   */
   public enum Constant {
     POST_NANOS(150, "processor time to build a work request and ring the doorbell"),
     POST_NEXT_NANOS(30, "processor time for each further request of a list"),
@@ -117,7 +120,7 @@ public final class ClusterModel {
     return find(name) != null;
   }
 
-  /** Returns what each constant means, by name, with its default. */
+  /** Returns a description of each constant by name, with its default. */
   public static Map<String, String> documentation() {
     Map<String, String> documentation = new LinkedHashMap<>();
     for (Constant constant : Constant.values()) {
@@ -131,7 +134,7 @@ public final class ClusterModel {
    * Returns this model with another value of one constant.
    *
    * @param name of the constant, such as {@code wire-nanos}
-   * @throws IllegalArgumentException if there is no such constant, or the value is not for it
+   * @throws IllegalArgumentException if no constant has this name, or the value is out of its range
    */
   public ClusterModel with(String name, double value) {
     Constant constant = find(name);
@@ -149,7 +152,7 @@ public final class ClusterModel {
     return new ClusterModel(changed);
   }
 
-  /** Returns the value of a constant, in the unit that its name has. */
+  /** Returns the value of a constant, in the unit in its name. */
   public double value(Constant constant) {
     return values.getOrDefault(constant, Double.NaN);
   }

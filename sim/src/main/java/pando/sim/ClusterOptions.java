@@ -13,10 +13,10 @@ import pando.sim.fault.Fault;
  * @param computeServers 1 to {@link #COMPUTE_SERVERS_MAX}
  * @param pool memory servers, their memory, processor threads and handlers
  * @param sharedCards whether compute server i and memory server i share a network card
- * @param model what things cost
- * @param faults what may go wrong
+ * @param model costs in virtual time
+ * @param faults that may strike
  * @param yieldShare share, 0 to 1, of the transitions of a local lock or cache at which a client
- *     gives way to others
+ *     yields to others
  * @param seed start of all randomness
  */
 public record ClusterOptions(
@@ -28,7 +28,7 @@ public record ClusterOptions(
     double yieldShare,
     long seed) {
 
-  /** Compute servers that a cluster can have. */
+  /** Maximum number of compute servers of a cluster. */
   public static final int COMPUTE_SERVERS_MAX = 64;
 
   private static final ClusterOptions DEFAULTS =
@@ -106,7 +106,7 @@ public record ClusterOptions(
     return new ClusterOptions(computeServers, pool, sharedCards, model, other, yieldShare, seed);
   }
 
-  /** Returns these options with another share of transitions that give way. */
+  /** Returns these options with another share of transitions at which a client yields. */
   public ClusterOptions withYieldShare(double share) {
     return new ClusterOptions(computeServers, pool, sharedCards, model, faults, share, seed);
   }

@@ -1,8 +1,8 @@
 package pando.sim;
 
 /**
- * Ends a client whose compute server crashed. Thrown by every verb and every wait from then on; for
- * the client's outermost code to catch, as nothing on a crashed machine runs.
+ * Ends a client whose compute server crashed. Thrown by every verb and every wait from then on.
+ * Only the client's outermost code should catch it, as no code runs on a crashed machine.
  */
 public final class ComputeServerCrash extends Error {
   private static final long serialVersionUID = 1L;

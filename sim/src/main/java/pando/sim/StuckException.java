@@ -1,6 +1,6 @@
 package pando.sim;
 
-/** A simulation that does not go on: the text has the stack of every client. */
+/** A simulation makes no progress; the message has the stack of every client. */
 public final class StuckException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -3,7 +3,7 @@ package pando.sim;
 import java.util.List;
 
 /**
- * How busy things were, as shares of the time: 0 to 1, or to the number of threads.
+ * Busy shares of the time: 0 to 1 for cards, 0 to the number of threads for processors.
  *
  * @param computeOut each compute server's card, sending
  * @param computeIn each compute server's card, receiving

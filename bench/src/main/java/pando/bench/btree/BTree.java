@@ -7,11 +7,11 @@ import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Words;
 
 /**
- * The nodes of a B+-tree, told by their offset in one segment, and their locks. The root stays at
- * offset 0 for good; no node is ever given back.
+ * The nodes of a B+-tree, named by their offsets in one segment, and their locks. The root is
+ * always at offset 0; no node is ever freed.
  *
- * <p>Thread-safe by optimistic lock coupling: readers never write, and begin anew where a version
- * has changed; writers lock the node they change, and its parent where they split it.
+ * <p>Thread-safe by optimistic lock coupling: readers never write, and restart if a version has
+ * changed; writers lock the node that they change, and its parent for a split.
  */
 final class BTree implements AutoCloseable {
   static final long ROOT = 0;
@@ -23,7 +23,7 @@ final class BTree implements AutoCloseable {
   /**
    * Creates an empty tree.
    *
-   * @param bytes that nodes can take; those that none needs cost nothing
+   * @param bytes maximum size of all nodes; unused bytes cost nothing
    */
   BTree(long bytes) {
     nodes = NativeMemory.allocate(bytes);
@@ -48,7 +48,7 @@ final class BTree implements AutoCloseable {
     return node;
   }
 
-  /** Returns the version of a node that no writer holds, waiting for one that does. */
+  /** Waits until no writer holds a node, and returns its version. */
   long version(long node) {
     for (; ; ) {
       long version = Words.getAcquire(memory, node + Node.VERSION_OFFSET);
@@ -59,7 +59,7 @@ final class BTree implements AutoCloseable {
     }
   }
 
-  /** Returns whether everything read of a node since it had this version is one state of it. */
+  /** Returns whether a node still has this version, so that all reads since then saw one state. */
   boolean isCurrent(long node, long version) {
     // Keeps the reads of the node before the one of its version.
     VarHandle.loadLoadFence();
@@ -78,7 +78,7 @@ final class BTree implements AutoCloseable {
   }
 
   /**
-   * Splits a full node, unless someone was faster.
+   * Splits a full node, unless it or its parent has changed.
    *
    * @param parent not full; ignored for the root
    */

@@ -17,7 +17,7 @@ final class BTreeAccess implements Access {
   private final long[] keys = new long[Node.LEAF_CAPACITY];
   private final long[] values = new long[Node.LEAF_CAPACITY];
 
-  /** Where the last descent ended, and the version that the leaf had. */
+  /** The leaf at which the last descent ended, and its version at that time. */
   private long leaf;
 
   private long version;
@@ -125,7 +125,10 @@ final class BTreeAccess implements Access {
     Node.setCount(memory, leaf, count + 1);
   }
 
-  /** Looks for a key in the leaf, to be validated; keeps its value. Returns -1 where it is not. */
+  /**
+   * Searches the leaf for a key and keeps its value; returns -1 if the key is absent. The caller
+   * must validate the leaf.
+   */
   private int find(long key) {
     int count = Node.count(memory, leaf);
     int index = Node.lowerBound(memory, leaf, count, key);
@@ -146,7 +149,7 @@ final class BTreeAccess implements Access {
   /**
    * Goes down to the leaf that a key belongs to, and may split a full node on the way.
    *
-   * @return whether it got there; the leaf is not full then, if splitting
+   * @return whether the descent reached the leaf; if splitting, the leaf is then not full
    */
   private boolean tryDescend(long key, boolean splitting) {
     long parent = BTree.ROOT;
@@ -165,7 +168,8 @@ final class BTreeAccess implements Access {
       }
       int index = Node.upperBound(memory, node, Node.count(memory, node), key);
       long child = Node.child(memory, node, index);
-      // First that the child is one; then that it was still this key's when its version was read.
+      // First check that the child pointer is valid; then that the child still covered the key when
+      // its version was read.
       if (!tree.isCurrent(node, nodeVersion)) {
         return false;
       }
@@ -183,7 +187,10 @@ final class BTreeAccess implements Access {
     }
   }
 
-  /** Copies the leaf's entries and link, to be validated; returns the number of entries. */
+  /**
+   * Copies the leaf's entries and link; returns the number of entries. The caller must validate the
+   * leaf.
+   */
   private int copyLeaf() {
     // A leaf root that is becoming an inner node may show more.
     int count = Math.min(Node.count(memory, leaf), Node.LEAF_CAPACITY);

@@ -46,7 +46,10 @@ final class BTreeLoader {
     Node.setCount(memory, leaf, count + 1);
   }
 
-  /** Hangs a new node of the level below, whose keys begin at {@code key}, beside the one left. */
+  /**
+   * Adds a node of the level below, whose keys start at {@code key}, to the right of the node
+   * {@code left}.
+   */
   private void addNode(int level, long key, long left, long right) {
     if (level == open.size()) {
       open.add(newInner(level, left));

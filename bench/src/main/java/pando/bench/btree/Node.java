@@ -109,10 +109,10 @@ final class Node {
   }
 
   /**
-   * Loads a word of each of a node's cache lines, so that the lines come at the same time, and not
-   * one after the other as a search asks for them.
+   * Loads a word of each of a node's cache lines, so that the lines are loaded in parallel, and not
+   * one after the other as by a search.
    *
-   * @return their sum, which says nothing
+   * @return their sum, which has no meaning
    */
   static long touch(MemorySegment memory, long node) {
     long sum = 0;
@@ -144,7 +144,7 @@ final class Node {
     return base;
   }
 
-  /** Makes room for one more key, or leaf value, or child at an index. */
+  /** Shifts keys, values or children from an index on by one, to make room there. */
   static void shift(MemorySegment memory, long array, int index, int count, int width) {
     long from = array + (long) index * width;
     MemorySegment.copy(memory, from, memory, from + width, (long) (count - index) * width);

@@ -1,6 +1,5 @@
 /**
- * The yardstick: a plain B+-tree in one stretch of off-heap memory, with optimistic lock coupling,
- * and without fabric, cache or partitions. What an index over a fabric costs on top is the distance
- * to this.
+ * The baseline: a plain B+-tree in one range of off-heap memory, with optimistic lock coupling, and
+ * without fabric, cache or partitions. The difference to it is what an index over a fabric costs.
  */
 package pando.bench.btree;

@@ -56,12 +56,12 @@ final class ComputeProcess implements AutoCloseable {
     return new Audit(answers.readLong(), answers.readLong());
   }
 
-  /** Waits for a number of bytes, of which an answer may have several. */
+  /** Waits for the next number of bytes of an answer, which may have several. */
   long nextBytes() throws IOException {
     return answers.readLong();
   }
 
-  /** Asks the process to write back and end, unless it has ended already. */
+  /** Asks the process to write its caches back and end, unless it has ended already. */
   @Override
   public void close() {
     try {

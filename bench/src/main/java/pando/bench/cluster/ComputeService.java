@@ -58,18 +58,18 @@ public final class ComputeService implements AutoCloseable {
     fabric = ShmFabric.attach(memoryServers, plan.seed() + process);
   }
 
-  /** Serves until the parent asks to end, or has gone. */
+  /** Serves until the parent sends the request to end, or has ended. */
   public void run() throws IOException {
     try {
       for (Request request = next(); request != Request.END; request = next()) {
         serve(request);
       }
     } catch (EOFException parentHasGone) {
-      // Nobody is left to tell.
+      // The parent has ended, so there is no one to answer.
     }
   }
 
-  /** Writes back what is cached and lets go of the memory servers. */
+  /** Writes dirty nodes back and disconnects from the memory servers. */
   @Override
   public void close() {
     if (testbed == null) {
@@ -150,7 +150,7 @@ public final class ComputeService implements AutoCloseable {
     return options.computeServers() * (process + 1) / processes - firstServer();
   }
 
-  /** Tells the parent that this process is warm, and waits until it says that all are. */
+  /** Answers the parent that this process is warm, and waits for the request to start measuring. */
   private void awaitGo() {
     try {
       answers.writeBoolean(true);

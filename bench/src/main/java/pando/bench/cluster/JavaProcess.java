@@ -12,7 +12,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import pando.bench.Main;
 
-/** Another process of this program, started as this one was. Ends with this one at the latest. */
+/**
+ * Another process of this program, started with the same JVM and options. It ends when this process
+ * ends, at the latest.
+ */
 public final class JavaProcess implements AutoCloseable {
   private static final long END_SECONDS_MAX = 30;
 
@@ -68,7 +71,7 @@ public final class JavaProcess implements AutoCloseable {
     }
   }
 
-  /** Has something done when the process ends. */
+  /** Runs an action when the process ends. */
   void onEnd(Runnable action) {
     CompletableFuture<Void> _ = process.onExit().thenRun(action);
   }

@@ -1,6 +1,6 @@
 package pando.bench.cluster;
 
-/** What the parent asks of a compute process, one at a time. */
+/** The requests of the parent to a compute process, one at a time. */
 enum Request {
   /** Create the index and load it. */
   LOAD,
@@ -8,11 +8,11 @@ enum Request {
   JOIN,
   /** Run a workload, whose name follows: warm up, answer, wait for {@link #GO}, measure. */
   RUN,
-  /** Begin what is measured. */
+  /** Start the measured part. */
   GO,
-  /** Read all of the own part once more. */
+  /** Read all entries of the process's own part again. */
   AUDIT,
-  /** Tell the bytes that nodes take, and those in caches. */
+  /** Answer with the bytes of nodes in the pool, and those in caches. */
   BYTES,
   /** Write back and end. */
   END

@@ -10,7 +10,10 @@ import pando.bench.run.Measurement;
 import pando.bench.run.Testbed;
 import pando.bench.workload.Workload;
 
-/** Memory servers and compute servers in processes of their own, told what to do from here. */
+/**
+ * A testbed whose memory servers and compute servers are separate processes, which this one
+ * controls.
+ */
 public final class ShmTestbed implements Testbed {
   private final List<JavaProcess> processes = new CopyOnWriteArrayList<>();
   private final List<ComputeProcess> computeProcesses = new ArrayList<>();
@@ -121,7 +124,9 @@ public final class ShmTestbed implements Testbed {
     return process;
   }
 
-  /** Ends all processes when one has ended by itself: whoever waits for another need not. */
+  /**
+   * Ends all processes when one has ended unexpectedly, so that no process waits for it in vain.
+   */
   private void onEnd(JavaProcess ended) {
     if (!closing) {
       closing = true;

@@ -1,5 +1,5 @@
 /**
  * A run over several processes of this machine: memory servers and compute servers that share
- * memory, and the parent that starts them, tells them what to do and adds up what they measured.
+ * memory, and the parent that starts them, sends them requests and adds up their measurements.
  */
 package pando.bench.cluster;

@@ -7,11 +7,10 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bar on the terminal's last line for what takes long; nothing where there is no terminal.
- * Thread-safe.
+ * A progress bar on the terminal's last line; prints nothing if there is no terminal. Thread-safe.
  */
 public final class Progress implements AutoCloseable {
-  /** Below this, work ends before a bar could be read. */
+  /** Tasks with fewer steps show no bar, as they end too soon. */
   private static final long STEPS_MIN = 500_000;
 
   private static final long SEEDS_MIN = 20;
@@ -57,7 +56,7 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  // Null all the same, where the JDK's plain console is in use.
+  // The console is null nevertheless with the JDK's plain console.
   @SuppressWarnings("SystemConsoleNull")
   private static boolean isTerminal() {
     Console console = System.console();

@@ -1,2 +1,2 @@
-/** What stands on a terminal: numbers, tables, and progress while something lasts. */
+/** Output on a terminal: numbers, tables and progress bars. */
 package pando.bench.console;

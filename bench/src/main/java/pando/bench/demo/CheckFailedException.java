@@ -1,6 +1,6 @@
 package pando.bench.demo;
 
-/** The index gave another answer than an ordinary map. Always a bug. */
+/** The index returned another answer than an ordinary map. Always a bug. */
 public final class CheckFailedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -9,7 +9,7 @@ import pando.index.Session;
 final class Checks {
   private long passed;
 
-  /** Returns the number of answers found right. */
+  /** Returns the number of right answers. */
   long passed() {
     return passed;
   }

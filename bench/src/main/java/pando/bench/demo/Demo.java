@@ -38,7 +38,7 @@ public final class Demo {
    * Prepares the demo.
    *
    * @param ranges {@link Location}s by first address; changed like the index
-   * @param out told what happens
+   * @param out receives the output
    */
   public Demo(NavigableMap<Long, Long> ranges, PrintWriter out) {
     this(ranges, LOOKUPS, out);
@@ -51,7 +51,7 @@ public final class Demo {
   }
 
   /**
-   * Loads the ranges and answers for one address.
+   * Loads the ranges and looks up one address.
    *
    * @throws CheckFailedException if the answer was wrong
    */

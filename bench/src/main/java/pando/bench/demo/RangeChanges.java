@@ -9,7 +9,9 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import pando.index.Session;
 
-/** Changes an index and an ordinary map alike, and checks that both answer the same. */
+/**
+ * Makes the same changes to an index and to an ordinary map, and checks that both return the same.
+ */
 final class RangeChanges {
   private final Session session;
   private final NavigableMap<Long, Long> ranges;
@@ -48,7 +50,7 @@ final class RangeChanges {
     }
   }
 
-  /** Removes ranges, and asks for them and for what is beside them. */
+  /** Removes ranges, and looks up them and their neighbours. */
   void remove(List<Map.Entry<Long, Long>> chosen) {
     for (Map.Entry<Long, Long> range : chosen) {
       long first = range.getKey();

@@ -15,8 +15,8 @@ import pando.index.IndexSystem;
 import pando.index.Systems;
 
 /**
- * All systems side by side, which no paper has: the same operations on the same testbed, each after
- * as many of them as half of the records.
+ * All systems compared, which no paper does: the same operations on the same testbed, each run
+ * after a warm-up of half as many operations as there are records.
  */
 final class AllSystems implements Figure {
   private static final List<Workload> WORKLOADS =

@@ -10,7 +10,8 @@ import pando.index.deft.DeftOptions;
 import pando.index.deft.Validation;
 
 /**
- * DEFT's techniques, one after the other: with a cache all but the last, which is for inner nodes.
+ * DEFT's techniques, added one by one. The last, which is for inner nodes, is measured without a
+ * cache.
  */
 final class DeftAblation implements Figure {
   private static final Load A = new Load(Workload.WRITE_INTENSIVE, Distribution.ZIPFIAN);
@@ -36,7 +37,7 @@ final class DeftAblation implements Figure {
     return lines;
   }
 
-  /** The techniques of leaves and locks, one after the other. */
+  /** The techniques of leaves and locks, added one by one. */
   private static void addSteps(List<FigureLine> lines, Lab lab) {
     DeftOptions checked =
         DeftOptions.defaults()
@@ -57,7 +58,7 @@ final class DeftAblation implements Figure {
     lines.add(new FigureLine("A, + hash leaves", "x", 2.1, hashed.over(locked, A)));
   }
 
-  /** DEFT as it is, and with other ways to tell a torn READ. */
+  /** DEFT itself, and with other ways to detect torn READs. */
   private static void addValidations(List<FigureLine> lines, Lab lab) {
     List<Load> both = List.of(A, C);
     Results deft = lab.run(DeftOptions.defaults(), both);
@@ -82,7 +83,7 @@ final class DeftAblation implements Figure {
         new FigureLine(name + ", DEFT over checksums", "x", NOT_GIVEN, deft.over(checksums, load)));
   }
 
-  /** Segments of inner nodes, where these are read each time. */
+  /** Segments of inner nodes, without a cache, so that inner nodes are read by each operation. */
   private static void addSegments(List<FigureLine> lines, Lab lab) {
     DeftOptions uncached = DeftOptions.defaults().withCaching(false);
     Results whole = lab.run(uncached.withSegments(false), List.of(C));

@@ -11,7 +11,10 @@ import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
 import pando.index.sherman.ShermanOptions;
 
-/** DEFT beside DEX and P-Sherman, which no paper has: the testbed of DEX's, and equal caches. */
+/**
+ * DEFT compared with DEX and P-Sherman, which no paper does: on the testbed of DEX's paper, with
+ * equal caches.
+ */
 final class DeftDex implements Figure {
   private static final List<Workload> WORKLOADS =
       List.of(

@@ -24,7 +24,7 @@ final class Dex6 implements Figure {
           new Bars(Workload.WRITE_INTENSIVE, Distribution.UNIFORM, NOT_GIVEN, 1),
           new Bars(Workload.SCAN_INTENSIVE, Distribution.UNIFORM, NOT_GIVEN, 1));
 
-  /** What the paper has of one load. */
+  /** The paper's numbers for one load. */
   private record Bars(Load load, double overSherman, double overPartitioned) {
     Bars(Workload workload, Distribution distribution, double overSherman, double overPartitioned) {
       this(new Load(workload, distribution), overSherman, overPartitioned);

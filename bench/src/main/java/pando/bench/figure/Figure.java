@@ -4,7 +4,7 @@ import java.util.List;
 
 /** A figure or table of a paper. */
 public interface Figure {
-  /** Returns all that there are. */
+  /** Returns all figures. */
   static List<Figure> all() {
     return List.of(
         new Sherman10(),
@@ -25,7 +25,7 @@ public interface Figure {
   /** Returns the name on the command line, such as {@code sherman-10}. */
   String name();
 
-  /** Returns what it is, in a line. */
+  /** Returns a title of one line. */
   String title();
 
   /**

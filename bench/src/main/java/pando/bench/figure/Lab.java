@@ -39,36 +39,44 @@ record Lab(
   /** Share of the records that each compute server caches. */
   private static final double CACHE = 0.08;
 
-  /** Operations that fill a cache of whole inner nodes, or of models. */
+  /** Number of operations that fill a cache of inner nodes or models. */
   private static final long INNER_WARMUP = 2_000_000;
 
-  /** A scan touches several leaves, and takes as much longer. */
+  /** Leaves that a scan reads; it takes longer by this factor. */
   private static final int SCAN_LEAVES = 4;
 
-  /** Returns that of Sherman's paper, where an operation takes as long as it did there. */
+  /**
+   * Returns the testbed of Sherman's paper, with the processor time that an operation took there.
+   */
   static Lab ofSherman(long records, long seed) {
     return new Lab(8, 8, true, 22, 0.8, index -> IndexPlan.modelOf(system(index)), records, seed);
   }
 
-  /** Returns that of DEX's paper, where an operation takes as long in every index. */
+  /**
+   * Returns the testbed of DEX's paper, with the same processor time of an operation for every
+   * index.
+   */
   static Lab ofDex(long records, long seed) {
     return new Lab(4, 4, true, 36, 0.7, index -> ClusterModel.defaults(), records, seed);
   }
 
-  /** Returns that of DEFT's paper, where an operation takes as long in every index. */
+  /**
+   * Returns the testbed of DEFT's paper, with the same processor time of an operation for every
+   * index.
+   */
   static Lab ofDeft(long records, long seed) {
     return new Lab(10, 2, true, 30, 0.7, index -> ClusterModel.defaults(), records, seed);
   }
 
   /**
-   * Returns one as ROLEX's paper has it, as many clients as DEX's paper has on each server, where
-   * an operation takes as long in every index.
+   * Returns a testbed as in ROLEX's paper, with as many clients per server as in DEX's paper, and
+   * the same processor time of an operation for every index.
    */
   static Lab ofRolex(long records, long seed) {
     return new Lab(3, 3, false, 36, 0.7, index -> ClusterModel.defaults(), records, seed);
   }
 
-  /** Runs loads on one index, those that begin with the same records on the same tree. */
+  /** Runs loads on one index; loads that start with the same records share one loaded tree. */
   Results run(IndexOptions index, List<Load> loads) {
     IndexOptions options =
         index
@@ -82,7 +90,7 @@ record Lab(
     return new Results(results);
   }
 
-  /** What a load begins with. */
+  /** The records that a load starts with. */
   private record Start(KeySet keys, boolean isEmpty) {
     static Start of(Load load) {
       return new Start(load.keys(), load.fromEmpty());

@@ -23,12 +23,12 @@ record Load(
     int coroutines,
     long warmup,
     long nanos) {
-  /** Stands for what a lab has where a load does not say it. */
+  /** Stands for the value of the lab, if a load does not set its own. */
   static final int OF_LAB = -1;
 
   private static final long NANOS_PER_MILLI = 1_000_000;
 
-  /** One client a thread, for as long as it takes where locks do not collapse. */
+  /** A load with one client per thread, for the time that suffices if locks do not collapse. */
   Load(Workload workload, Distribution distribution) {
     this(workload, distribution, KeySet.UNIFORM, false, OF_LAB, 1, OF_LAB, 4 * NANOS_PER_MILLI);
   }
@@ -37,7 +37,7 @@ record Load(
     return new Load(workload, distribution, others, fromEmpty, threads, coroutines, warmup, nanos);
   }
 
-  /** On an empty index, without a warm-up. */
+  /** Returns this load on an empty index, without a warm-up. */
   Load fromNothing() {
     return new Load(workload, distribution, keys, true, threads, coroutines, 0, nanos);
   }

@@ -6,7 +6,7 @@ import pando.bench.run.Measurement;
 import pando.bench.simulate.SimResult;
 import pando.bench.simulate.Windows;
 
-/** What one index came to in a lab. */
+/** The results of one index in a lab. */
 final class Results {
   private final Map<Load, SimResult> results;
 
@@ -19,7 +19,7 @@ final class Results {
     return measurement(load).throughput / 1e6;
   }
 
-  /** Returns how many times another's throughput this one's is. */
+  /** Returns the ratio of this throughput to another's. */
   double over(Results other, Load load) {
     return measurement(load).throughput / other.measurement(load).throughput;
   }
@@ -32,12 +32,12 @@ final class Results {
     return of(load).roundTrips().getValueAtPercentile(99);
   }
 
-  /** Returns the percentage of operations that took so many round trips or fewer. */
+  /** Returns the percentage of operations that took at most so many round trips. */
   double percentWithin(long roundTrips, Load load) {
     return of(load).roundTrips().getPercentileAtOrBelowValue(roundTrips);
   }
 
-  /** Returns bytes that came from the pool, for each operation. */
+  /** Returns the bytes that each operation read from the pool. */
   double bytesIn(Load load) {
     Measurement measured = measurement(load);
     return measured.perOperation(measured.verbs.bytesIn);

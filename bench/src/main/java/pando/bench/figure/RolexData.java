@@ -10,11 +10,11 @@ import pando.bench.workload.Workload;
 import pando.index.rolex.RolexOptions;
 
 /**
- * ROLEX over other keys: what lookups read, and what models take beside the inner nodes of a
- * B+-tree.
+ * ROLEX with other sets of keys: the bytes that lookups read, and the memory of models, compared
+ * with that of a B+-tree's inner nodes.
  *
- * <p>Those are computed, for a tree of 1 KB nodes as DEX's: 60 entries of 16 bytes in each, of
- * which a load fills the lab's share, up to a root.
+ * <p>The latter is computed for a tree with DEX's nodes of 1 KB: 60 entries of 16 bytes in each, of
+ * which a load fills the lab's share.
  */
 final class RolexData implements Figure {
   private static final Load READ_ONLY = new Load(Workload.READ_ONLY, Distribution.ZIPFIAN);

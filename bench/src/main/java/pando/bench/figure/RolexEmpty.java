@@ -10,12 +10,12 @@ import pando.index.IndexSystem;
 import pando.index.deft.DeftOptions;
 import pando.index.rolex.RolexOptions;
 
-/** ROLEX filled by inserts alone, from nothing on, beside what its paper compares it with. */
+/** ROLEX filled by inserts alone, starting empty, compared with the systems in its paper. */
 final class RolexEmpty implements Figure {
   private static final int MILLIS_MIN = 2;
   private static final int MILLIS_MAX = 40;
 
-  /** Records to each millisecond that is measured: as many as are inserted in ten of them. */
+  /** Records per measured millisecond: as many as are inserted in ten milliseconds. */
   private static final int RECORDS_TO_A_MILLI = 100_000;
 
   @Override

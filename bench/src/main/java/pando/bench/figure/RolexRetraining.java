@@ -12,19 +12,22 @@ import pando.bench.workload.Workload;
 import pando.index.rolex.RolexOptions;
 
 /**
- * ROLEX under inserts with retraining and without, millisecond by millisecond from a fresh load on:
- * leaves fill up, synonym leaves pile up, and models are retrained. A twentieth of the records is
- * loaded, so that as many are inserted within a tenth of a second.
+ * ROLEX under inserts with and without retraining, for each millisecond after a fresh load: leaves
+ * fill up, synonym leaves pile up, and models are retrained. A twentieth of the records is loaded,
+ * so that as many are inserted within a tenth of a second.
  */
 final class RolexRetraining implements Figure {
   private static final int SHARE_LOADED = 20;
 
-  /** Records to each millisecond that is measured. */
+  /** Records per measured millisecond. */
   private static final int RECORDS_TO_A_MILLI = 10_000;
 
   private static final int MILLIS_MIN = 4;
 
-  /** Enough to know the models, and too few to fill leaves up. */
+  /**
+   * One warm-up operation for so many records: enough to cache the models, and too few to fill
+   * leaves.
+   */
   private static final int SHARE_WARM = 20;
 
   @Override
@@ -57,7 +60,7 @@ final class RolexRetraining implements Figure {
   }
 
   /**
-   * Returns the window in which the first model was retrained, the second where that was earlier:
+   * Returns the window in which the first model was retrained, but at least the second, so that
    * there is one before it to compare with.
    */
   private static int began(Windows windows) {

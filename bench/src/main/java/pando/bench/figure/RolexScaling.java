@@ -10,7 +10,8 @@ import pando.index.IndexSystem;
 import pando.index.rolex.RolexOptions;
 
 /**
- * ROLEX with more and more cores at each compute server, beside what its paper compares it with.
+ * ROLEX with increasing numbers of cores at each compute server, compared with the systems in its
+ * paper.
  */
 final class RolexScaling implements Figure {
   private static final List<Workload> WORKLOADS =

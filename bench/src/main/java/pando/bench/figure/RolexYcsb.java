@@ -17,11 +17,11 @@ import pando.index.sherman.ShermanOptions;
 
 /**
  * ROLEX's comparison with the others over YCSB and inserts. The paper gives ranges over workloads
- * and rivals, whose lower bounds stand here: 1.3 to 2.8 on YCSB with writes, 1.8 to 4.3 on inserts,
- * and level with the best where nothing is written.
+ * and systems; the lower bounds are used here: 1.3 to 2.8 on YCSB with writes, 1.8 to 4.3 on
+ * inserts, and equal to the best for read-only workloads.
  */
 final class RolexYcsb implements Figure {
-  /** What the paper compares ROLEX with. */
+  /** The systems that the paper compares ROLEX with. */
   static final List<IndexSystem> IN_PAPER =
       List.of(ShermanOptions.SHERMAN, ShermanOptions.FG, RolexOptions.XSTORE_D);
 
@@ -32,12 +32,12 @@ final class RolexYcsb implements Figure {
   /**
    * A workload.
    *
-   * @param paper the least that ROLEX is over each rival of the paper's
+   * @param paper least ratio of ROLEX to each system in the paper
    */
   private record Run(String name, Load load, double paper) {}
 
   private static List<Run> runs(long records) {
-    // Leaves are loaded with room: what inserts cost shows when that is used up.
+    // Leaves are loaded with free room: the cost of inserts shows only after it is used up.
     long grown = records / 2;
     return List.of(
         new Run("A", zipfian(Workload.WRITE_INTENSIVE), WRITES_LEAST),

@@ -10,7 +10,7 @@ import pando.index.sherman.ShermanOptions;
 
 /** Sherman, figure 10: what each technique adds under skew; and table 1 and the round trips. */
 final class Sherman10 implements Figure {
-  /** Locks that collapse swing for long. */
+  /** Measured time in ms: long, as throughput varies for long under collapsing locks. */
   private static final long LONG_MILLIS = 60;
 
   private static final Load WRITE_INTENSIVE =

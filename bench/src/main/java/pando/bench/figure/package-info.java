@@ -1,2 +1,5 @@
-/** Figures and tables of the papers, run again in virtual time, the paper's numbers beside ours. */
+/**
+ * Figures and tables of the papers, reproduced in virtual time, with the paper's numbers next to
+ * ours.
+ */
 package pando.bench.figure;

@@ -29,7 +29,7 @@ final class Addresses implements Shape {
     return Location.last(range.getValue()) - range.getKey() + 1;
   }
 
-  /** Read when it is asked for, and once. */
+  /** The bundled ranges, read once, on first use. */
   private static final class Bundled {
     static final Addresses ADDRESSES = read();
 
@@ -42,7 +42,7 @@ final class Addresses implements Shape {
     }
   }
 
-  /** Returns those that come with the program. */
+  /** Returns the ranges that come with the program. */
   static Addresses bundled() {
     return Bundled.ADDRESSES;
   }

@@ -5,12 +5,12 @@ import pando.bench.records.Keys;
 import pando.bench.records.Records;
 
 /**
- * The sets of keys that a benchmark can load and insert from. In each, what is inserted lies
- * between what was loaded, as that does, and a record's number says nothing of its place: hot
- * records, and those of a client, are anywhere.
+ * The sets of keys that a benchmark can load and insert from. In each, inserted keys have the same
+ * distribution as loaded ones, and a record's number is independent of its place: hot records, and
+ * those of one client, are spread over all keys.
  */
 public enum KeySet {
-  /** Anywhere among all 64-bit words, each as likely. */
+  /** Any 64-bit word with the same probability. */
   UNIFORM {
     @Override
     Keys keys(long loaded, long seed) {
@@ -62,8 +62,8 @@ public enum KeySet {
   },
 
   /**
-   * 1, 2, 3, ..., times what leaves room between two: all that is loaded is spaced evenly. Where
-   * nothing is, that holds for the first 2^20 that are inserted.
+   * 1, 2, 3, ..., times a constant that leaves room between two keys: loaded keys are spaced
+   * evenly; if none are loaded, the first 2^20 that are inserted are.
    */
   SEQUENTIAL {
     @Override
@@ -74,8 +74,8 @@ public enum KeySet {
   };
 
   /**
-   * Keys that a distribution has: above all that a run can want, and few enough for 64-bit numbers
-   * to tell the quantiles of any two apart.
+   * Number of keys of a distribution: more than any run needs, and few enough that the quantiles of
+   * any two differ in 64 bits.
    */
   private static final long PLACES = 1L << 36;
 
@@ -92,13 +92,13 @@ public enum KeySet {
    * Returns the records of this set.
    *
    * @param loaded how many are loaded, 0 to 2^31
-   * @param seed chooses keys where there is a choice; equal seeds give equal records
+   * @param seed seed of random keys; equal seeds give equal records
    */
   public Records records(long loaded, long seed) {
     return new Records(keys(loaded, seed), seed);
   }
 
-  /** Returns how many records to load where nothing is said. */
+  /** Returns the default number of records to load. */
   public long defaultRecords(boolean inserts) {
     return RECORDS;
   }

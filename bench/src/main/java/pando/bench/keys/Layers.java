@@ -3,12 +3,12 @@ package pando.bench.keys;
 import pando.bench.records.Keys;
 
 /**
- * The first records take a range each, in no order; of those that follow, as many again lie in the
- * middle of each range, then in the middles of its halves, and so forth. A place is a range's
- * number, and 32 bits that tell how far into the range.
+ * The first records are at the starts of the ranges, in random order; the next ones, as many again,
+ * are in the middle of each range, then in the middles of its halves, and so on. A place consists
+ * of the range's number and 32 bits for the position in the range.
  */
 final class Layers implements Order {
-  /** Bits that tell how far into its range a place is. */
+  /** Bits for the position of a place in its range. */
   static final int BITS = 32;
 
   private static final long LAYERS = 1L << BITS;
@@ -39,7 +39,7 @@ final class Layers implements Order {
         : Integer.toUnsignedLong(reversed(place)) * ranges + first;
   }
 
-  /** Returns 0, 1/2, 1/4, 3/4, 1/8, ... of 2^32 for 0, 1, 2, 3, 4, ..., and the other way round. */
+  /** Returns 0, 1/2, 1/4, 3/4, 1/8, ... of 2^32 for 0, 1, 2, 3, 4, ...; it is its own inverse. */
   private static int reversed(long number) {
     return Integer.reverse((int) number);
   }

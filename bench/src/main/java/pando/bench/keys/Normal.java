@@ -74,7 +74,8 @@ final class Normal {
   private Normal() {}
 
   /**
-   * Returns the number that a draw is below with a probability.
+   * Returns the quantile of a probability: the number below which a draw lies with that
+   * probability.
    *
    * @param probability above 0 and below 1
    */
@@ -84,7 +85,7 @@ final class Normal {
       double r = CENTRE * CENTRE - fromCentre * fromCentre;
       return fromCentre * (at(r, CENTRE_ABOVE) / at(r, CENTRE_BELOW));
     }
-    // Of StrictMath, as every process is to find the same keys.
+    // StrictMath, so that every process computes the same keys.
     double r = StrictMath.sqrt(-StrictMath.log(Math.min(probability, 1 - probability)));
     double size =
         r <= TAIL

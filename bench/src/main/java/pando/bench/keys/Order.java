@@ -2,7 +2,7 @@ package pando.bench.keys;
 
 import pando.bench.records.Keys;
 
-/** Gives each record a place of its own among all keys that there can be. Immutable. */
+/** Assigns each record its own place among all possible keys. Immutable. */
 interface Order {
   /** Returns a record's place, 0 or more. */
   long place(long record);

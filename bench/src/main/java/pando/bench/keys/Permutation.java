@@ -3,7 +3,7 @@ package pando.bench.keys;
 import pando.bench.records.Keys;
 import pando.bench.records.Mix;
 
-/** A bijection of the numbers below a size that scatters them: places in no order at all. */
+/** A random permutation of the numbers below a size: places in random order. */
 final class Permutation implements Order {
   /*
    * Rounds as those of Mix, on as many bits as the size needs: a product with an odd number is a

@@ -9,13 +9,16 @@ import pando.bench.records.Keys;
  * scaled to the key space with 0 at 0. Records in random places are a sample of the distribution.
  */
 final class Quantiles implements Shape {
-  /** Bounds between which a key's place is searched for, evenly among all places. */
+  /** Number of evenly spaced places whose keys bound the search for a key's place. */
   private static final int KNOTS = 1 << 12;
 
-  /** A few steps find a place where the quantile is smooth; further ones halve what is left. */
+  /**
+   * Interpolation steps of a search, enough if the quantile is smooth; further steps halve the
+   * range.
+   */
   private static final int INTERPOLATIONS = 8;
 
-  /** What is not used of the key space, so that no rounding leads out of it. */
+  /** Share of the key space that is not used, so that rounding cannot leave it. */
   private static final double MARGIN = 0x1p-10;
 
   private final DoubleUnaryOperator quantile;

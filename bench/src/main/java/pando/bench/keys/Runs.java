@@ -9,12 +9,12 @@ import pando.bench.records.Mix;
  * largest, about an eighth of all, and it may be any of them.
  */
 final class Runs implements Shape {
-  /** Each run lies in a part of the key space of its own. */
+  /** Number of runs; each lies in its own part of the key space. */
   private static final int RUNS = 1024;
 
   private static final int PART_SHIFT = 54;
 
-  /** Of a part, the run starts in the lower half, and is much smaller than the other. */
+  /** A run starts in the lower half of its part, and is much smaller than the upper half. */
   private static final long START_MASK = (1L << (PART_SHIFT - 1)) - 1;
 
   private final long[] starts = new long[RUNS];

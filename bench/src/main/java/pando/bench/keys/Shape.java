@@ -2,7 +2,7 @@ package pando.bench.keys;
 
 import pando.bench.records.Keys;
 
-/** Where the keys lie: turns places into keys that ascend with them. Immutable. */
+/** The distribution of keys: maps places to keys in ascending order. Immutable. */
 interface Shape {
   /** Returns the key at a place. */
   long key(long place);

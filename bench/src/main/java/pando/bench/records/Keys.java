@@ -1,15 +1,15 @@
 package pando.bench.records;
 
 /**
- * The keys of an endless supply of records, which are scattered over the order of keys: neighbours
- * in number are strangers in that order, whatever the keys are. Immutable.
+ * The keys of an unlimited supply of records, scattered over the order of keys: records with
+ * consecutive numbers are not neighbours in that order. Immutable.
  */
 public interface Keys {
-  /** What {@link #record} gives for a word that is no record's key. */
+  /** Result of {@link #record} for a word that is no record's key. */
   long NONE = -1;
 
   /**
-   * Returns the key of a record, another for each.
+   * Returns the key of a record; keys are distinct.
    *
    * @param record 0 or more
    */

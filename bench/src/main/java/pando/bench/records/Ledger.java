@@ -4,18 +4,18 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Knows which value a reader may find in each record, exactly, while other threads update it.
+ * The values that a reader may find in each record, exactly, while other threads update it.
  *
- * <p>One {@code int} per record that can be updated, which are the first so many: twice the
- * sequence of its latest finished update, plus 1 while the next is under way. Updates of one record
- * therefore exclude each other. A read that began when the word was {@code before} and ended when
- * it was {@code after} must have found a sequence from {@link #finished finished(before)} to {@link
- * #begun begun(after)}.
+ * <p>One {@code int} for each of the first records, which can be updated: twice the sequence of its
+ * latest finished update, plus 1 while the next is under way. Updates of one record therefore
+ * exclude each other. A read that began when the word was {@code before} and ended when it was
+ * {@code after} must have found a sequence from {@link #finished finished(before)} to {@link #begun
+ * begun(after)}.
  *
  * <p>Thread-safe.
  */
 public final class Ledger {
-  /** Records that a ledger can have. */
+  /** Maximum number of records of a ledger. */
   public static final int RECORDS_MAX = Integer.MAX_VALUE - 8;
 
   private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(int[].class);
@@ -41,7 +41,7 @@ public final class Ledger {
     return used;
   }
 
-  /** Returns the present word of a record; 0 for one that cannot be updated. */
+  /** Returns the current word of a record; 0 for one that cannot be updated. */
   public int word(long record) {
     return record < words.length ? (int) WORD.getAcquire(words, (int) record) : 0;
   }

@@ -12,7 +12,7 @@ public final class MapEntries implements EntrySource {
   private final int size;
   private Map.@Nullable Entry<Long, Long> entry;
 
-  /** Begins before the first entry of a map, which must stay as it is. */
+  /** Starts before the first entry of a map, which must not change meanwhile. */
   public MapEntries(SortedMap<Long, Long> map) {
     entries = map.entrySet().iterator();
     size = map.size();

@@ -3,12 +3,12 @@ package pando.bench.records;
 import java.util.stream.LongStream;
 
 /**
- * An endless supply of records, numbered from 0, of which a benchmark loads the first so many and
- * inserts others later.
+ * An unlimited supply of records, numbered from 0: a benchmark loads the first ones and inserts
+ * later ones.
  *
- * <p>Keys are distinct and scattered over the order of keys, so that neighbours in number are
- * strangers there. A value tells which of its record's updates wrote it: sequence 0 is the value a
- * record starts with, sequence n that of its n-th update.
+ * <p>Keys are distinct and scattered over the order of keys, so records with consecutive numbers
+ * are not neighbours there. A value encodes which of its record's updates wrote it: sequence 0 is
+ * the value a record starts with, sequence n that of its n-th update.
  *
  * @param keys of the records
  * @param seed that chose them; equal seeds give equal records
@@ -16,7 +16,7 @@ import java.util.stream.LongStream;
 public record Records(Keys keys, long seed) {
   private static final long VALUE_STEP = 0xd1b54a32d192ed03L;
 
-  /** Supplies records whose keys lie anywhere among all 64-bit words, each as likely. */
+  /** Creates records whose keys are any 64-bit words with the same probability. */
   public Records(long seed) {
     this(new ScatteredKeys(seed), seed);
   }
@@ -26,7 +26,7 @@ public record Records(Keys keys, long seed) {
     return keys.key(record);
   }
 
-  /** Returns the record of a key; a negative number where the key is none's. */
+  /** Returns the record of a key; a negative number if no record has it. */
   public long record(long key) {
     return keys.record(key);
   }
@@ -47,8 +47,8 @@ public record Records(Keys keys, long seed) {
   }
 
   /**
-   * Returns the sequence of the update that wrote a value; for a value that no update can have
-   * written, a number that is no {@code int} or negative, but for one chance in 2^33.
+   * Returns the sequence of the update that wrote a value; for a value that no update wrote, a
+   * number that is negative or no {@code int}, except with a probability of 2^-33.
    */
   public static long sequence(long key, long value) {
     return Mix.unmix(value ^ Mix.mix(key + VALUE_STEP)) - VALUE_STEP;

@@ -1,7 +1,7 @@
 package pando.bench.records;
 
 /**
- * Keys that lie anywhere among all 64-bit words, each as likely; every word is some record's key.
+ * Keys that are any 64-bit words with the same probability; every word is some record's key.
  *
  * @param seed chooses them
  */

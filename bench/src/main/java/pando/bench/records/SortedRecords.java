@@ -5,8 +5,8 @@ import java.util.function.LongConsumer;
 import pando.index.EntrySource;
 
 /**
- * The first records in ascending order of their keys, for a bulk load. Holds all keys: let go of it
- * after loading.
+ * The first records in ascending order of their keys, for a bulk load. Holds all keys in memory:
+ * drop it after the load.
  */
 public final class SortedRecords implements EntrySource {
   private static final int REPORT_EVERY = 1 << 16;
@@ -19,7 +19,7 @@ public final class SortedRecords implements EntrySource {
    * Computes and sorts the keys.
    *
    * @param count records, 0 to {@link Ledger#RECORDS_MAX}
-   * @param progress told now and then how many further entries were taken
+   * @param progress receives, from time to time, how many further entries were read
    */
   public SortedRecords(Records records, long count, LongConsumer progress) {
     keys = new long[Math.toIntExact(count)];

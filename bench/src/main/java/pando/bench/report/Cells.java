@@ -5,12 +5,12 @@ import pando.bench.console.Numbers;
 import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 
-/** Cells of measurements, as all tables have them. */
+/** The cells of measurements that all tables have. */
 final class Cells {
-  /** What {@link #verbs} has. */
+  /** Headers of {@link #verbs}. */
   static final List<String> VERBS = List.of("READs", "WRITEs", "atomics", "CALLs", "trips");
 
-  /** What {@link #footprint} has. */
+  /** Headers of {@link #footprint}. */
   static final List<String> FOOTPRINT = List.of("cached B/record", "pool B/record");
 
   private static final double NANOS_PER_MICRO = 1_000;

@@ -11,7 +11,7 @@ import pando.bench.console.TextTable;
 import pando.bench.figure.FigureLine;
 import tools.jackson.core.JsonGenerator;
 
-/** A figure's numbers, the paper's beside ours, as a table and as JSON. */
+/** A figure's numbers, the paper's next to ours, as a table and as JSON. */
 public final class FigureReport {
   private static final int DECIMALS = 2;
   private static final int GRID_DECIMALS = 3;
@@ -19,8 +19,8 @@ public final class FigureReport {
   private FigureReport() {}
 
   /**
-   * Returns a table: the paper's numbers beside ours; or, where it gives none and the same was
-   * measured of everything, a column for each measure.
+   * Returns a table: the paper's numbers next to ours; or, if the paper gives none and all lines
+   * have the same measures, a column for each measure.
    */
   public static String table(List<FigureLine> lines) {
     Map<String, Map<String, Double>> ours = new LinkedHashMap<>();

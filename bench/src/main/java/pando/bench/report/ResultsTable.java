@@ -10,7 +10,7 @@ import pando.bench.run.Measurement;
 import pando.bench.run.Result;
 import pando.bench.run.Setup;
 
-/** Results as two tables: how fast, and what it took. */
+/** Results as two tables: speed, and cost. */
 public final class ResultsTable {
   private final List<Result> results;
   private final List<String> peers;

@@ -14,9 +14,9 @@ import pando.bench.simulate.SimResult;
 import pando.sim.Utilization;
 
 /**
- * Runs in virtual time as three tables: how fast, what it took, and what was busy. Each line begins
- * with its workload and index, with keys that are not uniform, and with whatever else is not the
- * same in all lines.
+ * Runs in virtual time as three tables: speed, cost, and utilization. Each line starts with its
+ * workload and index, its keys if they are not uniform, and all parameters that differ between
+ * lines.
  */
 public final class SimTable {
   private static final Map<String, Function<SimResult, String>> CHOICES = choices();

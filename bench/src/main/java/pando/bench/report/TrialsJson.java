@@ -7,7 +7,7 @@ import pando.bench.simulate.TrialResult;
 import pando.bench.simulate.TrialSeries;
 import tools.jackson.core.JsonGenerator;
 
-/** What trials came to, as an array of one JSON object. */
+/** The results of trials, as an array of one JSON object. */
 public final class TrialsJson {
   private TrialsJson() {}
 

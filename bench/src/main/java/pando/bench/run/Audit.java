@@ -1,13 +1,13 @@
 package pando.bench.run;
 
 /**
- * What reading every entry once more found, all of them right.
+ * The result of reading every entry again; all were right.
  *
  * @param entries found
  * @param inserted records that were inserted since the load
  */
 public record Audit(long entries, long inserted) {
-  /** Returns this and what another process found in its part. */
+  /** Returns the sum of this and the audit of another process's part. */
   public Audit plus(Audit other) {
     return new Audit(entries + other.entries, inserted + other.inserted);
   }

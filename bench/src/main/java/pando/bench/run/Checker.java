@@ -18,7 +18,7 @@ final class Checker {
     scans = new ScanCheck(dataset.lastKey(), dataset.records().seed());
   }
 
-  /** Returns the number of values found right. */
+  /** Returns the number of values that were checked and right. */
   long verified() {
     return verified;
   }
@@ -69,7 +69,7 @@ final class Checker {
     scans.end();
   }
 
-  /** Checks an entry that nobody updates at the moment. */
+  /** Checks an entry that no client is updating. */
   void entry(long key, long value) {
     long record = dataset.records().record(key);
     if (!inserts.mayExist(record)) {

@@ -6,7 +6,7 @@ import pando.bench.records.SortedRecords;
 import pando.index.RangeIndex;
 import pando.index.Session;
 
-/** Inserts records and removes them again, to see whether the space comes back. */
+/** Inserts records and removes them again, to check that their space is freed. */
 public final class Churn {
   private static final int REPORT_EVERY = 1 << 16;
 
@@ -20,7 +20,7 @@ public final class Churn {
    *
    * @param index empty
    * @param loaded records that stay
-   * @param churned records that come and go
+   * @param churned records that are inserted and removed
    */
   public Churn(RangeIndex index, Records records, long loaded, long churned) {
     this.index = index;
@@ -30,14 +30,14 @@ public final class Churn {
   }
 
   /**
-   * What the pool held.
+   * The bytes of nodes in the pool.
    *
    * @param loadedBytes after the load
    * @param fullBytes with all records
    * @param leftBytes after the removals
    */
   public record Space(long loadedBytes, long fullBytes, long leftBytes) {
-    /** Returns how much more is left than was loaded, as a share of that. */
+    /** Returns the growth from the load to the end, as a share of the loaded bytes. */
     public double growth() {
       return (double) (leftBytes - loadedBytes) / loadedBytes;
     }

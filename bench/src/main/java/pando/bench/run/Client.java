@@ -18,7 +18,9 @@ import pando.bench.workload.Workload;
  * thread-safe.
  */
 final class Client {
-  /** One operation of so many is timed by itself; reading the clock costs as much as a hit does. */
+  /**
+   * One operation in so many is timed by itself, as reading the clock costs as much as a cache hit.
+   */
   private static final int LATENCY_SAMPLE = 16;
 
   /**
@@ -61,7 +63,7 @@ final class Client {
    *
    * @param operations how many
    * @param nanosMax time in operations after which to end early
-   * @param stopped tells to end early
+   * @param stopped returns whether to end early
    */
   Measurement run(long operations, long nanosMax, BooleanSupplier stopped) {
     Measurement measurement = new Measurement();

@@ -3,7 +3,7 @@ package pando.bench.run;
 import pando.bench.records.Ledger;
 import pando.bench.records.Records;
 
-/** The records that were loaded, and what became of them. Thread-safe. */
+/** The records that were loaded, and the updates made to them. Thread-safe. */
 final class Dataset {
   private final Records records;
   private final long loaded;
@@ -35,7 +35,7 @@ final class Dataset {
     return lastKey;
   }
 
-  /** Returns the sequence of a record that nobody updates at the moment; inserted ones have 0. */
+  /** Returns the sequence of a record that no client is updating; inserted ones have 0. */
   int sequence(long record) {
     return record < loaded && ledger.isUsed() ? Ledger.finished(ledger.word(record)) : 0;
   }

@@ -7,8 +7,8 @@ import java.util.List;
 import pando.bench.workload.Workload;
 
 /**
- * Workloads one after the other. Each finds exactly the loaded records: the map is loaded anew
- * after a workload that inserts, and used again after one that does not. What a workload has
+ * Workloads one after the other. Each starts with exactly the loaded records: the map is loaded
+ * again after a workload that inserts, and reused after one that does not. What a workload has
  * written is audited at its end.
  */
 public final class Experiment {
@@ -18,12 +18,12 @@ public final class Experiment {
     /**
      * Loads a map.
      *
-     * @param inserts records it must have room for beside the loaded ones
+     * @param inserts number of records that it must have room for besides the loaded ones
      */
     Testbed load(long inserts) throws IOException;
   }
 
-  /** Told what happens. */
+  /** Receives the events of an experiment. */
   public interface Listener {
     /** A map was loaded, which took so long, the sorting of the records included. */
     void onLoad(Setup setup, Duration time);
@@ -40,7 +40,7 @@ public final class Experiment {
   /**
    * Prepares an experiment.
    *
-   * @param listener told of each load and each result as it comes in
+   * @param listener receives each load and each result
    */
   public Experiment(Setup setup, Plan plan, TestbedSource source, Listener listener) {
     this.setup = setup;

@@ -8,7 +8,7 @@ package pando.bench.run;
  * @param cachedBytes of nodes, models and tables in the caches of all compute servers together
  */
 public record Footprint(long records, long poolBytes, long cachedBytes) {
-  /** What has no records. */
+  /** The footprint of an empty map. */
   public static final Footprint NONE = new Footprint(0, 0, 0);
 
   /** Returns the bytes that hold a record. */

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import org.HdrHistogram.Histogram;
 import pando.fabric.VerbCounters;
 
-/** What one client, or several together, measured. Not thread-safe. */
+/** The measurements of one client, or of several together. Not thread-safe. */
 public final class Measurement {
   private static final long LATENCY_NANOS_MAX = 600_000_000_000L;
   private static final int SIGNIFICANT_DIGITS = 3;
@@ -18,7 +18,7 @@ public final class Measurement {
   /** Operations per second: the sum over the clients of what each did in its time. */
   public double throughput;
 
-  /** Values that were read and found right. */
+  /** Values that were read, checked and right. */
   public long verified;
 
   /** Bytes of Java objects that the clients allocated. */

@@ -6,10 +6,10 @@ import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 
 /**
- * What is run, whatever it is run against.
+ * The parameters of a run, independent of its subject.
  *
  * @param keys of the records
- * @param records loaded before a workload; 0 only where all that is run inserts
+ * @param records number of records loaded before a workload; 0 only if all workloads only insert
  * @param fill share of each node that the load fills
  * @param distribution of lookups, updates and scans
  * @param theta skew of the Zipfian distributions
@@ -37,7 +37,10 @@ public record Plan(
     return keys.records(records, seed);
   }
 
-  /** Returns of how many records a cache may hold a share: those loaded, or else inserted. */
+  /**
+   * Returns the number of records of which a cache may hold a share: those loaded, or, if none are,
+   * those inserted.
+   */
   public long recordsToCache() {
     return records == 0 ? warmup + operations : records;
   }

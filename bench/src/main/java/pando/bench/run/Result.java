@@ -3,9 +3,9 @@ package pando.bench.run;
 import pando.bench.workload.Workload;
 
 /**
- * What one workload came to.
+ * The result of one workload.
  *
- * @param verified values found right, in the measured part and in the audit after it
+ * @param verified values checked and right, in the measured part and in the audit after it
  * @param footprint after all that
  */
 public record Result(

@@ -53,7 +53,7 @@ final class Run {
     }
   }
 
-  /** Runs all clients to their end; throws what stopped one of them, after all have stopped. */
+  /** Runs all clients to their end; if one fails, stops the others and throws its failure. */
   Measurement execute() {
     int clients = checkers.size();
     Counts counts = new Counts(clients);
@@ -71,7 +71,7 @@ final class Run {
     return counts.total;
   }
 
-  /** Returns what an audit may find beside the loaded records. */
+  /** Returns the records that an audit may find besides the loaded ones. */
   Inserts inserts() {
     return inserts;
   }

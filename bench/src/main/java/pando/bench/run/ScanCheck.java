@@ -15,9 +15,9 @@ public final class ScanCheck {
   /**
    * Creates a check.
    *
-   * @param lastKey greatest key that was loaded in the range that scans may read; a scan that gets
-   *     there may be short
-   * @param seed of the records, for who has to find out
+   * @param lastKey greatest key that was loaded in the range that scans may read; a scan that
+   *     reaches it may be short
+   * @param seed of the records, for messages
    */
   public ScanCheck(long lastKey, long seed) {
     this.lastKey = lastKey;

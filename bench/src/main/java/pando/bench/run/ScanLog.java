@@ -6,7 +6,7 @@ import pando.index.EntryVisitor;
 
 /** The entries that a batch's scans visited, kept so that checking them is not measured. */
 final class ScanLog implements EntryVisitor {
-  /** Room for one entry too many, so that it is noticed. */
+  /** Entries of a scan that are kept: one more than allowed, so that an excess is detected. */
   private static final int ENTRIES_MAX = Workload.SCAN_LENGTH_MAX + 1;
 
   private final long[] keys;

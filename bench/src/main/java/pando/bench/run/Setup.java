@@ -1,7 +1,7 @@
 package pando.bench.run;
 
 /**
- * What a plan is run against.
+ * The subject of a plan, and its servers.
  *
  * @param index name of the index, or of the peer
  * @param fabric name of the fabric, {@code none} for a peer

@@ -3,9 +3,9 @@ package pando.bench.run;
 /** Lets the measured parts of several processes begin together. */
 @FunctionalInterface
 public interface StartSignal {
-  /** For a process that is alone. */
+  /** The signal of a single process: returns at once. */
   StartSignal AT_ONCE = () -> {};
 
-  /** Tells that this process is warm, and waits until all are. */
+  /** Reports that this process is warm, and waits until all are. */
   void await();
 }

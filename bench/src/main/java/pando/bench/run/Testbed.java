@@ -5,7 +5,7 @@ import pando.bench.workload.Workload;
 
 /**
  * A loaded map, ready for workloads. After a workload that inserts it holds more records than were
- * loaded, and serves no other. Not thread-safe.
+ * loaded, and must not be used for another. Not thread-safe.
  */
 public interface Testbed extends AutoCloseable {
   /**
@@ -16,7 +16,7 @@ public interface Testbed extends AutoCloseable {
   Measurement run(Workload workload) throws IOException;
 
   /**
-   * Reads every entry once more and checks it.
+   * Reads every entry again and checks it.
    *
    * @throws WrongResultException if an entry was wrong
    */
@@ -29,7 +29,7 @@ public interface Testbed extends AutoCloseable {
    */
   Footprint footprint(long records) throws IOException;
 
-  /** Lets go of everything. */
+  /** Frees all resources. */
   @Override
   void close();
 }

@@ -1,6 +1,6 @@
 package pando.bench.run;
 
-/** An answer was not what was written. Always a bug, in what is measured or in the bench. */
+/** An operation returned a wrong result. Always a bug, in the subject or in the bench. */
 public final class WrongResultException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

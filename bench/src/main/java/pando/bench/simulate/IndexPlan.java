@@ -16,7 +16,7 @@ import pando.sim.ClusterModel;
  */
 public record IndexPlan(
     SimPlan sim, IndexOptions index, Workload workload, double fill, long warmup) {
-  /** Returns the model in which an operation takes a compute server as long as in a system. */
+  /** Returns the model with the processor time of a system's operations. */
   public static ClusterModel modelOf(IndexSystem system) {
     return ClusterModel.defaults().with("operation-nanos", system.operationNanos());
   }

@@ -16,8 +16,8 @@ import pando.index.RangeIndex;
 import pando.sim.Cluster;
 
 /**
- * A workload on an index in virtual time. Each compute server has an index of its own that joined
- * the pool, as if it were a process; with partitions, its clients ask for its own keys. Warming up
+ * A workload on an index in virtual time. Each compute server has its own index that joined the
+ * pool, as if it were a process; with partitions, its clients access its own keys. Warming up
  * happens before the clock starts.
  */
 public final class IndexRun {

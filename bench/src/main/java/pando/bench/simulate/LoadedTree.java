@@ -11,8 +11,8 @@ import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 
 /**
- * A tree that is built once and that any number of runs start from: each has the pool as it was
- * after the load, and shares its pages until it writes to them.
+ * A tree that is built once for any number of runs: each starts with a copy of the pool after the
+ * load, and shares its pages until it writes to them.
  */
 public final class LoadedTree implements AutoCloseable {
   private final long bytesPerServer;
@@ -39,7 +39,7 @@ public final class LoadedTree implements AutoCloseable {
     return new LoadedTree(plans);
   }
 
-  /** Returns the bytes that it takes then. */
+  /** Loads the tree, and returns the bytes of the pool that it takes. */
   private long load(IndexOptions options, SimPlan sim, double fill) {
     RangeIndex index = options.create(cluster.fabric(0), 0, 1);
     try (Progress progress = Progress.of("load", sim.records())) {
@@ -66,7 +66,7 @@ public final class LoadedTree implements AutoCloseable {
 
   private static long bytesPerServer(IndexPlan plan) {
     SimPlan sim = plan.sim();
-    // As many inserts as so many clients can do at a microsecond each.
+    // Upper bound of the inserts: each client takes at least a microsecond for one.
     double operations = plan.warmup() + sim.clients() * sim.nanos() / 1e3;
     long insertsMax = (long) (plan.workload().insertShare() * operations);
     return PoolSize.bytesPerServer(

@@ -99,7 +99,7 @@ public final class LockRun {
   /** Takes and releases a lock by CAS and WRITE; {@code false} if the time is over before. */
   private boolean swap(Worker worker, long address) {
     while (worker.cas(address, 0, 1) != 0) {
-      // Spins, as FG does: the card is what slows it.
+      // Spins without a pause, as FG does: only the card slows it down.
       if (!meter.isRunning()) {
         return false;
       }
@@ -113,7 +113,7 @@ public final class LockRun {
     long before = worker.maskedFaa(address, 1L << ticket, BOUNDARIES);
     long word = before;
     while (!mayEnter(word, before, ticket)) {
-      // The more go before, the longer.
+      // Waits longer if more tickets are ahead.
       int ahead = (field(before, X_TICKET) - field(word, X_CURRENT)) & FIELD_MASK;
       int doublings = Integer.SIZE - Integer.numberOfLeadingZeros(ahead);
       worker.backoff().pause(PAUSE_DOUBLING * doublings);

@@ -18,7 +18,10 @@ final class Meter {
   private static final int ROUND_TRIPS_MAX = 1_000_000;
   private static final int DIGITS = 3;
 
-  /** Clients start within a microsecond, as those on real machines never begin in step. */
+  /**
+   * Clients start at random times within a microsecond, as on real machines they never start in
+   * step.
+   */
   private static final int START_NANOS = 1_000;
 
   private final Cluster cluster;
@@ -31,7 +34,7 @@ final class Meter {
   private final LongSupplier admissions;
   private final Histogram roundTrips = new Histogram(1, ROUND_TRIPS_MAX, DIGITS);
 
-  /** What a run has counted so far. */
+  /** The counters of a run. */
   interface Counters {
     /** Returns the verbs of all clients. */
     VerbCounters verbs();
@@ -46,7 +49,7 @@ final class Meter {
       return 0;
     }
 
-    /** Returns what caches have taken in: nodes, or models that were trained anew. */
+    /** Returns the number of nodes, or of retrained models, that caches have admitted. */
     default long admissions() {
       return 0;
     }
@@ -130,7 +133,7 @@ final class Meter {
     measurement.throughput = measurement.operations * 1e9 / plan.nanos();
   }
 
-  /** Returns whether clients are to go on. */
+  /** Returns whether clients should continue. */
   boolean isRunning() {
     return cluster.nanos() < end;
   }

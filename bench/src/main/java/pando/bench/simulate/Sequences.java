@@ -6,13 +6,14 @@ import pando.bench.run.WrongResultException;
 import pando.bench.workload.Inserts;
 
 /**
- * Knows which values a read may find in each record while clients update it in virtual time, where
- * nothing happens between two waits. Updates are numbered in the order in which they begin.
+ * The values that a read may find in each record while clients update it in virtual time, where a
+ * client runs without interruption between two waits. Updates are numbered in the order in which
+ * they begin.
  *
  * <p>A value is stale to a read where a later update began after the value's own had ended, and
  * ended before the read began. So nothing that a read finds may be older than the oldest update
  * that was under way when some update began which had ended before the read did begin: {@link
- * #least}. Nor may it be newer than the last that has begun.
+ * #least}. Nor may it be newer than the last update that has begun.
  */
 final class Sequences {
   private static final long NONE = -1;
@@ -26,7 +27,8 @@ final class Sequences {
   /** The oldest of each record that is not stale. */
   private final int[] least;
 
-  // What each client is updating, if it is, and the oldest update under way when it began.
+  // For each client, the record that it is updating, if any, and the oldest update that was under
+  // way when it began.
   private final long[] updating;
   private final int[] sequence;
   private final int[] oldest;
@@ -89,7 +91,7 @@ final class Sequences {
    * Checks a value that was found.
    *
    * @param least the oldest update that may be found
-   * @throws WrongResultException if nobody stored the value, or it is older
+   * @throws WrongResultException if no update wrote the value, or the value is older
    */
   void check(long key, long value, int least) {
     long record = records.record(key);

@@ -80,7 +80,10 @@ final class SimClient {
     }
   }
 
-  /** Uses the core for an operation's search. That comes first: no lock is held for its time. */
+  /**
+   * Uses the core for an operation's search, before the operation, so that no lock is held for this
+   * time.
+   */
   private void search(Operation operation) {
     cluster.chargeOperation();
     if (operation == Operation.MODIFY) {
@@ -148,7 +151,7 @@ final class SimClient {
 
   private boolean visit(long key, long value) {
     scans.entry(key);
-    // What was stale when the scan began is not known for a key that was not asked for.
+    // For keys other than the first it is not known which values were stale when the scan began.
     sequences.check(key, value, 0);
     return true;
   }

@@ -6,9 +6,10 @@ import pando.bench.workload.Distribution;
 import pando.sim.ClusterOptions;
 
 /**
- * Who asks for what, and for how long, in virtual time.
+ * The clients of a simulation, their records, and its length in virtual time.
  *
- * @param cluster the cluster, and the seed of everything; room in its pool is seen to
+ * @param cluster the cluster, and the seed of all randomness; the size of its pool is adjusted to
+ *     the records
  * @param threads of each compute server, each a core
  * @param coroutines clients of each thread
  * @param keys of the records

@@ -7,7 +7,7 @@ import pando.bench.run.Setup;
 import pando.sim.Utilization;
 
 /**
- * What a run in virtual time came to.
+ * The result of a run in virtual time.
  *
  * @param setup what ran
  * @param workload what it did

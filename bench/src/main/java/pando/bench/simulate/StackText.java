@@ -1,6 +1,6 @@
 package pando.bench.simulate;
 
-/** Failures as text, for whom no exception can reach. */
+/** Failures as text, for reports that cannot hold an exception. */
 final class StackText {
   private static final int LENGTH_MAX = 2_000;
 

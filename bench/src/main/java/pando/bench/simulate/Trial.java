@@ -23,9 +23,9 @@ import pando.sim.history.Operation;
 
 /**
  * One seed of a small cluster: tiny nodes and caches, so that splits, merges and evictions happen
- * all the time, with DEX partitions that move, and whatever faults are asked for. Records what
- * every client saw and checks it; at the end walks the tree in the pool, and takes what is there as
- * a last read of every key.
+ * all the time, with DEX partitions that move, and whatever faults are asked for. Records the
+ * operations of all clients and checks their history; at the end walks the tree in the pool, and
+ * checks its entries as a last read of every key.
  *
  * <p>Even seeds have all compute servers in one process, which adds and removes some; odd seeds
  * have one in each.
@@ -52,7 +52,7 @@ public final class Trial {
   private final List<String> violations = new ArrayList<>();
   private final TrialHangs hangs = new TrialHangs();
 
-  /** Indexes that took the place of some whose process died. */
+  /** Indexes that replaced those of dead processes. */
   private final List<RangeIndex> joined = new ArrayList<>();
 
   private int finalClients = FINAL_CLIENT;
@@ -70,7 +70,7 @@ public final class Trial {
   /**
    * Runs a seed.
    *
-   * @throws HangException if it does not go on
+   * @throws HangException if the run makes no progress
    */
   public static TrialResult run(TrialPlan plan, long seed) {
     return new Trial(plan, seed).run();
@@ -170,7 +170,7 @@ public final class Trial {
     }
   }
 
-  /** Runs all clients, and tells whether they came to their end. */
+  /** Runs all clients; returns whether all of them ended. */
   private boolean runToEnd(Cluster cluster) {
     return watch(cluster, () -> cluster.run(NANOS_MAX, EVENTS_MAX));
   }
@@ -207,7 +207,10 @@ public final class Trial {
     }
   }
 
-  /** Has the compute servers of a process that died live on in another; null if they cannot. */
+  /**
+   * Joins with the compute servers of a dead process in another process; returns {@code null} if
+   * that fails.
+   */
   private @Nullable RangeIndex join(Cluster cluster, int died, int host) {
     int count = indexes.size() == 1 ? plan.computeServers() : 1;
     try {
@@ -257,7 +260,7 @@ public final class Trial {
     violations.addAll(HistoryCheck.violations(history));
   }
 
-  /** Has an index write back what it caches, but for one that is no more. */
+  /** Closes an index, which writes its cache back, unless its process has crashed. */
   private void close(RangeIndex index, boolean crashed) {
     if (crashed) {
       return;
@@ -265,7 +268,7 @@ public final class Trial {
     try {
       index.close();
     } catch (RuntimeException | AssertionError e) {
-      // What a fault has lost may well fail to close; but it must not leave a structure broken.
+      // After a harmful fault an index may fail to close; but an assertion must not fail.
       if (plan.isHarmless() || e instanceof AssertionError) {
         violations.add("an index could not be closed: " + StackText.of(e));
       }

@@ -4,7 +4,7 @@ import java.util.random.RandomGenerator;
 import pando.index.Partitioning;
 import pando.index.dex.DexIndex;
 
-/** Changes partitions at random, as far as they are this process's. */
+/** Changes partitions of this process at random. */
 final class TrialChanges {
   private static final int SERVERS_MAX = 6;
 
@@ -18,7 +18,7 @@ final class TrialChanges {
     this.random = random;
   }
 
-  /** Makes one change; {@code false} where it came to none. */
+  /** Makes one change; returns {@code false} if it had no effect. */
   boolean change() {
     Partitioning before = index.partitioning();
     int range = random.nextInt(before.servers());

@@ -15,7 +15,7 @@ import pando.sim.history.Operation;
 import pando.sim.history.Operation.Kind;
 import pando.sim.history.Scan;
 
-/** One client of a trial: does what comes to its mind and records what it saw. */
+/** One client of a trial: runs random operations and records their results. */
 final class TrialClient {
   private static final int ENTRIES_MAX = 60;
   private static final int SESSION_OPERATIONS = 200;
@@ -24,7 +24,7 @@ final class TrialClient {
   /** Operations that stall before a client gives up, so that a run with a lost lock ends. */
   private static final int STALLS_MAX = 4;
 
-  /** By then every fault has ended. */
+  /** Time after which every fault has ended. */
   private static final long REST_NANOS = 20_000_000;
 
   private final int number;
@@ -63,7 +63,7 @@ final class TrialClient {
     this.session = index.session();
   }
 
-  /** Returns what went wrong that must not. */
+  /** Returns the failures that are violations. */
   List<String> failures() {
     return failures;
   }
@@ -91,10 +91,10 @@ final class TrialClient {
   }
 
   /**
-   * Reads and stores the keys of some that are served here, and takes them out. Gives up where too
-   * many stall.
+   * Reads and stores those of the keys that are served here, and removes them from {@code some}.
+   * Gives up if too many stall.
    *
-   * @param hangs takes those that stall
+   * @param hangs receives the operations that stall
    */
   void touch(Cluster cluster, Set<Long> some, TrialHangs hangs) {
     cluster.sleepNanos(REST_NANOS);
@@ -186,7 +186,8 @@ final class TrialClient {
           });
       record(start, from, limit, entries);
     } catch (NotServedHereException elsewhere) {
-      // What came before the border is right all the same, and covered up to its last key.
+      // The entries before the border are right nevertheless, and cover the range up to the last
+      // key.
       if (!entries.isEmpty()) {
         record(start, from, 0, entries);
       }

@@ -1,6 +1,6 @@
 package pando.bench.simulate;
 
-/** Counts the starts and ends of operations, in the order in which they really happen. */
+/** A clock that counts the starts and ends of operations, in the order in which they happen. */
 final class TrialClock {
   private long ticks;
 

@@ -4,14 +4,17 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 
-/** What stalled although every fault had ended and nothing else ran: it hangs for good. */
+/**
+ * Operations that stalled although every fault had ended and no other operation ran: they hang for
+ * ever.
+ */
 public final class TrialHangs {
   private @Nullable String first;
   private int count;
 
   TrialHangs() {}
 
-  /** Notes an operation that failed, where it stalled. */
+  /** Records a failed operation if it stalled. */
   void add(String operation, PandoException failure) {
     if (!isStall(failure)) {
       return;
@@ -27,7 +30,7 @@ public final class TrialHangs {
     return failure instanceof StalledException || failure.getCause() instanceof StalledException;
   }
 
-  /** Returns the number of operations that hang; the search ends after some. */
+  /** Returns the number of operations that hang; the search stops after a few. */
   public int count() {
     return count;
   }

@@ -2,7 +2,7 @@ package pando.bench.simulate;
 
 import java.util.random.RandomGenerator;
 
-/** Some hundred keys over all of the key space; a handful are asked for most of the time. */
+/** A few hundred keys over the whole key space; a few of them are drawn most of the time. */
 final class TrialKeys {
   static final int COUNT = 1_500;
   private static final int HOT = 12;
@@ -17,7 +17,7 @@ final class TrialKeys {
     if (random.nextInt(3) > 0) {
       return key(random.nextInt(COUNT));
     }
-    // Some side by side, some far from each other.
+    // Some are neighbours, some are far from each other.
     int hot = random.nextInt(HOT);
     return key(hot < HOT / 2 ? COUNT / 2 + hot : hot * (COUNT / HOT));
   }

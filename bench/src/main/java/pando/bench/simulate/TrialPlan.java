@@ -12,7 +12,7 @@ import pando.sim.ClusterModel;
 import pando.sim.fault.Fault;
 
 /**
- * A small cluster on which everything happens at once, for checks and not for speed.
+ * A small cluster with concurrent operations, changes and faults, for checks and not for speed.
  *
  * @param index the system, with its tiny nodes and caches
  * @param computeServers of the cluster
@@ -32,7 +32,7 @@ public record TrialPlan(
     Set<Fault> faults,
     ClusterModel model,
     Map<String, String> settings) {
-  /** How long all systems that have such a setting wait for a lock. */
+  /** Setting of the wait for a lock, in the systems that have it. */
   private static final String LOCK_WAIT = "lock-wait-millis";
 
   /** Longer than two pauses; short where a lock is lost, so that a run comes to its end. */

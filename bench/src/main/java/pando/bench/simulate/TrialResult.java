@@ -6,10 +6,10 @@ import pando.sim.fault.Fault;
 import pando.sim.history.History;
 
 /**
- * What a trial came to.
+ * The result of a trial.
  *
  * @param seed that replays it
- * @param violations of what the index promises; empty where all is well
+ * @param violations of the contract of an index; empty if there are none
  * @param hangs operations that stalled once all faults had ended; searched under harmful faults
  * @param history of all operations
  * @param faults how often each struck

@@ -23,12 +23,12 @@ public final class TrialSeries {
   private TrialSeries() {}
 
   /**
-   * What a series came to.
+   * The results of a series.
    *
    * @param seeds that ran
    * @param failures seeds with violations
-   * @param lowest what the lowest seed came to
-   * @param failed the lowest of the seeds with violations, {@code null} where all is well
+   * @param lowest result of the lowest seed
+   * @param failed the lowest of the seeds with violations, {@code null} if there is none
    * @param hangs seeds in which operations hang for good
    * @param hanging the lowest of those, {@code null} if there is none
    * @param faults how often each struck
@@ -56,8 +56,8 @@ public final class TrialSeries {
   /**
    * Runs so many seeds, at least one.
    *
-   * @param progress told of each seed that is done
-   * @throws HangException if one does not go on
+   * @param progress receives the number of seeds that are done
+   * @throws HangException if one makes no progress
    */
   public static Summary run(TrialPlan plan, long first, long count, LongConsumer progress) {
     TrialSeries series = new TrialSeries();

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import pando.sim.Cluster;
 
 /**
- * Runs clusters while somebody watches: each in a thread of its own, which is left behind where no
- * event happens for long. Code under simulation that spins without a pause cannot be stopped.
+ * Runs clusters under supervision: each in its own thread, which is abandoned if no event happens
+ * for long. Code under simulation that spins without a pause cannot be stopped.
  */
 final class Watchdog {
   private static final long STUCK_NANOS = 10_000_000_000L;
@@ -37,7 +37,7 @@ final class Watchdog {
   }
 
   /**
-   * Runs a cluster as somebody says.
+   * Runs a cluster by the given action.
    *
    * @throws HangException if no event happens for ten seconds of real time
    */

@@ -4,7 +4,7 @@ import java.util.function.LongSupplier;
 
 /**
  * The windows of a millisecond into which the time that was measured is divided, without what is
- * left over at its end: the operations that ended in each, and what caches had taken in when the
+ * left over at its end: the operations that ended in each, and the admissions to caches when the
  * first of them ended.
  */
 public final class Windows {
@@ -22,8 +22,8 @@ public final class Windows {
   /**
    * Counts an operation that ended so long after the start.
    *
-   * @param counter tells what caches have taken in; it is asked once a window, and not kept: behind
-   *     it stands the whole run
+   * @param counter returns the number of admissions to caches; called once per window, and not
+   *     kept, as it references the whole run
    */
   void record(long nanos, LongSupplier counter) {
     int window = (int) (nanos / NANOS);
@@ -45,7 +45,7 @@ public final class Windows {
     return operations[window] * 1e3 / NANOS;
   }
 
-  /** Returns what caches had taken in when the first operation of a window ended, 0 if none did. */
+  /** Returns the admissions to caches when the first operation of a window ended, 0 if none did. */
   public long admissions(int window) {
     return admissions[window];
   }

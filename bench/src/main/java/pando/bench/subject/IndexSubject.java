@@ -31,7 +31,7 @@ public final class IndexSubject implements Subject {
   /**
    * Opens an empty index on memory servers in this process.
    *
-   * @param bytes that nodes may come to take
+   * @param bytes maximum size of all nodes
    */
   public static IndexSubject openLocal(
       IndexOptions options, int memoryServers, long bytes, long seed) {

@@ -1,16 +1,19 @@
 package pando.bench.subject;
 
-/** How much room a run needs. Generous: memory that no node needs costs nothing, mostly. */
+/** The size of the pool that a run needs. Generous, as unused memory usually costs nothing. */
 public final class PoolSize {
   private static final int RECORD_BYTES = 2 * Long.BYTES;
 
-  /** Inner nodes, headers and roundings, as a factor. */
+  /** Factor for inner nodes, headers and rounding. */
   private static final double OVERHEAD = 1.15;
 
-  /** Splits leave two nodes half full; new records may at worst make all old nodes split, too. */
+  /**
+   * Factor for inserted records: splits leave nodes half full, and new records may split all old
+   * nodes.
+   */
   private static final int INSERT_FACTOR = 4;
 
-  /** Subtrees are dealt to memory servers at random. */
+  /** Factor for the uneven distribution of subtrees over memory servers. */
   private static final double IMBALANCE = 1.25;
 
   private static final long CHUNK_BYTES = 8L << 20;
@@ -18,7 +21,7 @@ public final class PoolSize {
 
   private PoolSize() {}
 
-  /** Returns the bytes that nodes may come to take. */
+  /** Returns the maximum size of all nodes in bytes. */
   public static long bytes(long records, long inserts, double fill) {
     double loaded = records * RECORD_BYTES / fill * OVERHEAD;
     double inserted = (double) inserts * RECORD_BYTES * INSERT_FACTOR;
@@ -28,8 +31,8 @@ public final class PoolSize {
   /**
    * Returns the bytes that each memory server should have.
    *
-   * @param computeServers each may hold chunks of every memory server that are hardly used, one for
-   *     each size of node
+   * @param computeServers number of compute servers; each may hold almost unused chunks of every
+   *     memory server, one for each size of node
    */
   public static long bytesPerServer(long bytes, int memoryServers, int computeServers) {
     long chunks = (CHUNKS_MIN + 4L * computeServers) * CHUNK_BYTES;

@@ -12,9 +12,10 @@ import pando.index.EntryVisitor;
 /**
  * The ordered map that the JDK has: a {@link ConcurrentSkipListMap} of boxed longs.
  *
- * <p>Its speed hangs on the order in which it was filled: nodes and boxes that were made one after
- * the other lie side by side, and stay so through every collection. Filled in the order of keys, a
- * search ends on a run of neighbours in one or two cache lines, which a map in use never has.
+ * <p>Its speed depends on the order in which it was filled: nodes and boxes that were made one
+ * after the other are adjacent in memory, and stay so through every collection. After filling in
+ * the order of keys, a search ends on neighbours in one or two cache lines, which a map in use
+ * never has.
  */
 public final class SkipListSubject implements Subject {
   /** Bytes of the heap that a record takes: two boxes, a node, and a part of an index node. */

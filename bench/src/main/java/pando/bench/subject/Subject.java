@@ -25,7 +25,7 @@ public interface Subject extends AutoCloseable {
     return new VerbCounters();
   }
 
-  /** Returns what the caches did so far; nothing for a peer. */
+  /** Returns the counters of the caches; all 0 for a peer. */
   default CacheCounters cache() {
     return new CacheCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   }
@@ -38,7 +38,7 @@ public interface Subject extends AutoCloseable {
     return 0;
   }
 
-  /** Lets go of everything. */
+  /** Frees all resources. */
   @Override
   void close();
 }

@@ -1,2 +1,2 @@
-/** What workloads run against: an index on a fabric, or a peer that it is compared with. */
+/** The subjects of workloads: an index on a fabric, or a peer that it is compared with. */
 package pando.bench.subject;

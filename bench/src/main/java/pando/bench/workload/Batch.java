@@ -1,11 +1,11 @@
 package pando.bench.workload;
 
 /**
- * Operations drawn ahead, so that drawing them costs the measured loop nothing. Small enough to
- * stay in the processor's cache.
+ * Operations drawn in advance, so that drawing them is not measured. Small enough to stay in the
+ * processor's cache.
  */
 public final class Batch {
-  /** Operations that a batch holds at the most. */
+  /** Maximum number of operations of a batch. */
   public static final int CAPACITY = 256;
 
   private final Operation[] operations = new Operation[CAPACITY];

@@ -7,8 +7,8 @@ import pando.bench.records.Mix;
 /** How operations spread over the loaded records. */
 public enum Distribution {
   /**
-   * Zipfian, every rank a record of its own. Rank and record number are the same: keys scatter over
-   * the key space whatever their records' numbers are, so no permutation on top is needed.
+   * Zipfian, with one record for each rank. Rank and record number are the same: keys are scattered
+   * over the key space independent of their records' numbers, so no permutation is needed.
    */
   ZIPFIAN {
     @Override
@@ -20,7 +20,7 @@ public enum Distribution {
 
   /**
    * Zipfian, scrambled as DEX and YCSB do: a rank's record is its hash modulo the number of
-   * records. Ranks collide, so 1/e of the records, 36.8 %, are never asked for, and the others are
+   * records. Ranks collide, so 1/e of the records, 36.8 %, are never accessed, and the others are
    * hotter.
    */
   ZIPFIAN_DEX {
@@ -31,7 +31,7 @@ public enum Distribution {
     }
   },
 
-  /** Each record as likely as any other. */
+  /** Each record with the same probability. */
   UNIFORM {
     @Override
     public Draw over(long records, double theta) {
@@ -53,7 +53,7 @@ public enum Distribution {
     /** Returns a record's number. */
     long next(SplittableRandom random);
 
-    /** Told of each record that has been inserted. */
+    /** Called for each record that has been inserted. */
     default void onInserted(long record) {}
   }
 

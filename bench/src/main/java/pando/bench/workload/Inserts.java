@@ -3,10 +3,10 @@ package pando.bench.workload;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Hands out the records to insert: those after the loaded ones, dealt to all clients of a run like
- * cards, so that no two clients insert the same and none asks another.
+ * The records to insert: those after the loaded ones, dealt to all clients of a run in turn, so
+ * that no two clients insert the same record and clients need no coordination.
  *
- * <p>Thread-safe; each client draws for itself alone.
+ * <p>Thread-safe; each client must draw only with its own number.
  */
 public final class Inserts {
   /** Longs between two clients' counts, so that they share no cache line. */

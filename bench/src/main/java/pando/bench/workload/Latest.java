@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
  * are as many ranks as loaded records, so that the very oldest fall out of reach.
  */
 final class Latest implements Distribution.Draw {
-  /** Inserts that there is room for from the start, so that seldom a client has to make some. */
+  /** Initial room for inserted records, so that a client seldom has to grow the array. */
   private static final int ROOM_MIN = 1 << 10;
 
   private static final int ROOM_MAX = 1 << 22;
@@ -30,7 +30,7 @@ final class Latest implements Distribution.Draw {
 
   @Override
   public long next(SplittableRandom random) {
-    // The size comes first: an array that is read after it holds as many.
+    // Read the size first: an array that is read afterwards has at least as many records.
     long place = loaded + size - ages.next(random);
     return place < loaded ? place : inserted[(int) (place - loaded)];
   }

@@ -7,11 +7,11 @@ import pando.bench.records.Records;
 
 /**
  * One client's operations, one batch after the other: the same for the same seed and client,
- * whatever they run against; but for {@link Distribution#LATEST}, which hangs on what all clients
- * have inserted. Not thread-safe.
+ * whatever they run against; except with {@link Distribution#LATEST}, which depends on the inserts
+ * of all clients. Not thread-safe.
  */
 public final class OperationStream {
-  /** Keys that are drawn in vain before a client gives up: most are another's, but never all. */
+  /** Draws before a client gives up, as most keys may belong to other compute servers. */
   private static final int DRAWS_MAX = 1 << 22;
 
   private final Workload workload;

@@ -98,8 +98,8 @@ public enum Workload {
   }
 
   /**
-   * Returns the distribution that a run has of the one asked for: new keys are always uniform, and
-   * YCSB's D has one of its own.
+   * Returns the distribution of a run: the one asked for, except that new keys are always uniform
+   * and YCSB's D has its own.
    */
   public Distribution distribution(Distribution asked) {
     return inserts == 100 ? Distribution.UNIFORM : asked;

@@ -1,5 +1,5 @@
 /**
- * What a benchmark asks for: mixes of operations as the papers and YCSB have them, and
- * distributions of the records they fall on.
+ * The operations of a benchmark: mixes as in the papers and YCSB, and distributions over the
+ * records.
  */
 package pando.bench.workload;

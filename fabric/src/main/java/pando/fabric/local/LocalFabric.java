@@ -9,7 +9,10 @@ import pando.fabric.server.PoolOptions;
 public final class LocalFabric {
   private LocalFabric() {}
 
-  /** Starts memory servers and returns a fabric that is connected to them. Closing the fabric stops them and frees their memory. */
+  /**
+   * Starts memory servers and returns a fabric that is connected to them. Closing the fabric stops
+   * them and frees their memory.
+   */
   public static Fabric open(PoolOptions options) {
     LocalPool pool =
         LocalPool.of(

@@ -31,7 +31,8 @@ public final class LocalPool implements AutoCloseable {
   }
 
   /**
-   * Makes memory servers without processor threads. The caller must pass CALLs to {@link MemoryServer#serve}; a CALL through {@link #fabric} is never answered.
+   * Makes memory servers without processor threads. The caller must pass CALLs to {@link
+   * MemoryServer#serve}; a CALL through {@link #fabric} is never answered.
    */
   public static LocalPool unattended(PoolOptions options) {
     return of(
@@ -41,7 +42,8 @@ public final class LocalPool implements AutoCloseable {
   }
 
   /**
-   * Returns an independent pool that starts with the contents of this one. This pool must be {@link #unattended}, and must not change while it has forks.
+   * Returns an independent pool that starts with the contents of this one. This pool must be {@link
+   * #unattended}, and must not change while it has forks.
    */
   public LocalPool fork() {
     LocalPool pool = new LocalPool(layout);
@@ -73,7 +75,8 @@ public final class LocalPool implements AutoCloseable {
    *
    * @param name name of the kind of fabric
    * @param seed start of the fabric's randomness
-   * @return a fabric that closes the pool when it is closed; if this method fails, it closes the pool, too
+   * @return a fabric that closes the pool when it is closed; if this method fails, it closes the
+   *     pool, too
    */
   public Fabric fabric(String name, long seed) {
     try {

@@ -14,7 +14,8 @@ import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;
 
 /**
- * One worker's side of the mailboxes. A slot is claimed for one CALL and freed after it, so workers share the slots; the slot used last is tried first, as it is mostly still free.
+ * One worker's side of the mailboxes. A slot is claimed for one CALL and freed after it, so workers
+ * share the slots; the slot used last is tried first, as it is mostly still free.
  */
 final class CallClient {
   private static final long CALL_NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
@@ -122,7 +123,10 @@ final class CallClient {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  /** Claims a slot: the one used last, else another free one, else one whose process is dead; waits if there is none. */
+  /**
+   * Claims a slot: the one used last, else another free one, else one whose process is dead; waits
+   * if there is none.
+   */
   private int claim(MemoryServerLink link) {
     int last = slots[link.number()];
     if (claim(link.mailbox(), last, MailboxLayout.FREE)) {
@@ -188,7 +192,9 @@ final class CallClient {
   }
 
   /**
-   * Makes a slot IDLE again after its CALL was answered, its caller failed or its process died. @return whether it is IDLE; if not, a processor still serves the CALL and will free the slot
+   * Makes a slot IDLE again after its CALL was answered, its caller failed or its process died.
+   *
+   * @return whether it is IDLE; if not, a processor still serves the CALL and will free the slot
    */
   private static boolean settle(MemorySegment mailbox, int slot) {
     long offset = MailboxLayout.slot(slot) + MailboxLayout.STATE_OFFSET;

@@ -17,8 +17,10 @@ import pando.fabric.server.CallHandler;
 /**
  * Issues verbs by touching mapped memory.
  *
- * <p>The order that a fabric promises needs fences on some processors: no later access may overtake a READ that has returned, no earlier access may become visible after a WRITE, and a later READ must not be served before an earlier WRITE or atomic is visible. Every verb ends with the fence that the
- * verbs after it need.
+ * <p>The order that a fabric promises needs fences on some processors: no later access may overtake
+ * a READ that has returned, no earlier access may become visible after a WRITE, and a later READ
+ * must not be served before an earlier WRITE or atomic is visible. Every verb ends with the fence
+ * that the verbs after it need.
  */
 final class MappedWorker implements Worker {
   private static final MemoryServerLink[] NO_LINKS = {};

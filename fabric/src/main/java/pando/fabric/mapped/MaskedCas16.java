@@ -7,9 +7,13 @@ import pando.fabric.memory.Atomic16;
 import pando.fabric.memory.Words;
 
 /**
- * Masked CAS of 16 bytes as a loop over the 16-byte compare-exchange. Lock free. Atomic with respect to other masked CAS of 16 bytes; a concurrent READ or 8-byte atomic may see only one of the two 8-byte halves changed.
+ * Masked CAS of 16 bytes as a loop over the 16-byte compare-exchange. Lock free. Atomic with
+ * respect to other masked CAS of 16 bytes; a concurrent READ or 8-byte atomic may see only one of
+ * the two 8-byte halves changed.
  *
- * <p>The compare-exchange is a native call on an address, which the JVM does not protect against freeing the memory. So a worker marks that it is inside such a call, and closing the fabric waits for its end.
+ * <p>The compare-exchange is a native call on an address, which the JVM does not protect against
+ * freeing the memory. So a worker marks that it is inside such a call, and closing the fabric waits
+ * for its end.
  */
 final class MaskedCas16 {
   /** Bytes of the operands: compare, compare mask, swap, swap mask, found. */

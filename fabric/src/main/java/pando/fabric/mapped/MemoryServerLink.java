@@ -10,7 +10,10 @@ import pando.fabric.layout.ServerLayout;
 
 /** A compute server's view of one memory server: its mapped memory, and whether it is lost. */
 public final class MemoryServerLink {
-  /** Mask of an address's offset. It includes the bit that selects on-chip memory, so those offsets are above all of DRAM. */
+  /**
+   * Mask of an address's offset. It includes the bit that selects on-chip memory, so those offsets
+   * are above all of DRAM.
+   */
   private static final long OFFSET_MASK = (1L << GlobalAddress.SERVER_SHIFT) - 1;
 
   private final int number;
@@ -91,7 +94,10 @@ public final class MemoryServerLink {
     return onChipPosition(remote, bytes);
   }
 
-  /** Checks that verbs may access the bytes and that they are aligned, and returns their position in the segment. */
+  /**
+   * Checks that verbs may access the bytes and that they are aligned, and returns their position in
+   * the segment.
+   */
   long alignedPosition(long remote, int bytes) {
     if ((remote & (bytes - 1)) != 0) {
       throw new IllegalArgumentException(

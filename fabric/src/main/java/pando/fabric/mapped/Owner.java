@@ -7,7 +7,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The name of a process of this machine in one word, which differs from that of a later process with the same id. Processes that share a memory server must see the same process ids.
+ * The name of a process of this machine in one word, which differs from that of a later process
+ * with the same id. Processes that share a memory server must see the same process ids.
  *
  * <pre>
  *  63            42 41                                        0

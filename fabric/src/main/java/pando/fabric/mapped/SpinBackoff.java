@@ -6,7 +6,10 @@ import pando.fabric.Backoff;
 /**
  * Waits in real time: spins at first, then lets other threads run, then sleeps longer and longer.
  *
- * <p>A virtual thread keeps its carrier until it blocks, and one that yields is scheduled again before threads whose timers have expired; the thread that it waits for may be one of those. So a virtual thread sleeps where a platform thread yields, and sometimes where a platform thread spins.
+ * <p>A virtual thread keeps its carrier until it blocks, and one that yields is scheduled again
+ * before threads whose timers have expired; the thread that it waits for may be one of those. So a
+ * virtual thread sleeps where a platform thread yields, and sometimes where a platform thread
+ * spins.
  */
 final class SpinBackoff implements Backoff {
   private static final int YIELDING_ATTEMPTS = 64;

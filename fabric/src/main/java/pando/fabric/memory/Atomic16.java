@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compare-exchange of 16 aligned bytes, which Java itself does not have, through the compiler's
- * {@code libatomic}. Available if that library is installed and lock-free for 16 bytes: a lock inside the library would not exclude other processes.
+ * {@code libatomic}. Available if that library is installed and lock-free for 16 bytes: a lock
+ * inside the library would not exclude other processes.
  */
 public final class Atomic16 {
   private static final String LIBRARY = "libatomic.so.1";
@@ -31,7 +32,8 @@ public final class Atomic16 {
   }
 
   /**
-   * Stores the desired 16 bytes if those at the address equal the expected ones; otherwise replaces the expected ones by those found. The caller must keep both memory ranges alive.
+   * Stores the desired 16 bytes if those at the address equal the expected ones; otherwise replaces
+   * the expected ones by those found. The caller must keep both memory ranges alive.
    *
    * @param address native address, 16-byte aligned
    * @param expected native address, 16-byte aligned, of the expected bytes
@@ -55,7 +57,8 @@ public final class Atomic16 {
   }
 
   /**
-   * On x86-64 the library decides by the processor's flag. Its own function is of no use there: it also covers loads, which this class does not use.
+   * On x86-64 the library decides by the processor's flag. Its own function is of no use there: it
+   * also covers loads, which this class does not use.
    */
   private static boolean isLockFree() {
     if (!Linux.isAvailable()) {

@@ -6,7 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The memory that can still be committed, as far as the system reports it. A program that commits more is killed rather than refused, so check first before committing much.
+ * The memory that can still be committed, as far as the system reports it. A program that commits
+ * more is killed rather than refused, so check first before committing much.
  */
 final class AvailableMemory {
   private static final Path MEMORY_INFO = Path.of("/proc/meminfo");

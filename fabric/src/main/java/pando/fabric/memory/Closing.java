@@ -8,7 +8,10 @@ public final class Closing {
   private Closing() {}
 
   /**
-   * Runs all steps in order. @throws RuntimeException the first failure, or an {@link Error}; further failures are added to it as suppressed
+   * Runs all steps in order.
+   *
+   * @throws RuntimeException the first failure, or an {@link Error}; further failures are added to
+   *     it as suppressed
    */
   public static void all(Runnable... steps) {
     all(List.of(steps));

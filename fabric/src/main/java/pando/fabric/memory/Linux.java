@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 
 /**
- * The Linux system calls for memory and its sharing, and the constants of the C library.
- * Pointers are passed as numbers.
+ * The Linux system calls for memory and its sharing, and the constants of the C library. Pointers
+ * are passed as numbers.
  */
 final class Linux {
   static final long PAGE_BYTES = 4096;

@@ -24,7 +24,9 @@ final class Mapping {
     return map(bytes, Linux.MAP_SHARED, descriptor);
   }
 
-  /** Maps a file from its start, copy-on-write: changes stay in this mapping; returns the address. */
+  /**
+   * Maps a file from its start, copy-on-write: changes stay in this mapping; returns the address.
+   */
   static long copyOnWrite(long bytes, int descriptor) {
     return map(bytes, Linux.MAP_PRIVATE | Linux.MAP_NORESERVE, descriptor);
   }
@@ -51,7 +53,10 @@ final class Mapping {
     return address;
   }
 
-  /** Asks for huge pages; must come before the first access. A refusal, by a kernel without huge pages, is ignored. */
+  /**
+   * Asks for huge pages; must come before the first access. A refusal, by a kernel without huge
+   * pages, is ignored.
+   */
   private static void askForHugePages(long address, long bytes) {
     try {
       long advised = Linux.MADVISE.tryCall(address, bytes, Linux.MADV_HUGEPAGE);

@@ -38,7 +38,8 @@ final class NativeFunction {
   /**
    * Calls the function.
    *
-   * @param purpose the purpose of the call and its values, for the message of a failure @throws NativeMemoryException with the name of the error if the function returns -1
+   * @param purpose the purpose of the call and its values, for the message of a failure
+   * @throws NativeMemoryException with the name of the error if the function returns -1
    */
   long call(String purpose, Object... arguments) {
     long result = tryCall(arguments);

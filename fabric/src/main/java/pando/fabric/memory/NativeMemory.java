@@ -9,7 +9,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * A range of native memory that can be freed: after {@link #close()} every access through its segment throws {@link IllegalStateException}, in all threads.
+ * A range of native memory that can be freed: after {@link #close()} every access through its
+ * segment throws {@link IllegalStateException}, in all threads.
  *
  * <p>The only class that makes segments of raw addresses and links native functions.
  */
@@ -30,7 +31,8 @@ public final class NativeMemory implements AutoCloseable {
   }
 
   /**
-   * Allocates zeroed memory, which is committed when it is first accessed. Aligned to pages at least; asks for huge pages if it is large enough for one.
+   * Allocates zeroed memory, which is committed when it is first accessed. Aligned to pages at
+   * least; asks for huge pages if it is large enough for one.
    *
    * @param bytes at least 1
    * @throws NativeMemoryException if the system refuses
@@ -66,7 +68,8 @@ public final class NativeMemory implements AutoCloseable {
   }
 
   /**
-   * Returns independent memory that starts as a copy of this. If this memory is {@link #forkable}, pages are shared until the fork writes to them. This memory must not change while it has forks.
+   * Returns independent memory that starts as a copy of this. If this memory is {@link #forkable},
+   * pages are shared until the fork writes to them. This memory must not change while it has forks.
    */
   public NativeMemory fork() {
     long bytes = segment.byteSize();
@@ -85,7 +88,10 @@ public final class NativeMemory implements AutoCloseable {
     }
   }
 
-  /** Allocates memory that is committed and cleared at once, as there is no portable way to delay that. */
+  /**
+   * Allocates memory that is committed and cleared at once, as there is no portable way to delay
+   * that.
+   */
   private static NativeMemory portable(long bytes) {
     Arena arena = Arena.ofShared();
     return new NativeMemory(arena, arena.allocate(bytes, Linux.PAGE_BYTES), NO_FILE);
@@ -107,7 +113,9 @@ public final class NativeMemory implements AutoCloseable {
     }
   }
 
-  /** Wraps a mapping that {@link Mapping} made; unmaps it when it is closed, or if wrapping fails. */
+  /**
+   * Wraps a mapping that {@link Mapping} made; unmaps it when it is closed, or if wrapping fails.
+   */
   static NativeMemory ofMapping(long address, long mappedBytes, long bytes) {
     return ofMapping(address, mappedBytes, bytes, NO_FILE);
   }

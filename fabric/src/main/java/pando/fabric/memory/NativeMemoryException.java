@@ -3,7 +3,8 @@ package pando.fabric.memory;
 import pando.fabric.PandoException;
 
 /**
- * The operating system refused memory, or another process's memory has another size or lacks its seals. The message names the system call and its error, or the value found and the one required.
+ * The operating system refused memory, or another process's memory has another size or lacks its
+ * seals. The message names the system call and its error, or the value found and the one required.
  */
 public final class NativeMemoryException extends PandoException {
   private static final long serialVersionUID = 1L;

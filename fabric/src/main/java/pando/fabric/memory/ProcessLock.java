@@ -10,7 +10,8 @@ import java.util.Optional;
 /**
  * A lock on a file that is held until it is closed or its process dies in any way.
  *
- * <p>It belongs to the open file, not to the process as the locks of {@code java.nio} do: other code in the same process may open and close the file, and query the lock, without releasing it.
+ * <p>It belongs to the open file, not to the process as the locks of {@code java.nio} do: other
+ * code in the same process may open and close the file, and query the lock, without releasing it.
  */
 public final class ProcessLock implements AutoCloseable {
   private static final int OWNER_READS_AND_WRITES = 0600;

@@ -4,9 +4,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that several processes map: an unnamed memory file, which exists as long as any process has it open or mapped.
+ * Memory that several processes map: an unnamed memory file, which exists as long as any process
+ * has it open or mapped.
  *
- * <p>All of it is committed when it is created, and its size is sealed. Otherwise an access could kill the JVM, when memory runs out or when another process truncates the file.
+ * <p>All of it is committed when it is created, and its size is sealed. Otherwise an access could
+ * kill the JVM, when memory runs out or when another process truncates the file.
  */
 public final class SharedMemory implements AutoCloseable {
   private static final int SEALS = Linux.F_SEAL_SHRINK | Linux.F_SEAL_GROW | Linux.F_SEAL_SEAL;
@@ -115,7 +117,8 @@ public final class SharedMemory implements AutoCloseable {
   }
 
   /**
-   * Commits the memory now, by populating the mapping, as only that brings huge pages; an old kernel, which cannot populate a mapping, allocates small pages by another call.
+   * Commits the memory now, by populating the mapping, as only that brings huge pages; an old
+   * kernel, which cannot populate a mapping, allocates small pages by another call.
    */
   private static void commit(long address, long bytes, int descriptor) {
     String purpose = "commit bytes=" + bytes;

@@ -6,8 +6,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * Access to the 8-byte little-endian words of native memory. The method names contain the access mode as in {@link VarHandle}; a method without one is plain. Offsets must be multiples
- * of 8 unless the name says otherwise.
+ * Access to the 8-byte little-endian words of native memory. The method names contain the access
+ * mode as in {@link VarHandle}; a method without one is plain. Offsets must be multiples of 8
+ * unless the name says otherwise.
  */
 public final class Words {
   private static final VarHandle LONG =

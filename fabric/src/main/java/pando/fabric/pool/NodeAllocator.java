@@ -11,10 +11,12 @@ import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;
 
 /**
- * Allocates and frees nodes of one size for the workers of one compute server. A new node holds arbitrary bytes.
+ * Allocates and frees nodes of one size for the workers of one compute server. A new node holds
+ * arbitrary bytes.
  *
- * <p>Memory servers are asked, by CALL, only for a chunk or a batch at a time. Freed nodes are reused before new ones; when there are many, a batch is returned to the memory server, for other compute servers and other node sizes. Thread-safe; no lock is held across a
- * verb.
+ * <p>Memory servers are asked, by CALL, only for a chunk or a batch at a time. Freed nodes are
+ * reused before new ones; when there are many, a batch is returned to the memory server, for other
+ * compute servers and other node sizes. Thread-safe; no lock is held across a verb.
  */
 public final class NodeAllocator {
   /** Freed nodes that are kept per memory server before a batch is returned. */
@@ -23,7 +25,9 @@ public final class NodeAllocator {
   private static final int NODE_BYTES_MIN = 128;
   private static final int NODE_ALIGNMENT = 64;
 
-  /** Pauses after which a worker no longer waits for another worker's refill, which may never end. */
+  /**
+   * Pauses after which a worker no longer waits for another worker's refill, which may never end.
+   */
   private static final int WAITS_MAX = 1000;
 
   private static final int BATCH_NODES = 500;
@@ -58,7 +62,8 @@ public final class NodeAllocator {
   }
 
   /**
-   * Checks, before an index is made, that a pool has room for it: at each compute server and for each size of node, a chunk, or a part of one if chunks are given out in parts.
+   * Checks, before an index is made, that a pool has room for it: at each compute server and for
+   * each size of node, a chunk, or a part of one if chunks are given out in parts.
    *
    * @param worker issues the CALLs
    * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
@@ -128,7 +133,8 @@ public final class NodeAllocator {
   }
 
   /**
-   * Frees a node that was allocated here or on another compute server. No worker may use it any more.
+   * Frees a node that was allocated here or on another compute server. No worker may use it any
+   * more.
    *
    * @param worker issues the CALLs
    * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
@@ -144,7 +150,8 @@ public final class NodeAllocator {
   }
 
   /**
-   * Returns all nodes that are not in use, freed or never used, to the memory servers. The next allocation issues a CALL again.
+   * Returns all nodes that are not in use, freed or never used, to the memory servers. The next
+   * allocation issues a CALL again.
    *
    * @param worker issues the CALLs
    * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
@@ -158,7 +165,8 @@ public final class NodeAllocator {
   }
 
   /**
-   * Returns the number of nodes allocated minus those freed here; negative if this compute server frees nodes that others allocated.
+   * Returns the number of nodes allocated minus those freed here; negative if this compute server
+   * frees nodes that others allocated.
    */
   public long nodesInUse() {
     long sum = 0;

@@ -75,7 +75,10 @@ final class Shelf {
     return runs.size() == 0 ? new long[0] : new long[] {runs.pop(), runs.pop()};
   }
 
-  /** Returns whether the caller must ask the memory server for more nodes; {@code false} if another worker does already. */
+  /**
+   * Returns whether the caller must ask the memory server for more nodes; {@code false} if another
+   * worker does already.
+   */
   synchronized boolean startRefill() {
     boolean first = !refilling;
     refilling = true;

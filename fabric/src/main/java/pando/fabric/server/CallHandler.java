@@ -4,7 +4,9 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A service that a memory server's processor runs for CALLs. Called by several threads at once
- * where the memory server has more than one; must be thread-safe. A handler must not change a word by atomics that verbs change by atomics, too: the atomics of a network card and those of a processor do not exclude each other.
+ * where the memory server has more than one; must be thread-safe. A handler must not change a word
+ * by atomics that verbs change by atomics, too: the atomics of a network card and those of a
+ * processor do not exclude each other.
  */
 public interface CallHandler {
   /** Least function number of a handler; lower ones belong to the memory server. */
@@ -22,7 +24,8 @@ public interface CallHandler {
    *
    * @param server number of this memory server
    * @param dram the memory server's DRAM; offset 0 is offset 0 of its global addresses
-   * @param message buffer that holds the request and receives the response; a private copy that no client changes
+   * @param message buffer that holds the request and receives the response; a private copy that no
+   *     client changes
    * @param requestBytes length of the request
    * @return length of the response in bytes
    */

@@ -13,9 +13,14 @@ import pando.fabric.PoolUsage;
 import pando.fabric.layout.ServerLayout;
 
 /**
- * The chunks of a memory server that compute servers have, and the nodes of each that were returned.
+ * The chunks of a memory server that compute servers have, and the nodes of each that were
+ * returned.
  *
- * <p>A chunk is given out whole, for nodes of one size, or in equal parts, each for nodes of its own size, so that a compute server with few nodes of many sizes needs little space. Nodes are returned one by one, by any compute server, and given out again in batches; once all nodes of a chunk or part are returned, it is free for any node size. An illegal request throws {@link IllegalArgumentException} and changes nothing. Thread-safe.
+ * <p>A chunk is given out whole, for nodes of one size, or in equal parts, each for nodes of its
+ * own size, so that a compute server with few nodes of many sizes needs little space. Nodes are
+ * returned one by one, by any compute server, and given out again in batches; once all nodes of a
+ * chunk or part are returned, it is free for any node size. An illegal request throws {@link
+ * IllegalArgumentException} and changes nothing. Thread-safe.
  */
 final class ChunkTable {
   private static final int NODE_ALIGNMENT = 64;
@@ -31,7 +36,10 @@ final class ChunkTable {
 
   private final int partBytes;
 
-  /** The chunks and parts that are given out, by the number of their first part; the others are null. */
+  /**
+   * The chunks and parts that are given out, by the number of their first part; the others are
+   * null.
+   */
   private final @Nullable Chunk[] chunks;
 
   /** Free chunks. The one freed last is given out first, as its memory is committed already. */

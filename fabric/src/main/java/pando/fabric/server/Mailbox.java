@@ -8,8 +8,8 @@ import pando.fabric.layout.MailboxLayout;
 import pando.fabric.memory.Words;
 
 /**
- * The memory server's side of the mailbox: finds requests, copies them out, and stores responses. Lock
- * free; each request is served once, by the processor that takes it.
+ * The memory server's side of the mailbox: finds requests, copies them out, and stores responses.
+ * Lock free; each request is served once, by the processor that takes it.
  */
 final class Mailbox {
   /** Result of {@link #take}: no request waits. */

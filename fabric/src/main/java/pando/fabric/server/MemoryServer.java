@@ -9,7 +9,8 @@ import pando.fabric.layout.ServerLayout;
 import pando.fabric.memory.Words;
 
 /**
- * One memory server over memory that the caller provides and frees. Its processor threads run from {@link #start} until {@link #close()}; only CALLs need them.
+ * One memory server over memory that the caller provides and frees. Its processor threads run from
+ * {@link #start} until {@link #close()}; only CALLs need them.
  */
 public final class MemoryServer implements AutoCloseable {
   private static final long JOIN_MILLIS_MAX = 5_000;
@@ -86,7 +87,8 @@ public final class MemoryServer implements AutoCloseable {
   }
 
   /**
-   * Makes a memory server without processor threads that replaces this one; all its chunks are free.
+   * Makes a memory server without processor threads that replaces this one; all its chunks are
+   * free.
    *
    * @param segment zeroed memory, as large as this one's
    */
@@ -129,7 +131,9 @@ public final class MemoryServer implements AutoCloseable {
     return services.failed();
   }
 
-  /** Stops the processor threads. Stops waiting after a while for a handler that does not return. */
+  /**
+   * Stops the processor threads. Stops waiting after a while for a handler that does not return.
+   */
   @Override
   public void close() {
     processors.forEach(Processor::stop);

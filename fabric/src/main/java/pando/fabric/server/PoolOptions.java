@@ -5,10 +5,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The size of a pool, its processor threads and its services. Start from {@link #defaults()} and change what differs.
+ * The size of a pool, its processor threads and its services. Start from {@link #defaults()} and
+ * change what differs.
  *
- * @param memoryServers number of memory servers, 1 to {@link #MEMORY_SERVERS_MAX}; ignored by a memory server in a process of its own
- * @param bytesPerServer bytes that each memory server can make chunks of; only whole chunks are used. Memory is committed when it is first accessed; shared memory is committed at the start
+ * @param memoryServers number of memory servers, 1 to {@link #MEMORY_SERVERS_MAX}; ignored by a
+ *     memory server in a process of its own
+ * @param bytesPerServer bytes that each memory server can make chunks of; only whole chunks are
+ *     used. Memory is committed when it is first accessed; shared memory is committed at the start
  * @param chunkBytes bytes that a compute server gets at a time, a multiple of 64
  * @param processorThreads threads of each memory server that serve CALLs
  * @param seed start of all randomness in the fabric
@@ -36,7 +39,10 @@ public record PoolOptions(
   private static final PoolOptions DEFAULTS =
       new PoolOptions(4, 4L << 30, 8 << 20, 1, 1, List.of());
 
-  /** Checks each range and copies the handlers. Limits that depend on several options are checked when a pool is opened. */
+  /**
+   * Checks each range and copies the handlers. Limits that depend on several options are checked
+   * when a pool is opened.
+   */
   public PoolOptions {
     handlers = List.copyOf(handlers);
     checkRange("memoryServers", memoryServers, 1, MEMORY_SERVERS_MAX);

@@ -64,7 +64,8 @@ final class Processor implements Runnable {
   }
 
   /**
-   * Waits longer the longer there was no request. A thread that was idle for a while uses hardly any processor time, but serves the next CALL late.
+   * Waits longer the longer there was no request. A thread that was idle for a while uses hardly
+   * any processor time, but serves the next CALL late.
    */
   @SuppressWarnings("ThreadPriorityCheck") // With few cores the client may wait for this one.
   private static void pause(int idle) {

@@ -12,7 +12,8 @@ import pando.fabric.mapped.Owner;
 /**
  * Watches the memory servers of one fabric, and declares a memory server lost when it has ended.
  *
- * <p>Checks its lock, which also an orderly end releases, and its process, as a killed process keeps its locks until all its memory is unmapped.
+ * <p>Checks its lock, which also an orderly end releases, and its process, as a killed process
+ * keeps its locks until all its memory is unmapped.
  */
 final class LossMonitor implements Runnable {
   private static final long PERIOD_MILLIS = 200;

@@ -135,7 +135,10 @@ final class Registry {
     }
   }
 
-  /** Returns whether the files of a name are those of a memory server; the directory may be one that also holds other files. */
+  /**
+   * Returns whether the files of a name are those of a memory server; the directory may be one that
+   * also holds other files.
+   */
   private boolean isOurs(String name) throws IOException {
     Path file = entryFile(name);
     if (!Files.isRegularFile(lockFile(name), LinkOption.NOFOLLOW_LINKS)

@@ -3,7 +3,8 @@ package pando.fabric.shm;
 import pando.fabric.PandoException;
 
 /**
- * The registry of this machine's memory servers refused a request: no memory server runs under the name, one runs already, or the directory is not private. The message says which.
+ * The registry of this machine's memory servers refused a request: no memory server runs under the
+ * name, one runs already, or the directory is not private. The message says which.
  */
 public final class RegistryException extends PandoException {
   private static final long serialVersionUID = 1L;

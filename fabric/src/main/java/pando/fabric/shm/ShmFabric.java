@@ -24,7 +24,8 @@ public final class ShmFabric {
   private ShmFabric() {}
 
   /**
-   * Connects to running memory servers. The death of one is detected within a second: verbs and waiting CALLs to it then throw {@link pando.fabric.MemoryServerLostException}.
+   * Connects to running memory servers. The death of one is detected within a second: verbs and
+   * waiting CALLs to it then throw {@link pando.fabric.MemoryServerLostException}.
    *
    * @param names the memory servers, in the order of their numbers
    * @param seed start of all randomness in the fabric

@@ -11,7 +11,8 @@ import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
 
 /**
- * A memory server in this process for compute servers in other processes, which find it by its name. Runs until it is closed or the process ends; its nodes are lost then.
+ * A memory server in this process for compute servers in other processes, which find it by its
+ * name. Runs until it is closed or the process ends; its nodes are lost then.
  */
 public final class ShmMemoryServer implements AutoCloseable {
   private final String name;
@@ -86,7 +87,9 @@ public final class ShmMemoryServer implements AutoCloseable {
     closed.await();
   }
 
-  /** Ends the memory server; its compute servers detect that it is lost. A second call does nothing. */
+  /**
+   * Ends the memory server; its compute servers detect that it is lost. A second call does nothing.
+   */
   @Override
   public synchronized void close() {
     if (closed.getCount() == 0) {

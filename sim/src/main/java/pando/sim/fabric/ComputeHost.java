@@ -7,7 +7,7 @@ import pando.sim.network.Faults;
 import pando.sim.time.Client;
 import pando.sim.time.Simulation;
 
-/** A compute server's machine: what its clients share beside their card. */
+/** A compute server's machine: the state that its clients share, except the card. */
 public final class ComputeHost {
   private static final long YIELD_NANOS_MIN = 500;
   private static final int YIELD_DOUBLINGS = 8;
@@ -24,7 +24,7 @@ public final class ComputeHost {
    * Creates a machine.
    *
    * @param number of the compute server
-   * @param yieldShare of the transitions of a local lock or cache at which a client gives way
+   * @param yieldShare share of the transitions of a local lock or cache at which a client yields
    */
   public ComputeHost(int number, Simulation simulation, Faults faults, double yieldShare) {
     this.number = number;
@@ -39,7 +39,7 @@ public final class ComputeHost {
     return crashed;
   }
 
-  /** Stops a client whose machine has crashed. */
+  /** Throws {@link ComputeServerCrash} if the machine has crashed. */
   public void checkUp() {
     if (crashed) {
       throw new ComputeServerCrash(number);
@@ -63,9 +63,9 @@ public final class ComputeHost {
   }
 
   /**
-   * Lets faults strike where a client posts verbs.
+   * Lets faults strike when a client posts verbs.
    *
-   * @return how many of them it still posts: where the machine crashes, any number
+   * @return the number of verbs that it still posts: all, or a random number if the machine crashes
    */
   int strike(Client client, int verbs) {
     checkUp();
@@ -82,12 +82,15 @@ public final class ComputeHost {
     return verbs;
   }
 
-  /** Has a client wait. */
+  /** Makes a client wait. */
   void sleep(Client client, long picos) {
     client.waitUntil(client.now() + picos);
   }
 
-  /** Lets other clients go first, now and then: mostly shortly, sometimes for many verbs. */
+  /**
+   * Yields to other clients at random: mostly for a short time, sometimes for as long as many verbs
+   * take.
+   */
   void maybeYield(Client client) {
     if (yieldShare > 0 && random.nextDouble() < yieldShare) {
       long nanos = random.nextLong(YIELD_NANOS_MIN) << random.nextInt(YIELD_DOUBLINGS);

@@ -9,7 +9,10 @@ import pando.sim.fault.Fault;
 import pando.sim.network.Faults;
 import pando.sim.time.Simulation;
 
-/** The memory servers' processors: they serve CALLs, and seem to have no space left for a while. */
+/**
+ * The memory servers' processors, which serve CALLs; under a fault they report for a while that no
+ * space is left.
+ */
 public final class Processors {
   private final LocalPool pool;
   private final Simulation simulation;
@@ -23,7 +26,7 @@ public final class Processors {
     this.faults = faults;
   }
 
-  /** Returns how much of a memory server's pool is taken. */
+  /** Returns the use of a memory server's pool. */
   PoolUsage usage(int server) {
     return pool.server(server).usage();
   }

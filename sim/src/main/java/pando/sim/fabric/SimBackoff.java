@@ -4,7 +4,10 @@ import pando.fabric.Backoff;
 import pando.sim.time.Client;
 import pando.sim.time.Simulation;
 
-/** Waits in virtual time: longer and longer, and never two clients in step. */
+/**
+ * Waits in virtual time: longer for higher attempts, with a random part, so that clients do not
+ * retry in step.
+ */
 final class SimBackoff implements Backoff {
   private static final long PAUSE_NANOS_MIN = 100;
   private static final int DOUBLINGS_MAX = 10;

@@ -16,8 +16,8 @@ import pando.sim.network.Message;
 import pando.sim.network.Network;
 
 /**
- * The memory pool as one compute server of a simulated cluster sees it. Verbs of a client take
- * virtual time; those outside of clients, such as a bulk load before the simulation, take none.
+ * The fabric of one compute server of a simulated cluster. Verbs of a client take virtual time;
+ * verbs outside of clients, such as those of a bulk load before the run, take none.
  */
 public final class SimFabric implements Fabric {
   private final Fabric memory;
@@ -29,7 +29,7 @@ public final class SimFabric implements Fabric {
   private final List<SimTask> tasks = new CopyOnWriteArrayList<>();
 
   /**
-   * Joins a compute server to the pool.
+   * Connects a compute server to the pool.
    *
    * @param memory a fabric over the pool, through which verbs take effect
    * @param processors of the same pool
@@ -91,7 +91,7 @@ public final class SimFabric implements Fabric {
   }
 
   /**
-   * Has background tasks that were woken take their steps, outside of a run, where no time passes.
+   * Makes background tasks that were woken outside of a run take their steps, in no virtual time.
    */
   public void catchUp() {
     tasks.forEach(SimTask::catchUp);

@@ -9,12 +9,12 @@ import pando.sim.time.Resource;
 import pando.sim.time.Simulation;
 
 /**
- * Takes its steps in virtual time, on a core of its own: as a client that begins where the task is
- * woken and ends where it rests.
+ * A task whose steps take virtual time on a core of its own: a client that starts when the task is
+ * woken and ends when it rests.
  *
- * <p>A task that rests is nothing at all to the simulation, which therefore ends a run without
- * asking it, and of which nothing stays behind: a virtual thread that was parked for good would. A
- * wake outside of runs waits for the next, or for {@link #catchUp}.
+ * <p>The simulation does not know a resting task, so a run ends without it, and no thread stays
+ * behind; a virtual thread that is parked for ever would. A wake outside of a run takes effect in
+ * the next run, or in {@link #catchUp}.
  */
 final class SimTask implements BackgroundTask {
   private final ComputeHost host;
@@ -28,7 +28,7 @@ final class SimTask implements BackgroundTask {
   /** Held during a step. */
   private final ReentrantLock stepping = new ReentrantLock();
 
-  /** Outside of runs any thread may wake the task. */
+  /** Volatile, as outside of runs any thread may wake the task. */
   private volatile boolean woken;
 
   private boolean working;
@@ -45,7 +45,7 @@ final class SimTask implements BackgroundTask {
   /**
    * Creates a task that rests.
    *
-   * @param stepPicos how long a step that found something to do uses the core
+   * @param stepPicos time for which a step that found work uses the core
    */
   static SimTask resting(ComputeHost host, String name, BooleanSupplier step, long stepPicos) {
     SimTask task = new SimTask(host, name, step, stepPicos);
@@ -70,7 +70,7 @@ final class SimTask implements BackgroundTask {
     }
   }
 
-  /** Takes the steps that it was woken for, outside of runs. */
+  /** Takes the steps for which the task was woken, outside of runs. */
   void catchUp() {
     while (!simulation.isRunning() && woken && !closed && !host.isCrashed()) {
       woken = false;
@@ -98,7 +98,7 @@ final class SimTask implements BackgroundTask {
     }
   }
 
-  /** Takes a step, or none where the task has ended, once the one under way is done. */
+  /** Takes a step after the one under way, if any; none if the task has ended. */
   private boolean takeStep() {
     stepping.lock();
     try {
@@ -121,7 +121,7 @@ final class SimTask implements BackgroundTask {
     closed = true;
     simulation.removeStartOfRun(startOfRun);
     if (simulation.running() != null) {
-      // A client waits in virtual time. Outside of runs no step is under way.
+      // A client must wait in virtual time. Outside of runs no step is under way.
       boolean more = takeStep();
       assert !more;
     }

@@ -30,8 +30,8 @@ import pando.sim.network.QueuePair;
 import pando.sim.time.Client;
 
 /**
- * Issues verbs in virtual time. The client that calls waits until its verbs have come back; what
- * they do to memory is done by a worker of the real pool, at the moment when it happens.
+ * Issues verbs in virtual time. The calling client waits until its verbs are answered; at the
+ * virtual time of its effect, a worker of the real pool executes each verb.
  */
 final class SimWorker implements Worker {
   private final Worker memory;
@@ -251,7 +251,7 @@ final class SimWorker implements Worker {
     run(1);
   }
 
-  /** Posts the first messages and waits for all. */
+  /** Posts the first {@code count} messages and waits for all. */
   private void run(int count) {
     Client client = host.simulation().running();
     if (client == null) {
@@ -268,7 +268,7 @@ final class SimWorker implements Worker {
     }
   }
 
-  /** Lets verbs take effect at once, up to the first that fails. */
+  /** Executes verbs at once, up to the first that fails. */
   private void applyNow(int count) {
     for (int i = 0; i < count; i++) {
       messages.get(i).apply();

@@ -1,2 +1,2 @@
-/** The fabric that index code sees: verbs that wait in virtual time. */
+/** The simulated fabric: verbs that wait in virtual time. */
 package pando.sim.fabric;

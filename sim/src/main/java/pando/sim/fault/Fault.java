@@ -4,18 +4,18 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** What can go wrong. Each has a chance, for each verb unless said. */
+/** The faults of a cluster. Each strikes with a probability, per verb unless stated otherwise. */
 public enum Fault {
-  /** The lines of a READ or WRITE land in random order, spread over time. */
+  /** The cache lines of a READ or WRITE take effect in random order, spread over time. */
   TORN(0.3, 3_000),
   /**
-   * The answer to a READ is lost: it is served again later, and all READs behind it, with what
-   * memory holds then.
+   * The answer to a READ is lost: it and all READs behind it are served again later, with the
+   * contents of memory at that time.
    */
   LATE_READ(0.02, 20_000),
-  /** A message takes longer, and is overtaken by those to other servers. */
+  /** A message takes longer; messages to other servers overtake it. */
   DELAY(0.05, 30_000),
-  /** A client, or a memory server's processor, stands still for long: a zombie afterwards. */
+  /** A client, or a memory server's processor, stops for a long time and then continues. */
   PAUSE(0.001, 10_000_000),
   /** A clock jumps, forwards or backwards. */
   CLOCK_JUMP(0.001, 1_000_000_000),
@@ -23,9 +23,9 @@ public enum Fault {
   LOST_COMPLETION(0.0005, 0),
   /** A doorbell list ends in the middle, with an error. */
   BROKEN_LIST(0.002, 0),
-  /** A compute server and a memory server do not hear of each other for a while. */
+  /** No message passes between a compute server and a memory server for a while. */
   CUT(0.0005, 3_000_000),
-  /** No memory server has a chunk left for a while. Its chance is for each allocation. */
+  /** No memory server has a chunk left for a while. Its probability is per allocation. */
   FULL_POOL(0.2, 2_000_000),
   /** A compute server dies at a verb, or in the middle of a list. Once in a run. */
   CRASH_COMPUTE(0.0005, 0),
@@ -42,17 +42,19 @@ public enum Fault {
     this.nanosMax = nanosMax;
   }
 
-  /** Returns the chance that it strikes. */
+  /** Returns the probability that it strikes. */
   public double chance() {
     return chance;
   }
 
-  /** Returns for how long it lasts at most, or how far a clock jumps; 0 for what has no length. */
+  /**
+   * Returns its maximum duration, or the maximum jump of a clock, in ns; 0 if it has no duration.
+   */
   public long nanosMax() {
     return nanosMax;
   }
 
-  /** Returns whether every index must behave as if it had not happened. */
+  /** Returns whether an index must behave as if the fault had not struck. */
   public boolean isHarmless() {
     return switch (this) {
       case TORN, LATE_READ, DELAY, PAUSE, CLOCK_JUMP -> true;
@@ -69,7 +71,7 @@ public enum Fault {
   }
 
   /**
-   * Returns the fault of a name.
+   * Returns the fault with a name.
    *
    * @throws IllegalArgumentException if there is none
    */

@@ -1,2 +1,2 @@
-/** What can go wrong in a cluster, each by name and each counted. */
+/** The faults that can strike in a cluster. */
 package pando.sim.fault;

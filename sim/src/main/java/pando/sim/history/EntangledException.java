@@ -1,6 +1,6 @@
 package pando.sim.history;
 
-/** So many operations on one key overlap that the search for an order gives up. */
+/** Too many operations on one key overlap; the search for an order has given up. */
 final class EntangledException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What clients did to a map and what they saw. Times are of one clock. Not thread-safe. */
+/**
+ * The operations of clients on a map, with their results. All times are of one clock. Not
+ * thread-safe.
+ */
 public final class History {
   private final TreeMap<Long, Long> initial = new TreeMap<>();
   private final List<Operation> operations = new ArrayList<>();
@@ -15,7 +18,7 @@ public final class History {
   /** Creates an empty history of an empty map. */
   public History() {}
 
-  /** Adds an entry that the map had before all operations. */
+  /** Adds an entry that was in the map before all operations. */
   public void addInitial(long key, long value) {
     initial.put(key, value);
   }
@@ -30,7 +33,7 @@ public final class History {
     scans.add(scan);
   }
 
-  /** Returns what the map had before all operations. */
+  /** Returns the entries that were in the map before all operations. */
   public SortedMap<Long, Long> initial() {
     return Collections.unmodifiableSortedMap(initial);
   }

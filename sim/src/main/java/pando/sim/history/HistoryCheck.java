@@ -10,19 +10,19 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks what an ordered map promises: point operations are linearizable; a scan is in order,
- * without duplicates, and each key in its range was as the scan says at some moment of the scan.
+ * Checks the contract of an ordered map: point operations are linearizable; a scan is in order,
+ * without duplicates, and its result is right for each key in its range at some moment of the scan.
  *
- * <p>Keys are checked one by one. A scan counts as a read of each key in its range: one that it
- * returned had that value, and one that it passed over was absent, at some moment between its start
- * and its end. So a key that was there throughout must have been seen.
+ * <p>Keys are checked one by one. A scan counts as a read of each key in its range: a key that it
+ * returned had that value, and a key that it did not return was absent, at some moment between its
+ * start and its end. So a key that was present during the whole scan must have been returned.
  */
 public final class HistoryCheck {
   private HistoryCheck() {}
 
   /**
-   * Returns what cannot be explained, or could not be checked: one text for each key or scan. Empty
-   * where all is well.
+   * Returns a text for each key or scan that breaks the contract or could not be checked. Empty if
+   * there is none.
    */
   public static List<String> violations(History history) {
     List<String> violations = new ArrayList<>();

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  *   CLIENT START END scan FROM TO = KEY:VALUE ...
  * </pre>
  *
- * <p>What stands behind {@code =} is what was there before, or what a scan returned. The end {@code
- * unknown} is that of an operation whose outcome the client never learned.
+ * <p>Behind {@code =} is the value before the operation, or the result of a scan. The end {@code
+ * unknown} marks an operation whose outcome the client never learned.
  */
 public final class HistoryText {
   private static final String NONE = "none";
@@ -70,7 +70,7 @@ public final class HistoryText {
   /**
    * Reads a history.
    *
-   * @throws IllegalArgumentException if a line is none, with its number
+   * @throws IllegalArgumentException if a line is not of the format; the message has its number
    */
   public static History read(BufferedReader in) throws IOException {
     History history = new History();
@@ -184,7 +184,7 @@ public final class HistoryText {
       return number(next());
     }
 
-    /** Takes a value, or the word for none. */
+    /** Reads a value, or the word for none. */
     @Nullable Long value() {
       if (peek().equals(NONE)) {
         next();

@@ -11,13 +11,13 @@ import pando.sim.history.Operation.Kind;
 
 /**
  * Looks for an order of one key's operations in which each takes effect between its start and its
- * end and answers as it did (Wing and Gong 1993, with the states kept in place of the orders).
+ * end with the result that it had (Wing and Gong 1993, keeping states instead of orders).
  *
- * <p>Goes through starts and ends by time and keeps every state that the key may be in: its value,
- * and which of the operations under way have taken effect. At an end, the operation must have;
- * those under way may take effect before it, in any order. No state left means that no order
- * explains the answers. An operation of unknown outcome is under way for ever and may never take
- * effect.
+ * <p>Processes starts and ends in the order of time and keeps every state that the key may have:
+ * its value, and the set of operations under way that have taken effect. At the end of an
+ * operation, it must have taken effect; others under way may take effect before it, in any order.
+ * If no state is left, no order explains the results. An operation of unknown outcome is under way
+ * for ever and may never take effect.
  */
 final class KeySearch {
   private static final int UNDER_WAY_MAX = Long.SIZE;
@@ -34,8 +34,8 @@ final class KeySearch {
   }
 
   /**
-   * Leaves out operations of unknown outcome that stored what was never seen: an order with them is
-   * as good without, unless an unknown update needed what they stored.
+   * Removes operations of unknown outcome whose value was never read: an order with them is also
+   * one without them, unless an unknown update needed their value.
    */
   private static List<Operation> withoutTraceless(List<Operation> operations) {
     Set<Long> seen = new HashSet<>();
@@ -69,7 +69,7 @@ final class KeySearch {
 
   private record Event(long time, boolean starts, Operation operation) {}
 
-  /** Returns why no order explains the answers, or {@code null} if one does. */
+  /** Returns why no order explains the results, or {@code null} if one does. */
   @Nullable String run(@Nullable Long initial) {
     List<Event> events = events();
     states.add(new State(initial, 0));
@@ -98,7 +98,7 @@ final class KeySearch {
         events.add(new Event(operation.end(), false, operation));
       }
     }
-    // At one time starts come first: such operations overlap.
+    // At equal times starts come first, so that such operations overlap.
     events.sort(Comparator.comparingLong(Event::time).thenComparing(event -> !event.starts()));
     return events;
   }
@@ -125,7 +125,7 @@ final class KeySearch {
     return place;
   }
 
-  /** Returns the states in which the operation at a place has taken effect and ended. */
+  /** Returns the states after the end of an operation, in which it has taken effect. */
   private Set<State> statesAfter(int ended) {
     Set<State> after = new HashSet<>();
     Set<State> seen = new HashSet<>(states);
@@ -148,7 +148,7 @@ final class KeySearch {
     return after;
   }
 
-  /** Returns the states after any one of the operations under way. */
+  /** Returns the states that follow when any one of the operations under way takes effect. */
   private List<State> statesAfter(State state) {
     List<State> after = new ArrayList<>();
     boolean removed = false;
@@ -159,7 +159,8 @@ final class KeySearch {
       }
       Long value = next.after(state.value());
       if (!next.isKnown()) {
-        // Without effect it may as well come later, or never; and one REMOVE is like the other.
+        // An operation that changes nothing may also take effect later, or never; and REMOVEs are
+        // alike.
         if (Objects.equals(value, state.value()) || (removed && next.kind() == Kind.REMOVE)) {
           continue;
         }

@@ -5,19 +5,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation on one key, as its client saw it.
+ * One operation on one key, as its client observed it.
  *
- * @param client number of the client; a client has one operation under way at a time, but for those
+ * @param client number of the client; a client has one operation under way at a time, besides those
  *     whose outcome it never learned
- * @param start before which it had no effect
- * @param end after which it had its effect, {@link #UNKNOWN} if the client never learned
+ * @param start time before which it had no effect
+ * @param end time by which it had taken effect, {@link #UNKNOWN} if the client never learned the
+ *     outcome
  * @param stored the value to store, 0 for operations that store none
- * @param before the value before it, {@code null} if there was none or the client never learned
+ * @param before the value before it, {@code null} if there was none or the client never learned it
  */
 public record Operation(
     int client, long start, long end, Kind kind, long key, long stored, @Nullable Long before) {
 
-  /** The end of an operation whose outcome is unknown: it took effect some time, or never. */
+  /** The end of an operation of unknown outcome: it took effect at any later time, or never. */
   public static final long UNKNOWN = Long.MAX_VALUE;
 
   /** What an operation does. */
@@ -34,7 +35,7 @@ public record Operation(
     REMOVE;
 
     /**
-     * Returns the kind of a name.
+     * Returns the kind with a name.
      *
      * @throws IllegalArgumentException if there is none
      */
@@ -63,7 +64,7 @@ public record Operation(
     return new Operation(client, start, end, Kind.GET, key, 0, found);
   }
 
-  /** Returns a change whose client never learned what became of it. */
+  /** Returns a change whose client never learned its outcome. */
   public static Operation unknown(int client, long start, Kind kind, long key, long stored) {
     return new Operation(client, start, UNKNOWN, kind, key, stored, null);
   }
@@ -73,7 +74,7 @@ public record Operation(
     return end != UNKNOWN;
   }
 
-  /** Returns whether the answer is right where the key has a value, {@code null} for none. */
+  /** Returns whether the result is right if the key has a value, {@code null} for none. */
   boolean answersFor(@Nullable Long state) {
     return !isKnown() || Objects.equals(before, state);
   }

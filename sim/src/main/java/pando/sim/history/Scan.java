@@ -3,14 +3,14 @@ package pando.sim.history;
 import java.util.List;
 
 /**
- * One ascending scan, as its client saw it.
+ * One ascending scan, as its client observed it.
  *
  * @param client number of the client
- * @param start before it began
- * @param end after it ended
+ * @param start time before it began
+ * @param end time after it ended
  * @param from least key asked for
- * @param to greatest key asked for, or that was covered where the limit ended the scan
- * @param entries what was returned, in that order
+ * @param to greatest key of the range, or the last key covered if the limit ended the scan
+ * @param entries the entries returned, in that order
  */
 public record Scan(int client, long start, long end, long from, long to, List<Entry> entries) {
   /**

@@ -1,2 +1,2 @@
-/** Histories of operations, and the checks of what they promise. */
+/** Histories of operations, and the checks that they keep the contract of a map. */
 package pando.sim.history;

@@ -21,9 +21,9 @@ import pando.sim.time.Simulation;
 /**
  * A network card: two directions, and atomics on host memory and on its own.
  *
- * <p>An atomic on host memory takes a bucket, by low address bits, for two PCIe transactions. Those
- * that find theirs taken are parked; there is room for a few. When it is full the card takes
- * nothing further from the wire, so that everything waits behind the conflict.
+ * <p>An atomic on host memory takes a bucket, by low address bits, for two PCIe transactions.
+ * Atomics whose bucket is taken are parked, up to a small number. When that is reached, the card
+ * takes no further message from the wire, so all messages wait behind the conflict.
  */
 final class Card {
   private final ClusterModel model;
@@ -32,7 +32,7 @@ final class Card {
   private final Resource in = new Resource();
   private final Resource onChip = new Resource();
 
-  /** What has arrived and was not taken yet. */
+  /** Messages that have arrived and were not taken yet. */
   final Deque<Message> wire = new ArrayDeque<>();
 
   private final int bucketMask;
@@ -78,18 +78,18 @@ final class Card {
     return message.bytesIn == 0 ? model.picos(ACK_NANOS) : work(message.bytesIn);
   }
 
-  /** Returns how long the card has to do with a message; it works while bytes come in. */
+  /** Returns how long a message keeps the card busy; it works while bytes arrive. */
   private long work(int payloadBytes) {
     double bytes = payloadBytes + model.value(HEADER_BYTES);
     return Math.max(model.picos(MESSAGE_NANOS), (long) (bytes * picosPerByte));
   }
 
-  /** Returns for how long the card has sent. */
+  /** Returns the total time for which the card has sent, in picoseconds. */
   long sending() {
     return out.busy();
   }
 
-  /** Returns for how long the card has received. */
+  /** Returns the total time for which the card has received, in picoseconds. */
   long receiving() {
     return in.busy();
   }
@@ -121,7 +121,7 @@ final class Card {
     parked++;
   }
 
-  /** Gives an atomic's bucket to the next one, which is returned, if there is one. */
+  /** Frees an atomic's bucket, or passes it to the next parked atomic, which is returned. */
   @Nullable Message passOn(Message atomic) {
     int bucket = bucket(atomic);
     Message next = first[bucket];
@@ -138,8 +138,8 @@ final class Card {
   }
 
   /**
-   * Returns when a verb on the card's own memory takes effect: without PCIe, and after those before
-   * it on the same word.
+   * Returns when a verb on the card's own memory takes effect: without PCIe, and after earlier
+   * verbs on the same word.
    */
   long onChipEffect(long now, Message verb) {
     long word = GlobalAddress.offset(verb.remote) / Long.BYTES;

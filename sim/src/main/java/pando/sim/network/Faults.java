@@ -8,7 +8,7 @@ import java.util.random.RandomGenerator;
 import pando.sim.fault.Fault;
 import pando.sim.time.Simulation;
 
-/** The faults of one run: which may strike, when they do, for how long, and how often they did. */
+/** The faults of one run: decides which strike, when and for how long, and counts them. */
 public final class Faults {
   private static final int NEVER = -1;
 
@@ -22,14 +22,14 @@ public final class Faults {
   /**
    * Prepares the faults of a run.
    *
-   * @param random decides
+   * @param random source of all decisions
    */
   public Faults(Set<Fault> enabled, RandomGenerator random) {
     this.random = random;
     enabled.forEach(fault -> counts.put(fault, 0));
   }
 
-  /** Lets faults strike, or not, from now on. */
+  /** Switches all faults on or off from now on. */
   public void arm(boolean on) {
     armed = on && !counts.isEmpty();
   }
@@ -47,7 +47,10 @@ public final class Faults {
     return true;
   }
 
-  /** Decides whether a fault strikes, and for how long, at least 1; 0 if it does not. */
+  /**
+   * Decides whether a fault strikes, and for how long, in picoseconds, at least 1; 0 if it does
+   * not.
+   */
   public long picosOf(Fault fault) {
     return strikes(fault) ? 1 + draw(fault.nanosMax() * Simulation.NANO) : 0;
   }

@@ -8,13 +8,13 @@ import pando.fabric.Worker;
 
 /**
  * One verb on its way: from the compute server's card to the memory server's, and back. Made once
- * and posted again and again.
+ * and posted many times.
  */
 public final class Message implements Runnable {
-  /** Aligned bytes that land as one. */
+  /** Size of the aligned parts of a transfer that take effect atomically. */
   public static final int ATOMICITY_BYTES = 64;
 
-  /** What happens to a message next. */
+  /** The next step of a message. */
   enum Stage {
     SEND,
     ARRIVE,
@@ -54,27 +54,27 @@ public final class Message implements Runnable {
 
   int bytesIn;
 
-  /** That of the memory server when this was sent. */
+  /** Incarnation of the memory server when this was sent. */
   int incarnation;
 
   private long result;
   private @Nullable RuntimeException failure;
 
-  /** The one that is parked behind this. */
+  /** The message that is parked behind this one. */
   @Nullable Message next;
 
-  /** Has a memory server serve a CALL. */
+  /** The execution of a CALL by a memory server. */
   @FunctionalInterface
   public interface Call {
-    /** Serves it; returns the length of the response. */
+    /** Serves the CALL; returns the length of the response. */
     int serve();
   }
 
   /**
    * Creates a message.
    *
-   * @param owner told each time that the message is done
-   * @param memory where the verb takes effect
+   * @param owner run each time that the message is done
+   * @param memory worker that executes the verb
    * @param queuePairs of the owner, one to each memory server
    */
   public Message(Network network, Runnable owner, Worker memory, QueuePair[] queuePairs) {
@@ -123,7 +123,10 @@ public final class Message implements Runnable {
     failure = null;
   }
 
-  /** Returns what an atomic found, 1 for a 16-byte one that stored, or a response's length. */
+  /**
+   * Returns the value that an atomic found, 1 for a 16-byte CAS that stored, or the length of a
+   * response.
+   */
   public long result() {
     return result;
   }
@@ -133,7 +136,7 @@ public final class Message implements Runnable {
     return local;
   }
 
-  /** Returns whether the value that was found belongs to a local offset. */
+  /** Returns whether the result is a word to be stored at the local offset. */
   public boolean returnsWord() {
     return kind != null && kind.isAtomic() && kind != Kind.MASKED_CAS_16;
   }
@@ -167,7 +170,7 @@ public final class Message implements Runnable {
     return kind != null && kind.isAtomic() && !GlobalAddress.isOnChip(remote);
   }
 
-  /** Returns whether this moves bytes. */
+  /** Returns whether this is a READ or a WRITE. */
   boolean moves() {
     return kind == Kind.READ || kind == Kind.WRITE;
   }
@@ -184,7 +187,7 @@ public final class Message implements Runnable {
     bytesIn = 0;
   }
 
-  /** Loses the answer; what it would have said of a failure comes out all the same. */
+  /** Loses the answer; a failure that it would have reported is still reported. */
   void loseAnswer(RuntimeException because) {
     if (failure == null) {
       failure = because;

@@ -35,8 +35,8 @@ import pando.sim.time.Simulation;
  *
  * <p>A verb goes through the compute server's card, over the wire, through the memory server's
  * card, takes effect in memory, and its answer comes back the same way. Each stage is an event;
- * between them the message waits for what it needs, in order. A READ whose answer is lost is served
- * again, so a WRITE or an atomic is sent when the READs before it are answered.
+ * between stages the message waits in order for the resource that it needs. A READ whose answer is
+ * lost is served again, so a WRITE or an atomic is sent when the READs before it are answered.
  */
 public final class Network {
   private final Simulation simulation;
@@ -52,7 +52,7 @@ public final class Network {
   /**
    * Connects the servers of a cluster.
    *
-   * @param wipe has a memory server start anew with empty memory
+   * @param wipe restarts a memory server with empty memory
    */
   public Network(Simulation simulation, ClusterOptions options, Faults faults, IntConsumer wipe) {
     this.simulation = simulation;
@@ -74,7 +74,7 @@ public final class Network {
     }
   }
 
-  /** Posts a message when the compute server's card gets to know of it. */
+  /** Posts a message at the time when it reaches the compute server's card. */
   public void post(Message message, long time) {
     next(message, Stage.SEND, time);
   }
@@ -84,7 +84,7 @@ public final class Network {
     simulation.at(time, message);
   }
 
-  /** Moves a message on by a stage. */
+  /** Advances a message by a stage. */
   void advance(Message message) {
     switch (message.stage) {
       case SEND -> send(message);
@@ -143,7 +143,7 @@ public final class Network {
             + because);
   }
 
-  /** Takes what is on the wire, until the card has no room. */
+  /** Takes messages from the wire until the card has no room. */
   private void drain(Card card) {
     while (!card.wire.isEmpty() && take(card, card.wire.element())) {
       card.wire.remove();
@@ -201,7 +201,7 @@ public final class Network {
     return free.serve(arrival, model.picos(space ? SPACE_CALL_NANOS : CALL_NANOS));
   }
 
-  /** Has a verb take effect when it is ready, and after those before it. */
+  /** Schedules the effect of a verb for when it is ready, after those before it. */
   private void takeEffectAt(Message message, long ready) {
     QueuePair pair = message.queuePair();
     pair.effect = Math.max(pair.effect + 1, ready);
@@ -240,14 +240,14 @@ public final class Network {
     answer(message);
   }
 
-  /** Lets those go on that an atomic of their queue pair held back. */
+  /** Advances the messages that an atomic of their queue pair held back. */
   private void release(QueuePair pair) {
     Card card = memoryCards[pair.memoryServer];
     pair.held = false;
     while (!pair.held && !pair.behind.isEmpty()) {
       Message first = pair.behind.remove();
       if (!take(card, first)) {
-        // Before all that the card has not taken yet, among them those that come after it.
+        // In front of all messages that the card has not taken yet, as some of those come after it.
         card.wire.addFirst(first);
         return;
       }
@@ -279,7 +279,10 @@ public final class Network {
     }
   }
 
-  /** Has a READ served again later, and all behind it, as its answer is lost. */
+  /**
+   * Loses the answer of a READ if that fault strikes; it and all READs behind it are served again
+   * later.
+   */
   private boolean isLate(Message message) {
     QueuePair pair = message.queuePair();
     if (pair.late.isEmpty()) {
@@ -350,7 +353,7 @@ public final class Network {
     return memoryCards[message.queuePair().memoryServer];
   }
 
-  /** Returns how busy everything was so far. */
+  /** Returns the utilization of cards and processors so far. */
   public Utilization utilization() {
     return new Utilization(
         shares(computeCards, Card::sending),

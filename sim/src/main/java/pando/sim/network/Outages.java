@@ -7,8 +7,8 @@ import pando.sim.time.Simulation;
 
 /**
  * Memory servers that are down, and servers that are cut off from each other. A memory server that
- * crashes is another incarnation from then on: whatever was on its way to the former one, or in it,
- * is lost.
+ * crashes gets a new incarnation: messages that were on their way to the old one, or in it, are
+ * lost.
  */
 final class Outages {
   private final Simulation simulation;
@@ -19,9 +19,9 @@ final class Outages {
   private final long[][] cutUntil;
 
   /**
-   * Starts with everything up.
+   * Starts with all servers up and connected.
    *
-   * @param wipe has a memory server start anew with empty memory
+   * @param wipe restarts a memory server with empty memory
    */
   Outages(
       Simulation simulation,
@@ -37,7 +37,10 @@ final class Outages {
     cutUntil = new long[computeServers][memoryServers];
   }
 
-  /** Lets faults strike where a message is sent, which goes to the memory server as it is now. */
+  /**
+   * Lets faults strike when a message is sent; the message goes to the present incarnation of the
+   * memory server.
+   */
   void strike(Message message) {
     QueuePair pair = message.queuePair();
     int server = pair.memoryServer;
@@ -67,7 +70,7 @@ final class Outages {
     return message.incarnation != incarnations[message.queuePair().memoryServer];
   }
 
-  /** Returns why nothing of a message gets through now, or {@code null}. */
+  /** Returns why a message cannot get through now, or {@code null}. */
   @Nullable String lostBecause(Message message) {
     QueuePair pair = message.queuePair();
     if (hasCrashedSince(message) || simulation.now() < downUntil[pair.memoryServer]) {

@@ -5,8 +5,8 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way from one worker to one memory server, on which nothing overtakes: what comes later does
- * so by a picosecond at least, and what waits does so in the order of arrival.
+ * The connection from one worker to one memory server. Messages do not overtake each other: a later
+ * one arrives at least a picosecond later, and waiting messages are served in the order of arrival.
  */
 public final class QueuePair {
   final int computeServer;
@@ -15,25 +15,28 @@ public final class QueuePair {
   long effect;
   long delivery;
 
-  /** Whether an atomic waits for its turn, and what arrives after it waits with it. */
+  /** Whether an atomic waits for its bucket; messages that arrive after it wait as well. */
   boolean held;
 
-  /** What the card has taken from the wire while the queue pair was held. */
+  /** Messages that the card has taken from the wire while the queue pair was held. */
   final Queue<Message> behind = new ArrayDeque<>();
 
-  /** Whether the lines of a verb are landing. */
+  /** Whether the lines of a torn verb are taking effect one by one. */
   boolean torn;
 
-  /** What should have taken effect while they were. */
+  /** Messages whose effect waits until the torn verb is complete. */
   final Queue<Message> postponed = new ArrayDeque<>();
 
   /** READs that were sent and are not answered. */
   int reads;
 
-  /** WRITEs and atomics that are sent when those are answered, and what is posted behind them. */
+  /**
+   * WRITEs and atomics that are sent when those READs are answered, and all messages posted behind
+   * them.
+   */
   final Queue<Message> fenced = new ArrayDeque<>();
 
-  /** READs that are to be served again, in order. */
+  /** READs that must be served again, in order. */
   final Queue<Message> late = new ArrayDeque<>();
 
   /** Why the rest of the list is flushed, or {@code null}. */

@@ -3,7 +3,7 @@ package pando.sim.network;
 import java.util.Arrays;
 import pando.sim.time.Simulation;
 
-/** Lets the lines of a READ or WRITE take effect in random order, over some time. */
+/** Makes the lines of a READ or WRITE take effect in random order, over some time. */
 final class Tear {
   private static final int LINE_BYTES = Message.ATOMICITY_BYTES;
   private static final int PARTS_MAX = 4;
@@ -18,7 +18,7 @@ final class Tear {
     this.outages = outages;
   }
 
-  /** Begins now; the last lines land before so many picoseconds have passed. */
+  /** Starts now; all lines take effect within so many picoseconds. */
   void start(Message message, long picos) {
     int lines = (skew(message) + message.length + LINE_BYTES - 1) / LINE_BYTES;
     int[] order = order(lines);
@@ -31,12 +31,12 @@ final class Tear {
     }
   }
 
-  /** Returns whether a verb moves more than lands as one. */
+  /** Returns whether a verb transfers more than one atomic part. */
   static boolean isPossible(Message message) {
     return message.moves() && skew(message) + message.length > LINE_BYTES;
   }
 
-  /** Returns how far into a line of the memory server a verb begins. */
+  /** Returns the offset of a verb's first byte in its line of the memory server. */
   private static int skew(Message message) {
     return (int) (message.remote % LINE_BYTES);
   }

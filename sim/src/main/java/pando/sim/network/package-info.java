@@ -1,5 +1,4 @@
 /**
- * What takes time in a cluster: network cards, their atomics, and processors; and what goes wrong
- * there.
+ * What takes time in a cluster: network cards, their atomics, and processors; and the faults there.
  */
 package pando.sim.network;

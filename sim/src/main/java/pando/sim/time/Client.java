@@ -5,8 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client: code that runs in virtual time, in blocking style. Between two waits it takes no time
- * but what it {@linkplain #charge charges}.
+ * One client: code that runs in virtual time, in blocking style. Between two waits it takes only
+ * the time that it {@linkplain #charge charges}.
  */
 public final class Client {
   private final Simulation simulation;
@@ -16,7 +16,10 @@ public final class Client {
   private final Runnable wakeUp = this::resume;
   private final Runnable goOn = this::goOn;
 
-  /** Carries the thread on; there from when it can go on until it is carried. */
+  /**
+   * The continuation of the thread; set from when the thread can go on until the simulation runs
+   * it.
+   */
   private volatile @Nullable Runnable ready;
 
   private volatile boolean ended;
@@ -25,14 +28,14 @@ public final class Client {
   private boolean waiting;
   private long roundTrips;
 
-  /** When the core is done with what the client has charged. */
+  /** The time when the core has done the work that the client charged. */
   private long chargedUntil;
 
   Client(Simulation simulation, String name, Resource core, Runnable afterWait, Runnable body) {
     this.simulation = simulation;
     this.core = core;
     this.afterWait = afterWait;
-    // A scheduler of its own for each thread: the scheduler knows which thread it wakes.
+    // Each thread has its own scheduler, so that the scheduler knows which thread it wakes.
     Executor scheduler = this::accept;
     this.thread = VirtualThreads.unstarted(name, scheduler, () -> run(body));
   }
@@ -43,8 +46,8 @@ public final class Client {
   }
 
   /**
-   * Uses the client's core, and waits for it where another client does. Others see what the client
-   * does meanwhile as done at the start.
+   * Uses the client's core for a time, after other clients that use it. For other clients, what
+   * this client does meanwhile takes effect at the start of that time.
    */
   public void charge(long picos) {
     chargedUntil = core.serve(now(), picos);
@@ -60,7 +63,7 @@ public final class Client {
     return roundTrips;
   }
 
-  /** Waits until a time, in picoseconds; at least until the client's own. */
+  /** Waits until a time in picoseconds, or until the client's own time if that is later. */
   public void waitUntil(long time) {
     simulation.throwIfOver();
     simulation.at(Math.max(time, now()), wakeUp);
@@ -88,8 +91,8 @@ public final class Client {
   }
 
   /**
-   * Ends the client of a simulation that is over, as far as that goes: one that waits for a lock
-   * does so once its holder has ended.
+   * Ends the client when the simulation is over. A client that waits for a lock ends only after the
+   * lock's holder has ended.
    */
   void end() {
     if (!started) {
@@ -145,10 +148,7 @@ public final class Client {
     resuming = false;
   }
 
-  /**
-   * Takes over the thread that was woken. The waking thread, which may be any, learns of no
-   * failure.
-   */
+  /** Accepts the thread that was woken. Throws nothing to the waking thread, which may be any. */
   private void accept(Runnable task) {
     ready = task;
     if (simulation.isOver()) {
@@ -166,7 +166,7 @@ public final class Client {
     }
   }
 
-  /** Has the simulation's thread run the client until it waits. */
+  /** Runs the client in the simulation's thread until it waits. */
   private void carry() {
     Runnable task = ready;
     ready = null;
@@ -186,7 +186,7 @@ public final class Client {
   private void checkHandedBack() {
     switch (thread.getState()) {
       case WAITING -> {
-        // For an event, or for a lock of the JDK.
+        // The client waits for an event, or for a lock of the JDK.
       }
       case BLOCKED ->
           throw new IllegalStateException(

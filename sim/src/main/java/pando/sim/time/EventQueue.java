@@ -7,8 +7,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Events in the order of their times; those of one time in an order that the seed decides. A heap
- * in parallel arrays, four children to a node; does not allocate but to grow.
+ * Events in the order of their times; events at equal times are in an order that depends on the
+ * seed. A heap in parallel arrays with four children per node; allocates only to grow.
  */
 final class EventQueue {
   private static final int CAPACITY_MIN = 1 << 10;
@@ -40,7 +40,7 @@ final class EventQueue {
       ties = Arrays.copyOf(ties, 2 * size);
       events = Arrays.copyOf(events, 2 * size);
     }
-    // The low half tells even equal draws apart.
+    // The low half distinguishes even equal draws.
     long tie = (random.nextLong() & ~0xFFFF_FFFFL) | (added++ & 0xFFFF_FFFFL);
     int hole = size++;
     while (hole > 0) {
@@ -54,7 +54,7 @@ final class EventQueue {
     place(hole, time, tie, event);
   }
 
-  /** Takes the next event out. There must be one. */
+  /** Removes and returns the next event. There must be one. */
   Runnable remove() {
     Runnable first = Objects.requireNonNull(events[0]);
     size--;

@@ -1,22 +1,22 @@
 package pando.sim.time;
 
 /**
- * Something that serves one after the other, in the order in which they ask: a direction of a
- * network card, a processor. Times in picoseconds.
+ * A resource that serves requests one after the other in the order of arrival: a direction of a
+ * network card, or a processor. Times are in picoseconds.
  */
 public final class Resource {
   private long freeAt;
   private long busy;
 
-  /** Creates one that is free. */
+  /** Creates a free resource. */
   public Resource() {}
 
   /**
    * Serves one request.
    *
-   * @param arrival when it comes
-   * @param service how long it takes
-   * @return when it is done
+   * @param arrival time of its arrival
+   * @param service time that it takes
+   * @return time when it is done
    */
   public long serve(long arrival, long service) {
     freeAt = Math.max(freeAt, arrival) + service;
@@ -24,7 +24,7 @@ public final class Resource {
     return freeAt;
   }
 
-  /** Stands still: serves nothing for a while, and is not busy. */
+  /** Stops for a while: serves no request, and does not count as busy. */
   public void pause(long arrival, long picos) {
     freeAt = Math.max(freeAt, arrival) + picos;
   }
@@ -34,7 +34,7 @@ public final class Resource {
     return freeAt;
   }
 
-  /** Returns for how long it has served so far. */
+  /** Returns the total time for which it has served. */
   public long busy() {
     return busy;
   }

@@ -27,12 +27,12 @@ public final class Simulation {
   private final EventQueue queue;
   private final SplittableRandom random;
 
-  /** Those that have not ended. */
+  /** Clients that have not ended. */
   private final Queue<Client> clients = new ConcurrentLinkedQueue<>();
 
   private int living;
 
-  /** There during a run. */
+  /** The simulation's thread; set during a run. */
   private volatile @Nullable Thread thread;
 
   private final List<Runnable> startsOfRuns = new ArrayList<>();
@@ -61,7 +61,7 @@ public final class Simulation {
     return now;
   }
 
-  /** Returns the number of events so far; may be asked from any thread. */
+  /** Returns the number of events so far. May be called from any thread. */
   public long events() {
     return events.get();
   }
@@ -71,12 +71,12 @@ public final class Simulation {
     return hash;
   }
 
-  /** Returns a new source of randomness, which comes from the seed. */
+  /** Returns a new source of randomness that is derived from the seed. */
   public RandomGenerator fork() {
     return random.split();
   }
 
-  /** Has an event take place at a time, not before now. */
+  /** Schedules an event for a time, not before now. */
   public void at(long time, Runnable event) {
     assert time >= now : time + " < " + now;
     queue.add(time, event);
@@ -85,7 +85,7 @@ public final class Simulation {
   /**
    * Adds a client, which starts now.
    *
-   * @param core what its processor time is taken from; clients may share one
+   * @param core resource of its processor time; clients may share one
    * @param afterWait run by the client after each wait, which it may end by throwing
    */
   public void spawn(String name, Resource core, Runnable afterWait, Runnable body) {
@@ -95,7 +95,7 @@ public final class Simulation {
   /**
    * Adds a client, which starts at a time, not before now.
    *
-   * @param core what its processor time is taken from; clients may share one
+   * @param core resource of its processor time; clients may share one
    * @param afterWait run by the client after each wait, which it may end by throwing
    */
   public void spawn(long time, String name, Resource core, Runnable afterWait, Runnable body) {
@@ -105,26 +105,26 @@ public final class Simulation {
     at(time, client::resume);
   }
 
-  /** Has something take place at the start of each run from now on, which may add clients. */
+  /** Adds an action for the start of each run from now on, which may add clients. */
   public void addStartOfRun(Runnable start) {
     startsOfRuns.add(start);
   }
 
-  /** Has something no longer take place at the start of runs. */
+  /** Removes an action that {@link #addStartOfRun} added. */
   public void removeStartOfRun(Runnable start) {
     startsOfRuns.remove(start);
   }
 
-  /** Returns whether a run is under way. May be asked from any thread. */
+  /** Returns whether a run is under way. May be called from any thread. */
   public boolean isRunning() {
     return thread != null;
   }
 
   /**
-   * Ends the run where the present thread is neither the simulation's nor the client that it
-   * carries.
+   * Ends the run with a failure if the calling thread is neither the simulation's nor the running
+   * client.
    *
-   * @param woken what the thread woke
+   * @param woken description of what the thread woke
    * @return whether it is one of them
    */
   public boolean checkThread(String woken) {
@@ -150,8 +150,8 @@ public final class Simulation {
    * Runs until every client has ended. May be called again with further clients, unless it threw.
    *
    * @param timeMax virtual time at which the run counts as stuck
-   * @param eventsMax events from time 0 after which it does
-   * @throws StuckException if clients wait and nothing will wake them, or a limit was met
+   * @param eventsMax number of events from time 0 after which the run counts as stuck
+   * @throws StuckException if clients wait and no event will wake them, or a limit was reached
    */
   public void run(long timeMax, long eventsMax) {
     if (over) {
@@ -196,7 +196,7 @@ public final class Simulation {
     }
   }
 
-  /** Ends clients that are left, so that nothing stays behind. */
+  /** Ends the clients that are left, so that no thread stays behind. */
   private void end(Throwable because) {
     over = true;
     for (int round = 0; !clients.isEmpty() && round < ENDING_ROUNDS_MAX; round++) {
@@ -231,7 +231,7 @@ public final class Simulation {
     return new StuckException(why + "\n" + stacks());
   }
 
-  // What clients tell.
+  // Called by clients.
 
   void enter(Client client) {
     running = client;
@@ -267,7 +267,7 @@ public final class Simulation {
     }
   }
 
-  /** Returns whether a thread is the simulation's, or the client that it carries. */
+  /** Returns whether a thread is the simulation's or the running client's. */
   @SuppressWarnings("ReferenceEquality") // Threads are what they are.
   private boolean hasThread(Thread other) {
     Client client = running;

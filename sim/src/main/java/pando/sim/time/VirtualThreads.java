@@ -4,10 +4,10 @@ import java.lang.reflect.Constructor;
 import java.util.concurrent.Executor;
 
 /**
- * Makes virtual threads that run on a scheduler of ours.
+ * Makes virtual threads with our own scheduler.
  *
- * <p>The JDK has a constructor for that and does not publish it; this is the one class that knows.
- * Needs {@code --add-opens java.base/java.lang=pando.sim}, and {@code ALL-UNNAMED} on a class path.
+ * <p>The JDK has a constructor for this that is not public; only this class uses it. Needs {@code
+ * --add-opens java.base/java.lang=pando.sim}, and {@code ALL-UNNAMED} on a class path.
  */
 final class VirtualThreads {
   private static final String BUILDER = "java.lang.ThreadBuilders$VirtualThreadBuilder";
@@ -17,7 +17,7 @@ final class VirtualThreads {
   /**
    * Makes a virtual thread that was not started yet.
    *
-   * @param scheduler is handed the thread each time that it can go on
+   * @param scheduler receives the thread's continuation each time that the thread can go on
    */
   static Thread unstarted(String name, Executor scheduler, Runnable body) {
     try {
