@@ -96,11 +96,27 @@ public interface IndexOptions {
   RangeIndex create(Fabric fabric, int first, int count);
 
   /**
-   * Joins an index that another process made in the same pool with the same options.
+   * Joins an index that another process made in the same pool. What its nodes and locks look like
+   * must be the same in all processes:
+   *
+   * <ul>
+   *   <li>in every system, {@code node-bytes};
+   *   <li>in Sherman, P-Sherman and FG+, {@code on-chip-locks}, {@code partitioned}, and {@code
+   *       validation}, or what {@code auto} stands for;
+   *   <li>in DEFT, {@code hash-leaves}, {@code sx-locks} and {@code validation}, likewise;
+   *   <li>in ROLEX and XStore-D, {@code delta}, {@code epsilon} and {@code writes}.
+   * </ul>
+   *
+   * <p>The pool tells them, and an index that differs in one is refused. All other settings may
+   * differ between processes, and affect only their speed. A compute server may live in one process
+   * at a time; that is up to the caller.
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
-   * @throws IllegalStateException if the pool holds no such index
+   * @throws IllegalStateException if the pool holds no index, or one of another system or with
+   *     other nodes or locks
+   * @throws IllegalArgumentException if the fabric lacks what the system needs, or the index has no
+   *     such compute servers
    */
   RangeIndex join(Fabric fabric, int first, int count);
 

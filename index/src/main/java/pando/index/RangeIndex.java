@@ -13,9 +13,15 @@ public interface RangeIndex extends AutoCloseable {
   String name();
 
   /**
-   * Opens a session for one thread.
+   * Opens a session for one thread. One compute server can have a limited number of sessions open:
+   * {@code sessions-max} in DEX (256 by default), 511 in Sherman, P-Sherman, FG+ and DEFT, 447 in
+   * ROLEX and XStore-D. Where each key has one compute server ({@link
+   * IndexOptions#isPartitioned()}), a session counts there from its first operation there, and that
+   * operation throws {@link IllegalStateException} if it is one too many. Elsewhere sessions are
+   * dealt to the compute servers of this process in turn, and count from here on.
    *
-   * @throws IllegalStateException after {@link #close()}
+   * @throws IllegalStateException after {@link #close()}, or if it is one too many for its compute
+   *     server
    */
   Session session();
 
@@ -61,13 +67,17 @@ public interface RangeIndex extends AutoCloseable {
   long cachedBytes();
 
   /**
-   * Waits for operations that have begun, writes dirty nodes back, ends background tasks, and frees
-   * the local memory of this process. All entries stay in the pool, and no lock stays behind there.
-   * From then on, sessions that are still open throw {@link IllegalStateException}. A second call
-   * does nothing; if two threads close concurrently, both return once the index is closed.
+   * Waits until each running operation has ended, writes dirty nodes back, ends background tasks,
+   * and frees the local memory of this process. Does not wait for a scan whose visitor runs: that
+   * scan throws {@link IllegalStateException} when it needs its next leaf, and a visitor may close
+   * the index. All entries stay in the pool, and no lock stays behind there. From then on, sessions
+   * that are still open throw {@link IllegalStateException}. A second call does nothing; if two
+   * threads close concurrently, both return once the index is closed.
    *
+   * @throws pando.fabric.MemoryServerLostException in DEX, if changes could not be written back as
+   *     their memory server is lost; all others are, and the index is closed
    * @throws pando.fabric.PandoException if an operation does not end, or a memory server cannot be
-   *     reached; the index can then be closed again
+   *     reached; but for DEX's case above, the index stays open, and can be closed again
    */
   @Override
   void close();

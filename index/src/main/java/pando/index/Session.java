@@ -69,6 +69,8 @@ public interface Session extends AutoCloseable {
    * neither need exist. Keys come in order and without duplicates; every key that is present during
    * the whole scan is visited; every value was current at some moment of the scan.
    *
+   * <p>{@link RangeIndex#close} does not wait for a scan whose visitor runs.
+   *
    * @param from first key
    * @param to last key, at or above {@code from}
    * @param limit entries at the most, 0 or more
@@ -76,6 +78,8 @@ public interface Session extends AutoCloseable {
    * @return the number of entries visited
    * @throws IllegalArgumentException if {@code from} is above {@code to} or {@code limit} is
    *     negative
+   * @throws IllegalStateException also in the midst of the scan, when it needs its next leaf, if
+   *     the index was closed
    */
   long scan(long from, long to, long limit, EntryVisitor visitor);
 

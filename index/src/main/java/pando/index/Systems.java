@@ -9,7 +9,8 @@ import pando.index.rolex.RolexOptions;
 import pando.index.sherman.ShermanOptions;
 
 /**
- * The registry of systems. A new system adds one line here, and nothing else outside its package.
+ * The registry of systems. A new system adds one line here. Outside its package it needs nothing
+ * else but an export in {@code module-info.java}, and its place in the documents.
  */
 public final class Systems {
   private static final List<IndexSystem> ALL =

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -147,6 +148,33 @@ class CloseTest {
       assertThat(e).hasMessage("the index is closed");
     }
     return null;
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldBeClosedByTheVisitorOfAScan(SystemUnderTest system) {
+    Configuration configuration = tiny(system);
+    try (Fabric fabric = Pools.open(2, 16 << 20, 905)) {
+      RangeIndex index = configuration.create(fabric);
+      Session session = index.session();
+      for (long key = 0; key < KEYS; key++) {
+        session.put(key, ~key);
+      }
+      List<Long> visited = new ArrayList<>();
+      EntryVisitor closing =
+          (key, value) -> {
+            index.close();
+            assertThat(value).isEqualTo(~key);
+            return visited.add(key);
+          };
+      assertThatThrownBy(() -> session.scan(0, KEYS, closing))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage("the index is closed");
+      assertThat(visited).isNotEmpty().hasSizeLessThan(KEYS);
+      assertThat(visited).isEqualTo(LongStream.range(0, visited.size()).boxed().toList());
+      session.close();
+      checkUnlocked(fabric, configuration);
+    }
   }
 
   @ParameterizedTest

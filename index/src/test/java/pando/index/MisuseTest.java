@@ -1,7 +1,8 @@
 package pando.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.util.List;
@@ -10,8 +11,11 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
+import pando.fabric.local.LocalFabric;
+import pando.fabric.server.PoolOptions;
 
 /** Callers that close twice, are interrupted, or go on where an index is closed. */
 @Timeout(120)
@@ -73,6 +77,38 @@ class MisuseTest {
     }
   }
 
+  private static List<Runnable> operations(Session session) {
+    return List.of(
+        () -> session.get(1),
+        () -> session.put(1, -1),
+        () -> session.putIfAbsent(1, -1),
+        () -> session.update(1_000, -1),
+        () -> session.remove(1_000),
+        () -> session.floor(1),
+        () -> session.ceiling(1),
+        () -> session.scan(1, 9, (_, _) -> true),
+        () -> session.scan(1, 0, (_, _) -> true));
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldRefuseOperationsOfAClosedSession(SystemUnderTest system) {
+    Configuration configuration = system.tiny(2);
+    try (Fabric fabric = Pools.open(2, 8 << 20, 1);
+        RangeIndex index = configuration.create(fabric)) {
+      fill(index);
+      Session session = index.session();
+      session.get(1);
+      session.close();
+      operations(session)
+          .forEach(each ->
+              assertThatIllegalStateException()
+                  .isThrownBy(each::run)
+                  .withMessage("the session is closed"));
+      session.close();
+    }
+  }
+
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldRefuseOperationsOfAClosedIndex(SystemUnderTest system) {
@@ -83,19 +119,43 @@ class MisuseTest {
       Session session = index.session();
       session.get(1);
       index.close();
-      List<Runnable> operations =
-          List.of(
-              () -> session.get(1),
-              () -> session.put(1, -1),
-              () -> session.remove(1_000),
-              () -> session.floor(1),
-              () -> session.scan(1, 9, (key, value) -> true),
-              index::session);
-      operations.forEach(
-          each -> assertThatThrownBy(each::run).isInstanceOf(IllegalStateException.class));
+      operations(session)
+          .forEach(each ->
+              assertThatIllegalStateException()
+                  .isThrownBy(each::run)
+                  .withMessage("the index is closed"));
+      assertThatIllegalStateException()
+          .isThrownBy(index::session)
+          .withMessage("the index is closed");
       session.close();
       index.close();
       checkLeft(fabric, configuration);
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"dex, offloading, off", "xstore-d, writes, one-sided"})
+  void shouldRefuseMemoryServersWithoutHandlers(String name, String setting, String without) {
+    Configuration configuration = SystemUnderTest.of(name).tiny(2);
+    PoolOptions pool = Pools.options(8 << 20).withMemoryServers(2).withHandlers(List.of());
+    try (Fabric fabric = LocalFabric.open(pool)) {
+      String advice = "PoolOptions.withHandlers(Systems.handlers())";
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> configuration.create(fabric))
+          .withMessageContainingAll("memoryServer=0", advice);
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> configuration.join(fabric, 0, 1))
+          .withMessageContainingAll("memoryServer=0", advice);
+      Configuration other = configuration.with(setting, without);
+      other.create(fabric).close();
+      checkJoinable(fabric, other);
+    }
+  }
+
+  private static void checkJoinable(Fabric fabric, Configuration configuration) {
+    try (RangeIndex index = configuration.join(fabric, 0, 2)) {
+      fill(index);
+    }
+    assertThat(TreeCheck.walk(fabric, configuration).entries()).isEqualTo(MODEL);
   }
 }

@@ -15,6 +15,7 @@ public final class Embed {
 
   /** Stores five squares, finds one, the greatest below a key, and a range. */
   public static void main(String[] args) {
+    // what memory servers can be asked to do; DEX and XStore-D need it
     PoolOptions pool = PoolOptions.defaults().withHandlers(Systems.handlers());
     try (Fabric fabric = LocalFabric.open(pool);
         RangeIndex index = DexIndex.create(fabric, DexOptions.defaults());

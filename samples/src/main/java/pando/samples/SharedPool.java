@@ -8,6 +8,7 @@ import pando.fabric.shm.ShmFabric;
 import pando.fabric.shm.ShmMemoryServer;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.index.Systems;
 import pando.index.deft.DeftIndex;
 import pando.index.deft.DeftOptions;
 
@@ -24,7 +25,8 @@ public final class SharedPool {
   /** Lets each thread store keys of its own, then counts all of them. */
   public static void main(String[] args) throws InterruptedException {
     String name = "sample-" + ProcessHandle.current().pid();
-    PoolOptions pool = PoolOptions.defaults().withBytesPerServer(256 << 20);
+    PoolOptions pool =
+        PoolOptions.defaults().withBytesPerServer(256 << 20).withHandlers(Systems.handlers());
     try (ShmMemoryServer server = ShmMemoryServer.start(name, 0, pool);
         Fabric fabric = ShmFabric.attach(List.of(server.name()), pool.seed());
         RangeIndex index = DeftIndex.create(fabric, DeftOptions.defaults())) {

@@ -28,8 +28,8 @@ public abstract class BLinkMerges {
    */
 
   /**
-   * Below the threshold, only one removal in so many tries to merge, as a merge may be impossible
-   * for long.
+   * A removal that leaves a multiple of this many entries, below the threshold, tries to merge; not
+   * every removal does, as a merge may be impossible for long.
    */
   private static final int STEP = 4;
 

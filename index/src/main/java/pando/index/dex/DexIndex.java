@@ -38,6 +38,7 @@ public final class DexIndex implements RangeIndex {
    * Makes an empty index in a pool that has none, with every compute server in this process.
    *
    * @throws IllegalStateException if the pool holds an index already
+   * @throws IllegalArgumentException if a memory server lacks the handler that offloading needs
    */
   public static DexIndex create(Fabric fabric, DexOptions options) {
     return create(fabric, options, 0, options.computeServers());
@@ -50,28 +51,39 @@ public final class DexIndex implements RangeIndex {
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
    * @throws IllegalStateException if the pool holds an index already
+   * @throws IllegalArgumentException if a memory server lacks the handler that offloading needs
    */
   public static DexIndex create(Fabric fabric, DexOptions options, int first, int count) {
     Arguments.checkServers(options, first, count);
+    checkHandlers(fabric, options);
     DexIndex index = new DexIndex(fabric, options);
     index.partitions.make(first, count);
     return index;
   }
 
   /**
-   * Joins an index that another process made in the same pool. A compute server must not live in
-   * two processes at once; the caller has to see to that.
+   * Joins an index that another process made in the same pool with the same node size; all other
+   * settings may differ. A compute server must not live in two processes at once; the caller has to
+   * see to that.
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1
    * @throws IllegalStateException if the pool holds no index, or one of another node size
-   * @throws IllegalArgumentException if one of the compute servers has no keys
+   * @throws IllegalArgumentException if one of the compute servers has no keys, or a memory server
+   *     lacks the handler that offloading needs
    */
   public static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
     Arguments.checkServers(options, first, count);
+    checkHandlers(fabric, options);
     DexIndex index = new DexIndex(fabric, options);
     index.partitions.join(first, count, index.name());
     return index;
+  }
+
+  private static void checkHandlers(Fabric fabric, DexOptions options) {
+    if (options.offloading()) {
+      Arguments.checkHandlers(fabric, options.system(), DexOffload.FUNCTION);
+    }
   }
 
   @Override
@@ -159,6 +171,11 @@ public final class DexIndex implements RangeIndex {
    */
   void awaitOwner(Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
     partitions.awaitOwner(seen, key, owner, isLocal, attempt);
+  }
+
+  /** Checks that the index is not closed. */
+  void checkOpen() {
+    partitions.checkOpen();
   }
 
   /**

@@ -32,8 +32,12 @@ public final class DexOffload implements CallHandler {
     return FUNCTION;
   }
 
+  /** Serves a request; one of no bytes finds out that the handler is there. */
   @Override
   public int handle(int server, MemorySegment dram, MemorySegment message, int requestBytes) {
+    if (requestBytes == 0) {
+      return 0;
+    }
     if (requestBytes != Offload.REQUEST_BYTES) {
       throw new IllegalArgumentException(
           "request of the wrong length: bytes="

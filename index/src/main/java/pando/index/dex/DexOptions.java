@@ -91,7 +91,7 @@ public final class DexOptions extends SystemOptions<DexOptions> {
           "greatest share of its capacity that a node has after a merge; above merge-share");
   private static final Setting SESSIONS_MAX =
       Setting.integer(
-          "sessions-max", "256", 1, 4_096, "maximum number of sessions that are open at a time");
+          "sessions-max", "256", 1, 4_096, "sessions that one compute server can have open");
 
   private static final DexOptions DEFAULTS =
       new DexOptions(
@@ -225,7 +225,10 @@ public final class DexOptions extends SystemOptions<DexOptions> {
     return settings().number(MERGED_SHARE);
   }
 
-  /** Returns the maximum number of sessions that are open at a time. */
+  /**
+   * Returns how many sessions one compute server can have open. A session counts from its first
+   * operation there.
+   */
   public int sessionsMax() {
     return (int) settings().number(SESSIONS_MAX);
   }

@@ -146,11 +146,15 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   }
 
   private @Nullable PartitionWorker open(int owner) {
-    checkOpen();
     // Close the stale worker first, as the number of open sessions is limited.
     replace(owner, null);
     replace(owner, index.worker(owner));
     return opened(owner);
+  }
+
+  @Override
+  protected void checkIndexOpen() {
+    index.checkOpen();
   }
 
   @Override

@@ -20,6 +20,7 @@ import pando.index.load.Loader;
 import pando.index.pool.Arguments;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
+import pando.index.session.Failures;
 
 /**
  * An index over one or more compute servers in this process. A fabric connects them to memory
@@ -200,6 +201,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     members.checkOpen();
     S server = members.local(number);
     return server == null ? null : members.worker(server);
+  }
+
+  /** Checks that the index is not closed. */
+  final void checkOpen() {
+    members.checkOpen();
   }
 
   /** Closes a worker. Does nothing if it is closed already. */

@@ -155,13 +155,17 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   }
 
   private W open(int server, long wanted) {
-    checkOpen();
     W worker = index.openWorker(server);
     if (worker == null) {
       throw new NotServedHereException(wanted, server);
     }
     replace(server, worker);
     return worker;
+  }
+
+  @Override
+  protected void checkIndexOpen() {
+    index.checkOpen();
   }
 
   @Override

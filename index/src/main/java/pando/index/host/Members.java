@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
+import pando.index.session.Failures;
 import pando.index.session.Gate;
 
 /**

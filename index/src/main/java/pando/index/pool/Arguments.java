@@ -1,5 +1,9 @@
 package pando.index.pool;
 
+import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.Worker;
+import pando.fabric.server.CallFailedException;
 import pando.index.IndexOptions;
 
 /** Checks of callers' arguments that all systems share. */
@@ -17,6 +21,35 @@ public final class Arguments {
               + count
               + ", compute-servers="
               + options.computeServers());
+    }
+  }
+
+  /**
+   * Checks that every memory server has a handler, which answers a request of no bytes.
+   *
+   * @param system that needs it, for the message
+   */
+  public static void checkHandlers(Fabric fabric, String system, int function) {
+    try (RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(memory)) {
+      for (int server = 0; server < fabric.memoryServers(); server++) {
+        checkHandler(worker, server, system, function);
+      }
+    }
+  }
+
+  private static void checkHandler(Worker worker, int server, String system, int function) {
+    try {
+      worker.call(server, function, 0, 0);
+    } catch (CallFailedException e) {
+      throw new IllegalArgumentException(
+          "a memory server lacks the handler of "
+              + system
+              + ": open the pool with PoolOptions.withHandlers(Systems.handlers()): memoryServer="
+              + server
+              + ", function="
+              + function,
+          e);
     }
   }
 

@@ -4,12 +4,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
-import pando.fabric.RegisteredMemory;
-import pando.fabric.Worker;
-import pando.fabric.server.CallFailedException;
 import pando.index.host.HostedIndex;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
+import pando.index.pool.Arguments;
 import pando.index.pool.PoolChange;
 
 /**
@@ -78,20 +76,9 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
     return RunAllocator.sizes(options);
   }
 
-  /** Has every memory server tell that it serves writes, where they are its. */
   private void checkHandlers() {
-    if (!options.writesByCall()) {
-      return;
-    }
-    try (RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
-        Worker worker = fabric.worker(memory)) {
-      for (int i = 0; i < fabric.memoryServers(); i++) {
-        WriteMessage.set(worker.memory(), 0, WriteMessage.OPERATION, WriteMessage.CHECK);
-        worker.call(i, RolexWrites.FUNCTION, 0, WriteMessage.CHECK_BYTES);
-      }
-    } catch (CallFailedException e) {
-      throw new IllegalArgumentException(
-          "a memory server lacks the handler of " + name() + ", RolexWrites", e);
+    if (options.writesByCall()) {
+      Arguments.checkHandlers(fabric, name(), RolexWrites.FUNCTION);
     }
   }
 

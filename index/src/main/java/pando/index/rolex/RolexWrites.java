@@ -41,17 +41,16 @@ public final class RolexWrites implements CallHandler {
     return FUNCTION;
   }
 
+  /** Serves a request; one of no bytes finds out that the handler is there. */
   @Override
   public int handle(int server, MemorySegment dram, MemorySegment message, int requestBytes) {
+    if (requestBytes == 0) {
+      return 0;
+    }
     if (requestBytes < Long.BYTES) {
       WriteMessage.checkLength("request", requestBytes, WriteMessage.WRITE_BYTES);
     }
     long operation = WriteMessage.get(message, 0, WriteMessage.OPERATION);
-    if (operation == WriteMessage.CHECK) {
-      WriteMessage.checkLength("request", requestBytes, WriteMessage.CHECK_BYTES);
-      WriteMessage.set(message, 0, WriteMessage.STATUS, WriteMessage.FOUND);
-      return WriteMessage.CHECKED_BYTES;
-    }
     if (operation == WriteMessage.FREEZE || operation == WriteMessage.THAW) {
       WriteMessage.checkLength("request", requestBytes, WriteMessage.FREEZE_BYTES);
       return changeGate(server, dram, message, operation == WriteMessage.FREEZE);

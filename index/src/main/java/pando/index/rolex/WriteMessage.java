@@ -12,8 +12,6 @@ import pando.fabric.memory.Words;
  *  freeze    | operation | place | gate |
  *  thaw      | operation | place | gate |
  *  answer    | status | gate |
- *  check     | operation |
- *  answer    | status |
  *
  *  operation   of a session, or one of those here
  *  place       of the run
@@ -35,9 +33,6 @@ final class WriteMessage {
 
   /** Lets writes come to a run again, if it is frozen with the same gate. */
   static final long THAW = 17;
-
-  /** Tells that there is somebody who serves these messages. */
-  static final long CHECK = 18;
 
   /** Done, and the key was there before; or frozen, or thawed. */
   static final long FOUND = 1;
@@ -69,7 +64,6 @@ final class WriteMessage {
   static final int STAMP = 64;
   static final int WRITE_BYTES = 72;
   static final int FREEZE_BYTES = 24;
-  static final int CHECK_BYTES = 8;
 
   static final int STATUS = 0;
   static final int BEFORE = 8;
@@ -81,7 +75,6 @@ final class WriteMessage {
   static final int EMPTIES = 56;
   static final int WRITTEN_BYTES = 64;
   static final int FROZEN_BYTES = 16;
-  static final int CHECKED_BYTES = 8;
 
   private WriteMessage() {}
 

@@ -45,8 +45,17 @@ public abstract class RoutedSession<W> implements Session {
    */
   protected abstract boolean neighbour(long wanted, boolean down);
 
-  /** Visits entries as {@link #scan} does. The arguments have been checked. */
+  /**
+   * Visits entries as {@link #scan} does. The arguments have been checked; the limit is positive.
+   */
   protected abstract long visit(long from, long to, long limit, EntryVisitor visitor);
+
+  /**
+   * Checks that the index is open. For a scan of no entries, which needs no worker.
+   *
+   * @throws IllegalStateException if it is closed
+   */
+  protected abstract void checkIndexOpen();
 
   /** Closes a worker of this session. Does nothing if it is closed already. */
   protected abstract void retire(W worker);
@@ -71,6 +80,13 @@ public abstract class RoutedSession<W> implements Session {
     }
   }
 
+  private void checkUsable() {
+    checkNotScanning();
+    if (closed) {
+      throw new IllegalStateException("the session is closed");
+    }
+  }
+
   private void checkNotScanning() {
     if (scanning) {
       throw new IllegalStateException("a session must not be used by the visitor of its own scan");
@@ -82,29 +98,19 @@ public abstract class RoutedSession<W> implements Session {
    * the end.
    */
   protected final void forEach(Consumer<W> action) {
-    RuntimeException failure = null;
+    Failures failures = null;
     for (W worker : workers) {
       try {
         if (worker != null) {
           action.accept(worker);
         }
-      } catch (RuntimeException e) {
-        if (failure == null) {
-          failure = e;
-        } else {
-          failure.addSuppressed(e);
-        }
+      } catch (Throwable e) {
+        failures = failures == null ? new Failures() : failures;
+        failures.add(e);
       }
     }
-    if (failure != null) {
-      throw failure;
-    }
-  }
-
-  /** Checks that the session is open. */
-  protected final void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("the session is closed");
+    if (failures != null) {
+      failures.rethrow();
     }
   }
 
@@ -144,19 +150,19 @@ public abstract class RoutedSession<W> implements Session {
   }
 
   private boolean carryOut(Operation operation, long wanted, long stored) {
-    checkNotScanning();
+    checkUsable();
     return operate(operation, wanted, stored);
   }
 
   @Override
   public final boolean floor(long wanted) {
-    checkNotScanning();
+    checkUsable();
     return neighbour(wanted, true);
   }
 
   @Override
   public final boolean ceiling(long wanted) {
-    checkNotScanning();
+    checkUsable();
     return neighbour(wanted, false);
   }
 
@@ -169,7 +175,11 @@ public abstract class RoutedSession<W> implements Session {
     if (limit < 0) {
       throw new IllegalArgumentException("limit is negative: limit=" + limit);
     }
-    checkNotScanning();
+    checkUsable();
+    if (limit == 0) {
+      checkIndexOpen();
+      return 0;
+    }
     scanning = true;
     try {
       return visit(from, to, limit, visitor);

@@ -1,15 +1,16 @@
-package pando.index.host;
+package pando.index.session;
 
 import org.jspecify.annotations.Nullable;
 
 /** Runs steps that must all be run even if some fail. The first failure is thrown at the end. */
-final class Failures {
+public final class Failures {
   private @Nullable Throwable first;
 
-  Failures() {}
+  /** Creates an empty collection. */
+  public Failures() {}
 
   /** Runs a step and catches its failure. */
-  void collect(Runnable step) {
+  public void collect(Runnable step) {
     try {
       step.run();
     } catch (Throwable e) {
@@ -17,7 +18,8 @@ final class Failures {
     }
   }
 
-  private void add(Throwable failure) {
+  /** Records the failure of a step. */
+  public void add(Throwable failure) {
     if (first == null) {
       first = failure;
     } else {
@@ -26,7 +28,7 @@ final class Failures {
   }
 
   /** Throws the first failure, if there was one, with the others suppressed. */
-  void rethrow() {
+  public void rethrow() {
     if (first instanceof Error error) {
       throw error;
     }
@@ -36,7 +38,7 @@ final class Failures {
   }
 
   /** Adds the failures to an earlier one as suppressed. */
-  void join(Throwable earlier) {
+  public void join(Throwable earlier) {
     if (first != null) {
       earlier.addSuppressed(first);
     }
