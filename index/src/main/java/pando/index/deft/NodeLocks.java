@@ -173,8 +173,8 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
       addRelease(place, changes);
       try {
         worker.post(changes);
-      } catch (UnknownOutcomeException e) {
-        unsure[place] = true;
+      } catch (RuntimeException | Error e) {
+        unsure[place] |= isUnknown(e);
         throw e;
       }
       forget(place);
@@ -259,14 +259,19 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
       try {
         release(word, exclusively, ticket, maybe);
         return;
-      } catch (PandoException e) {
-        maybe |= e instanceof UnknownOutcomeException;
+      } catch (PandoException | Error e) {
+        maybe |= isUnknown(e);
         if (isOver(attempt, RELEASES_MAX, start) || (maybe && !exclusively)) {
           throw e;
         }
         worker.backoff().pauseBriefly(attempt);
       }
     }
+  }
+
+  /** Returns whether the verbs that failed may have taken effect all the same. */
+  static boolean isUnknown(Throwable failure) {
+    return failure instanceof UnknownOutcomeException || failure instanceof Error;
   }
 
   /**

@@ -12,18 +12,19 @@ public final class Retry {
   private Retry() {}
 
   /**
-   * Repeats a step until it ends without a {@link PandoException}. Pauses briefly before each new
-   * attempt.
+   * Repeats a step until it ends without a {@link PandoException} or an {@link Error}. Pauses
+   * briefly before each new attempt.
    *
    * @param step must be repeatable, whether or not an earlier attempt took effect
-   * @throws PandoException if all {@value #ATTEMPTS_MAX} attempts fail: the last failure
+   * @throws PandoException if all {@value #ATTEMPTS_MAX} attempts fail: the last failure, which may
+   *     be an {@link Error} instead
    */
   public static void untilDone(Worker worker, Runnable step) {
     for (int attempt = 0; ; attempt++) {
       try {
         step.run();
         return;
-      } catch (PandoException e) {
+      } catch (PandoException | Error e) {
         if (attempt == ATTEMPTS_MAX - 1) {
           throw e;
         }
