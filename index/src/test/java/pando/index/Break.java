@@ -30,14 +30,19 @@ public enum Break {
     return this == LOST || this == AWAY;
   }
 
+  /** Returns how many verbs of those posted together take effect where one fails. */
+  public int done(int number) {
+    boolean takesEffect = this == DONE_AND_UNKNOWN || this == ERROR_BEHIND;
+    return takesEffect ? number + 1 : number;
+  }
+
   /**
    * Takes the place of verbs: those before the one that fails take effect, those behind it do not.
    *
    * @param number of the verb that fails
    */
   public void happen(HookedFabric fabric, HookedFabric.Posting posting, int number) {
-    boolean takesEffect = this == DONE_AND_UNKNOWN || this == ERROR_BEHIND;
-    posting.postFirst(takesEffect ? number + 1 : number);
+    posting.postFirst(done(number));
     if (this == AWAY) {
       int[] left = {AWAY_FOR};
       fabric.hookEach(

@@ -3,6 +3,7 @@ package pando.index.deft;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 import pando.index.deft.AbandonedTickets.Ticket;
 
 /** DEFT's fair shared-exclusive locks. Each is taken by one masked FAA. */
@@ -33,8 +34,9 @@ final class SxLocks extends NodeLocks {
    * another shared one holds the lock. Other compute servers may wait for a word that no session
    * here locks again; so each session polls the word of some abandoned ticket now and then.
    *
-   * If the outcome of a verb that takes a ticket is unknown, the ticket may have been taken or not.
-   * To release a ticket that was not taken would let other sessions in too early, so it is never
+   * If a list that takes a ticket fails, the word that its FAA has found shows that the ticket was
+   * taken. If there is none and the outcome is unknown, the ticket may have been taken or not. To
+   * release a ticket that was not taken would let other sessions in too early, so it is never
    * released; if it was taken, the lock stays locked, and waiters report its counters. The same
    * holds for the release of a shared ticket. The release of an exclusive ticket is repeated, as
    * X_CUR shows whether it took effect: only the ticket's holder can increase X_CUR past the
@@ -69,7 +71,13 @@ final class SxLocks extends NodeLocks {
       return read;
     }
     long addend = exclusively ? SxWord.TAKE_EXCLUSIVE : SxWord.TAKE_SHARED;
-    long before = add(word, addend, reads);
+    long before;
+    try {
+      before = add(word, addend, reads);
+    } catch (RuntimeException | Error e) {
+      keepTaken(word, addend);
+      throw e;
+    }
     boolean free = exclusively ? SxWord.isIdle(before) : SxWord.isFreeForShared(before);
     int xTicket = SxWord.xTicket(before);
     boolean read = free || await(node, word, exclusively, xTicket, SxWord.sTicket(before), reads);
@@ -89,23 +97,57 @@ final class SxLocks extends NodeLocks {
   }
 
   private long add(long word, long addend, VerbList reads) {
+    Words.set(worker.memory(), found, SxWord.NONE);
     begin().maskedFaa(word, addend, SxWord.BOUNDARIES, found);
     return postWith(reads);
+  }
+
+  /** Returns, after {@link #add} has failed, whether the ticket was taken for certain. */
+  private boolean isTaken() {
+    return Words.get(worker.memory(), found) != SxWord.NONE;
+  }
+
+  /** Keeps, after {@link #add} has failed, a ticket that was taken, to be released. */
+  private void keepTaken(long word, long addend) {
+    if (!isTaken()) {
+      return;
+    }
+    long before = Words.get(worker.memory(), found);
+    boolean exclusively = addend != SxWord.TAKE_SHARED;
+    Ticket ticket = new Ticket(word, exclusively, SxWord.xTicket(before), SxWord.sTicket(before));
+    if (ticket.mayEnter(SxWord.add(before, addend))) {
+      hold(word, exclusively, ticket.xTicket());
+    } else {
+      abandoned.add(ticket);
+    }
   }
 
   @Override
   boolean exchange(int place, long node, VerbList reads) {
     long word = word(place);
+    long before = addUpgrade(place, word, reads);
+    boolean free = SxWord.isFreeForUpgrade(before);
+    int xTicket = SxWord.xTicket(before);
     try {
-      long before = add(word, SxWord.UPGRADE, reads);
-      boolean free = SxWord.isFreeForUpgrade(before);
-      int xTicket = SxWord.xTicket(before);
       boolean read = free || await(node, word, true, xTicket, SxWord.sTicket(before), reads);
       holdExclusively(place, xTicket);
       return read;
     } catch (RuntimeException | Error e) {
-      // The shared ticket is released, or may be.
+      // The shared ticket is released.
       forget(place);
+      throw e;
+    }
+  }
+
+  private long addUpgrade(int place, long word, VerbList reads) {
+    try {
+      return add(word, SxWord.UPGRADE, reads);
+    } catch (RuntimeException | Error e) {
+      if (isTaken() || isUnknown(e)) {
+        // The shared ticket is released, or may be.
+        forget(place);
+        keepTaken(word, SxWord.UPGRADE);
+      }
       throw e;
     }
   }
@@ -165,11 +207,22 @@ final class SxLocks extends NodeLocks {
   @Override
   boolean tryExchange(int place) {
     long value = read(word(place));
-    if (SxWord.isFreeForUpgrade(value) && addIfStill(word(place), value, SxWord.UPGRADE)) {
+    if (SxWord.isFreeForUpgrade(value) && upgradeIfStill(place, value)) {
       holdExclusively(place, SxWord.xTicket(value));
       return true;
     }
     return false;
+  }
+
+  private boolean upgradeIfStill(int place, long value) {
+    try {
+      return addIfStill(word(place), value, SxWord.UPGRADE);
+    } catch (RuntimeException | Error e) {
+      if (isUnknown(e)) {
+        forget(place);
+      }
+      throw e;
+    }
   }
 
   private boolean addIfStill(long word, long value, long addend) {

@@ -33,6 +33,9 @@ final class SxWord {
   /** Addend that exchanges a shared ticket for an exclusive one. */
   static final long UPGRADE = TAKE_EXCLUSIVE + LEAVE_SHARED;
 
+  /** No lock's word: more exclusive tickets would be out than can be. */
+  static final long NONE = LEAVE_EXCLUSIVE;
+
   private static final int FIELD_MASK = 0xFFFF;
 
   private SxWord() {}

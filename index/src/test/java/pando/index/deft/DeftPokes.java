@@ -89,33 +89,32 @@ public final class DeftPokes implements Pokes {
   }
 
   /**
-   * Tells whether a ticket stays in a lock, by contract, where verbs posted together fail: no
-   * session can know whether it was taken, or given back.
+   * Tells whether a ticket stays in a lock, by contract, where verbs posted together fail and the
+   * session is not told: it cannot know whether the ticket was taken, or given back.
    *
-   * @param answered whether the session is told which verbs took no effect
+   * @param done verbs that take effect
    */
-  public static boolean leavesTicket(VerbList verbs, boolean answered) {
+  public static boolean leavesTicket(VerbList verbs, int done) {
     for (int i = 0; i < verbs.size(); i++) {
-      if (changesTickets(verbs, i, answered)) {
+      boolean leaves =
+          switch (verbs.kind(i)) {
+            case MASKED_FAA -> i >= done && isReleasing(verbs.operand(i, 0));
+            case CAS -> i < done && isTaking(verbs.operand(i, 1) - verbs.operand(i, 0));
+            default -> false;
+          };
+      if (leaves) {
         return true;
       }
     }
     return false;
   }
 
-  private static boolean changesTickets(VerbList verbs, int number, boolean answered) {
-    return switch (verbs.kind(number)) {
-      case MASKED_FAA -> {
-        long addend = verbs.operand(number, 0);
-        yield addend == SxWord.TAKE_SHARED
-            || addend == SxWord.TAKE_EXCLUSIVE
-            || addend == SxWord.UPGRADE
-            || (addend == SxWord.LEAVE_SHARED && !answered);
-      }
-      case CAS ->
-          verbs.operand(number, 1) - verbs.operand(number, 0) == SxWord.TAKE_EXCLUSIVE && !answered;
-      default -> false;
-    };
+  private static boolean isReleasing(long addend) {
+    return addend == SxWord.LEAVE_SHARED || addend == SxWord.UPGRADE;
+  }
+
+  private static boolean isTaking(long difference) {
+    return difference == SxWord.TAKE_EXCLUSIVE || difference == SxWord.UPGRADE;
   }
 
   /** Tells whether a place holds a leaf. */

@@ -1,5 +1,8 @@
 package pando.index.deft;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -18,7 +21,7 @@ final class LossyWorker {
   enum Loss {
     /** Nothing. */
     NONE,
-    /** Nobody hears that it took effect. */
+    /** It takes effect, and nobody hears of that, nor what it found. */
     AFTER_EFFECT,
     /** It takes no effect, and nobody hears of that. */
     BEFORE_EFFECT
@@ -49,6 +52,7 @@ final class LossyWorker {
     if (next == Loss.BEFORE_EFFECT) {
       throw new UnknownOutcomeException("lost before its effect");
     }
+    byte[] before = next == Loss.AFTER_EFFECT ? memory().toArray(JAVA_BYTE) : new byte[0];
     Object result;
     try {
       result = method.invoke(real, arguments);
@@ -56,8 +60,13 @@ final class LossyWorker {
       throw e.getCause();
     }
     if (next == Loss.AFTER_EFFECT) {
+      memory().copyFrom(MemorySegment.ofArray(before));
       throw new UnknownOutcomeException("lost after its effect");
     }
     return result;
+  }
+
+  private MemorySegment memory() {
+    return real.memory();
   }
 }

@@ -9,10 +9,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList.Kind;
+import pando.index.Break;
 import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.deft.LossyWorker.Loss;
@@ -175,6 +178,67 @@ class LostVerbsTest {
     two.locks.settle();
     assertThat(SxWord.isIdle(one.word(NODE))).isTrue();
     assertThat(SxWord.sCurrent(one.word(NODE))).isEqualTo(1);
+  }
+
+  /** What a list has taken is known, whatever fails behind it. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldReleaseATicketWhereTheReadsBehindItFail(boolean waits) {
+    HookedFabric hooked = new HookedFabric(fabric);
+    try (LockKit kit = new LockKit(hooked, abandoned, false, NO_WAIT, 4, 5)) {
+      for (Access access : Access.values()) {
+        boolean upgrades = access == Access.UPGRADE;
+        if (upgrades) {
+          assertThat(kit.lockShared(NODE)).isTrue();
+        }
+        boolean held = waits && (upgrades ? one.lockShared(NODE) : one.lockExclusive(NODE));
+        hooked.hookNext(
+            verbs -> verbs.kind(0) == Kind.MASKED_FAA,
+            taking -> {
+              taking.postFirst(1);
+              throw Break.lost();
+            });
+        assertThatThrownBy(() -> access.take(kit))
+            .isInstanceOfSatisfying(MemoryServerLostException.class, kit.locks::abandon);
+        if (held) {
+          one.locks.unlock(NODE);
+          one.locks.settle();
+        }
+        long word = one.word(NODE);
+        assertThat(SxWord.isIdle(word)).as("%s: %s", access, SxWord.toString(word)).isTrue();
+      }
+    }
+  }
+
+  private enum Access {
+    SHARED,
+    EXCLUSIVE,
+    UPGRADE;
+
+    private void take(LockKit kit) {
+      switch (this) {
+        case SHARED -> kit.locks.lockShared(NODE, kit.reads(NODE));
+        case EXCLUSIVE -> kit.locks.lockExclusive(NODE, kit.reads(NODE));
+        case UPGRADE -> kit.locks.upgrade(NODE, kit.reads(NODE));
+      }
+    }
+  }
+
+  @Test
+  void shouldStayAsItIsWhereAnUpgradeIsKnownToBeLost() {
+    HookedFabric hooked = new HookedFabric(fabric);
+    try (LockKit kit = new LockKit(hooked, abandoned, false, NO_WAIT, 4, 5)) {
+      assertThat(kit.lockShared(NODE)).isTrue();
+      hooked.hookNext(
+          verbs -> verbs.kind(0) == Kind.MASKED_FAA,
+          upgrade -> {
+            throw Break.lost();
+          });
+      assertThatThrownBy(() -> kit.upgrade(NODE)).isInstanceOf(MemoryServerLostException.class);
+      assertThat(one.locks.tryExclusive(NODE)).isFalse();
+      kit.locks.unlock(NODE);
+      assertThat(one.locks.tryExclusive(NODE)).isTrue();
+    }
   }
 
   @Test
