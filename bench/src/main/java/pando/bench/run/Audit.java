@@ -15,7 +15,7 @@ public record Audit(long entries, long inserted) {
   /**
    * Checks that nothing is missing.
    *
-   * @param plan tells how many records were loaded
+   * @param plan has the number of loaded records
    */
   void check(Plan plan) {
     if (entries != plan.records() + inserted) {

@@ -43,8 +43,8 @@ public final class Inserts {
   }
 
   /**
-   * Tells whether a record may be there: it was loaded, or drawn by a client of this process, or is
-   * one that a client of another process may have drawn.
+   * Returns whether a record may be there: it was loaded, or drawn by a client of this process, or
+   * is one that a client of another process may have drawn.
    */
   public boolean mayExist(long record) {
     if (record < 0) {

@@ -19,8 +19,8 @@ import pando.fabric.Worker;
  *               response   capacityBytes, reservedBytes, usedBytes, chunkBytes, partBytes
  * </pre>
  *
- * <p>Who asks for space tells the bytes that it uses of nodes of this size at this memory server:
- * while that is less than a chunk, it gets a part of one.
+ * <p>A request for space contains the bytes that the compute server uses for nodes of this size at
+ * this memory server; while they are less than a chunk, it gets a part of one.
  */
 public final class SpaceMessage {
   /** Function number: asks for a chunk, or for nodes that were returned. */

@@ -33,7 +33,7 @@ public final class SimFabric implements Fabric {
    *
    * @param memory a fabric over the pool, through which verbs take effect
    * @param processors of the same pool
-   * @param isCrashed tells whether a compute server has crashed
+   * @param isCrashed returns whether a compute server has crashed
    */
   public SimFabric(
       Fabric memory,
