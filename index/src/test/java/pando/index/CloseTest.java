@@ -2,6 +2,7 @@ package pando.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 
 /** Indexes that are closed, or loaded, by one thread while others use them. */
@@ -197,6 +199,38 @@ class CloseTest {
       assertThatThrownBy(() -> session.get(1)).hasMessage("the index is closed");
       session.close();
       checkUnlocked(fabric, configuration);
+    }
+  }
+
+  /** What was given back by a CALL without an answer is not given back again. */
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldBeClosedAgainWhereAnAnswerWasLost(SystemUnderTest system) {
+    Configuration configuration = tiny(system);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 905)).withTasksByHand()) {
+      boolean struck = true;
+      configuration.create(fabric).close();
+      for (int call = 0; struck; call++) {
+        RangeIndex index = configuration.join(fabric, 0, 2);
+        try (Session session = index.session()) {
+          for (long i = 0; i < KEYS; i++) {
+            session.put(i * i, ~(i * i));
+          }
+        }
+        int[] left = {call};
+        fabric.hookNext(
+            verbs -> isCall(verbs) && left[0]-- == 0,
+            posting -> {
+              posting.post();
+              throw new UnknownOutcomeException("not answered by a test");
+            });
+        Throwable failure = catchThrowable(index::close);
+        struck = fabric.unhook() == 1;
+        assertThat(failure != null).as("call=%d", call).isEqualTo(struck);
+        index.close();
+        assertThatThrownBy(index::session).hasMessage("the index is closed");
+        checkUnlocked(fabric, configuration);
+      }
     }
   }
 

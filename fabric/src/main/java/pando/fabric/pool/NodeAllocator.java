@@ -4,7 +4,9 @@ import static pando.fabric.layout.SpaceMessage.bytes;
 
 import java.util.Arrays;
 import pando.fabric.GlobalAddress;
+import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
 import pando.fabric.layout.SpaceMessage;
 import pando.fabric.memory.Words;
@@ -249,20 +251,15 @@ public final class NodeAllocator {
     if (nodes.length == 0) {
       return false;
     }
-    boolean released = false;
-    try {
-      Words.set(worker.memory(), callMessage, nodeBytes);
-      Words.set(worker.memory(), callMessage + bytes(1), nodes.length);
-      for (int i = 0; i < nodes.length; i++) {
-        Words.set(worker.memory(), callMessage + bytes(2 + i), nodes[i]);
-      }
-      worker.call(server, SpaceMessage.RELEASE, callMessage, bytes(2 + nodes.length));
-      released = true;
-    } finally {
-      if (!released) {
-        shelves[server].addNodes(nodes);
-      }
+    Words.set(worker.memory(), callMessage, nodeBytes);
+    Words.set(worker.memory(), callMessage + bytes(1), nodes.length);
+    for (int i = 0; i < nodes.length; i++) {
+      Words.set(worker.memory(), callMessage + bytes(2 + i), nodes[i]);
     }
+    int requestBytes = bytes(2 + nodes.length);
+    release(
+        () -> worker.call(server, SpaceMessage.RELEASE, callMessage, requestBytes),
+        () -> shelves[server].addNodes(nodes));
     return true;
   }
 
@@ -271,19 +268,28 @@ public final class NodeAllocator {
     if (run.length == 0) {
       return false;
     }
-    boolean released = false;
-    try {
-      Words.set(worker.memory(), callMessage, nodeBytes);
-      Words.set(worker.memory(), callMessage + bytes(1), (run[1] - run[0]) / nodeBytes);
-      Words.set(worker.memory(), callMessage + bytes(2), run[0]);
-      worker.call(server, SpaceMessage.RELEASE_RUN, callMessage, bytes(3));
-      released = true;
-    } finally {
-      if (!released) {
-        shelves[server].addRun(run[0], run[1]);
-      }
-    }
+    Words.set(worker.memory(), callMessage, nodeBytes);
+    Words.set(worker.memory(), callMessage + bytes(1), (run[1] - run[0]) / nodeBytes);
+    Words.set(worker.memory(), callMessage + bytes(2), run[0]);
+    release(
+        () -> worker.call(server, SpaceMessage.RELEASE_RUN, callMessage, bytes(3)),
+        () -> shelves[server].addRun(run[0], run[1]));
     return true;
+  }
+
+  /**
+   * Gives nodes back, or keeps them where the memory server has not taken them. Where nobody knows,
+   * they are not used again: they may be another compute server's by now.
+   */
+  private static void release(Runnable call, Runnable keep) {
+    try {
+      call.run();
+    } catch (UnknownOutcomeException e) {
+      throw e;
+    } catch (PandoException e) {
+      keep.run();
+      throw e;
+    }
   }
 
   private PoolFullException full(Worker worker, long callMessage) {
