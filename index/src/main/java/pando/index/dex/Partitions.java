@@ -280,27 +280,13 @@ final class Partitions {
     long before = topology.catalogue().root();
     List<Long> emptied = topology.nodesOfEmptyTree(before);
     ComputeServer builder = servers.getFirst();
-    BulkLoad.Built built = topology.build(builder, entries, fill, current);
-    try {
-      topology.catalogue().swap(before, built.root(), built.partitioning());
-    } catch (Throwable e) {
-      undoSwap(topology.catalogue(), before, e);
-      throw e;
-    }
+    BulkLoad.Built built = topology.replace(before, builder, entries, fill, current);
     current = built.partitioning();
     servers.forEach(server -> server.setRoot(built.root()));
     for (long address : emptied) {
       builder.allocator.free(topology.worker(), topology.message(), address);
     }
     return built.entries();
-  }
-
-  private void undoSwap(Catalogue catalogue, long before, Throwable failure) {
-    try {
-      catalogue.begin(before, current);
-    } catch (RuntimeException e) {
-      failure.addSuppressed(e);
-    }
   }
 
   long moveBoundary(int server, long low) {

@@ -53,10 +53,14 @@ final class Topology extends PoolChange {
     return build(server, 1, builder -> BulkLoad.empty(builder, partitioning));
   }
 
-  /** Builds a tree from entries, and partitions with about equal numbers of leaves. */
-  BulkLoad.Built build(
-      ComputeServer server, EntrySource entries, double fill, Partitioning before) {
-    return build(server, fill, builder -> BulkLoad.run(builder, entries, before));
+  /**
+   * Puts a tree of entries in place of one without, and partitions of about equal numbers of leaves
+   * in place of others.
+   */
+  BulkLoad.Built replace(
+      long root, ComputeServer server, EntrySource entries, double fill, Partitioning before) {
+    return build(
+        server, fill, builder -> BulkLoad.replace(builder, entries, before, catalogue(), root));
   }
 
   private <T> T build(ComputeServer server, double fill, Function<TreeBuilder, T> load) {

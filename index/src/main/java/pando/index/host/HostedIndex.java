@@ -242,8 +242,10 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     long before = change.catalogue().root();
     Replaced replaced = replaced(change, members.servers().getFirst());
     replaced.check(before);
-    BulkLoad.Built built = build(fill, loader -> BulkLoad.run(loader, entries, partitioning));
-    change.catalogue().swap(before, built.root(), built.partitioning());
+    BulkLoad.Built built =
+        build(
+            fill,
+            loader -> BulkLoad.replace(loader, entries, partitioning, change.catalogue(), before));
     partitioning = built.partitioning();
     for (S server : members.servers()) {
       server.own(partitioning);

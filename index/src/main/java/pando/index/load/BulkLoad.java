@@ -3,6 +3,7 @@ package pando.index.load;
 import java.util.NoSuchElementException;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
+import pando.index.pool.Catalogue;
 
 /** A bulk load: one pass over the entries. */
 public final class BulkLoad {
@@ -40,6 +41,37 @@ public final class BulkLoad {
       loader.abandon(e);
       throw e;
     }
+  }
+
+  /**
+   * Loads an index in place of one without entries, which is in place again after a failure.
+   *
+   * @param catalogue of the pool; the caller holds the lock of the partition table
+   * @param root pointer to the root of the index that is replaced
+   */
+  public static Built replace(
+      Loader loader, EntrySource entries, Partitioning before, Catalogue catalogue, long root) {
+    Built built = run(loader, entries, before);
+    try {
+      catalogue.swap(root, built.root(), built.partitioning());
+    } catch (Throwable e) {
+      undo(loader, before, catalogue, root, e);
+      throw e;
+    }
+    return built;
+  }
+
+  /** Other failures join the first. */
+  private static void undo(
+      Loader loader, Partitioning before, Catalogue catalogue, long root, Throwable failure) {
+    try {
+      catalogue.begin(root, before);
+    } catch (Throwable e) {
+      // Nobody knows which index is in place: both keep their nodes.
+      failure.addSuppressed(e);
+      return;
+    }
+    loader.abandon(failure);
   }
 
   /** Makes an index without entries whose leaves start where partitions do; returns its root. */
