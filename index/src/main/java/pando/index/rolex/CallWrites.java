@@ -9,17 +9,20 @@ import pando.index.CorruptNodeException;
 import pando.index.session.Operation;
 
 /**
- * Has memory servers change entries, each by a CALL to the one that holds the leaf: the baseline of
- * ROLEX's paper, XStore on disaggregated memory. Belongs to one session.
+ * Writes entries by a CALL to the memory server that holds the leaf: the baseline of ROLEX's paper,
+ * XStore on disaggregated memory. Not thread-safe.
  */
 final class CallWrites {
   private static final int RESTARTS_MAX = 2_000;
   private static final int PAUSE_MAX = 80;
 
-  /** Answers that a run is frozen, in a row, after which to read the model's page again. */
+  /** After so many BUSY answers in a row, the model's page is read again. */
   private static final int BUSY_TO_A_REFRESH = 8;
 
-  /** Looks at a model, in a row, of which no leaf covers the key, before it counts as damaged. */
+  /**
+   * After so many attempts in a row in which no leaf of an unchanged model covers the key, the run
+   * counts as damaged.
+   */
   private static final int DAMAGES_MAX = 3;
 
   private final RolexServer server;
@@ -34,7 +37,7 @@ final class CallWrites {
   private final long message;
   private final int delta;
 
-  /** A synonym leaf that no run has, {@code NULL} if there is none. */
+  /** An allocated synonym leaf that is in no chain, {@code NULL} if there is none. */
   private long spare;
 
   private int damages;
@@ -60,7 +63,7 @@ final class CallWrites {
     return before;
   }
 
-  /** Returns whether the last write took effect, whatever failed behind it. */
+  /** Returns whether the last write is known to have taken effect, even if a later step failed. */
   boolean isDone() {
     return done;
   }
@@ -104,7 +107,7 @@ final class CallWrites {
       }
     }
     throw new StalledException(
-        "no leaf that stays: key="
+        "no attempt found the leaf that covers a key: key="
             + key
             + ", run="
             + RunLayout.toString(model.place)
@@ -112,7 +115,7 @@ final class CallWrites {
             + RESTARTS_MAX);
   }
 
-  /** Sends the request to where the model says; returns the status. */
+  /** Sends the request to the memory server of the model's run; returns the status. */
   private long call(Operation operation, long key, long value) {
     int memoryServer = GlobalAddress.server(model.run());
     if (spare != GlobalAddress.NULL && GlobalAddress.server(spare) != memoryServer) {
@@ -128,7 +131,7 @@ final class CallWrites {
     set(WriteMessage.DELTA, delta);
     set(WriteMessage.SPARE, offered);
     set(WriteMessage.STAMP, model.stamp);
-    // Without an answer, nobody knows whether the leaf has it now.
+    // Without an answer it is not known whether the leaf links to the spare.
     spare = GlobalAddress.NULL;
     int bytes = worker.call(memoryServer, RolexWrites.FUNCTION, message, WriteMessage.WRITE_BYTES);
     WriteMessage.checkLength("answer", bytes, WriteMessage.WRITTEN_BYTES);
@@ -163,7 +166,10 @@ final class CallWrites {
     return found;
   }
 
-  /** Waits a little for who keeps writes away from the run, and looks whether it is still there. */
+  /**
+   * Pauses while the run is frozen. Now and then, reads the model's page again, as the run may have
+   * been replaced.
+   */
   private void await(long key, int waits, long start) {
     long waited = worker.nanoTime() - start;
     if (waited > server.options.lockWaitNanos()) {
@@ -192,7 +198,7 @@ final class CallWrites {
     worker.backoff().pause(Math.min(restarts, PAUSE_MAX));
   }
 
-  /** Allocates a synonym leaf where the processor that is to link it in can reach it. */
+  /** Allocates a synonym leaf on the memory server of the run, whose processor links it in. */
   private void allocateSpare(int memoryServer) {
     spare = server.allocator.allocateSynonym(worker, message, memoryServer);
     if (GlobalAddress.server(spare) != memoryServer) {

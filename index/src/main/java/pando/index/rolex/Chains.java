@@ -8,12 +8,12 @@ import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 
 /**
- * The synonym leaves behind the leaves that one READ brought. They are read ahead, together, as far
- * as they are known; else one after the other.
+ * Reads the chains of synonym leaves behind leaves that were read together. Known synonym leaves
+ * are READ ahead, in the same list as the leaves; others one after the other.
  *
  * <p>A synonym leaf covers what its leaf covers, and new ones are linked in right behind the leaf.
- * Entries never move along a chain; so a reader without a lock, who reads it from its leaf on,
- * meets every entry that is there throughout.
+ * Entries never move along a chain. So a reader without a lock, which reads the chain from its leaf
+ * on, finds every entry that is there all the time.
  */
 final class Chains {
   private final LeafLayout layout;
@@ -27,7 +27,7 @@ final class Chains {
   /** For each leaf, the address of the synonym leaf that was read ahead. */
   private final long[] known = new long[RunLayout.LEAVES_MAX];
 
-  /** The leaf that the chain hangs behind. */
+  /** The leaf at the head of the chain. */
   private LeafCursor owner = new LeafCursor();
 
   private long first;
@@ -40,7 +40,7 @@ final class Chains {
   private int hops;
 
   /**
-   * Where the chain was at the last power of two: to come there again is to go round in a circle.
+   * Address of the synonym leaf at the last power of two of hops. Reaching it again shows a cycle.
    */
   private long mark;
 
@@ -48,9 +48,9 @@ final class Chains {
   private boolean broken;
 
   /**
-   * Creates what reads chains.
+   * Creates a reader of chains.
    *
-   * @param scratch where there is room for {@link #leavesOfScratch} leaves in local memory
+   * @param scratch local offset of a buffer for {@link #leavesOfScratch} leaves
    */
   Chains(RolexServer server, Worker worker, long scratch) {
     this.layout = server.leaves;
@@ -88,7 +88,7 @@ final class Chains {
     }
   }
 
-  /** Turns to the chain behind a leaf that is whole; it begins with {@link #start}. */
+  /** Selects the chain behind a whole leaf. {@link #start} reads its first synonym leaf. */
   void begin(LeafCursor before) {
     owner = before;
     first = LeafLayout.link(memory, before.image);
@@ -107,7 +107,7 @@ final class Chains {
     leaf.set(owner.slot, ahead + (long) owner.slot * layout.bytes(), first, owner.stamp);
     boolean readAhead = known[owner.slot] == first && (first == GlobalAddress.NULL || isSynonym());
     if (!readAhead) {
-      // What was read ahead, if anything, was read in vain.
+      // A synonym leaf that was read ahead, if any, is not the right one.
       synonyms.set(owner.address, first);
       readSingle();
     }
@@ -150,8 +150,8 @@ final class Chains {
   }
 
   /**
-   * Returns whether all went well so far. Else the chain led to what is no synonym leaf of it: a
-   * reader without a lock begins anew, as it was being written, or has been given back.
+   * Returns whether all links so far led to synonym leaves of this chain. If not, a leaf was being
+   * written or was freed, and a reader without a lock restarts.
    */
   boolean isWhole() {
     return !broken;
@@ -168,7 +168,7 @@ final class Chains {
   }
 
   /**
-   * Looks for a key in a leaf, and behind it.
+   * Searches a key in a leaf and its chain.
    *
    * @return which of the leaves has the key, {@code null} if none has or the chain is not whole
    */
@@ -224,7 +224,7 @@ final class Chains {
     return hops;
   }
 
-  /** Returns what to throw where a chain is not whole though its lock is held. */
+  /** Returns the exception for a chain that is not whole under its lock. */
   CorruptNodeException corrupt(long key) {
     return new CorruptNodeException(
         leaf.address, "no synonym leaf of its chain: key=" + key + ", hops=" + hops);

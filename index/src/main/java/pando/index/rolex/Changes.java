@@ -13,9 +13,10 @@ import pando.index.session.Operation;
 /** Changes entries of the leaf that {@link Leaves#lock} has found, and of its chain. */
 final class Changes {
   /*
-   * An entry goes into its leaf while that has room, else into the first synonym leaf with room, else
-   * into a new one right behind the leaf. It stays there: so the model stays right, and readers
-   * need no lock. A synonym leaf that loses its last entry is unlinked, retired, and given back.
+   * An entry goes into its leaf while that has room, else into the first synonym leaf with room,
+   * else into a new one right behind the leaf. Entries do not move to other leaves, so the model
+   * stays right, and readers need no lock. A synonym leaf that loses its last entry is unlinked,
+   * retired, and given back.
    *
    * All changes and the unlock go out in one doorbell list, in the order in which they may be seen.
    * After a failure, changes are written again while the lock is still held in the pool; if it is
@@ -24,7 +25,7 @@ final class Changes {
 
   private static final int WRITES_MAX = 2;
 
-  /** Synonym leaves in one chain that make a model due. */
+  /** Number of synonym leaves in one chain at which a model is due for retraining. */
   static final int HOPS_DUE = 2;
 
   private final RolexServer server;
@@ -75,7 +76,7 @@ final class Changes {
     this.memory = context.memory;
   }
 
-  /** Forgets about earlier changes. */
+  /** Forgets earlier changes. Called at the start of an operation. */
   void reset() {
     writes = 0;
     moreCounts = 0;
@@ -89,7 +90,7 @@ final class Changes {
     return before;
   }
 
-  /** Returns whether some of the last change may have been written. */
+  /** Returns whether a part of the last change may have been written. */
   boolean hasBegun() {
     return begun;
   }
@@ -124,7 +125,8 @@ final class Changes {
   }
 
   /**
-   * Looks for the leaf of the chain that has a key, and for one with room; tells if it is there.
+   * Searches the leaf of the chain that has a key, and one with room; returns whether the key was
+   * found.
    */
   private boolean find(long key) {
     roomy.address = GlobalAddress.NULL;
@@ -216,7 +218,7 @@ final class Changes {
     }
   }
 
-  /** Takes note that a leaf has changed, of which some bytes from its start are to be written. */
+  /** Records a changed leaf, whose first {@code bytes} bytes are to be written. */
   private void change(LeafCursor changed, int bytes) {
     LeafLayout.seal(memory, changed.image, changed.identity());
     addresses[writes] = changed.address;
@@ -284,7 +286,10 @@ final class Changes {
     }
   }
 
-  /** Counts the leaves of the run, as nobody knows whether the counts were changed. */
+  /**
+   * Counts the run's empty leaves and synonym leaves again, as it is not known whether the counts
+   * were changed.
+   */
   private void countAgain() {
     ModelView model = leaves.model;
     if (moreCounts == 0 || !locks.isStillOurs(model.run())) {

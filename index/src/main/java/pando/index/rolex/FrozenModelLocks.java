@@ -10,20 +10,23 @@ import pando.index.lock.NodeLocks;
 import pando.index.lock.Retry;
 
 /**
- * Locks of models where memory servers write: a CALL freezes a run, so that its memory server turns
- * writes and other freezers away until another CALL thaws it. Who dies in between leaves it frozen,
- * as a lock.
+ * Locks of models if memory servers write. A CALL freezes a run: its memory server then refuses
+ * writes and other freezes until a CALL thaws the run. If the process of the holder dies in
+ * between, the run stays frozen.
  *
- * <p>Each time a run is frozen by another gate. So a CALL may be repeated when nobody knows what
- * became of it, and does no harm if it is late.
+ * <p>Each freeze uses another gate. So a CALL whose outcome is unknown may be repeated, and a CALL
+ * that is late has no effect.
  */
 final class FrozenModelLocks implements ModelLocks {
   private static final int PAUSE_MAX = 80;
 
-  /** Answers that a run is frozen, in a row, after which to read the model's page again. */
+  /** After so many BUSY answers in a row, the model's page is read again. */
   private static final int BUSY_TO_A_REFRESH = 8;
 
-  /** Looks at a run, in a row, that is none though the key's model has it: else it is a new one. */
+  /**
+   * After so many STALE answers in a row for a run that the key's model still has, the run counts
+   * as damaged.
+   */
   private static final int DAMAGES_MAX = 3;
 
   private final NodeLocks pageLocks;
@@ -63,7 +66,7 @@ final class FrozenModelLocks implements ModelLocks {
     this.message = message;
     this.waitNanos = server.options.lockWaitNanos();
     this.owner = owner;
-    // Another session may have had the number before.
+    // Random, as an earlier session may have had the same number.
     this.ticket = worker.random().nextInt();
   }
 
@@ -107,7 +110,7 @@ final class FrozenModelLocks implements ModelLocks {
       times[held]++;
       return true;
     }
-    // Before the CALL: where that fails, the run may be frozen.
+    // Before the CALL: if the CALL fails, the run may be frozen all the same.
     hold(place);
     call(WriteMessage.FREEZE, place, gates[count - 1]);
     boolean frozen = status() == WriteMessage.FOUND;
@@ -117,7 +120,7 @@ final class FrozenModelLocks implements ModelLocks {
     return frozen;
   }
 
-  /** {@inheritDoc} It is born frozen. */
+  /** {@inheritDoc} A new run is written frozen, so this takes no CALL. */
   @Override
   public boolean tryLockNew(long place) {
     hold(place);

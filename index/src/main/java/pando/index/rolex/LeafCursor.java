@@ -2,7 +2,7 @@ package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
 
-/** A leaf, or synonym leaf, that was read, and where a key is in it. Filled again and again. */
+/** A leaf or synonym leaf that was read, and the position of a key in it. Reused. */
 final class LeafCursor {
   /** Number of the leaf among those that were read together. */
   int slot;
@@ -26,20 +26,20 @@ final class LeafCursor {
     stamp = stampOfModel;
   }
 
-  /** Copies a leaf to a place in local memory, and stands for that copy from here on. */
+  /** Copies another cursor's leaf to local offset {@code to}, and sets this cursor to the copy. */
   void copy(MemorySegment memory, LeafCursor other, long to, int bytes) {
     MemorySegment.copy(memory, other.image, memory, to, bytes);
     set(other.slot, to, other.address, other.stamp);
     index = other.index;
   }
 
-  /** Looks for a key, and leaves its {@link #index}; tells whether the leaf has it. */
+  /** Searches a key and sets {@link #index}; returns whether the leaf has the key. */
   boolean find(MemorySegment memory, long key) {
     index = LeafLayout.find(memory, image, key);
     return index >= 0;
   }
 
-  /** Returns what a leaf that is whole is known by. */
+  /** Returns the identity with which the leaf's checksum must agree. */
   long identity() {
     return LeafLayout.identity(address, stamp);
   }

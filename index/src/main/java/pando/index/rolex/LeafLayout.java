@@ -5,7 +5,7 @@ import java.util.SplittableRandom;
 import pando.fabric.memory.Words;
 
 /**
- * The bytes of a leaf, and of a synonym leaf, which is the same.
+ * The bytes of a leaf or a synonym leaf, which have the same layout.
  *
  * <pre>
  *    0  checksum  8   over the leaf's identity and all that follows, as far as it is used
@@ -15,10 +15,10 @@ import pando.fabric.memory.Words;
  *   32  entries  16 for each of delta: key 8, value 8; in order of keys
  * </pre>
  *
- * <p>The <i>identity</i> of a leaf is its address, and the stamp that the leaves of its model have
- * and those of no other model ever had. A leaf that was replaced is <i>retired</i>: its checksum
- * becomes a number that no checksum is. Whatever lies at its place later has another identity. So
- * whoever still knows the place by an old model sees that the leaf is gone.
+ * <p>The <i>identity</i> of a leaf combines its address and the stamp of its model's leaves, which
+ * no other model ever has. A leaf that was replaced is <i>retired</i>: its checksum becomes a
+ * number that no checksum is. Later bytes at its address have another identity. So a session with
+ * an old model detects that the leaf is gone.
  */
 final class LeafLayout {
   /** Entries that a leaf can have at most, as many as its link word can count. */
@@ -194,7 +194,7 @@ final class LeafLayout {
     Words.set(memory, leaf + CHECKSUM, computeChecksum(memory, leaf, identity));
   }
 
-  /** Returns whether a leaf is the one of an identity, and all of one moment. */
+  /** Returns whether a leaf has the given identity and is a consistent snapshot. */
   boolean isWhole(MemorySegment memory, long leaf, long identity) {
     return count(memory, leaf) <= delta
         && Words.get(memory, leaf + CHECKSUM) == computeChecksum(memory, leaf, identity);

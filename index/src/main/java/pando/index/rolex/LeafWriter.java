@@ -13,13 +13,13 @@ import pando.index.session.Operation;
 final class LeafWriter {
   /*
    * The same as a session does by verbs, in place: an entry goes into its leaf while that has room,
-   * else into the first synonym leaf with room, else into a new one right behind the leaf; a synonym
-   * leaf that loses its last entry is unlinked and retired. Readers take no lock. While a leaf is
-   * being changed its checksum is wrong, so that they read it again; and what a leaf comes to link to
-   * is whole before the leaf is.
+   * else into the first synonym leaf with room, else into a new one right behind the leaf; a
+   * synonym leaf that loses its last entry is unlinked and retired. Readers take no lock. While a
+   * leaf is being changed its checksum is wrong, so that they read it again; and what a leaf comes
+   * to link to is whole before the leaf is.
    *
-   * All that the request leads to is looked at before anything changes: so a request has no effect
-   * or all of it.
+   * Everything that a request reaches is checked before anything is changed, so a request has its
+   * whole effect or none.
    */
 
   private MemorySegment dram = MemorySegment.NULL;
@@ -32,7 +32,10 @@ final class LeafWriter {
   private long place;
   private long stamp;
 
-  /** Addresses: of the leaf, of who has the key, of who is before that, and of one with room. */
+  /**
+   * Addresses: the leaf, the leaf of its chain that has the key, that one's predecessor, and the
+   * first synonym leaf with room.
+   */
   private long leaf;
 
   private long holder;
@@ -40,7 +43,7 @@ final class LeafWriter {
   private long roomy;
   private long hops;
 
-  /** What the answer tells beside. */
+  /** Further fields of the answer. */
   private long freed;
 
   private long synonyms;
@@ -120,12 +123,16 @@ final class LeafWriter {
     return -1;
   }
 
-  /** Looks for the key in the leaf, and behind it; returns the address of what is damaged. */
+  /**
+   * Searches the key in the leaf and its chain; returns the address of a damaged leaf, or {@code
+   * NULL}.
+   */
   private long find() {
     holder = GlobalAddress.NULL;
     previous = leaf;
     roomy = GlobalAddress.NULL;
-    // Brent's way to find a circle: meets again, on it, where it stood at the last power of two.
+    // Brent's cycle detection: on a cycle, the walk reaches again the leaf at the last power of two
+    // of hops.
     long mark = leaf;
     long markAt = 1;
     long address = leaf;

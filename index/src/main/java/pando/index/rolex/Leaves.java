@@ -9,9 +9,9 @@ import pando.index.CorruptNodeException;
 import pando.index.host.DescentCounters;
 
 /**
- * Brings the leaf of a key into local memory: all that the model says can cover it, in one READ,
- * with the synonym leaves that are known behind them (ROLEX, one-sided operations). Which of them
- * it is their fences tell.
+ * Reads or locks the leaf of a key: all leaves that can cover the key by the model's prediction, in
+ * one READ, in a list with the READs of known synonym leaves (ROLEX, one-sided operations). Fences
+ * show which leaf covers the key.
  *
  * <p>A model that is old leads to leaves that are retired, or to what has taken their place. Then
  * the model's page is read again.
@@ -25,7 +25,10 @@ final class Leaves {
   /** Failures after which to read the leaf under its lock. */
   private static final int READS_MAX = 64;
 
-  /** Looks at a model, in a row, that must find its leaves damaged before they count as such. */
+  /**
+   * After so many attempts in a row in which an unchanged model has no leaf for the key, its leaves
+   * count as damaged.
+   */
   private static final int DAMAGES_MAX = 3;
 
   private final LeafLayout layout;
@@ -68,7 +71,7 @@ final class Leaves {
   /**
    * Reads the leaf of a key, once.
    *
-   * @return whether it was found; else {@link #astray} should be told
+   * @return whether it was found; if not, the caller should call {@link #astray}
    */
   boolean read(long key) {
     findModel(key);
@@ -78,10 +81,10 @@ final class Leaves {
   }
 
   /**
-   * Takes note that a leaf, or what is behind it, could not be read, and waits a little.
+   * Records that a leaf or its chain could not be read, refreshes the model if needed, and pauses.
    *
    * @return whether to go on reading without a lock
-   * @throws StalledException if that has gone on for long
+   * @throws StalledException if {@code attempt} has reached its limit
    */
   boolean astray(long key, int attempt) {
     counters.restarts++;
@@ -98,8 +101,7 @@ final class Leaves {
   }
 
   /**
-   * Takes the lock of a key's model and reads the leaf of the key; both in one round trip where
-   * nobody is in the way.
+   * Locks a key's model and reads the leaf of the key; both in one round trip if the lock is free.
    *
    * @throws CorruptNodeException if the leaf is damaged
    */
@@ -134,7 +136,7 @@ final class Leaves {
     throw stalled(key);
   }
 
-  /** Lets go of the lock that {@link #lock} took. */
+  /** Unlocks the model that {@link #lock} locked. */
   void unlock() {
     locks.unlock(model.place);
   }
@@ -185,7 +187,7 @@ final class Leaves {
 
   private StalledException stalled(long key) {
     return new StalledException(
-        "no leaf that stays: key="
+        "no attempt found the leaf that covers a key: key="
             + key
             + ", run="
             + RunLayout.toString(model.place)

@@ -4,38 +4,40 @@ import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 
 /**
- * What keeps others from changing the leaves of a model, for one worker. Models are named by the
- * places of their runs.
+ * The locks of models that one worker holds. A lock keeps other workers from changing the model's
+ * leaves. A model is named by the place of its run.
  */
 interface ModelLocks {
   /**
-   * Takes the lock of a key's model, waits for it, and has READs done under it.
+   * Locks a key's model, waits if the lock is taken, and posts READs under it.
    *
    * @param place of the run that the key's model is known to have
    * @param reads of the run's memory server, or nothing; are kept
-   * @return whether the lock was taken; else the key's model has another run by now
+   * @return whether the model was locked; if not, the key's model has another run by now
    * @throws StalledException if it stays locked
    */
   boolean lockAndRead(long key, long place, VerbList reads);
 
-  /** Takes a model's lock if nobody has it, and it has this run. */
+  /** Locks a model if the lock is free and the model still has this run; returns whether it did. */
   boolean tryLock(long place);
 
-  /** Takes the lock of a run that nobody knows yet, if nobody has it for something else. */
+  /** Locks a new run, which no other session knows, if the lock is free; returns whether it did. */
   boolean tryLockNew(long place);
 
-  /** Returns what goes into the {@linkplain RunLayout#GATE gate} of a new run that is locked. */
+  /** Returns the {@linkplain RunLayout#GATE gate} with which a new, locked run is written. */
   long gate(long place);
 
-  /** Lets go of a model's lock. */
+  /** Unlocks a model. */
   void unlock(long place);
 
-  /** Lets go of all locks that the worker holds, those of pages as well. */
+  /** Unlocks all models and pages that the worker has locked. */
   void unlockAll();
 
   /** Forgets all locks that the worker holds and leaves them locked. */
   void keep();
 
-  /** Lets go of everything after a failure; another failure joins the first. */
+  /**
+   * Unlocks everything after a failure. Another failure is added to the given one as suppressed.
+   */
   void abandon(Throwable failure);
 }

@@ -12,11 +12,13 @@ import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.pool.Catalogue;
 
-/** READs pages of the model table, and brings what a compute server knows of it up to date. */
+/** READs and WRITEs pages of the model table, and updates the compute server's copies of them. */
 final class ModelPages {
   private static final int READS_MAX = 12;
 
-  /** Times in a row that what is no page must be met before it counts as damaged. */
+  /**
+   * After so many attempts in a row that find no page at an address, the page counts as damaged.
+   */
   private static final int DAMAGES_MAX = 12;
 
   private static final int RESTARTS_MAX = 2_000;
@@ -112,7 +114,7 @@ final class ModelPages {
     }
   }
 
-  /** Reads a page; {@code null} if there is none at the address, or not one that stays. */
+  /** Reads a page; returns {@code null} if there is none at the address, or every READ was torn. */
   @Nullable ModelPage read(long address) {
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
       worker.post(toRead(address));
@@ -134,7 +136,7 @@ final class ModelPages {
     return list.clear().read(address, buffer, layout.pageBytes());
   }
 
-  /** Returns the page that was read; {@code null} if it is none, or is not of one moment. */
+  /** Returns the page that was read; {@code null} if it is not a page, or was torn. */
   @Nullable ModelPage takeRead(long address) {
     long edition = PageLayout.edition(memory, buffer);
     long image = buffer + layout.imageOffset(edition);
@@ -143,7 +145,7 @@ final class ModelPages {
         : null;
   }
 
-  /** Writes a page's next edition: its image, and then the word that makes it count. */
+  /** Writes a page's next edition: its image, and then the word that makes the image valid. */
   void write(ModelPage page) {
     long image = fill(page);
     int offset = layout.imageOffset(page.edition);
@@ -155,8 +157,8 @@ final class ModelPages {
   }
 
   /**
-   * Makes a page none any more, whatever its place is used for later: what comes to stand where its
-   * edition was must not bring back an image that lies there still. So neither image is one.
+   * Retires a page for good. Later bytes at the address of its edition must not make an old image
+   * valid again, so both images are made invalid as well.
    */
   void retire(long address) {
     PageLayout.setEdition(memory, buffer, PageLayout.RETIRED);

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  * The models of the whole index, as a compute server knows them (ROLEX, one-sided indexing: models
  * and tables are cached at every compute server).
  *
- * <p>Any of it may be old: a leaf that was replaced says so, and whoever finds that reads the page
- * of the model again and {@linkplain #install installs} it. So a compute server learns of a
- * retrained model when it first needs it. Thread-safe; a lookup takes no lock.
+ * <p>Any model may be old. A session that finds a retired leaf reads the model's page again and
+ * {@linkplain #install installs} it. So a compute server learns of a retrained model when it first
+ * needs it. Thread-safe; a lookup takes no lock.
  */
 final class ModelTable {
   /** Pages in the order of keys, and what finds one. Other pages make another state. */

@@ -7,9 +7,9 @@ import pando.fabric.VerbList;
 import pando.index.CorruptNodeException;
 import pando.index.session.NeighbourSearch;
 
-/** Looks for the entry next to a key, in one leaf, or in all leaves of a model under its lock. */
+/** Searches the entry next to a key: in one leaf, or in all leaves of a model under its lock. */
 final class Neighbours extends NeighbourSearch {
-  /** Looks at a model, in a row, that must find its leaves damaged before they count as such. */
+  /** After so many attempts in a row with an unchanged model, its leaves count as damaged. */
   private static final int DAMAGES_MAX = 3;
 
   private final LeafLayout layout;
@@ -41,7 +41,7 @@ final class Neighbours extends NeighbourSearch {
     this.before = new ModelView(context.server.options.epsilon(), layout.delta());
   }
 
-  /** {@inheritDoc} Looks in one leaf, and goes further where that has synonym leaves. */
+  /** {@inheritDoc} If the leaf has synonym leaves, returns {@link Outcome#FURTHER}. */
   @Override
   public Outcome look(long wanted, boolean down) {
     damages = 0;

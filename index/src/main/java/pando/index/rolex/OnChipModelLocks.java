@@ -4,9 +4,7 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.lock.NodeLocks;
 
-/**
- * Locks of models among those of nodes, which verbs take; a session that writes takes them, too.
- */
+/** Locks of models by verbs, in the table of node locks. Writers take them, too. */
 final class OnChipModelLocks implements ModelLocks {
   private final NodeLocks locks;
   private final Worker worker;
@@ -16,7 +14,7 @@ final class OnChipModelLocks implements ModelLocks {
     this.worker = worker;
   }
 
-  /** {@inheritDoc} Takes the lock of a run that has been replaced as well: its leaves tell. */
+  /** {@inheritDoc} Also locks a run that was replaced; the caller detects that by its leaves. */
   @Override
   public boolean lockAndRead(long key, long place, VerbList reads) {
     boolean read = locks.lockAndRead(RunLayout.address(place), reads);

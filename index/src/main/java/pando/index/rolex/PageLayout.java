@@ -21,9 +21,9 @@ import pando.fabric.memory.Words;
  *   40  model    32   for each: least key 8, place of its run 8, line 8, stamp of its leaves 8
  * </pre>
  *
- * <p>A change writes the image that does not count, and then the edition: so a page changes at one
- * moment, whoever dies in between. A page that is one no more has an edition of -1, and two images
- * of no models.
+ * <p>A change writes the image that is not valid, and then the edition. So a page changes
+ * atomically, even if the process dies in between. A retired page has edition -1 and two images
+ * without models.
  */
 final class PageLayout {
   static final int EDITION = 0;
@@ -160,7 +160,7 @@ final class PageLayout {
     return IMAGE_HEADER_BYTES + models(memory, image) * MODEL_BYTES;
   }
 
-  /** Returns whether an image is one, of a page of an address, and all of one moment. */
+  /** Returns whether an image is a consistent snapshot of the page at an address. */
   boolean isWhole(MemorySegment memory, long image, long address) {
     long models = Words.get(memory, image + MODELS);
     return models >= 1

@@ -15,7 +15,7 @@ final class RetrainQueue {
 
   RetrainQueue() {}
 
-  /** Adds a model; {@code false} if it is there already. */
+  /** Adds a model; returns {@code false} if it is in the queue already. */
   synchronized boolean offer(long low) {
     if (!due.add(low)) {
       return false;

@@ -7,8 +7,8 @@ import pando.fabric.PandoException;
 import pando.fabric.VerbCounters;
 
 /**
- * Retrains, beside the sessions of a compute server, the models that these find due (ROLEX,
- * asynchronous retraining). Its verbs are counted with the server's.
+ * Retrains models that the sessions of a compute server find due, concurrently with them (ROLEX,
+ * asynchronous retraining). Its verbs are counted with the compute server's.
  */
 final class Retrainer implements AutoCloseable {
 
@@ -29,7 +29,7 @@ final class Retrainer implements AutoCloseable {
   /**
    * Creates a retrainer that has opened nothing yet.
    *
-   * @param number tells it from the other retrainers of the server
+   * @param number number of the retrainer at its compute server
    */
   Retrainer(RolexServer server, RetrainQueue queue, Fabric fabric, int number) {
     this.number = number;
@@ -66,7 +66,7 @@ final class Retrainer implements AutoCloseable {
     } catch (PandoException | VirtualMachineError e) {
       failed++;
       failure = e;
-      // What is wrong, such as a full pool, may last: it is not to keep the task busy.
+      // The cause, such as a full pool, may last, so the task does not retry at once.
       server.retrainLater(due);
       if (retraining != null) {
         retraining.rest();
@@ -74,7 +74,7 @@ final class Retrainer implements AutoCloseable {
     }
   }
 
-  /** Waits for the model that is being retrained, and begins no other. */
+  /** Waits until the current model is retrained. No other one is begun before {@link #resume}. */
   void pause(Backoff backoff) {
     paused = true;
     for (int attempt = 0; busy; attempt++) {
@@ -99,7 +99,7 @@ final class Retrainer implements AutoCloseable {
     return opened;
   }
 
-  /** Returns how it has gone so far. */
+  /** Returns the counts of retrained and failed models. */
   Retrainings retrainings() {
     return new Retrainings(retrained, failed, failure);
   }

@@ -12,20 +12,20 @@ import pando.index.cache.PlantedBug;
 import pando.index.lock.NodeLocks;
 import pando.index.lock.Retry;
 
-/** Replaces a model, alone or with a neighbour, by models trained on the keys that it has now. */
+/** Replaces a model, alone or with a neighbour, by models trained on its present keys. */
 final class Retraining implements RunBuilder.Sink {
   /*
-   * Under the lock of the model's page and the model's own, which keeps writers away from its leaves,
-   * all entries are read and new runs are written aside. The new models are locked as well, as
-   * somebody may come there by a model that is older still. Then the page changes, at one moment, and
-   * then the old leaves are retired. Until they are, old leaves and new ones hold the same, as nobody
-   * can write to either: readers may use whichever they find. Last of all, the locks are unlocked, and
-   * the old run is given back at once: whoever comes there later sees that no leaf there is the one
-   * that he looks for.
+   * Under the lock of the model's page and the model's own, which keeps writers away from its
+   * leaves, all entries are read and new runs are written aside. The new models are locked as well,
+   * as a session with an even older model may reach them. Then the page changes atomically, and
+   * then the old leaves are retired. Until then, old and new leaves hold the same entries, as no
+   * session can write to either, so readers may use both. Last, everything is unlocked and the old
+   * run is freed at once: a session that follows an old model to it detects that no leaf there is
+   * the right one.
    *
-   * If it ends before the page changes, the new leaves are retired and the old ones stay. If it ends
-   * after that, what is left is done again. If it dies, both keep their locks: every key can be
-   * read, and writers of these models get an exception that names the holder.
+   * If it ends before the page changes, the new leaves are retired and the old ones stay. If it
+   * ends after that, what is left is done again. If it dies, both keep their locks: every key can
+   * be read, and writers of these models get an exception that names the holder.
    */
 
   private static final int PAUSE_MAX = 40;
@@ -137,7 +137,7 @@ final class Retraining implements RunBuilder.Sink {
     Retry.untilDone(worker, () -> publish(page));
   }
 
-  /** Publishes again where an Error ended that, as half of it is not to stay. */
+  /** Publishes again if an Error ended that half-way; returns whether it is published now. */
   private boolean publishAfter(Throwable failure, ModelPage page) {
     try {
       if (failure instanceof Error) {
@@ -251,7 +251,10 @@ final class Retraining implements RunBuilder.Sink {
     return crowded || joined || builder.leavesFor(entries.count()) < leaves;
   }
 
-  /** Takes a neighbour along, if there is one, nobody is in the way, and both make one model. */
+  /**
+   * Adds a neighbour, if there is one, its lock is free, and both can become one model; returns
+   * whether it did.
+   */
   private boolean join(ModelPage page, int model, int neighbour, boolean sparse) {
     if (neighbour < 0 || neighbour >= page.models.count()) {
       return false;
@@ -396,8 +399,8 @@ final class Retraining implements RunBuilder.Sink {
     } catch (Throwable e) {
       failure.addSuppressed(e);
       if (!retired) {
-        // Somebody may still come to the new leaves, which are as the old ones are now: so the old
-        // ones stay locked.
+        // A session may still reach the new leaves, which hold the same entries as the old ones, so
+        // all stay locked.
         modelLocks.keep();
       }
     }

@@ -70,7 +70,10 @@ final class RolexContext extends WorkerContext {
     return leaves + (long) number * server.leaves.bytes();
   }
 
-  /** Locks what nobody knows yet; another may hold its lock for something else, for a moment. */
+  /**
+   * Locks a new run or page. Another session may hold the same lock briefly, for another address
+   * that shares it.
+   */
   void lockNew(long address, BooleanSupplier tryLock) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       if (tryLock.getAsBoolean()) {

@@ -11,11 +11,11 @@ import pando.index.pool.Arguments;
 import pando.index.pool.PoolChange;
 
 /**
- * A learned index as ROLEX: any number of compute servers in this process, joined by a fabric to
- * memory servers that may serve other processes as well.
+ * ROLEX or XStore-D: a learned index, with one or more compute servers in this process. A fabric
+ * connects them to memory servers, which may serve other processes, too.
  *
- * <p>Every compute server serves every key, and sessions are dealt to those of this process in
- * turn. Each compute server retrains, beside its sessions, the models that they find due.
+ * <p>Every compute server serves every key. New sessions go to the compute servers of this process
+ * in turn. Background tasks of each compute server retrain the models that its sessions find due.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {

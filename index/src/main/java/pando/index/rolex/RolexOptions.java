@@ -9,12 +9,14 @@ import pando.index.settings.Settings;
 import pando.index.settings.SystemOptions;
 
 /**
- * The settings of a learned index: {@link #rolex()} and {@link #xstoreD()} are the systems; a
- * setting that is changed is an ablation of one of them, and leaves its name. Immutable.
+ * The settings of a learned index: {@link #rolex()} and {@link #xstoreD()} are the systems;
+ * changing a setting makes an ablation of one of them, which keeps its name. Immutable.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class RolexOptions extends SystemOptions<RolexOptions> {
-  /** Sessions that a compute server can have, as many as a lock can name, less 64 retrainers. */
+  /**
+   * Maximum number of sessions of a compute server: as many as a lock can name, less 64 retrainers.
+   */
   public static final int SESSIONS_MAX = 447;
 
   private static final long CACHE_BYTES_MIN = 1 << 10;
@@ -124,7 +126,7 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
         .withFastWarmUp();
   }
 
-  /** Returns ROLEX as in its paper, but for what docs/systems.md tells. */
+  /** Returns the options of ROLEX. docs/systems.md lists the differences from its paper. */
   public static RolexOptions rolex() {
     return DEFAULTS;
   }
@@ -157,12 +159,14 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
     return (int) settings().number(DELTA);
   }
 
-  /** Returns the leaves that a model can have. */
+  /** Returns the maximum number of leaves of a model. */
   public int leavesMax() {
     return (int) settings().number(LEAVES_MAX);
   }
 
-  /** Returns whether memory servers change leaves, each its own, for those who CALL them. */
+  /**
+   * Returns whether memory servers change leaves, by CALL; else sessions do, by one-sided verbs.
+   */
   public boolean writesByCall() {
     return settings().number(WRITES) != 0;
   }
@@ -192,12 +196,12 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
     return settings().number(MERGE_SHARE);
   }
 
-  /** Returns how often a lock is handed over in a row at one compute server. */
+  /** Returns the maximum number of local hand-overs of a lock in a row. */
   public int handovers() {
     return (int) settings().number(HANDOVERS);
   }
 
-  /** Returns how long to wait for a lock that somebody holds, in nanoseconds. */
+  /** Returns the longest wait for a lock that another session holds, in nanoseconds. */
   public long lockWaitNanos() {
     return ((long) settings().number(LOCK_WAIT_MILLIS)) * 1_000_000;
   }

@@ -53,7 +53,10 @@ final class RolexReplaced implements Replaced {
     }
   }
 
-  /** Retires every leaf and page, for those who come to it by old models. */
+  /**
+   * Retires and frees every run and page, so that sessions with old models detect that they are
+   * gone.
+   */
   @Override
   public void free() {
     for (ModelPage page : read) {

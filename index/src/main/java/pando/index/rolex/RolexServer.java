@@ -55,7 +55,8 @@ final class RolexServer extends HostedServer {
   /**
    * Creates a compute server that knows no models yet.
    *
-   * @param random draws what tells it from one that had its number before
+   * @param random draws a number that distinguishes its stamps from those of an earlier compute
+   *     server of this number
    */
   RolexServer(int number, Fabric fabric, RolexOptions options, RandomGenerator random) {
     super(number, system(options), RolexOptions.SESSIONS_MAX);
@@ -81,7 +82,10 @@ final class RolexServer extends HostedServer {
     }
   }
 
-  /** Returns a number that differs where indexes cannot be used together. */
+  /**
+   * Returns the number of the system with these options. Compute servers can use one index together
+   * only if it is the same for all.
+   */
   static int system(RolexOptions options) {
     int system = options.writesByCall() ? SYSTEM | BY_CALL : SYSTEM;
     return system | (options.delta() << DELTA_SHIFT) | options.epsilon();

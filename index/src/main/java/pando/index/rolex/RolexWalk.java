@@ -18,8 +18,8 @@ import pando.index.pool.Catalogue;
 /**
  * Walks all models in the pool and checks them: that pages, leaves and chains follow each other,
  * that each is whole and reached once, that every leaf is where its model predicts each of its
- * keys, that runs count their leaves right, and that no lock is held. To be used while nobody
- * changes the index.
+ * keys, that runs count their leaves right, and that no lock is held. No session may change the
+ * index meanwhile.
  */
 final class RolexWalk {
   private final RolexServer server;

@@ -6,7 +6,7 @@ import pando.index.host.DescentCounters;
 import pando.index.host.HostedWorker;
 import pando.index.session.Operation;
 
-/** One session's operations through one compute server. */
+/** One session's operations at one compute server of ROLEX. */
 final class RolexWorker extends HostedWorker {
   private final RolexContext context;
   private final MemorySegment memory;

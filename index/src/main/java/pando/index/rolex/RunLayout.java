@@ -40,7 +40,7 @@ final class RunLayout {
   /** In place of the gate of a run that was replaced. */
   static final long RETIRED = LeafLayout.RETIRED;
 
-  /** Bits that tell who has frozen a run. */
+  /** Number of bits of a gate that name the session that has frozen the run. */
   static final int OWNER_BITS = 16;
 
   private static final int ALIGNMENT = 64;
@@ -78,7 +78,7 @@ final class RunLayout {
     return LENGTHS[number];
   }
 
-  /** Returns the number of the greatest length that is not above a number of leaves. */
+  /** Returns the index of the greatest run length that is &lt;= {@code leaves}. */
   static int numberOfLength(int leaves) {
     return lengths(leaves) - 1;
   }
@@ -143,15 +143,15 @@ final class RunLayout {
     Words.set(memory, run + GATE, gate);
   }
 
-  /** Returns the gate of a run that somebody freezes, with another ticket each time. */
+  /** Returns the gate of a frozen run. Each freeze must use another ticket. */
   static long frozen(long place, long owner, long ticket) {
     long who = owner << OWNER_SHIFT | (ticket & TICKET_MASK) << Integer.SIZE;
     return Long.MIN_VALUE | who | mark(place);
   }
 
   /**
-   * Returns whether a gate is that of a frozen run at a place. What lies there when the run has
-   * gone is none.
+   * Returns whether a gate is that of a frozen run at a place. Bytes that are there after the run
+   * was replaced are not.
    */
   static boolean isFrozen(long gate, long place) {
     return gate < 0 && (gate & Integer.toUnsignedLong(-1)) == mark(place);
@@ -161,7 +161,7 @@ final class RunLayout {
     return (place * MARK) >>> Integer.SIZE;
   }
 
-  /** Returns what to throw where a run stayed frozen, by the session that the gate names. */
+  /** Returns the exception for a run that stayed frozen by the session in its gate. */
   static StalledException stayedFrozen(long place, long gate, long waitedNanos) {
     long owner = (gate & Long.MAX_VALUE) >>> OWNER_SHIFT;
     return new StalledException(

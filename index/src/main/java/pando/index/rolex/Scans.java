@@ -9,8 +9,8 @@ import pando.index.session.LeafScan;
 
 /**
  * Reads the leaves of a scan, in one round trip those of several models with the synonym leaves
- * that are known behind them. Each leaf is as it is at one moment, but for a chain, of which single
- * entries may be of another.
+ * that are known behind them. Each leaf is a consistent snapshot; entries of a chain of synonym
+ * leaves may be of different times.
  */
 final class Scans extends LeafScan {
   /** Leaves READ together, or more where more of one model can cover the first key. */
@@ -80,7 +80,7 @@ final class Scans extends LeafScan {
     context.modelLocks.abandon(failure);
   }
 
-  /** Reads one leaf under its lock: without, it was never whole. */
+  /** Reads, under the lock, a leaf that all READs found torn. */
   private void collectLocked(long from) {
     leaves.lock(from);
     begin();

@@ -5,10 +5,11 @@ import pando.fabric.GlobalAddress;
 
 /**
  * The synonym leaves that a compute server knows (ROLEX's synonym leaf table, as far as it is
- * cached), so that they are read with the leaves they stand behind. A hint: a pair may be old, or,
- * as nothing keeps its halves together, of two leaves; a synonym leaf tells what it covers.
+ * cached), so that they are read with the leaves they stand behind. A hint: a pair may be old or,
+ * as its two words are not written atomically, of two leaves. The reader detects that by the
+ * synonym leaf's checksum and fences.
  *
- * <p>Thread-safe. Leaves share places; whoever comes last has it.
+ * <p>Thread-safe. Several leaves share a place of the table; the last one stored stays.
  */
 final class SynonymTable {
   private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;

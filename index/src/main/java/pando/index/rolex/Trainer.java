@@ -6,8 +6,8 @@ package pando.index.rolex;
  * <p>Every key is a vertical bar about its position, epsilon up and epsilon down, and a line covers
  * a key where it passes through the bar. Key after key is taken in while some line passes through
  * all bars (O'Rourke, An on-line algorithm for fitting straight lines between data ranges, CACM
- * 1981), as ROLEX trains its models (its section on retraining-decoupled learned indexes). Who ends
- * each segment no earlier than he must has the fewest segments.
+ * 1981), as ROLEX trains its models (its section on retraining-decoupled learned indexes). Ending
+ * each segment as late as possible gives the fewest segments.
  *
  * <p>Of all lines that pass, two are kept: the steepest and the flattest. The steepest is held down
  * by the lower end of a bar (its pivot) and by the upper end of a later one. To its right no line

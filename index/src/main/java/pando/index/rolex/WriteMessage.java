@@ -28,10 +28,10 @@ import pando.fabric.memory.Words;
  * </pre>
  */
 final class WriteMessage {
-  /** Keeps writes away from a run, where nobody else does. */
+  /** Freezes a run, so that writes are refused, unless another session has frozen it. */
   static final long FREEZE = 16;
 
-  /** Lets writes come to a run again, if it is frozen with the same gate. */
+  /** Thaws a run, so that writes are accepted, if it is frozen with the same gate. */
   static final long THAW = 17;
 
   /** Done, and the key was there before; or frozen, or thawed. */
