@@ -15,7 +15,7 @@ final class ChosenIndex {
       completionCandidates = Choices.IndexNames.class,
       description = {
         "The index (default: ${DEFAULT-VALUE}): ${COMPLETION-CANDIDATES}. What each is, and its"
-            + " settings, stand below."
+            + " settings, are listed below."
       })
   private IndexSystem index;
 

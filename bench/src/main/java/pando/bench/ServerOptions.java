@@ -37,9 +37,10 @@ final class ServerOptions {
       split = ",",
       converter = CacheSize.Converter.class,
       description =
-          "Cache of each compute server: a size such as 25600KiB, or a share of the records at 16"
-              + " bytes each, or of those that are inserted where none are loaded (when simulated,"
-              + " by the warm-up), but no less than the index needs (default: ${DEFAULT-VALUE}).")
+          "Cache of each compute server: a size such as 25600KiB, or a share of the records' bytes"
+              + " such as 8%%, of 16 bytes each. Where no records are loaded, it is a share of"
+              + " those that are inserted (when simulated, in the warm-up). A share is at least"
+              + " what the index needs (default: ${DEFAULT-VALUE}).")
   private List<CacheSize> caches;
 
   /** Returns the number of compute servers if the option was given, else {@code otherwise}. */

@@ -25,7 +25,8 @@ final class SettingOptions {
       names = "--set",
       paramLabel = "NAME=VALUE",
       description =
-          "A setting, such as merge-share=0.3; may be given several times. They stand below.")
+          "Changes a setting of the index, such as merge-share=0.3; may be given several times. All"
+              + " settings are listed below.")
   private final Map<String, String> settings = new LinkedHashMap<>();
 
   /** Lists the settings that {@code --set} takes at the end of a command's help, if it does. */

@@ -46,7 +46,7 @@ final class SimulateCommand implements Callable<Integer> {
       completionCandidates = Choices.IndexNames.class,
       description = {
         "What to run (default: ${DEFAULT-VALUE}).",
-        "${COMPLETION-CANDIDATES}: an index. What each is, and its settings, stand below.",
+        "${COMPLETION-CANDIDATES}: an index. What each is, and its settings, are listed below.",
         "lock: locks alone, of the kinds that --lock-kind names."
       })
   private Choices.Simulated simulated;

@@ -22,8 +22,9 @@ final class TrialOptions {
       description = {
         "Runs trials in place of a workload: so many seeds, from --seed on, of a cluster with tiny"
             + " nodes and caches, whose partitions move, on all cores. Checks that every key is"
-            + " linearizable, that scans are right, and the whole tree at the end. --threads is"
-            + " the clients of each compute server then."
+            + " linearizable, that scans are right, and the whole tree at the end. Under faults"
+            + " that harm, also finds which operations still hang once all faults have ended."
+            + " --threads is the clients of each compute server then."
       })
   private @Nullable Long seeds;
 
