@@ -7,7 +7,6 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import pando.bench.records.MapEntries;
 import pando.fabric.PandoException;
 import pando.index.IndexOptions;
@@ -199,37 +198,38 @@ public final class Trial {
     IntStream hosts = IntStream.range(0, plan.computeServers());
     int alive = hosts.filter(host -> !cluster.isCrashed(host)).findFirst().orElse(NONE);
     for (int i = 0; i < indexes.size() && alive != NONE; i++) {
-      boolean joins = cluster.isCrashed(i);
-      RangeIndex index = joins ? join(cluster, i, alive) : indexes.get(i);
-      if (index != null && !touch(cluster, index, joins ? alive : i, keysLeft)) {
-        return;
+      if (cluster.isCrashed(i)) {
+        replace(cluster, i, alive);
+      } else {
+        touch(cluster, indexes.get(i), i, keysLeft);
+      }
+    }
+    joined.forEach(index -> touch(cluster, index, alive, keysLeft));
+  }
+
+  /** Has the compute servers of a process that died join anew in another. */
+  private void replace(Cluster cluster, int died, int host) {
+    int first = indexes.size() == 1 ? 0 : died;
+    int end = indexes.size() == 1 ? plan.computeServers() : died + 1;
+    for (int server = first; server < end; server++) {
+      try {
+        joined.add(options.join(cluster.fabric(host), server, 1));
+      } catch (PandoException e) {
+        hangs.add("join with compute server " + server, e);
+      } catch (IllegalArgumentException e) {
+        // Its partition had been given to others before: there is nothing to join with.
+        continue;
       }
     }
   }
 
-  /**
-   * Joins with the compute servers of a dead process in another process; returns {@code null} if
-   * that fails.
-   */
-  private @Nullable RangeIndex join(Cluster cluster, int died, int host) {
-    int count = indexes.size() == 1 ? plan.computeServers() : 1;
-    try {
-      RangeIndex index = options.join(cluster.fabric(host), died, count);
-      joined.add(index);
-      return index;
-    } catch (PandoException e) {
-      hangs.add("join with compute server " + died, e);
-      return null;
-    }
-  }
-
-  private boolean touch(Cluster cluster, RangeIndex index, int host, Set<Long> keysLeft) {
+  private void touch(Cluster cluster, RangeIndex index, int host, Set<Long> keysLeft) {
     int number = ++finalClients;
     TrialClient last = new TrialClient(number, index, keys, history, clock, random, false);
     clients.add(last);
     cluster.core(host).spawn("last-" + number, () -> last.touch(cluster, keysLeft, hangs));
     long eventsMax = cluster.events() + EVENTS_MAX;
-    return watch(cluster, () -> cluster.runWithoutFaults(2 * NANOS_MAX, eventsMax));
+    watch(cluster, () -> cluster.runWithoutFaults(2 * NANOS_MAX, eventsMax));
   }
 
   /** Checks the tree in the pool, and the history with what is in it as a last read. */

@@ -31,8 +31,13 @@ final class FigureTest {
   void shouldGiveANumberForEachLine(String name) {
     List<FigureLine> lines = figure(name).run(RECORDS, 1);
     assertThat(lines).isNotEmpty();
-    assertThat(lines)
-        .allSatisfy(line -> assertThat(line.ours()).as(line.toString()).isFinite().isPositive());
+    for (FigureLine line : lines) {
+      assertThat(line.ours()).as(line.toString()).isFinite().isNotNegative();
+      // A cache may just have been emptied.
+      assertThat(line.ours() > 0 || line.measure().startsWith("cached"))
+          .as(line.toString())
+          .isTrue();
+    }
     assertThat(lines.stream().map(line -> line.what() + ": " + line.measure()))
         .doesNotHaveDuplicates();
   }

@@ -99,25 +99,30 @@ class TrialTest {
     TrialSeries.Summary summary = TrialSeries.run(plan, 1, 40, seeds -> {});
     assertThat(summary.seeds()).isEqualTo(40);
     assertThat(summary.faults().get(fault)).as("%s struck", fault).isPositive();
-    assertThat(summary.unknown() + summary.failures()).as("told of %s", fault).isPositive();
+    // DEX repeats what a broken list left undone: nothing is lost that could be told of.
+    if (fault != Fault.BROKEN_LIST) {
+      assertThat(summary.unknown() + summary.failures()).as("told of %s", fault).isPositive();
+    }
   }
 
   /** A client that a lost lock stalls gives up; the others go on, and what hangs is found. */
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "sherman", "deft", "rolex"})
-  void shouldRunToTheEndAndFindWhatHangsWhereAComputeServerDies(String system) {
+  @CsvSource({"dex, false", "sherman, true", "deft, true", "rolex, true"})
+  void shouldRunToTheEndAndFindWhatHangsWhereAComputeServerDies(String system, boolean hangs) {
     TrialPlan plan = TrialPlan.of(Systems.named(system), EnumSet.of(Fault.CRASH_COMPUTE));
-    List<String> hangs = new ArrayList<>();
+    List<String> found = new ArrayList<>();
     for (long seed = 1; seed <= 3; seed++) {
       TrialResult result = Trial.run(plan, seed);
       assertThat(result.violations())
           .as("seed %d", seed)
           .noneMatch(violation -> violation.startsWith("the run ended early"));
       if (result.hangs().first() != null) {
-        hangs.add(result.hangs().first());
+        found.add(result.hangs().first());
       }
     }
-    assertThat(hangs).isNotEmpty().allMatch(hang -> hang.contains("stayed locked"));
+    // Locks of a process that died are taken over in DEX alone.
+    assertThat(!found.isEmpty()).as("%s", found).isEqualTo(hangs);
+    assertThat(found).allMatch(hang -> hang.contains("stayed locked"));
   }
 
   /** A compute server that dies, its retrainer with it, leaves locks taken, and nothing else. */
