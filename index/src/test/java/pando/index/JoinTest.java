@@ -3,8 +3,10 @@ package pando.index;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -71,7 +73,7 @@ class JoinTest {
   }
 
   /** Operates on one and on the other in turn: fills the index, and empties most of it. */
-  private static void run(RangeIndex one, RangeIndex two, TreeMap<Long, Long> model) {
+  private static void run(RangeIndex one, RangeIndex two, Map<Long, Long> model) {
     SplittableRandom random = new SplittableRandom(Seeds.of(933));
     try (Session first = one.session();
         Session second = two.session()) {
@@ -79,12 +81,13 @@ class JoinTest {
         long key = (random.nextInt(KEYS) - KEYS / 2) * 1_000L;
         boolean toFirst = one.serves(key) && (!two.serves(key) || random.nextBoolean());
         boolean removes = random.nextInt(4) < (i < OPERATIONS / 2 ? 1 : 3);
-        operate(toFirst ? first : second, key, removes ? null : Long.valueOf(i), model);
+        operate(toFirst ? first : second, key, removes ? null : (Long) (long) i, model);
       }
     }
   }
 
-  private static void operate(Session session, long key, Long value, TreeMap<Long, Long> model) {
+  private static void operate(
+      Session session, long key, @Nullable Long value, Map<Long, Long> model) {
     assertThat(session.get(key)).isEqualTo(model.containsKey(key));
     if (value == null) {
       assertThat(session.remove(key)).isEqualTo(model.remove(key) != null);

@@ -216,9 +216,8 @@ public final class Trial {
         joined.add(options.join(cluster.fabric(host), server, 1));
       } catch (PandoException e) {
         hangs.add("join with compute server " + server, e);
-      } catch (IllegalArgumentException e) {
-        // Its partition had been given to others before: there is nothing to join with.
-        continue;
+      } catch (IllegalArgumentException withoutPartition) {
+        // Others had been given its keys before: there is nothing to join with.
       }
     }
   }
