@@ -63,7 +63,7 @@ class JoinTest {
     Configuration configuration = SystemUnderTest.of(system).tiny(2);
     Configuration other = configuration.with("cache-bytes=1MiB").with(settings);
     try (Fabric fabric = Pools.open(2, 16 << 20, 932)) {
-      TreeMap<Long, Long> model = new TreeMap<>();
+      Map<Long, Long> model = new TreeMap<>();
       try (RangeIndex one = configuration.create(fabric, 0, 1);
           RangeIndex two = other.join(fabric, 1, 1)) {
         run(one, two, model);
