@@ -581,7 +581,7 @@ class DeftRacesTest {
     }
   }
 
-  /** Whoever reads finds what moves where it was, and whoever writes waits for the lock there. */
+  /** A reader finds what moves where it was, and a writer waits for the lock there. */
   private static void findUnlinked(
       ByOldPointer operation, Session session, long key, long expected) {
     if (operation == ByOldPointer.GET) {
