@@ -85,6 +85,7 @@ class RolexErrorsTest {
   @ValueSource(strings = {"rolex", "xstore-d"})
   void shouldRetrainAfterAnErrorInRetraining(String system) {
     RolexOptions options = options(system);
+    int failed = 0;
     for (int post = 0; post < 24; post++) {
       String what = "post " + post;
       try (HookedFabric fabric = new HookedFabric(Pools.open(2, 8 << 20, 1502)).withTasksByHand();
@@ -102,7 +103,9 @@ class RolexErrorsTest {
         fabric.runTasks();
         boolean struck = fabric.unhook() > 0;
         check(fabric, options, what);
-        assertThat(index.retrainings().failed()).as(what).isEqualTo(struck ? 1 : 0);
+        // A step that must not stay half-way is repeated, and then does not fail.
+        assertThat(index.retrainings().failed()).as(what).isBetween(0L, struck ? 1L : 0L);
+        failed += (int) index.retrainings().failed();
         for (long i = 0; i < 60; i++) {
           assertThat(session.put(i * STEP + 1, i)).as(what).isFalse();
         }
@@ -111,6 +114,7 @@ class RolexErrorsTest {
         check(fabric, options, what);
       }
     }
+    assertThat(failed).isGreaterThan(10);
   }
 
   @Test
