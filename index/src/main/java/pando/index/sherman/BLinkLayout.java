@@ -270,19 +270,27 @@ final class BLinkLayout {
     for (int at = ADDRESS; at <= DESCRIPTOR; at += Long.BYTES) {
       sum += memory.get(LONG, node + at) * MULTIPLIERS[at];
     }
-    for (int i = 0; i < capacity; i++) {
-      sum += entrySum(memory, node, i);
+    int index = 0;
+    for (long line = node + LINE_BYTES; line < node + nodeBytes; line += LINE_BYTES) {
+      long entry = line + Long.BYTES;
+      for (int i = 0; i < LINE_ENTRIES; i++, entry += ENTRY_BYTES) {
+        sum += sumOfEntry(memory, entry, index++);
+      }
     }
     return sum;
   }
 
   /** Returns the summand of an entry in the checksum. */
-  long entrySum(MemorySegment memory, long node, int index) {
-    long entry = node + position(index);
+  static long entrySum(MemorySegment memory, long node, int index) {
+    return sumOfEntry(memory, node + position(index), index);
+  }
+
+  private static long sumOfEntry(MemorySegment memory, long entry, int index) {
     long sum =
         memory.get(LONG, entry + KEY) * MULTIPLIERS[LINE_BYTES + 2 * index]
-            + memory.get(LONG, entry + SLOT) * MULTIPLIERS[LINE_BYTES + 2 * index + 1];
-    return (memory.get(JAVA_BYTE, entry) & PRESENT) == 0 ? 0 : sum + MULTIPLIERS[0];
+            + memory.get(LONG, entry + SLOT) * MULTIPLIERS[LINE_BYTES + 2 * index + 1]
+            + MULTIPLIERS[0];
+    return sum & -(memory.get(JAVA_BYTE, entry) & PRESENT);
   }
 
   // Entries.

@@ -434,7 +434,7 @@ final class Nodes implements BLinkNodes {
     int position = BLinkLayout.position(index);
     writes.write(address + position, buffer + position, BLinkLayout.ENTRY_BYTES);
     if (validation == Validation.CHECKSUM) {
-      long sum = layout.entrySum(memory, buffer, index) - sumBefore;
+      long sum = BLinkLayout.entrySum(memory, buffer, index) - sumBefore;
       BLinkLayout.setChecksum(memory, buffer, BLinkLayout.checksum(memory, buffer) + sum);
       writes.write(address + BLinkLayout.CHECKSUM, buffer + BLinkLayout.CHECKSUM, Long.BYTES);
       changed = address;

@@ -113,13 +113,13 @@ final class ShermanWorker extends HostedWorker {
       splits.splitLeaf(leaf, wanted, stored);
       return;
     }
-    long sumBefore = layout.entrySum(memory, leaf, index);
+    long sumBefore = BLinkLayout.entrySum(memory, leaf, index);
     BLinkLayout.put(memory, leaf, index, wanted, stored);
     writeEntry(node, index, sumBefore);
   }
 
   private void remove(long node, long wanted, int index) {
-    long sumBefore = layout.entrySum(memory, leaf, index);
+    long sumBefore = BLinkLayout.entrySum(memory, leaf, index);
     BLinkLayout.clear(memory, leaf, index);
     int left = layout.entries(memory, leaf);
     writeEntry(node, index, sumBefore);
