@@ -6,7 +6,8 @@ import pando.fabric.Fabric;
 /**
  * The settings of an index, and the system that they are for. Immutable; the {@code with} methods
  * return changed copies. They check each value by itself, so their order does not matter. Limits
- * that depend on several settings are checked when an index is made, or by {@link #check}.
+ * that depend on several settings are checked when an index is made, or by {@link #check}. A
+ * system's options also have methods that switch its techniques; all else is set by name.
  */
 public interface IndexOptions {
   /** Maximum number of compute servers of an index. */

@@ -91,7 +91,7 @@ public class LookupBenchmark {
     long bytes = PoolSize.bytes(records, 0, FILL);
     DexOptions options = DexOptions.defaults().withComputeServers(1).withCacheBytes(CACHE_BYTES);
     return switch (kind) {
-      case HIT -> IndexSubject.openLocal(options.withAdmission(1), 1, bytes, 1);
+      case HIT -> IndexSubject.openLocal(options.with("admission", "1"), 1, bytes, 1);
       case MISS ->
           IndexSubject.openLocal(options.withCaching(false).withOffloading(false), 1, bytes, 1);
       case BTREE -> new BTreeSubject(bytes);

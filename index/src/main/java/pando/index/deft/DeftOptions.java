@@ -34,8 +34,7 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
   private static final Setting VALIDATION =
       Setting.choice(
           "validation",
-          Validation.AUTO.toString(),
-          Validation.names(),
+          Validation.AUTO,
           "how readers detect torn READs; auto is opdv where the fabric lands 64 bytes as "
               + "one, as in the simulator, else versions, as on local and shm; checksum alone "
               + "detects flipped bits in values as well");
@@ -54,22 +53,8 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
       Setting.flag("segments", "on", "READ and cache inner nodes by segments, else whole");
   private static final Setting CACHING =
       Setting.flag("caching", "on", "cache inner nodes, else READ them from the root on each time");
-  private static final Setting MERGE_SHARE =
-      Setting.number(
-          "merge-share",
-          "0.2",
-          0,
-          0.5,
-          "fill below which a node is merged with a neighbour that has room");
-  private static final Setting MERGED_SHARE =
-      Setting.number("merged-share", "0.5", 0.3, 1, "greatest fill of a node that a merge makes");
-  private static final Setting LOCK_WAIT_MILLIS =
-      Setting.integer(
-          "lock-wait-millis",
-          "5000",
-          1,
-          1_000_000,
-          "how long an operation waits for a lock before it fails, in ms");
+  private static final Setting MERGE_SHARE = mergeShare("0.2", 0.5);
+  private static final Setting MERGED_SHARE = mergedShare("0.5", 0.3);
 
   private static final DeftOptions DEFAULTS =
       new DeftOptions(
@@ -146,7 +131,7 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
    * in values as well.
    */
   public Validation validation() {
-    return Validation.of(Validation.names().get((int) settings().number(VALIDATION)));
+    return settings().choice(VALIDATION, Validation.class);
   }
 
   /**
@@ -170,11 +155,6 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
   /** Returns whether compute servers cache inner nodes. */
   public boolean caching() {
     return settings().isOn(CACHING);
-  }
-
-  /** Returns the fill below which a node is merged, as a share of its capacity. */
-  public double mergeShare() {
-    return settings().number(MERGE_SHARE);
   }
 
   /** Returns the maximum fill of a node that a merge makes, as a share of its capacity. */
@@ -210,21 +190,6 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
   /** Returns these options with {@link #caching()} on or off. */
   public DeftOptions withCaching(boolean on) {
     return with(CACHING, on);
-  }
-
-  /** Returns these options with another {@link #mergeShare()}, 0 to 0.5. */
-  public DeftOptions withMergeShare(double value) {
-    return with(MERGE_SHARE, value);
-  }
-
-  /** Returns these options with another {@link #mergedShare()}, 0.3 to 1. */
-  public DeftOptions withMergedShare(double value) {
-    return with(MERGED_SHARE, value);
-  }
-
-  /** Returns these options with another wait for a lock, 1 to 1,000,000 ms. */
-  public DeftOptions withLockWaitMillis(int value) {
-    return with(LOCK_WAIT_MILLIS, value);
   }
 
   /** Every compute server serves every key. */

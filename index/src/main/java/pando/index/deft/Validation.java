@@ -1,7 +1,5 @@
 package pando.index.deft;
 
-import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
@@ -71,14 +69,6 @@ public enum Validation {
   /** Returns whether sessions may change one leaf concurrently, under a shared lock. */
   boolean allowsSharing() {
     return this != CHECKSUM;
-  }
-
-  static List<String> names() {
-    return Arrays.stream(values()).map(Validation::toString).toList();
-  }
-
-  static Validation of(String name) {
-    return valueOf(name.toUpperCase(Locale.ROOT));
   }
 
   @Override

@@ -75,20 +75,8 @@ public final class DexOptions extends SystemOptions<DexOptions> {
           0.01,
           1_000,
           "estimated cost of the cache besides its READs, a factor, to decide about offloading");
-  private static final Setting MERGE_SHARE =
-      Setting.number(
-          "merge-share",
-          "0.7",
-          0,
-          0.9,
-          "share of its capacity below which a node is merged with a neighbour that has room");
-  private static final Setting MERGED_SHARE =
-      Setting.number(
-          "merged-share",
-          "0.9",
-          0.1,
-          1,
-          "greatest share of its capacity that a node has after a merge; above merge-share");
+  private static final Setting MERGE_SHARE = mergeShare("0.7", 0.9);
+  private static final Setting MERGED_SHARE = mergedShare("0.9", 0.1);
   private static final Setting SESSIONS_MAX =
       Setting.integer(
           "sessions-max", "256", 1, 4_096, "sessions that one compute server can have open");
@@ -214,13 +202,9 @@ public final class DexOptions extends SystemOptions<DexOptions> {
   }
 
   /**
-   * Returns the share of its capacity below which a node is merged with a neighbour that has room.
+   * Returns the greatest share of its capacity that a node may have after a merge; above
+   * merge-share.
    */
-  public double mergeShare() {
-    return settings().number(MERGE_SHARE);
-  }
-
-  /** Returns the greatest share of its capacity that a node may have after a merge. */
   public double mergedShare() {
     return settings().number(MERGED_SHARE);
   }
@@ -233,26 +217,6 @@ public final class DexOptions extends SystemOptions<DexOptions> {
     return (int) settings().number(SESSIONS_MAX);
   }
 
-  /** Returns these options with another {@link #subtreeLevel()}, 0 to 31. */
-  public DexOptions withSubtreeLevel(int value) {
-    return with(SUBTREE_LEVEL, value);
-  }
-
-  /** Returns these options with another {@link #coolingShare()}, 0.001 to 0.5. */
-  public DexOptions withCoolingShare(double value) {
-    return with(COOLING_SHARE, value);
-  }
-
-  /** Returns these options with another {@link #samples()}, 1 to 64. */
-  public DexOptions withSamples(int value) {
-    return with(SAMPLES, value);
-  }
-
-  /** Returns these options with another {@link #admission()}, 0 to 1. */
-  public DexOptions withAdmission(double value) {
-    return with(ADMISSION, value);
-  }
-
   /** Returns these options with {@link #caching()} on or off. */
   public DexOptions withCaching(boolean on) {
     return with(CACHING, on);
@@ -261,41 +225,6 @@ public final class DexOptions extends SystemOptions<DexOptions> {
   /** Returns these options with {@link #offloading()} on or off. */
   public DexOptions withOffloading(boolean on) {
     return with(OFFLOADING, on);
-  }
-
-  /** Returns these options with another {@link #offloadWindow()}, 1 to 10,000. */
-  public DexOptions withOffloadWindow(int value) {
-    return with(OFFLOAD_WINDOW, value);
-  }
-
-  /** Returns these options with another {@link #contrary()}, 0 to 1. */
-  public DexOptions withContrary(double value) {
-    return with(CONTRARY, value);
-  }
-
-  /** Returns these options with another {@link #searchNanos()}, 0 to 1,000,000. */
-  public DexOptions withSearchNanos(int value) {
-    return with(SEARCH_NANOS, value);
-  }
-
-  /** Returns these options with another {@link #pathCost()}, 0.01 to 1,000. */
-  public DexOptions withPathCost(double value) {
-    return with(PATH_COST, value);
-  }
-
-  /** Returns these options with another {@link #mergeShare()}, 0 to 0.9. */
-  public DexOptions withMergeShare(double value) {
-    return with(MERGE_SHARE, value);
-  }
-
-  /** Returns these options with another {@link #mergedShare()}, 0.1 to 1. */
-  public DexOptions withMergedShare(double value) {
-    return with(MERGED_SHARE, value);
-  }
-
-  /** Returns these options with another {@link #sessionsMax()}, 1 to 4,096. */
-  public DexOptions withSessionsMax(int value) {
-    return with(SESSIONS_MAX, value);
   }
 
   @Override

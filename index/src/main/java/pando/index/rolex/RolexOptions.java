@@ -41,26 +41,7 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
       Setting.number(
           "synonym-share", "0.25", 0, 10, "synonym leaves to a leaf at which a model is retrained");
   private static final Setting MERGE_SHARE =
-      Setting.number(
-          "merge-share",
-          "0.25",
-          0,
-          0.5,
-          "fill below which a model is retrained together with a neighbour");
-  private static final Setting HANDOVERS =
-      Setting.integer(
-          "handovers",
-          "4",
-          0,
-          100,
-          "times in a row that a lock goes to the next session of the same compute server");
-  private static final Setting LOCK_WAIT_MILLIS =
-      Setting.integer(
-          "lock-wait-millis",
-          "5000",
-          1,
-          1_000_000,
-          "how long an operation waits for a lock before it fails, in ms");
+      mergeShare("0.25", 0.5, "fill below which a model is retrained together with a neighbour");
 
   private static final String ONE_SIDED = "one-sided";
   private static final String CALL = "call";
@@ -191,11 +172,6 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
     return settings().number(SYNONYM_SHARE);
   }
 
-  /** Returns the fill below which a model is retrained together with its neighbour. */
-  public double mergeShare() {
-    return settings().number(MERGE_SHARE);
-  }
-
   /** Returns the maximum number of local hand-overs of a lock in a row. */
   public int handovers() {
     return (int) settings().number(HANDOVERS);
@@ -206,21 +182,6 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
     return ((long) settings().number(LOCK_WAIT_MILLIS)) * 1_000_000;
   }
 
-  /** Returns these options with another {@link #epsilon()}, 1 to 1,000. */
-  public RolexOptions withEpsilon(int value) {
-    return with(EPSILON, value);
-  }
-
-  /** Returns these options with another {@link #delta()}, 2 to 60. */
-  public RolexOptions withDelta(int value) {
-    return with(DELTA, value);
-  }
-
-  /** Returns these options with another {@link #leavesMax()}, 1 to 63. */
-  public RolexOptions withLeavesMax(int value) {
-    return with(LEAVES_MAX, value);
-  }
-
   /** Returns these options with {@link #writesByCall()} on or off. */
   public RolexOptions withWritesByCall(boolean on) {
     return with(WRITES, on);
@@ -229,36 +190,6 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
   /** Returns these options with {@link #retraining()} on or off. */
   public RolexOptions withRetraining(boolean on) {
     return with(RETRAINING, on);
-  }
-
-  /** Returns these options with another {@link #retrainers()}, 1 to 64. */
-  public RolexOptions withRetrainers(int value) {
-    return with(RETRAINERS, value);
-  }
-
-  /** Returns these options with another {@link #retrainFill()}, 0.1 to 1. */
-  public RolexOptions withRetrainFill(double value) {
-    return with(RETRAIN_FILL, value);
-  }
-
-  /** Returns these options with another {@link #synonymShare()}, 0 to 10. */
-  public RolexOptions withSynonymShare(double value) {
-    return with(SYNONYM_SHARE, value);
-  }
-
-  /** Returns these options with another {@link #mergeShare()}, 0 to 0.5. */
-  public RolexOptions withMergeShare(double value) {
-    return with(MERGE_SHARE, value);
-  }
-
-  /** Returns these options with another {@link #handovers()}, 0 to 100. */
-  public RolexOptions withHandovers(int value) {
-    return with(HANDOVERS, value);
-  }
-
-  /** Returns these options with another wait for a lock, 1 to 1,000,000 ms. */
-  public RolexOptions withLockWaitMillis(int value) {
-    return with(LOCK_WAIT_MILLIS, value);
   }
 
   /** Every compute server serves every key. */

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** One setting: its name, the kind of its values, its default, its range, and its meaning. */
 public final class Setting {
@@ -66,6 +67,13 @@ public final class Setting {
   /** Makes a setting that takes one of several words; its value is the index of the word. */
   public static Setting choice(String name, String initial, List<String> choices, String meaning) {
     return new Setting(name, Kind.CHOICE, initial, 0, choices.size() - 1, choices, meaning);
+  }
+
+  /** Makes a setting that takes one of the constants of an enum; its value is the index. */
+  public static <E extends Enum<E>> Setting choice(String name, E initial, String meaning) {
+    E[] constants = initial.getDeclaringClass().getEnumConstants();
+    List<String> choices = Stream.of(constants).map(Enum::toString).toList();
+    return choice(name, initial.toString(), choices, meaning);
   }
 
   /** Returns the name. */

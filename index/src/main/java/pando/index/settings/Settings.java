@@ -44,7 +44,7 @@ public final class Settings {
     return new Settings(changed);
   }
 
-  private Setting named(String name) {
+  Setting named(String name) {
     StringJoiner known = new StringJoiner(", ");
     for (Setting setting : values.keySet()) {
       if (setting.name().equals(name)) {
@@ -62,6 +62,11 @@ public final class Settings {
       throw new IllegalArgumentException("no such setting here: name=" + setting.name());
     }
     return value;
+  }
+
+  /** Returns the constant of an enum that a setting has. */
+  public <E extends Enum<E>> E choice(Setting setting, Class<E> type) {
+    return type.getEnumConstants()[(int) number(setting)];
   }
 
   /** Returns whether a flag is on. */

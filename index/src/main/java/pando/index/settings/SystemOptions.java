@@ -26,6 +26,26 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
   private static final Setting CACHE_BYTES =
       Setting.size("cache-bytes", "256MiB", 0x1p40, "bytes of the cache of each compute server");
 
+  /** Times that a lock is handed over at its compute server; only of systems that do so. */
+  protected static final Setting HANDOVERS =
+      Setting.integer(
+          "handovers",
+          "4",
+          0,
+          100,
+          "times in a row that a lock goes to the next session of the same compute server");
+
+  /** Longest wait for a lock; only of systems with locks in the pool. */
+  protected static final Setting LOCK_WAIT_MILLIS =
+      Setting.integer(
+          "lock-wait-millis",
+          "5000",
+          1,
+          1_000_000,
+          "how long an operation waits for a lock before it fails, in ms");
+
+  private static final String MERGE_SHARE = "merge-share";
+
   private final String system;
   private final Settings settings;
 
@@ -44,6 +64,23 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
     List<Setting> all = new ArrayList<>(List.of(NODE_BYTES, COMPUTE_SERVERS, CACHE_BYTES));
     all.addAll(own);
     return Settings.of(all);
+  }
+
+  /** Makes the setting of the fill below which nodes are merged. */
+  protected static Setting mergeShare(String initial, double max) {
+    return mergeShare(
+        initial, max, "fill below which a node is merged with a neighbour that has room");
+  }
+
+  /** As {@link #mergeShare(String, double)}, with another meaning. */
+  protected static Setting mergeShare(String initial, double max, String meaning) {
+    return Setting.number(MERGE_SHARE, initial, 0, max, meaning);
+  }
+
+  /** Makes the setting of the greatest fill of a node after a merge. */
+  protected static Setting mergedShare(String initial, double min) {
+    return Setting.number(
+        "merged-share", initial, min, 1, "greatest fill of a node that a merge makes");
   }
 
   /** Returns options of the same system with other settings. */
@@ -125,6 +162,11 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
   @Override
   public final long cacheBytes() {
     return (long) settings.number(CACHE_BYTES);
+  }
+
+  /** Returns the fill below which a node or a model is merged, as a share of its capacity. */
+  public final double mergeShare() {
+    return settings.number(settings.named(MERGE_SHARE));
   }
 
   @Override

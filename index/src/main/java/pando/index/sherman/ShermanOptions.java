@@ -36,8 +36,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   private static final Setting VALIDATION =
       Setting.choice(
           "validation",
-          Validation.AUTO.toString(),
-          Validation.names(),
+          Validation.AUTO,
           "how readers detect torn READs; auto is lines where the fabric lands 64 bytes "
               + "as one, else checksum; original does not detect all, and runs in the simulator "
               + "alone");
@@ -51,35 +50,14 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
           "local-locks",
           "on",
           "queue for a lock at the compute server before asking the memory server");
-  private static final Setting HANDOVERS =
-      Setting.integer(
-          "handovers",
-          "4",
-          0,
-          100,
-          "times in a row that a lock goes to the next session of the same compute server");
   private static final Setting COMBINE =
       Setting.flag("combine", "on", "post the WRITE of a node and its unlock in one list");
   private static final Setting ENTRY_WRITES =
       Setting.flag("entry-writes", "on", "WRITE single entries, else whole nodes");
   private static final Setting PARTITIONED =
       Setting.flag("partitioned", "off", "let one compute server alone serve a key, as in DEX");
-  private static final Setting MERGE_SHARE =
-      Setting.number(
-          "merge-share",
-          "0.3",
-          0,
-          0.5,
-          "fill below which a node is merged with a neighbour that has room");
-  private static final Setting MERGED_SHARE =
-      Setting.number("merged-share", "0.8", 0.5, 1, "greatest fill of a node that a merge makes");
-  private static final Setting LOCK_WAIT_MILLIS =
-      Setting.integer(
-          "lock-wait-millis",
-          "5000",
-          1,
-          1_000_000,
-          "how long an operation waits for a lock before it fails, in ms");
+  private static final Setting MERGE_SHARE = mergeShare("0.3", 0.5);
+  private static final Setting MERGED_SHARE = mergedShare("0.8", 0.5);
 
   private static final ShermanOptions DEFAULTS =
       new ShermanOptions(
@@ -197,7 +175,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
 
   /** Returns how readers detect torn nodes. */
   public Validation validation() {
-    return Validation.of(Validation.names().get((int) settings().number(VALIDATION)));
+    return settings().choice(VALIDATION, Validation.class);
   }
 
   /** Returns whether locks are in the memory servers' on-chip regions. */
@@ -229,11 +207,6 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   @Override
   public boolean isPartitioned() {
     return settings().isOn(PARTITIONED);
-  }
-
-  /** Returns the fill below which a node is merged, as a share of its capacity. */
-  public double mergeShare() {
-    return settings().number(MERGE_SHARE);
   }
 
   /** Returns the maximum fill of a node that a merge makes, as a share of its capacity. */
@@ -273,11 +246,6 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     return with(LOCAL_LOCKS, on);
   }
 
-  /** Returns these options with another {@link #handovers()}, 0 to 100. */
-  public ShermanOptions withHandovers(int value) {
-    return with(HANDOVERS, value);
-  }
-
   /** Returns these options with {@link #combine()} on or off. */
   public ShermanOptions withCombine(boolean on) {
     return with(COMBINE, on);
@@ -291,21 +259,6 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   /** Returns these options with {@link #isPartitioned()} on or off. */
   public ShermanOptions withPartitioned(boolean on) {
     return with(PARTITIONED, on);
-  }
-
-  /** Returns these options with another {@link #mergeShare()}, 0 to 0.5. */
-  public ShermanOptions withMergeShare(double value) {
-    return with(MERGE_SHARE, value);
-  }
-
-  /** Returns these options with another {@link #mergedShare()}, 0.5 to 1. */
-  public ShermanOptions withMergedShare(double value) {
-    return with(MERGED_SHARE, value);
-  }
-
-  /** Returns these options with another wait for a lock, 1 to 1,000,000 ms. */
-  public ShermanOptions withLockWaitMillis(int value) {
-    return with(LOCK_WAIT_MILLIS, value);
   }
 
   @Override

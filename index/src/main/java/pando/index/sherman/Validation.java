@@ -1,7 +1,5 @@
 package pando.index.sherman;
 
-import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
@@ -76,14 +74,6 @@ public enum Validation {
   /** Returns whether the lock word counts the node's changes. */
   boolean countsInLocks() {
     return this == VERSIONS;
-  }
-
-  static List<String> names() {
-    return Arrays.stream(values()).map(Validation::toString).toList();
-  }
-
-  static Validation of(String name) {
-    return valueOf(name.toUpperCase(Locale.ROOT));
   }
 
   @Override
