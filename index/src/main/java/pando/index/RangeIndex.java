@@ -74,10 +74,13 @@ public interface RangeIndex extends AutoCloseable {
    * that are still open throw {@link IllegalStateException}. A second call does nothing; if two
    * threads close concurrently, both return once the index is closed.
    *
-   * @throws pando.fabric.MemoryServerLostException in DEX, if changes could not be written back as
-   *     their memory server is lost; all others are, and the index is closed
-   * @throws pando.fabric.PandoException if an operation does not end, or a memory server cannot be
-   *     reached; but for DEX's case above, the index stays open, and can be closed again
+   * @throws pando.fabric.MemoryServerLostException if a memory server is lost: what it had is lost,
+   *     all else is written and given back, and the index is closed
+   * @throws IllegalStateException if the fabric is closed: nothing is written or given back any
+   *     more, and the index is closed
+   * @throws pando.fabric.PandoException another one if an operation does not end, or a memory
+   *     server refuses or does not answer: the index stays open, has lost nothing, and can be
+   *     closed again
    */
   @Override
   void close();

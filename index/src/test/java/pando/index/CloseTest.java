@@ -1,12 +1,15 @@
 package pando.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -17,21 +20,22 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.PoolUsage;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
+import pando.fabric.VerbList.Kind;
+import pando.fabric.server.CallFailedException;
 
 /** Indexes that are closed, or loaded, by one thread while others use them. */
 @Timeout(120)
 class CloseTest {
-  @SuppressWarnings("UnusedVariable") // A @FieldSource.
-  private static final List<SystemUnderTest> HOSTED =
-      SystemUnderTest.ALL.stream().filter(system -> system != SystemUnderTest.DEX).toList();
-
   private static final int SESSIONS = 3;
   private static final int OPERATIONS = 300;
   private static final int ROUNDS = 3;
   private static final int KEYS = 400;
+  private static final int MANY_KEYS = 4_000;
 
   private static Configuration tiny(SystemUnderTest system) {
     Configuration tiny = system.tiny(2);
@@ -180,7 +184,7 @@ class CloseTest {
   }
 
   @ParameterizedTest
-  @FieldSource("HOSTED")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldStayOpenWhereItCannotBeClosed(SystemUnderTest system) {
     Configuration configuration = tiny(system);
     try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 903))) {
@@ -190,9 +194,9 @@ class CloseTest {
       fabric.hookNext(
           CloseTest::isCall,
           posting -> {
-            throw new MemoryServerLostException("away");
+            throw new CallFailedException("refused by a test");
           });
-      assertThatThrownBy(index::close).hasMessage("away");
+      assertThatThrownBy(index::close).hasMessage("refused by a test");
       assertThat(fabric.unhook()).isEqualTo(1);
       assertThat(session.put(2, ~2L)).isFalse();
       index.close();
@@ -200,6 +204,131 @@ class CloseTest {
       session.close();
       checkUnlocked(fabric, configuration);
     }
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldBeClosedAfterItsFabric(SystemUnderTest system) {
+    Set<Thread> before = Thread.getAllStackTraces().keySet();
+    HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 906));
+    RangeIndex index = tiny(system).create(fabric);
+    Session session = index.session();
+    for (long key = 0; key < KEYS; key++) {
+      session.put(key, ~key);
+    }
+    fabric.close();
+    assertThatIllegalStateException().isThrownBy(() -> session.put(KEYS, 0));
+    assertThatIllegalStateException()
+        .isThrownBy(index::close)
+        .withMessageContaining("fabric is closed");
+    index.close();
+    assertThat(fabric.openMemories()).isZero();
+    Set<Thread> after = new HashSet<>(Thread.getAllStackTraces().keySet());
+    after.removeAll(before);
+    assertThat(after).noneMatch(thread -> thread.getName().startsWith("pando"));
+    assertThatThrownBy(index::session).hasMessage("the index is closed");
+    assertThatIllegalStateException().isThrownBy(() -> session.get(1));
+    session.close();
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldBeClosedAfterItsFabricWhereSessionsRun(SystemUnderTest system) throws Exception {
+    Configuration configuration = tiny(system);
+    for (int round = 0; round < ROUNDS; round++) {
+      HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 907));
+      RangeIndex index = configuration.create(fabric);
+      CountDownLatch running = new CountDownLatch(SESSIONS);
+      List<Callable<Void>> tasks = new ArrayList<>();
+      for (int i = 0; i < SESSIONS; i++) {
+        long seed = 10L * round + i;
+        tasks.add(() -> {
+          Throwable failure = catchThrowable(() -> operateUntilItFails(index, seed, running));
+          Throwable cause =
+              failure instanceof UnknownOutcomeException ? failure.getCause() : failure;
+          assertThat(cause).isInstanceOf(IllegalStateException.class);
+          return null;
+        });
+      }
+      tasks.add(() -> {
+        running.await();
+        fabric.close();
+        assertThatIllegalStateException().isThrownBy(index::close);
+        index.close();
+        assertThat(fabric.openMemories()).isZero();
+        return null;
+      });
+      Threads.run(tasks);
+    }
+  }
+
+  private static void operateUntilItFails(RangeIndex index, long seed, CountDownLatch running) {
+    SplittableRandom random = new SplittableRandom(seed);
+    try (Session session = index.session()) {
+      for (int i = 0; ; i++) {
+        operate(session, key(random), random.nextInt(8));
+        if (i == OPERATIONS) {
+          running.countDown();
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldBeClosedWhereAMemoryServerIsLost(SystemUnderTest system) {
+    Closed all = closeWithout(-1, system);
+    Closed some = closeWithout(0, system);
+    Closed others = closeWithout(1, system);
+    assertThat(some.usage.get(1)).isEqualTo(all.usage.get(1));
+    assertThat(some.writes.get(1)).isEqualTo(all.writes.get(1));
+    assertThat(others.usage.get(0)).isEqualTo(all.usage.get(0));
+    assertThat(others.writes.get(0)).isEqualTo(all.writes.get(0));
+  }
+
+  /** What a closed index has left: what is in use at each memory server, WRITEs of the end. */
+  private record Closed(List<PoolUsage> usage, List<Integer> writes) {}
+
+  /** Closes an index while a memory server is lost, if that is not -1. */
+  private static Closed closeWithout(int memoryServer, SystemUnderTest system) {
+    Configuration configuration = tiny(system);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 908)).withTasksByHand()) {
+      RangeIndex index = configuration.create(fabric);
+      Session session = index.session();
+      SplittableRandom random = new SplittableRandom(908);
+      index.bulkLoad(Entries.of(Entries.random(random, MANY_KEYS)), 0.7);
+      for (int i = 0; i < KEYS; i++) {
+        long key = random.nextLong();
+        session.put(key, ~key);
+      }
+      int[] writes = new int[2];
+      fabric.hookEach(verbs -> isNoneOf(verbs, writes), HookedFabric.Posting::post);
+      fabric.lose(memoryServer);
+      Throwable failure = catchThrowable(index::close);
+      if (memoryServer < 0) {
+        assertThat(failure).isNull();
+      } else {
+        assertThat(failure)
+            .isInstanceOf(MemoryServerLostException.class)
+            .hasMessageContaining("server=" + memoryServer);
+      }
+      index.close();
+      assertThatThrownBy(index::session).hasMessage("the index is closed");
+      assertThatThrownBy(() -> session.get(1)).hasMessage("the index is closed");
+      session.close();
+      assertThat(fabric.openMemories()).isZero();
+      return new Closed(fabric.usage(), IntStream.of(writes).boxed().toList());
+    }
+  }
+
+  /** Counts WRITEs at each memory server; returns {@code false}. */
+  private static boolean isNoneOf(VerbList verbs, int[] writes) {
+    for (int i = 0; i < verbs.size(); i++) {
+      if (verbs.kind(i) == Kind.WRITE) {
+        writes[GlobalAddress.server(verbs.remote(i))]++;
+      }
+    }
+    return false;
   }
 
   /** What was given back by a CALL without an answer is not given back again. */

@@ -3,6 +3,8 @@ package pando.index;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -14,6 +16,7 @@ import pando.fabric.Backoff;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
@@ -29,6 +32,7 @@ import pando.fabric.Worker;
  */
 public final class HookedFabric implements Fabric {
   private static final int LINE_BYTES = 64;
+  private static final int NONE = -1;
 
   private final Fabric fabric;
   private Predicate<VerbList> awaited = verbs -> false;
@@ -40,6 +44,8 @@ public final class HookedFabric implements Fabric {
   private final List<BooleanSupplier> steps = new ArrayList<>();
   private boolean byHand;
   private final AtomicLong skippedNanos = new AtomicLong();
+  private final Set<RegisteredMemory> memories = ConcurrentHashMap.newKeySet();
+  private volatile int lost = NONE;
 
   /** Hooks nothing yet. */
   public HookedFabric(Fabric fabric) {
@@ -115,6 +121,22 @@ public final class HookedFabric implements Fabric {
 
   private static boolean isWrite(VerbList verbs) {
     return verbs.size() > 0 && verbs.kind(0) == Kind.WRITE;
+  }
+
+  /** Has a memory server be lost from now on. */
+  public void lose(int memoryServer) {
+    lost = memoryServer;
+  }
+
+  private void checkNotLost(int memoryServer) {
+    if (memoryServer == lost) {
+      throw new MemoryServerLostException("lost by a test: server=" + memoryServer);
+    }
+  }
+
+  /** Returns the number of local memories that are registered and not closed. */
+  public int openMemories() {
+    return memories.size();
   }
 
   /** Has all workers' clocks go forward. */
@@ -255,7 +277,27 @@ public final class HookedFabric implements Fabric {
 
   @Override
   public RegisteredMemory register(long bytes) {
-    return fabric.register(bytes);
+    return new CountedMemory(fabric.register(bytes));
+  }
+
+  private final class CountedMemory implements RegisteredMemory {
+    private final RegisteredMemory memory;
+
+    CountedMemory(RegisteredMemory memory) {
+      this.memory = memory;
+      memories.add(this);
+    }
+
+    @Override
+    public MemorySegment segment() {
+      return memory.segment();
+    }
+
+    @Override
+    public void close() {
+      memories.remove(this);
+      memory.close();
+    }
   }
 
   @Override
@@ -313,6 +355,9 @@ public final class HookedFabric implements Fabric {
     }
 
     private long issue(VerbList verbs, LongSupplier whole) {
+      for (int i = 0; i < verbs.size(); i++) {
+        checkNotLost(GlobalAddress.server(verbs.remote(i)));
+      }
       return HookedFabric.this.issue(new Posting(worker, verbs, whole));
     }
 
@@ -386,6 +431,7 @@ public final class HookedFabric implements Fabric {
 
     @Override
     public int call(int server, int function, long message, int requestBytes) {
+      checkNotLost(server);
       return (int)
           issue(new VerbList(), () -> worker.call(server, function, message, requestBytes));
     }

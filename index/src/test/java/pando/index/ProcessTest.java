@@ -131,6 +131,8 @@ class ProcessTest {
         assertThat(answer).isEqualTo("MemoryServerLostException");
       }
       assertThatThrownBy(index::close).isInstanceOf(MemoryServerLostException.class);
+      index.close();
+      assertThatThrownBy(index::session).hasMessage("the index is closed");
     }
   }
 

@@ -153,17 +153,24 @@ public final class NodeAllocator {
 
   /**
    * Returns all nodes that are not in use, freed or never used, to the memory servers. The next
-   * allocation issues a CALL again.
+   * allocation issues a CALL again. If a memory server is lost, the others get theirs all the same.
    *
    * @param worker issues the CALLs
    * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
    *     CALLs may overwrite
    */
   public void trim(Worker worker, long callMessage) {
+    Losses losses = new Losses();
     for (int server = 0; server < shelves.length; server++) {
-      while (releaseNodes(worker, callMessage, server)) {}
-      while (releaseRun(worker, callMessage, server)) {}
+      int each = server;
+      losses.defer(() -> trim(worker, callMessage, each));
     }
+    losses.rethrow();
+  }
+
+  private void trim(Worker worker, long callMessage, int server) {
+    while (releaseNodes(worker, callMessage, server)) {}
+    while (releaseRun(worker, callMessage, server)) {}
   }
 
   /**

@@ -57,7 +57,8 @@ final class DeftContext extends BLinkContext {
     } catch (PandoException e) {
       // Ignored: the other sessions poll abandoned tickets, too, and a session must close in any
       // case.
+    } finally {
+      super.close();
     }
-    super.close();
   }
 }

@@ -127,9 +127,7 @@ final class ComputeServer {
     boolean has = partitioning.hasServer(number);
     low = has ? partitioning.lowOfServer(number) : Long.MAX_VALUE;
     high = has ? partitioning.highOfServer(number) : Long.MIN_VALUE;
-    if (!gate.isClosed()) {
-      gate.open();
-    }
+    gate.open();
   }
 
   /** Returns whether {@code partitioning} gives the server the range that it has now. */

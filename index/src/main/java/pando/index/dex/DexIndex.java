@@ -219,12 +219,8 @@ public final class DexIndex implements RangeIndex {
    * <p>Waits for operations that are under way, but not for a change of partitions in another
    * process.
    *
-   * @throws pando.fabric.MemoryServerLostException if some nodes could not be written back because
-   *     their memory server is lost; all others were written, and the index is closed
-   * @throws pando.fabric.PandoException if another node could not be written back or freed; the
-   *     index stays open, has lost nothing, and can be closed again
-   * @throws IllegalStateException if the fabric is closed; nodes that were not written back are
-   *     lost
+   * @throws IllegalStateException if the fabric is closed; the index is then closed, too, and nodes
+   *     that were not written back are lost
    */
   @Override
   public void close() {

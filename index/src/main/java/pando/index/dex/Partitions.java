@@ -10,6 +10,7 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.EntrySource;
 import pando.index.NotServedHereException;
@@ -243,24 +244,18 @@ final class Partitions {
   }
 
   /**
-   * Closes the index. After a failure it stays open, unless the memory server of every node that is
-   * still dirty is lost.
+   * Closes the index. After a failure it stays open, unless all that could not be written or given
+   * back is at lost memory servers.
    */
   private void end(Worker worker) {
-    MemoryServerLostException lost = null;
+    Losses losses = new Losses();
     try (Quiesced all = new Quiesced(members.locals(), worker)) {
-      try {
-        all.empty();
-        all.servers.forEach(ComputeServer::trim);
-      } catch (MemoryServerLostException e) {
-        lost = e;
-      }
+      losses.defer(all::empty);
+      all.servers.forEach(server -> losses.defer(server::trim));
       closed = true;
       members.closeAll();
     }
-    if (lost != null) {
-      throw lost;
-    }
+    losses.rethrow();
   }
 
   // Changes.

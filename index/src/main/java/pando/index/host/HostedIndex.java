@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.PoolFullException;
 import pando.fabric.VerbCounters;
+import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
@@ -299,28 +300,42 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
    *
    * <p>Waits for operations under way; later ones throw {@link IllegalStateException}.
    *
-   * @throws pando.fabric.StalledException if an operation does not end
-   * @throws pando.fabric.PandoException if a memory server cannot be reached. After this, and after
-   *     {@link pando.fabric.StalledException}, the index is still open and {@code close} can be
-   *     called again
+   * @throws pando.fabric.StalledException if an operation does not end; the index stays open
    */
   @Override
   public final void close() {
     if (members.gate().isClosed()) {
       return;
     }
-    try (PoolChange change = change()) {
+    PoolChange change;
+    try {
+      change = change();
+    } catch (IllegalStateException e) {
+      closeAfterFabric(e);
+      throw e;
+    }
+    try (change) {
       if (members.gate().shut(change.worker())) {
         close(change);
       }
     }
   }
 
+  /** Closes the index of a closed fabric, where operations under way fail at their next verb. */
+  private void closeAfterFabric(IllegalStateException failure) {
+    if (members.gate().close()) {
+      Failures failures = new Failures();
+      failures.collect(members::end);
+      failures.join(failure);
+    }
+  }
+
   private void close(PoolChange change) {
+    Losses losses = new Losses();
     boolean trimmed = false;
     try {
       members.servers().forEach(server -> server.pause(change.worker().backoff()));
-      trim(change);
+      losses.defer(() -> trim(change));
       trimmed = true;
     } finally {
       if (!trimmed) {
@@ -332,14 +347,15 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     } finally {
       members.gate().close();
     }
+    losses.rethrow();
   }
 
   /** Gives nodes that compute servers have allocated and do not use back to the pool. */
   private void trim(PoolChange change) {
-    Failures failures = new Failures();
+    Losses losses = new Losses();
     for (S server : members.servers()) {
-      failures.collect(() -> server.trim(change.worker(), change.message()));
+      losses.defer(() -> server.trim(change.worker(), change.message()));
     }
-    failures.rethrow();
+    losses.rethrow();
   }
 }

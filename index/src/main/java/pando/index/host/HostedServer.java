@@ -84,8 +84,8 @@ public abstract class HostedServer implements AutoCloseable {
   protected void resume() {}
 
   /**
-   * Stops background tasks and waits for them. Called once, before workers close. Must not throw.
-   * Default: no tasks.
+   * Stops background tasks and waits for them, even if one has failed. Called once, before workers
+   * close. Default: no tasks.
    */
   protected void stop() {}
 

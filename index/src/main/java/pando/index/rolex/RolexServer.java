@@ -14,6 +14,7 @@ import pando.index.host.HostedServer;
 import pando.index.lock.LockOptions;
 import pando.index.lock.LockTables;
 import pando.index.pool.NodePlaces;
+import pando.index.session.Failures;
 
 /**
  * What the sessions of one compute server share: the models as they are known here, local locks,
@@ -185,8 +186,10 @@ final class RolexServer extends HostedServer {
   /** Ends the tasks that retrain. */
   @Override
   protected void stop() {
-    tasks.forEach(BackgroundTask::close);
-    retrainers.forEach(Retrainer::close);
+    Failures failures = new Failures();
+    tasks.forEach(task -> failures.collect(task::close));
+    retrainers.forEach(retrainer -> failures.collect(retrainer::close));
+    failures.rethrow();
   }
 
   @Override

@@ -3,6 +3,7 @@ package pando.index.rolex;
 import pando.fabric.Fabric;
 import pando.fabric.PoolFullException;
 import pando.fabric.Worker;
+import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
 
 /**
@@ -62,13 +63,15 @@ final class RunAllocator {
     pages.free(worker, message, address);
   }
 
-  /** Gives back all that is not in use. */
+  /** Gives back all that is not in use, but for what a lost memory server has. */
   void trim(Worker worker, long message) {
+    Losses losses = new Losses();
     for (NodeAllocator allocator : runs) {
-      allocator.trim(worker, message);
+      losses.defer(() -> allocator.trim(worker, message));
     }
-    synonyms.trim(worker, message);
-    pages.trim(worker, message);
+    losses.defer(() -> synonyms.trim(worker, message));
+    losses.defer(() -> pages.trim(worker, message));
+    losses.rethrow();
   }
 
   /** Returns the bytes allocated less those freed here. */

@@ -142,17 +142,19 @@ public final class Gate {
     worker.backoff().pause(attempt);
   }
 
-  /** Opens the gate. */
+  /** Opens the gate again, unless it is closed. */
   public void open() {
-    state = OPEN;
+    STATE.compareAndSet(this, SHUT, OPEN);
   }
 
   /**
    * Closes the gate for good: all later operations are refused. Must be called while the gate is
-   * shut.
+   * shut, unless the operations inside fail in any case.
+   *
+   * @return {@code false} if it was closed already
    */
-  public void close() {
-    state = CLOSED;
+  public boolean close() {
+    return (int) STATE.getAndSet(this, CLOSED) != CLOSED;
   }
 
   /** Returns whether the gate is closed for good. */
