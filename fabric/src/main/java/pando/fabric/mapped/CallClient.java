@@ -129,7 +129,7 @@ final class CallClient {
    */
   private int claim(MemoryServerLink link) {
     int last = slots[link.number()];
-    if (claim(link.mailbox(), last, MailboxLayout.FREE)) {
+    if (claimFree(link.mailbox(), last)) {
       return last;
     }
     int slot = claimOther(link, last);
@@ -140,7 +140,7 @@ final class CallClient {
   private int claimOther(MemoryServerLink link, int last) {
     long deadline = worker.nanoTime() + CLAIM_NANOS_MAX;
     for (int attempt = 0; ; attempt++) {
-      int slot = claimFree(link.mailbox(), last);
+      int slot = claimNextFree(link.mailbox(), last);
       if (slot == NONE && attempt % DEAD_PERIOD == 0) {
         slot = claimDead(link.mailbox());
       }
@@ -161,14 +161,25 @@ final class CallClient {
     }
   }
 
-  private int claimFree(MemorySegment mailbox, int last) {
+  private int claimNextFree(MemorySegment mailbox, int last) {
     for (int i = 1; i <= MailboxLayout.SLOTS; i++) {
       int slot = (last + i) % MailboxLayout.SLOTS;
-      if (claim(mailbox, slot, MailboxLayout.FREE)) {
+      if (claimFree(mailbox, slot)) {
         return slot;
       }
     }
     return NONE;
+  }
+
+  private boolean claimFree(MemorySegment mailbox, int slot) {
+    if (!claim(mailbox, slot, MailboxLayout.FREE)) {
+      return false;
+    }
+    if (isAbandoned(mailbox, slot)) {
+      free(mailbox, slot);
+      return false;
+    }
+    return true;
   }
 
   private boolean claim(MemorySegment mailbox, int slot, long from) {
@@ -184,11 +195,18 @@ final class CallClient {
       if (other == known || Owner.isAlive(other)) {
         // Consecutive slots of one process need only one check.
         known = other;
-      } else if (claim(mailbox, slot, other) && settle(mailbox, slot)) {
+      } else if (!isAbandoned(mailbox, slot)
+          && claim(mailbox, slot, other)
+          && settle(mailbox, slot)) {
         return slot;
       }
     }
     return NONE;
+  }
+
+  private static boolean isAbandoned(MemorySegment mailbox, int slot) {
+    long offset = MailboxLayout.slot(slot) + MailboxLayout.STATE_OFFSET;
+    return Words.getAcquire(mailbox, offset) == MailboxLayout.ABANDONED;
   }
 
   /**

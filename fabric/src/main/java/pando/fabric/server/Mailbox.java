@@ -82,9 +82,10 @@ final class Mailbox {
     MemorySegment.copy(message, 0, mailbox, start + MailboxLayout.MESSAGE_OFFSET, length);
     Words.set(mailbox, start + MailboxLayout.LENGTH_OFFSET, length);
     if (!transit(slot, MailboxLayout.TAKEN, state)) {
-      // The client gave up, so this processor frees the slot.
-      Words.setRelease(mailbox, start + MailboxLayout.STATE_OFFSET, MailboxLayout.IDLE);
+      // The client gave up, so this processor frees the slot. IDLE comes last: until then, nobody
+      // uses the slot, or claims it from a dead owner.
       Words.setRelease(mailbox, start + MailboxLayout.OWNER_OFFSET, MailboxLayout.FREE);
+      Words.setRelease(mailbox, start + MailboxLayout.STATE_OFFSET, MailboxLayout.IDLE);
     }
   }
 

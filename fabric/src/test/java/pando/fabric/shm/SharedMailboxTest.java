@@ -7,9 +7,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,6 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.TestHandlers;
@@ -100,6 +105,56 @@ class SharedMailboxTest {
     assertThat(get(slot, MailboxLayout.OWNER_OFFSET)).isEqualTo(MailboxLayout.FREE);
   }
 
+  /** A processor frees the slot while it still stands in the name of the dead process. */
+  @Test
+  void shouldLeaveAnAbandonedSlotToItsProcessor() throws Exception {
+    takeAllSlotsBut(777);
+    set(777, MailboxLayout.OWNER_OFFSET, DEAD);
+    set(777, MailboxLayout.STATE_OFFSET, MailboxLayout.ABANDONED);
+    checkThatACallWaitsForTheProcessor(777, DEAD);
+  }
+
+  /** A processor has freed the slot, and is about to make it idle. */
+  @Test
+  void shouldNotUseAFreeSlotThatIsStillAbandoned() throws Exception {
+    takeAllSlotsBut(777);
+    set(777, MailboxLayout.STATE_OFFSET, MailboxLayout.ABANDONED);
+    checkThatACallWaitsForTheProcessor(777, MailboxLayout.FREE);
+  }
+
+  private void takeAllSlotsBut(int free) {
+    for (int slot = 0; slot < MailboxLayout.SLOTS; slot++) {
+      set(slot, MailboxLayout.OWNER_OFFSET, slot == free ? MailboxLayout.FREE : Owner.self());
+    }
+  }
+
+  private void checkThatACallWaitsForTheProcessor(int slot, long owner)
+      throws InterruptedException {
+    AtomicInteger responseBytes = new AtomicInteger();
+    Thread caller =
+        Thread.ofPlatform()
+            .daemon()
+            .start(() -> {
+              try (Worker worker = fabric.worker(memory)) {
+                responseBytes.set(worker.call(0, TestHandlers.INCREMENT, 0, 8));
+              }
+            });
+    while (caller.getState() != Thread.State.TIMED_WAITING && caller.isAlive()) {
+      Thread.onSpinWait();
+    }
+    assertThat(responseBytes).hasValue(0);
+    assertThat(get(slot, MailboxLayout.STATE_OFFSET)).isEqualTo(MailboxLayout.ABANDONED);
+    assertThat(server.callsServed()).isZero();
+    // A worker may have claimed the free slot for a moment, until it saw its state.
+    assertThat(get(slot, MailboxLayout.OWNER_OFFSET))
+        .isIn(owner, owner == DEAD ? DEAD : Owner.self());
+    set(slot, MailboxLayout.OWNER_OFFSET, MailboxLayout.FREE);
+    set(slot, MailboxLayout.STATE_OFFSET, MailboxLayout.IDLE);
+    caller.join();
+    assertThat(responseBytes).hasValue(8);
+    assertThat(get(slot, MailboxLayout.OWNER_OFFSET)).isEqualTo(MailboxLayout.FREE);
+  }
+
   @Test
   void shouldServeWorkersThatShareASlot() throws Exception {
     for (int slot = 1; slot < MailboxLayout.SLOTS; slot++) {
@@ -125,6 +180,46 @@ class SharedMailboxTest {
       }
     }
     assertThat(Words.getAcquire(peer.segment(), 64)).isEqualTo(4L * calls);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldServeMoreWorkersThanThereAreSlots(boolean virtual) throws Exception {
+    int workers = 1_500;
+    int calls = 3;
+    ThreadFactory factory =
+        virtual ? Thread.ofVirtual().factory() : Thread.ofPlatform().daemon().factory();
+    CountDownLatch start = new CountDownLatch(1);
+    try (ExecutorService threads =
+        virtual
+            ? Executors.newThreadPerTaskExecutor(factory)
+            : Executors.newFixedThreadPool(64, factory)) {
+      List<Future<?>> running = new ArrayList<>();
+      for (int i = 0; i < workers; i++) {
+        RegisteredMemory own = fabric.register(8192);
+        Worker worker = fabric.worker(own);
+        running.add(
+            threads.submit(() -> {
+              start.await();
+              for (int call = 0; call < calls; call++) {
+                Words.set(own.segment(), 0, 1);
+                Words.set(own.segment(), 8, 64);
+                worker.call(0, TestHandlers.ADD, 0, 16);
+              }
+              worker.close();
+              own.close();
+              return null;
+            }));
+      }
+      start.countDown();
+      for (Future<?> end : running) {
+        end.get();
+      }
+    }
+    assertThat(Words.getAcquire(peer.segment(), 64)).isEqualTo((long) workers * calls);
+    for (int slot = 0; slot < MailboxLayout.SLOTS; slot++) {
+      assertThat(get(slot, MailboxLayout.OWNER_OFFSET)).isEqualTo(MailboxLayout.FREE);
+    }
   }
 
   @Test
@@ -192,10 +287,10 @@ class SharedMailboxTest {
     }
     set(slot, MailboxLayout.STATE_OFFSET, MailboxLayout.ABANDONED);
     Words.setRelease(peer.segment(), 64, 1);
-    while (get(slot, MailboxLayout.OWNER_OFFSET) != MailboxLayout.FREE) {
+    while (get(slot, MailboxLayout.STATE_OFFSET) != MailboxLayout.IDLE) {
       LockSupport.parkNanos(10_000);
     }
-    assertThat(get(slot, MailboxLayout.STATE_OFFSET)).isEqualTo(MailboxLayout.IDLE);
+    assertThat(get(slot, MailboxLayout.OWNER_OFFSET)).isEqualTo(MailboxLayout.FREE);
   }
 
   private void post(int slot, long function, long length) {
