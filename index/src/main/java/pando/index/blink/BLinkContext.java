@@ -58,6 +58,11 @@ public abstract class BLinkContext extends WorkerContext {
   /** Returns the locks of the session. */
   protected abstract SessionLocks locks();
 
+  @Override
+  public final void abandon(Throwable failure) {
+    locks().abandon(failure);
+  }
+
   final BLinkServer tree() {
     return tree;
   }

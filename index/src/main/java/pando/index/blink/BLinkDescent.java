@@ -29,7 +29,7 @@ public abstract class BLinkDescent {
   protected static final long NONE = 0;
 
   /** Counters of the worker's descents. */
-  public final DescentCounters counters = new DescentCounters();
+  protected final DescentCounters counters;
 
   /** Address of the node that was found. */
   public long node;
@@ -77,6 +77,7 @@ public abstract class BLinkDescent {
    * @param caching whether cached copies are used and made
    */
   protected BLinkDescent(BLinkContext context, int childrenMax, boolean caching) {
+    this.counters = context.counters;
     this.server = context.tree();
     this.nodes = context.nodes();
     this.locks = context.locks();

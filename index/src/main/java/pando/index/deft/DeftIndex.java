@@ -20,7 +20,7 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   private final DeftOptions options;
   private final Validation validation;
 
-  private DeftIndex(Fabric fabric, DeftOptions options, int first, int count) {
+  DeftIndex(Fabric fabric, DeftOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
     this.fabric = fabric;
     this.options = options;
@@ -40,21 +40,7 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
    * @throws IllegalArgumentException if the fabric lacks what the options need
    */
   public static DeftIndex create(Fabric fabric, DeftOptions options) {
-    return create(fabric, options, 0, options.computeServers());
-  }
-
-  /** As {@link DeftOptions#create}. */
-  static DeftIndex create(Fabric fabric, DeftOptions options, int first, int count) {
-    DeftIndex index = new DeftIndex(fabric, options, first, count);
-    index.make();
-    return index;
-  }
-
-  /** As {@link DeftOptions#join}. */
-  static DeftIndex join(Fabric fabric, DeftOptions options, int first, int count) {
-    DeftIndex index = new DeftIndex(fabric, options, first, count);
-    index.join();
-    return index;
+    return options.create(fabric, 0, options.computeServers());
   }
 
   /**

@@ -4,6 +4,7 @@ import java.util.List;
 import pando.fabric.Fabric;
 import pando.index.IndexSystem;
 import pando.index.Tree;
+import pando.index.host.HostedIndex;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
 import pando.index.settings.SystemOptions;
@@ -200,12 +201,12 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
 
   @Override
   public DeftIndex create(Fabric fabric, int first, int count) {
-    return DeftIndex.create(fabric, this, first, count);
+    return HostedIndex.made(new DeftIndex(fabric, this, first, count));
   }
 
   @Override
   public DeftIndex join(Fabric fabric, int first, int count) {
-    return DeftIndex.join(fabric, this, first, count);
+    return HostedIndex.joined(new DeftIndex(fabric, this, first, count));
   }
 
   @Override

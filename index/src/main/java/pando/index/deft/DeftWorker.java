@@ -5,7 +5,6 @@ import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
 import pando.index.deft.Leaves.Access;
-import pando.index.host.DescentCounters;
 import pando.index.host.HostedWorker;
 import pando.index.session.Operation;
 
@@ -38,12 +37,9 @@ final class DeftWorker extends HostedWorker {
   private final MemorySegment memory;
   private final NodeLocks locks;
   private final Nodes nodes;
-  private final Descent descent;
   private final Leaves leaves;
   private final Splits splits;
   private final Merges merges;
-  private final Neighbours neighbours;
-  private final Scans scans;
   private final VerbList list = new VerbList();
   private final long leaf;
   private final long operands;
@@ -54,13 +50,12 @@ final class DeftWorker extends HostedWorker {
   /** Whether sessions can add entries to a leaf concurrently. */
   private final boolean cas16;
 
-  private long value;
-
   /** Whether the operation may have written an entry. */
   private boolean writing;
 
   DeftWorker(DeftServer server, DeftContext context, int session, boolean cas16) {
-    super(server, session, context);
+    Descent descent = new Descent(context);
+    super(server, session, context, new Neighbours(context, descent), new Scans(context, descent));
     this.context = context;
     this.layout = server.leaves;
     this.memory = context.memory;
@@ -68,34 +63,11 @@ final class DeftWorker extends HostedWorker {
     this.nodes = context.nodes;
     this.leaf = context.leaf;
     this.operands = context.operands;
-    this.descent = new Descent(context);
     this.leaves = new Leaves(context, descent);
     this.splits = new Splits(context, descent);
     this.merges = new Merges(context, descent, splits);
-    this.neighbours = new Neighbours(context, descent);
-    this.scans = new Scans(context, descent);
     this.shared = server.validation.allowsSharing() && server.options.sxLocks();
     this.cas16 = cas16;
-  }
-
-  @Override
-  protected DescentCounters descents() {
-    return descent.counters;
-  }
-
-  @Override
-  protected Neighbours neighbours() {
-    return neighbours;
-  }
-
-  @Override
-  protected Scans scans() {
-    return scans;
-  }
-
-  @Override
-  protected long value() {
-    return value;
   }
 
   @Override
@@ -122,11 +94,6 @@ final class DeftWorker extends HostedWorker {
   protected void complete(Throwable failure) {
     splits.complete();
     nodes.repairChecksum(locks);
-  }
-
-  @Override
-  protected void abandon(Throwable failure) {
-    locks.abandon(failure);
   }
 
   private boolean store(Operation operation, long wanted, long stored) {

@@ -28,6 +28,7 @@ final class Scans extends LeafScan {
   private int first;
 
   Scans(DeftContext context, Descent descent) {
+    super(context::abandon);
     this.context = context;
     this.layout = context.server.leaves;
     this.memory = context.memory;
@@ -58,11 +59,6 @@ final class Scans extends LeafScan {
             + from
             + ", restarts="
             + Descent.RESTARTS_MAX);
-  }
-
-  @Override
-  protected void abandon(Throwable failure) {
-    context.locks.abandon(failure);
   }
 
   /**

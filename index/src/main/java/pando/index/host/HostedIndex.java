@@ -41,7 +41,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   private volatile Partitioning partitioning;
 
   /**
-   * Prepares an index. {@link #make} or {@link #join} starts it.
+   * Prepares an index. {@link #made} or {@link #joined} starts it.
    *
    * @param first number of the first compute server in this process
    * @param count number of compute servers in this process, at least 1
@@ -84,7 +84,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   protected abstract Replaced replaced(PoolChange change, S server);
 
   /**
-   * Returns the node sizes, in bytes, that every compute server allocates. {@link #make} checks
+   * Returns the node sizes, in bytes, that every compute server allocates. {@link #made} checks
    * that the pool has room for them.
    */
   protected int[] nodeSizes() {
@@ -92,12 +92,27 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   /**
-   * Creates an empty index in a pool that has none.
+   * Makes an empty index in a pool that has none, and returns it.
    *
    * @throws PoolFullException if the pool has less room than an index needs
    * @throws IllegalStateException if the pool holds an index already
    */
-  protected final void make() {
+  public static <I extends HostedIndex<?, ?>> I made(I index) {
+    index.make();
+    return index;
+  }
+
+  /**
+   * Joins an index that another process has created, and returns it.
+   *
+   * @throws IllegalStateException if the pool holds no index, or one of another system
+   */
+  public static <I extends HostedIndex<?, ?>> I joined(I index) {
+    index.join();
+    return index;
+  }
+
+  final void make() {
     try (PoolChange change = change()) {
       change.lock();
       change.catalogue().checkUnclaimed();
@@ -129,12 +144,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     return root;
   }
 
-  /**
-   * Joins an index that another process has created.
-   *
-   * @throws IllegalStateException if the pool holds no index, or one of another system
-   */
-  protected final void join() {
+  final void join() {
     try (PoolChange change = change()) {
       change.lock();
       change.catalogue().checkClaimed(options.nodeBytes(), kind());

@@ -117,7 +117,7 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
       long end = Math.min(to, highOfServer(next));
       W worker = worker(next);
       visited += worker.scan(next, end, limit - visited, visitor);
-      if (end == to || worker.scans().wasEnded()) {
+      if (end == to || worker.wasScanEnded()) {
         return visited;
       }
       next = end + 1;

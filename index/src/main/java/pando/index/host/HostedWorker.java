@@ -14,7 +14,12 @@ public abstract class HostedWorker {
   private final HostedServer server;
   private final int session;
   private final WorkerContext context;
+  private final NeighbourSearch neighbours;
+  private final LeafScan scans;
   private final Gate.Pass pass;
+
+  /** The value that the last operation on a key found. */
+  protected long value;
 
   /**
    * Creates a worker.
@@ -22,15 +27,19 @@ public abstract class HostedWorker {
    * @param session number of the session at its compute server
    * @param context verbs and local memory; closed with the worker
    */
-  protected HostedWorker(HostedServer server, int session, WorkerContext context) {
+  protected HostedWorker(
+      HostedServer server,
+      int session,
+      WorkerContext context,
+      NeighbourSearch neighbours,
+      LeafScan scans) {
     this.server = server;
     this.session = session;
     this.context = context;
+    this.neighbours = neighbours;
+    this.scans = scans;
     this.pass = server.gate.pass(context.worker);
   }
-
-  /** Returns the counters of its descents. */
-  protected abstract DescentCounters descents();
 
   /** Finds the entry of a key; returns whether there is one. */
   protected abstract boolean get(long wanted);
@@ -42,9 +51,6 @@ public abstract class HostedWorker {
    */
   protected abstract boolean write(Operation operation, long wanted, long stored);
 
-  /** Returns the value that the last operation on a key found. */
-  protected abstract long value();
-
   /** Returns, after {@link #write} has failed, whether the entry may have been changed. */
   protected abstract boolean mayHaveWritten();
 
@@ -54,16 +60,20 @@ public abstract class HostedWorker {
    */
   protected abstract void complete(Throwable failure);
 
-  /**
-   * Unlocks everything after a failure. Another failure is added to the given one as suppressed.
-   */
-  protected abstract void abandon(Throwable failure);
+  /** Returns the value that the last operation on a key found. */
+  final long value() {
+    return value;
+  }
 
   /** Returns the search for the entry next to a key. */
-  protected abstract NeighbourSearch neighbours();
+  public final NeighbourSearch neighbours() {
+    return neighbours;
+  }
 
-  /** Returns the scan of this worker. */
-  protected abstract LeafScan scans();
+  /** Returns whether the visitor ended the last scan. */
+  final boolean wasScanEnded() {
+    return scans.wasEnded();
+  }
 
   /** Begins an operation. The index is not closed or bulk loaded before {@link #exit}. */
   final void enter() {
@@ -85,7 +95,7 @@ public abstract class HostedWorker {
       if (!reads) {
         completeQuietly(e);
       }
-      abandon(e);
+      context.abandon(e);
       if (uncertain) {
         throw uncertain(wanted, e);
       }
@@ -116,17 +126,21 @@ public abstract class HostedWorker {
 
   /** Visits entries in order; returns their number. */
   final long scan(long from, long to, long limit, EntryVisitor visitor) {
-    return scans().scan(pass, from, to, limit, visitor);
+    return scans.scan(pass, from, to, limit, visitor);
   }
 
   /** Unlocks everything that the worker holds, after a failure. */
   final void abandonAll(Throwable failure) {
-    neighbours().forget();
-    abandon(failure);
+    neighbours.forget();
+    context.abandon(failure);
   }
 
   final HostedServer server() {
     return server;
+  }
+
+  final DescentCounters descents() {
+    return context.counters;
   }
 
   final Backoff backoff() {

@@ -16,6 +16,9 @@ public abstract class WorkerContext implements AutoCloseable {
   /** Local offset of a buffer for the message of a CALL ({@link Worker#CALL_BYTES_MAX} bytes). */
   public final long message;
 
+  /** Counters of the worker's descents. */
+  public final DescentCounters counters = new DescentCounters();
+
   private final RegisteredMemory registered;
 
   /**
@@ -29,6 +32,11 @@ public abstract class WorkerContext implements AutoCloseable {
     this.worker = fabric.worker(registered);
     this.memory = worker.memory();
   }
+
+  /**
+   * Unlocks everything after a failure. Another failure is added to the given one as suppressed.
+   */
+  public abstract void abandon(Throwable failure);
 
   @Override
   public void close() {

@@ -42,6 +42,7 @@ final class Leaves {
   private final long buffer;
   private final VerbList reads = new VerbList();
   private final ModelView before;
+  final DescentCounters counters;
 
   private int first;
   private int count;
@@ -52,14 +53,13 @@ final class Leaves {
   /** The leaf that was found. */
   final LeafCursor leaf = new LeafCursor();
 
-  final DescentCounters counters = new DescentCounters();
-
   Leaves(RolexContext context) {
     this.layout = context.server.leaves;
     this.runs = context.server.runs;
     this.models = context.server.models;
     this.pages = context.pages;
     this.chains = context.chains;
+    this.counters = context.counters;
     this.locks = context.modelLocks;
     this.worker = context.worker;
     this.memory = context.memory;

@@ -10,6 +10,7 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
+import pando.index.host.DescentCounters;
 import pando.index.pool.Catalogue;
 
 /** READs and WRITEs pages of the model table, and updates the compute server's copies of them. */
@@ -30,11 +31,9 @@ final class ModelPages {
   private final MemorySegment memory;
   private final Catalogue catalogue;
   private final long buffer;
+  private final DescentCounters counters;
   private final VerbList list = new VerbList();
   private final List<ModelPage> read = new ArrayList<>();
-
-  /** Pages that were READ. */
-  long reads;
 
   /**
    * Creates what reads pages.
@@ -42,11 +41,13 @@ final class ModelPages {
    * @param buffer where there is room for a page in local memory
    * @param message where there is room for the message of a CALL
    */
-  ModelPages(RolexServer server, Worker worker, long buffer, long message) {
+  ModelPages(
+      RolexServer server, Worker worker, DescentCounters counters, long buffer, long message) {
     this.layout = server.pages;
     this.places = server.places;
     this.models = server.models;
     this.worker = worker;
+    this.counters = counters;
     this.memory = worker.memory();
     this.catalogue = new Catalogue(worker, message, server.nodePlaces, server.system);
     this.buffer = buffer;
@@ -132,7 +133,7 @@ final class ModelPages {
 
   /** Returns the READ of a page, which {@link #takeRead} takes. */
   VerbList toRead(long address) {
-    reads++;
+    counters.innerReads++;
     return list.clear().read(address, buffer, layout.pageBytes());
   }
 

@@ -48,7 +48,7 @@ final class RolexContext extends WorkerContext {
     this.server = server;
     this.locks =
         new NodeLocks(server.locks, server.lockOptions, server.number, session, worker, ofLocks);
-    this.pages = new ModelPages(server, worker, ofPages, message);
+    this.pages = new ModelPages(server, worker, counters, ofPages, message);
     this.modelLocks =
         server.options.writesByCall()
             ? new FrozenModelLocks(server, locks, pages, worker, message, owner(server, session))
@@ -58,6 +58,11 @@ final class RolexContext extends WorkerContext {
 
   private static long owner(RolexServer server, int session) {
     return ((server.number + 1L) << LockTables.SESSION_BITS) | session;
+  }
+
+  @Override
+  public void abandon(Throwable failure) {
+    modelLocks.abandon(failure);
   }
 
   /** Opens the part of a retrainer, whose number no session can have. */

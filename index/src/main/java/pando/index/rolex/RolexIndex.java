@@ -23,10 +23,13 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
   private final RolexOptions options;
   private final List<RolexServer> servers = new CopyOnWriteArrayList<>();
 
-  private RolexIndex(Fabric fabric, RolexOptions options, int first, int count) {
+  RolexIndex(Fabric fabric, RolexOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
     this.fabric = fabric;
     this.options = options;
+    if (options.writesByCall()) {
+      Arguments.checkHandlers(fabric, name(), RolexWrites.FUNCTION);
+    }
   }
 
   private static RolexWorker open(RolexServer server, Fabric fabric, int session) {
@@ -41,23 +44,7 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
    * @throws IllegalArgumentException if the fabric lacks what the options need
    */
   public static RolexIndex create(Fabric fabric, RolexOptions options) {
-    return create(fabric, options, 0, options.computeServers());
-  }
-
-  /** As {@link RolexOptions#create}. */
-  static RolexIndex create(Fabric fabric, RolexOptions options, int first, int count) {
-    RolexIndex index = new RolexIndex(fabric, options, first, count);
-    index.checkHandlers();
-    index.make();
-    return index;
-  }
-
-  /** As {@link RolexOptions#join}. */
-  static RolexIndex join(Fabric fabric, RolexOptions options, int first, int count) {
-    RolexIndex index = new RolexIndex(fabric, options, first, count);
-    index.checkHandlers();
-    index.join();
-    return index;
+    return options.create(fabric, 0, options.computeServers());
   }
 
   @Override
@@ -74,12 +61,6 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
   @Override
   protected int[] nodeSizes() {
     return RunAllocator.sizes(options);
-  }
-
-  private void checkHandlers() {
-    if (options.writesByCall()) {
-      Arguments.checkHandlers(fabric, name(), RolexWrites.FUNCTION);
-    }
   }
 
   @Override

@@ -6,6 +6,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
+import pando.index.host.DescentCounters;
 import pando.index.load.Fences;
 import pando.index.load.Loader;
 
@@ -37,7 +38,7 @@ final class RolexLoader implements Loader, RunBuilder.Sink {
     this.message = ofPages + server.pages.pageBytes();
     this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
-    this.pages = new ModelPages(server, worker, ofPages, message);
+    this.pages = new ModelPages(server, worker, new DescentCounters(), ofPages, message);
     this.builder = new RunBuilder(server, worker, 0, message, fill, this);
     // Room for the models that retraining adds.
     this.perPage = Math.max(1, server.pages.capacity() * 3 / 4);

@@ -6,6 +6,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
+import pando.index.host.DescentCounters;
 import pando.index.host.Replaced;
 import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
@@ -22,7 +23,7 @@ final class RolexReplaced implements Replaced {
     this.change = change;
     this.server = server;
     this.worker = change.worker();
-    this.pages = new ModelPages(server, worker, 0, change.message());
+    this.pages = new ModelPages(server, worker, new DescentCounters(), 0, change.message());
   }
 
   @Override

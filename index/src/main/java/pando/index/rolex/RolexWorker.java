@@ -2,54 +2,25 @@ package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import pando.index.host.DescentCounters;
 import pando.index.host.HostedWorker;
 import pando.index.session.Operation;
 
 /** One session's operations at one compute server of ROLEX. */
 final class RolexWorker extends HostedWorker {
-  private final RolexContext context;
   private final MemorySegment memory;
   private final Leaves leaves;
   private final Chains chains;
   private final Changes changes;
   private final @Nullable CallWrites calls;
-  private final Neighbours neighbours;
-  private final Scans scans;
-
-  private long value;
 
   RolexWorker(RolexServer server, RolexContext context, int session) {
-    super(server, session, context);
-    this.context = context;
+    Leaves found = new Leaves(context);
+    super(server, session, context, new Neighbours(context, found), new Scans(context, found));
     this.memory = context.memory;
     this.chains = context.chains;
-    this.leaves = new Leaves(context);
+    this.leaves = found;
     this.changes = new Changes(context, leaves);
     this.calls = server.options.writesByCall() ? new CallWrites(context, leaves) : null;
-    this.neighbours = new Neighbours(context, leaves);
-    this.scans = new Scans(context, leaves);
-  }
-
-  @Override
-  protected DescentCounters descents() {
-    leaves.counters.innerReads = context.pages.reads;
-    return leaves.counters;
-  }
-
-  @Override
-  protected Neighbours neighbours() {
-    return neighbours;
-  }
-
-  @Override
-  protected Scans scans() {
-    return scans;
-  }
-
-  @Override
-  protected long value() {
-    return value;
   }
 
   @Override
@@ -112,10 +83,5 @@ final class RolexWorker extends HostedWorker {
   @Override
   protected void complete(Throwable failure) {
     changes.mend(failure);
-  }
-
-  @Override
-  protected void abandon(Throwable failure) {
-    context.modelLocks.abandon(failure);
   }
 }

@@ -46,6 +46,7 @@ final class Scans extends LeafScan {
   private int whole;
 
   Scans(RolexContext context, Leaves leaves) {
+    super(context::abandon);
     this.context = context;
     this.layout = context.server.leaves;
     this.runs = context.server.runs;
@@ -73,11 +74,6 @@ final class Scans extends LeafScan {
         return 1;
       }
     }
-  }
-
-  @Override
-  protected void abandon(Throwable failure) {
-    context.modelLocks.abandon(failure);
   }
 
   /** Reads, under the lock, a leaf that all READs found torn. */

@@ -1,16 +1,25 @@
 package pando.index.session;
 
+import java.util.function.Consumer;
 import pando.index.EntryVisitor;
 
 /** Visits entries in key order. A system reads several leaves at a time. */
 public abstract class LeafScan {
+  private final Consumer<Throwable> abandon;
   private long[] keys = new long[0];
   private long[] values = new long[0];
   private int count;
   private boolean ended;
 
-  /** Creates a scan. */
-  protected LeafScan() {}
+  /**
+   * Creates a scan.
+   *
+   * @param abandon unlocks everything after {@link #readLeaves} has failed; another failure is
+   *     added to the given one as suppressed
+   */
+  protected LeafScan(Consumer<Throwable> abandon) {
+    this.abandon = abandon;
+  }
 
   /**
    * Reads one or more neighbouring leaves, each a consistent snapshot. The first one covers {@code
@@ -33,12 +42,6 @@ public abstract class LeafScan {
    * order; returns their number.
    */
   protected abstract int copySorted(int leaf, long from, long to, long[] keys, long[] values);
-
-  /**
-   * Unlocks everything after {@link #readLeaves} has failed. Another failure is added to the given
-   * one as suppressed.
-   */
-  protected abstract void abandon(Throwable failure);
 
   /**
    * Visits entries in key order; returns their number.
@@ -68,7 +71,7 @@ public abstract class LeafScan {
     try {
       return readLeaves(from, to, limit);
     } catch (Throwable e) {
-      abandon(e);
+      abandon.accept(e);
       throw e;
     } finally {
       pass.exit();

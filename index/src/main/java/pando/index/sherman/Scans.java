@@ -21,6 +21,7 @@ final class Scans extends LeafScan {
   private final long[] addresses = new long[ShermanContext.PARALLEL];
 
   Scans(ShermanContext context, Descent descent, Leaves leaves) {
+    super(context::abandon);
     this.context = context;
     this.layout = context.layout;
     this.memory = context.memory;
@@ -39,11 +40,6 @@ final class Scans extends LeafScan {
     }
     leaves.read(from, context.scanned(0));
     return 1;
-  }
-
-  @Override
-  protected void abandon(Throwable failure) {
-    context.locks.abandon(failure);
   }
 
   /**

@@ -24,7 +24,7 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
   private final Validation validation;
   private final BLinkLayout layout;
 
-  private ShermanIndex(Fabric fabric, ShermanOptions options, int first, int count) {
+  ShermanIndex(Fabric fabric, ShermanOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
     this.fabric = fabric;
     this.options = options;
@@ -45,21 +45,7 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
    * @throws IllegalArgumentException if the fabric lacks what the options need
    */
   public static ShermanIndex create(Fabric fabric, ShermanOptions options) {
-    return create(fabric, options, 0, options.computeServers());
-  }
-
-  /** As {@link ShermanOptions#create}. */
-  static ShermanIndex create(Fabric fabric, ShermanOptions options, int first, int count) {
-    ShermanIndex index = new ShermanIndex(fabric, options, first, count);
-    index.make();
-    return index;
-  }
-
-  /** As {@link ShermanOptions#join}. */
-  static ShermanIndex join(Fabric fabric, ShermanOptions options, int first, int count) {
-    ShermanIndex index = new ShermanIndex(fabric, options, first, count);
-    index.join();
-    return index;
+    return options.create(fabric, 0, options.computeServers());
   }
 
   /**

@@ -4,6 +4,7 @@ import java.util.List;
 import pando.fabric.Fabric;
 import pando.index.IndexSystem;
 import pando.index.Tree;
+import pando.index.host.HostedIndex;
 import pando.index.lock.LockOptions;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
@@ -263,12 +264,12 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
 
   @Override
   public ShermanIndex create(Fabric fabric, int first, int count) {
-    return ShermanIndex.create(fabric, this, first, count);
+    return HostedIndex.made(new ShermanIndex(fabric, this, first, count));
   }
 
   @Override
   public ShermanIndex join(Fabric fabric, int first, int count) {
-    return ShermanIndex.join(fabric, this, first, count);
+    return HostedIndex.joined(new ShermanIndex(fabric, this, first, count));
   }
 
   @Override

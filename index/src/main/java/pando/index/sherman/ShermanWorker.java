@@ -2,9 +2,9 @@ package pando.index.sherman;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
-import pando.index.host.DescentCounters;
 import pando.index.host.HostedWorker;
 import pando.index.lock.NodeLocks;
+import pando.index.session.NeighbourSearch;
 import pando.index.session.Operation;
 
 /** One session's operations at one compute server of Sherman. */
@@ -13,53 +13,28 @@ final class ShermanWorker extends HostedWorker {
   private final MemorySegment memory;
   private final NodeLocks locks;
   private final Nodes nodes;
-  private final Descent descent;
   private final Leaves leaves;
   private final Splits splits;
   private final Merges merges;
-  private final Neighbours neighbours;
-  private final Scans scans;
   private final VerbList list = new VerbList();
   private final long leaf;
-
-  private long value;
 
   /** Whether the operation may have written an entry. */
   private boolean written;
 
   ShermanWorker(ShermanServer server, ShermanContext context, int session) {
-    super(server, session, context);
+    Descent descent = new Descent(context);
+    Leaves found = new Leaves(context, descent);
+    NeighbourSearch neighbours = new Neighbours(context, descent, found);
+    super(server, session, context, neighbours, new Scans(context, descent, found));
     this.layout = context.layout;
     this.memory = context.memory;
     this.locks = context.locks;
     this.nodes = context.nodes;
     this.leaf = context.leaf;
-    this.descent = new Descent(context);
-    this.leaves = new Leaves(context, descent);
+    this.leaves = found;
     this.splits = new Splits(context, descent);
     this.merges = new Merges(context, descent);
-    this.neighbours = new Neighbours(context, descent, leaves);
-    this.scans = new Scans(context, descent, leaves);
-  }
-
-  @Override
-  protected DescentCounters descents() {
-    return descent.counters;
-  }
-
-  @Override
-  protected Neighbours neighbours() {
-    return neighbours;
-  }
-
-  @Override
-  protected Scans scans() {
-    return scans;
-  }
-
-  @Override
-  protected long value() {
-    return value;
   }
 
   @Override
@@ -86,11 +61,6 @@ final class ShermanWorker extends HostedWorker {
   protected void complete(Throwable failure) {
     nodes.repairChecksum(locks);
     splits.complete();
-  }
-
-  @Override
-  protected void abandon(Throwable failure) {
-    locks.abandon(failure);
   }
 
   private boolean writeLocked(Operation operation, long wanted, long stored) {

@@ -69,20 +69,66 @@ class MembersTest {
     }
 
     @Override
+    public void abandon(Throwable failure) {}
+
+    @Override
     public void close() {
       events.add("worker");
       super.close();
     }
   }
 
-  private static final class TestWorker extends HostedWorker {
-    TestWorker(TestServer server, int session, TestContext context) {
-      super(server, session, context);
+  private static final class NoSearch extends NeighbourSearch {
+    @Override
+    public Outcome look(long wanted, boolean down) {
+      throw new UnsupportedOperationException();
     }
 
     @Override
-    protected DescentCounters descents() {
-      return new DescentCounters();
+    protected Outcome lookUnderLock(long wanted, boolean down) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    protected boolean lock(long address) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    protected void unlock(long address) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  private static final class NoScan extends LeafScan {
+    NoScan() {
+      super(failure -> {});
+    }
+
+    @Override
+    protected int readLeaves(long from, long to, long limit) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    protected long high(int leaf) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    protected int entriesMax(int leaf) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  private static final class TestWorker extends HostedWorker {
+    TestWorker(TestServer server, int session, TestContext context) {
+      super(server, session, context, new NoSearch(), new NoScan());
     }
 
     @Override
@@ -96,30 +142,12 @@ class MembersTest {
     }
 
     @Override
-    protected long value() {
-      return 0;
-    }
-
-    @Override
     protected boolean mayHaveWritten() {
       return false;
     }
 
     @Override
     protected void complete(Throwable failure) {}
-
-    @Override
-    protected void abandon(Throwable failure) {}
-
-    @Override
-    protected NeighbourSearch neighbours() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    protected LeafScan scans() {
-      throw new UnsupportedOperationException();
-    }
   }
 
   @AfterEach

@@ -126,7 +126,7 @@ class RetrainingFailuresTest {
   private static int posts(Change change) {
     int[] posts = {0};
     try (HookedFabric fabric = new HookedFabric(Pools.open(2, 8 << 20, 1201)).withTasksByHand();
-        RolexIndex index = RolexIndex.create(fabric, OPTIONS, 0, 1);
+        RolexIndex index = OPTIONS.create(fabric, 0, 1);
         Session session = index.session()) {
       change.prepare(index, session);
       fabric.hookEach(
@@ -157,7 +157,7 @@ class RetrainingFailuresTest {
   private static void breakAt(Break how, Change change, int post) {
     String what = change + " " + how + " at post " + post;
     try (HookedFabric fabric = new HookedFabric(Pools.open(2, 8 << 20, 1201)).withTasksByHand();
-        RolexIndex index = RolexIndex.create(fabric, OPTIONS, 0, 1);
+        RolexIndex index = OPTIONS.create(fabric, 0, 1);
         Session session = index.session()) {
       NavigableMap<Long, Long> model = change.prepare(index, session);
       int[] left = {post};
@@ -166,7 +166,7 @@ class RetrainingFailuresTest {
       assertThat(fabric.unhook()).as(what).isPositive();
       checkAll(session, model, what);
       long others;
-      try (RolexIndex joined = RolexIndex.join(fabric, OPTIONS.with("retraining", "off"), 1, 1);
+      try (RolexIndex joined = OPTIONS.with("retraining", "off").join(fabric, 1, 1);
           Session other = joined.session()) {
         checkAll(other, model, what);
         write(how, other, model, what);
@@ -212,7 +212,7 @@ class RetrainingFailuresTest {
   @Test
   void shouldGoOnWithItsNextModelAfterAFailure() {
     try (HookedFabric fabric = new HookedFabric(Pools.open(2, 8 << 20, 1202)).withTasksByHand();
-        RolexIndex index = RolexIndex.create(fabric, OPTIONS, 0, 1);
+        RolexIndex index = OPTIONS.create(fabric, 0, 1);
         Session session = index.session()) {
       Change.SPLIT.prepare(index, session);
       fabric.hookNext(

@@ -174,7 +174,7 @@ class RolexBadInputTest {
         assertThat(index.poolBytes() == loaded).isEqualTo(removed);
         chained = index.poolBytes();
       }
-      try (RolexIndex joined = RolexIndex.join(fabric, TINY, 0, 2);
+      try (RolexIndex joined = TINY.join(fabric, 0, 2);
           Session session = joined.session()) {
         long key = model.ceilingKey(0L) + 10_000;
         for (long i = key; i < key + 20; i++) {
@@ -328,7 +328,7 @@ class RolexBadInputTest {
         pokes.write(nonsense.of(damaged));
       }
       check(session, model);
-      try (RolexIndex joined = RolexIndex.join(fabric, TINY, 1, 1);
+      try (RolexIndex joined = TINY.join(fabric, 1, 1);
           Session other = joined.session()) {
         int told = 0;
         for (long key : model.keySet()) {

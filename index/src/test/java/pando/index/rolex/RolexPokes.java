@@ -10,6 +10,7 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.Pokes;
+import pando.index.host.DescentCounters;
 import pando.index.lock.LockTables;
 import pando.index.pool.Catalogue;
 
@@ -34,7 +35,7 @@ public final class RolexPokes implements Pokes {
     this.registered = fabric.register(2L * nodeBytes + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
-    this.pages = new ModelPages(server, worker, nodeBytes, 2L * nodeBytes);
+    this.pages = new ModelPages(server, worker, new DescentCounters(), nodeBytes, 2L * nodeBytes);
     this.catalogue =
         new Catalogue(worker, 2L * nodeBytes, server.nodePlaces, RolexServer.system(options));
   }

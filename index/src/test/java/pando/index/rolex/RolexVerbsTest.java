@@ -170,7 +170,7 @@ class RolexVerbsTest {
     try (Fabric fabric = Pools.open(2, 8 << 20, 1103);
         RolexIndex index = RolexIndex.create(fabric, OPTIONS);
         Session session = index.session();
-        RolexIndex joined = RolexIndex.join(fabric, OPTIONS, 0, 1);
+        RolexIndex joined = OPTIONS.join(fabric, 0, 1);
         Session other = joined.session()) {
       NavigableMap<Long, Long> model = fillLeaf(index, session, 1);
       long middle = keyOfTheMiddle(model);

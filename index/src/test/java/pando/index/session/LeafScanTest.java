@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 
 class LeafScanTest {
@@ -18,6 +19,7 @@ class LeafScanTest {
     private int first;
 
     GrowingLeaves(int growth) {
+      super(failure -> Assertions.fail(failure));
       this.growth = growth;
     }
 
@@ -32,11 +34,6 @@ class LeafScanTest {
         first++;
       }
       return LEAVES_MAX;
-    }
-
-    @Override
-    protected void abandon(Throwable failure) {
-      throw new AssertionError(failure);
     }
 
     @Override

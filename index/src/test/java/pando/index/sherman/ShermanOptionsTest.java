@@ -149,10 +149,10 @@ class ShermanOptionsTest {
             ShermanOptions.sherman().with("validation", "versions")
           }) {
         assertThatIllegalStateException()
-            .isThrownBy(() -> ShermanIndex.join(fabric, other, 0, 1))
+            .isThrownBy(() -> other.join(fabric, 0, 1))
             .withMessageContaining("found=0");
       }
-      ShermanIndex.join(fabric, ShermanOptions.sherman().with("handovers", "0"), 0, 1).close();
+      ShermanOptions.sherman().with("handovers", "0").join(fabric, 0, 1).close();
       assertThat(index.name()).isEqualTo("sherman");
     }
   }

@@ -23,6 +23,7 @@ import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.lock.LockTables;
+import pando.index.session.NeighbourSearch;
 import pando.index.session.NeighbourSearch.Outcome;
 
 /** What a session's workers hold, and let go where something fails. */
@@ -125,7 +126,7 @@ class ShermanWorkerTest {
       long beyond = pokes.path(last + 1)[1];
       assertThat(session.get(last)).isFalse();
       ShermanWorker worker = Objects.requireNonNull(index.worker(0));
-      Neighbours neighbours = worker.neighbours();
+      NeighbourSearch neighbours = worker.neighbours();
       pokes.setLock(beyond, HOLDER);
       assertThat(neighbours.lookAndLock(last, false)).isEqualTo(Outcome.FURTHER);
       assertThat(neighbours.lookAndLock(neighbours.bound(), false)).isEqualTo(Outcome.BUSY);
@@ -150,9 +151,9 @@ class ShermanWorkerTest {
         ShermanPokes pokes = new ShermanPokes(fabric, options);
         ShermanIndex index = ShermanIndex.create(fabric, options)) {
       long root = pokes.path(0)[1];
-      Neighbours left = neighbours(index, 0);
-      Neighbours middle = neighbours(index, 1);
-      Neighbours right = neighbours(index, 2);
+      NeighbourSearch left = neighbours(index, 0);
+      NeighbourSearch middle = neighbours(index, 1);
+      NeighbourSearch right = neighbours(index, 2);
       assertThat(left.lookAndLock(Long.MIN_VALUE, false)).isEqualTo(Outcome.FURTHER);
       pokes.setLock(root, HOLDER);
       assertThat(middle.lookAndLock(left.bound(), false)).isEqualTo(Outcome.BUSY);
@@ -176,8 +177,8 @@ class ShermanWorkerTest {
         ShermanPokes pokes = new ShermanPokes(fabric, options);
         ShermanIndex index = ShermanIndex.create(fabric, options)) {
       long root = pokes.path(0)[1];
-      Neighbours left = neighbours(index, 0);
-      Neighbours right = neighbours(index, 1);
+      NeighbourSearch left = neighbours(index, 0);
+      NeighbourSearch right = neighbours(index, 1);
       pokes.setLock(root, HOLDER);
       assertThat(right.lookAndLock(0, false)).isEqualTo(Outcome.BUSY);
       pokes.setLock(root, 0);
@@ -187,7 +188,7 @@ class ShermanWorkerTest {
     }
   }
 
-  private static Neighbours neighbours(ShermanIndex index, int server) {
+  private static NeighbourSearch neighbours(ShermanIndex index, int server) {
     return Objects.requireNonNull(index.worker(server)).neighbours();
   }
 
