@@ -205,12 +205,8 @@ public abstract class BLinkSplits {
       }
     }
     throw new StalledException(
-        "no node above a new node could be locked: level="
-            + level
-            + ", low="
-            + low
-            + ", node="
-            + GlobalAddress.toString(descent.addressOf(pointer)));
+        "no node above a new node could be locked: level=%s, low=%s, node=%s"
+            .formatted(level, low, GlobalAddress.toString(descent.addressOf(pointer))));
   }
 
   /**

@@ -133,14 +133,8 @@ public abstract class BLinkWalk {
     if (nodes.low(NODE) != low || nodes.high(NODE) > high) {
       problem(
           address,
-          "fences are not the parent's: low="
-              + nodes.low(NODE)
-              + ", high="
-              + nodes.high(NODE)
-              + ", expectedLow="
-              + low
-              + ", expectedHigh="
-              + high);
+          "fences are not the parent's: low=%s, high=%s, expectedLow=%s, expectedHigh=%s"
+              .formatted(nodes.low(NODE), nodes.high(NODE), low, high));
     }
   }
 

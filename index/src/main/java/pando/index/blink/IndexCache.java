@@ -342,10 +342,8 @@ public final class IndexCache implements AutoCloseable {
 
   private StalledException stalled() {
     return new StalledException(
-        "an index cache was changed all the time: frames="
-            + lows.length
-            + ", attempts="
-            + ATTEMPTS_MAX);
+        "an index cache was changed all the time: frames=%s, attempts=%s"
+            .formatted(lows.length, ATTEMPTS_MAX));
   }
 
   @Override

@@ -71,10 +71,8 @@ final class Cooler {
       throw context.lost;
     }
     throw new StalledException(
-        "no frame could be freed, every node is in use: frames="
-            + capacity
-            + ", attempts="
-            + WAITS_MAX);
+        "no frame could be freed, every node is in use: frames=%s, attempts=%s"
+            .formatted(capacity, WAITS_MAX));
   }
 
   private void makeRoom(CacheContext context) {

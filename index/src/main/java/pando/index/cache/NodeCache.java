@@ -415,12 +415,11 @@ public final class NodeCache implements AutoCloseable {
       context.backoff.pause(attempt);
     }
     throw new StalledException(
-        "a frame stayed locked: frame="
-            + layout.number(node)
-            + ", node="
-            + GlobalAddress.toString(NodeLayout.address(memory, node))
-            + ", attempts="
-            + WAITS_MAX);
+        "a frame stayed locked: frame=%s, node=%s, attempts=%s"
+            .formatted(
+                layout.number(node),
+                GlobalAddress.toString(NodeLayout.address(memory, node)),
+                WAITS_MAX));
   }
 
   // The whole cache, while no other thread uses it.

@@ -130,9 +130,7 @@ public final class OldCopies {
       context.backoff.pause(attempt);
     }
     throw new StalledException(
-        "a cached node stayed locked: node="
-            + GlobalAddress.toString(address)
-            + ", attempts="
-            + WAITS_MAX);
+        "a cached node stayed locked: node=%s, attempts=%s"
+            .formatted(GlobalAddress.toString(address), WAITS_MAX));
   }
 }

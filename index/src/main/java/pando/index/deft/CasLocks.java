@@ -56,10 +56,10 @@ final class CasLocks extends NodeLocks {
   }
 
   private static String nameOf(long holder) {
-    return "computeServer "
-        + (((holder & ~TAKEN) >>> LockTables.SESSION_BITS) - 1)
-        + " session "
-        + (holder & ((1 << LockTables.SESSION_BITS) - 1));
+    return "computeServer %s session %s"
+        .formatted(
+            ((holder & ~TAKEN) >>> LockTables.SESSION_BITS) - 1,
+            holder & ((1 << LockTables.SESSION_BITS) - 1));
   }
 
   @Override

@@ -50,20 +50,14 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   static Validation resolve(Fabric fabric, DeftOptions options) {
     if (fabric.memoryServers() > ChildPointer.SERVERS_MAX) {
       throw new IllegalArgumentException(
-          "pointers name no more memory servers: memoryServers="
-              + fabric.memoryServers()
-              + ", greatest="
-              + ChildPointer.SERVERS_MAX);
+          "pointers name no more memory servers: memoryServers=%s, greatest=%s"
+              .formatted(fabric.memoryServers(), ChildPointer.SERVERS_MAX));
     }
     for (int server = 0; server < fabric.memoryServers(); server++) {
       if (fabric.dramBytes(server) > ChildPointer.DRAM_BYTES_MAX) {
         throw new IllegalArgumentException(
-            "pointers reach no further: memoryServer="
-                + server
-                + ", dramBytes="
-                + fabric.dramBytes(server)
-                + ", greatest="
-                + ChildPointer.DRAM_BYTES_MAX);
+            "pointers reach no further: memoryServer=%s, dramBytes=%s, greatest=%s"
+                .formatted(server, fabric.dramBytes(server), ChildPointer.DRAM_BYTES_MAX));
       }
     }
     return options.validation().on(fabric, options.sxLocks());

@@ -93,12 +93,8 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
   protected void checkTogether() {
     if (cacheBytes() / copyBytes() > COPIES_MAX) {
       throw new IllegalArgumentException(
-          "more segments than a cache can hold: cache-bytes="
-              + cacheBytes()
-              + ", segments="
-              + cacheBytes() / copyBytes()
-              + ", greatest="
-              + COPIES_MAX);
+          "more segments than a cache can hold: cache-bytes=%s, segments=%s, greatest=%s"
+              .formatted(cacheBytes(), cacheBytes() / copyBytes(), COPIES_MAX));
     }
   }
 

@@ -19,10 +19,8 @@ final class LockWords {
     words = fabric.capabilities().onChipBytes() / Long.BYTES;
     if (words == 0 || !fabric.capabilities().maskedAtomics()) {
       throw new IllegalArgumentException(
-          "locks need an on-chip region and masked atomics: fabric="
-              + fabric.name()
-              + ", capabilities="
-              + fabric.capabilities());
+          "locks need an on-chip region and masked atomics: fabric=%s, capabilities=%s"
+              .formatted(fabric.name(), fabric.capabilities()));
     }
   }
 

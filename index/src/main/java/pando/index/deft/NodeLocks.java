@@ -370,13 +370,11 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
   /** Returns the exception for a wait that took too long. */
   final StalledException stayedLocked(long node, long word, String why, long start) {
     return new StalledException(
-        "a node stayed locked: node="
-            + GlobalAddress.toString(node)
-            + ", lock="
-            + GlobalAddress.toString(word)
-            + ", "
-            + why
-            + ", waitedNanos="
-            + (worker.nanoTime() - start));
+        "a node stayed locked: node=%s, lock=%s, %s, waitedNanos=%s"
+            .formatted(
+                GlobalAddress.toString(node),
+                GlobalAddress.toString(word),
+                why,
+                worker.nanoTime() - start));
   }
 }

@@ -367,12 +367,8 @@ final class Nodes implements BLinkNodes {
     long high = NodeHeader.high(memory, buffer);
     long sibling = NodeHeader.sibling(memory, buffer);
     if (low > high || (high < Long.MAX_VALUE) != server.places.isNodeAddress(sibling)) {
-      return "no fences and sibling: low="
-          + low
-          + ", high="
-          + high
-          + ", sibling=0x"
-          + Long.toHexString(sibling);
+      return "no fences and sibling: low=%s, high=%s, sibling=0x%s"
+          .formatted(low, high, Long.toHexString(sibling));
     }
     return leaf ? problemOfLeaf(buffer) : problemOfInner(buffer, low, high);
   }

@@ -55,10 +55,8 @@ final class Scans extends LeafScan {
       descent.astray(attempt);
     }
     throw new StalledException(
-        "no descent found the leaf that covers a key: key="
-            + from
-            + ", restarts="
-            + Descent.RESTARTS_MAX);
+        "no descent found the leaf that covers a key: key=%s, restarts=%s"
+            .formatted(from, Descent.RESTARTS_MAX));
   }
 
   /**

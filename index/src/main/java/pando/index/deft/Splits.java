@@ -238,12 +238,8 @@ final class Splits extends BLinkSplits {
       }
     }
     throw new StalledException(
-        "no parent of a changed node could be locked: level="
-            + (level + 1)
-            + ", low="
-            + low
-            + ", node="
-            + GlobalAddress.toString(address));
+        "no parent of a changed node could be locked: level=%s, low=%s, node=%s"
+            .formatted(level + 1, low, GlobalAddress.toString(address)));
   }
 
   /**

@@ -111,13 +111,7 @@ final class SxWord {
 
   /** Returns all counters, for messages. */
   static String toString(long word) {
-    return "X_CUR="
-        + xCurrent(word)
-        + ", X_TIC="
-        + xTicket(word)
-        + ", S_CUR="
-        + sCurrent(word)
-        + ", S_TIC="
-        + sTicket(word);
+    return "X_CUR=%s, X_TIC=%s, S_CUR=%s, S_TIC=%s"
+        .formatted(xCurrent(word), xTicket(word), sCurrent(word), sTicket(word));
   }
 }

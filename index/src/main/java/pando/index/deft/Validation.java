@@ -51,10 +51,8 @@ public enum Validation {
     boolean landsByLine = capabilities.atomicityBytes() >= LeafLayout.LINE_BYTES;
     if (this == OPDV && !landsByLine) {
       throw new IllegalArgumentException(
-          "validation=opdv needs a fabric that lands 64 bytes as one: fabric="
-              + fabric.name()
-              + ", atomicityBytes="
-              + capabilities.atomicityBytes());
+          "validation=opdv needs a fabric that lands 64 bytes as one: fabric=%s, atomicityBytes=%s"
+              .formatted(fabric.name(), capabilities.atomicityBytes()));
     }
     if (this == VERSIONS && !sxLocks) {
       throw new IllegalArgumentException(

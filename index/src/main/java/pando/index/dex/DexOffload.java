@@ -40,10 +40,8 @@ public final class DexOffload implements CallHandler {
     }
     if (requestBytes != Offload.REQUEST_BYTES) {
       throw new IllegalArgumentException(
-          "request of the wrong length: bytes="
-              + requestBytes
-              + ", expected="
-              + Offload.REQUEST_BYTES);
+          "request of the wrong length: bytes=%s, expected=%s"
+              .formatted(requestBytes, Offload.REQUEST_BYTES));
     }
     int nodeBytes = Math.toIntExact(message.get(LONG, Offload.NODE_BYTES));
     NodeLayout layout = layouts.computeIfAbsent(nodeBytes, NodeLayout::new);

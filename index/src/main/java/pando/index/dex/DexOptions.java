@@ -123,10 +123,8 @@ public final class DexOptions extends SystemOptions<DexOptions> {
   protected void checkTogether() {
     if (mergeShare() >= mergedShare()) {
       throw new IllegalArgumentException(
-          "merge-share must be below merged-share: merge-share="
-              + mergeShare()
-              + ", merged-share="
-              + mergedShare());
+          "merge-share must be below merged-share: merge-share=%s, merged-share=%s"
+              .formatted(mergeShare(), mergedShare()));
     }
   }
 

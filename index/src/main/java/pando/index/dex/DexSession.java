@@ -70,10 +70,8 @@ final class DexSession extends RoutedSession<PartitionWorker> {
       }
     }
     throw new StalledException(
-        "leaves between a key and its neighbour kept changing: key="
-            + wanted
-            + ", attempts="
-            + ATTEMPTS_MAX);
+        "leaves between a key and its neighbour kept changing: key=%s, attempts=%s"
+            .formatted(wanted, ATTEMPTS_MAX));
   }
 
   private boolean areTrailsCurrent(

@@ -108,10 +108,8 @@ final class Offload {
             .call(GlobalAddress.server(node), DexOffload.FUNCTION, message, REQUEST_BYTES);
     if (bytes != RESPONSE_BYTES) {
       throw new IllegalStateException(
-          "offloading got a response of the wrong length: bytes="
-              + bytes
-              + ", expected="
-              + RESPONSE_BYTES);
+          "offloading got a response of the wrong length: bytes=%s, expected=%s"
+              .formatted(bytes, RESPONSE_BYTES));
     }
     long status = get(STATUS);
     if (status == CORRUPT) {

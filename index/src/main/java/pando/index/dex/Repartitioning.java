@@ -56,14 +56,12 @@ final class Repartitioning {
   void checkSplit(int range, long key) {
     if (key <= before.lowOfRange(range) || key > before.highOfRange(range)) {
       throw new IllegalArgumentException(
-          "key does not split the range: server="
-              + before.ownerOfRange(range)
-              + ", key="
-              + key
-              + ", low="
-              + before.lowOfRange(range)
-              + ", high="
-              + before.highOfRange(range));
+          "key does not split the range: server=%s, key=%s, low=%s, high=%s"
+              .formatted(
+                  before.ownerOfRange(range),
+                  key,
+                  before.lowOfRange(range),
+                  before.highOfRange(range)));
     }
   }
 
@@ -95,9 +93,7 @@ final class Repartitioning {
       }
     }
     throw new IllegalStateException(
-        "too many compute servers: servers="
-            + before.servers()
-            + ", max="
-            + DexOptions.COMPUTE_SERVERS_MAX);
+        "too many compute servers: servers=%s, max=%s"
+            .formatted(before.servers(), DexOptions.COMPUTE_SERVERS_MAX));
   }
 }

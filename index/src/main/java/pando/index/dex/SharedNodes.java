@@ -160,14 +160,12 @@ final class SharedNodes {
 
   private static StalledException stayedLocked(long address, long holder, int attempts) {
     return new StalledException(
-        "a shared node stayed locked: node="
-            + GlobalAddress.toString(address)
-            + ", holder=computeServer "
-            + ((holder >>> 32) - 1)
-            + " worker "
-            + ((holder & 0xFFFF_FFFFL) - 1)
-            + ", attempts="
-            + attempts);
+        "a shared node stayed locked: node=%s, holder=computeServer %s worker %s, attempts=%s"
+            .formatted(
+                GlobalAddress.toString(address),
+                (holder >>> 32) - 1,
+                (holder & 0xFFFF_FFFFL) - 1,
+                attempts));
   }
 
   /**
@@ -246,10 +244,8 @@ final class SharedNodes {
     if (found != owner) {
       throw new CorruptNodeException(
           address,
-          "its remote lock was lost: owner=0x"
-              + Long.toHexString(owner)
-              + ", found=0x"
-              + Long.toHexString(found));
+          "its remote lock was lost: owner=0x%s, found=0x%s"
+              .formatted(Long.toHexString(owner), Long.toHexString(found)));
     }
   }
 

@@ -243,12 +243,11 @@ final class SharedPath {
       worker.backoff().pause(attempt);
     }
     throw new StalledException(
-        "the copy of a shared node stays in use: node="
-            + GlobalAddress.toString(NodeLayout.address(memory, node))
-            + ", pins="
-            + Frames.pins(memory, node)
-            + ", attempts="
-            + ATTEMPTS_MAX);
+        "the copy of a shared node stays in use: node=%s, pins=%s, attempts=%s"
+            .formatted(
+                GlobalAddress.toString(NodeLayout.address(memory, node)),
+                Frames.pins(memory, node),
+                ATTEMPTS_MAX));
   }
 
   /** Replaces a copy by a fresh image, unless the copy is in use. */

@@ -84,10 +84,8 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
       worker(reached).neighbours().awaitBusy();
     }
     throw new StalledException(
-        "what lies between a key and its neighbour stayed locked: key="
-            + wanted
-            + ", attempts="
-            + ATTEMPTS_MAX);
+        "what lies between a key and its neighbour stayed locked: key=%s, attempts=%s"
+            .formatted(wanted, ATTEMPTS_MAX));
   }
 
   private Outcome walkUnderLocks(long wanted, boolean down) {

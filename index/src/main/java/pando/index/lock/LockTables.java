@@ -132,12 +132,8 @@ public final class LockTables {
           long found = Words.get(worker.memory(), message + (long) i * Long.BYTES);
           if (isHeld.test(found)) {
             problems.accept(
-                "an on-chip lock is held: server="
-                    + server
-                    + ", word="
-                    + (first + i)
-                    + ", found=0x"
-                    + Long.toHexString(found));
+                "an on-chip lock is held: server=%s, word=%s, found=0x%s"
+                    .formatted(server, first + i, Long.toHexString(found)));
           }
         }
       }

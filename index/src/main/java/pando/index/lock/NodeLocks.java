@@ -138,12 +138,8 @@ public final class NodeLocks implements SessionLocks {
   private void takeLocal(long lock, long node) {
     if (local && !tables.localOf(lock).lock(LockTables.numberOf(lock), worker, waitNanos)) {
       throw new StalledException(
-          "a node stayed locked by this compute server's sessions: node="
-              + GlobalAddress.toString(node)
-              + ", lock="
-              + GlobalAddress.toString(lock)
-              + ", waitedNanos="
-              + waitNanos);
+          "a node stayed locked by this compute server's sessions: node=%s, lock=%s, waitedNanos=%s"
+              .formatted(GlobalAddress.toString(node), GlobalAddress.toString(lock), waitNanos));
     }
   }
 
@@ -225,16 +221,13 @@ public final class NodeLocks implements SessionLocks {
 
   private StalledException stayedLocked(long node, long holder, long start) {
     return new StalledException(
-        "a node stayed locked: node="
-            + GlobalAddress.toString(node)
-            + ", lock="
-            + GlobalAddress.toString(tables.lockOf(node))
-            + ", holder=computeServer "
-            + ((holder >>> LockTables.SESSION_BITS) - 1)
-            + " session "
-            + (holder & LockTables.SESSION_MASK)
-            + ", waitedNanos="
-            + (worker.nanoTime() - start));
+        "a node stayed locked: node=%s, lock=%s, holder=computeServer %s session %s, waitedNanos=%s"
+            .formatted(
+                GlobalAddress.toString(node),
+                GlobalAddress.toString(tables.lockOf(node)),
+                (holder >>> LockTables.SESSION_BITS) - 1,
+                holder & LockTables.SESSION_MASK,
+                worker.nanoTime() - start));
   }
 
   /** Locks a node if the lock is free; returns whether it did. Does not wait. */

@@ -113,12 +113,8 @@ public final class NodeLayout {
   public NodeLayout(int nodeBytes) {
     if (nodeBytes < NODE_BYTES_MIN || nodeBytes > NODE_BYTES_MAX || nodeBytes % ALIGNMENT != 0) {
       throw new IllegalArgumentException(
-          "node size must be a multiple of 64: nodeBytes="
-              + nodeBytes
-              + ", least="
-              + NODE_BYTES_MIN
-              + ", greatest="
-              + NODE_BYTES_MAX);
+          "node size must be a multiple of 64: nodeBytes=%s, least=%s, greatest=%s"
+              .formatted(nodeBytes, NODE_BYTES_MIN, NODE_BYTES_MAX));
     }
     this.nodeBytes = nodeBytes;
     this.capacity = (nodeBytes - KEYS) / (2 * Long.BYTES);

@@ -15,12 +15,8 @@ public final class Arguments {
     options.check();
     if (first < 0 || count < 1 || first > options.computeServers() - count) {
       throw new IllegalArgumentException(
-          "no such compute servers: first="
-              + first
-              + ", count="
-              + count
-              + ", compute-servers="
-              + options.computeServers());
+          "no such compute servers: first=%s, count=%s, compute-servers=%s"
+              .formatted(first, count, options.computeServers()));
     }
   }
 

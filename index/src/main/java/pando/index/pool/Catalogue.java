@@ -95,12 +95,8 @@ public final class Catalogue {
     int found = (word & ~0xFFFF_FFFFL) == format ? (int) word : 0;
     if (found != nodeBytes) {
       throw new IllegalStateException(
-          "the pool holds no such index: kind="
-              + kind
-              + ", nodeBytes="
-              + nodeBytes
-              + ", found="
-              + found);
+          "the pool holds no such index: kind=%s, nodeBytes=%s, found=%s"
+              .formatted(kind, nodeBytes, found));
     }
   }
 
@@ -196,10 +192,8 @@ public final class Catalogue {
       worker.backoff().pause(attempt);
     }
     throw new StalledException(
-        "the partition table does not match its checksum: ranges="
-            + get(1)
-            + ", attempts="
-            + ATTEMPTS_MAX);
+        "the partition table does not match its checksum: ranges=%s, attempts=%s"
+            .formatted(get(1), ATTEMPTS_MAX));
   }
 
   private Partitioning decode(int ranges) {

@@ -114,10 +114,8 @@ final class ChangeLock {
       }
       if (held && found != word) {
         throw new StalledException(
-            "the partition table's lock was lost: owner=0x"
-                + Long.toHexString(word)
-                + ", found=0x"
-                + Long.toHexString(found));
+            "the partition table's lock was lost: owner=0x%s, found=0x%s"
+                .formatted(Long.toHexString(word), Long.toHexString(found)));
       }
     } finally {
       held = false;

@@ -107,12 +107,8 @@ final class CallWrites {
       }
     }
     throw new StalledException(
-        "no attempt found the leaf that covers a key: key="
-            + key
-            + ", run="
-            + RunLayout.toString(model.place)
-            + ", restarts="
-            + RESTARTS_MAX);
+        "no attempt found the leaf that covers a key: key=%s, run=%s, restarts=%s"
+            .formatted(key, RunLayout.toString(model.place), RESTARTS_MAX));
   }
 
   /** Sends the request to the memory server of the model's run; returns the status. */
@@ -190,10 +186,8 @@ final class CallWrites {
     if (damages == DAMAGES_MAX) {
       throw new CorruptNodeException(
           model.run(),
-          "no leaf of the model's run covers a key: key="
-              + key
-              + ", run="
-              + RunLayout.toString(model.place));
+          "no leaf of the model's run covers a key: key=%s, run=%s"
+              .formatted(key, RunLayout.toString(model.place)));
     }
     worker.backoff().pause(Math.min(restarts, PAUSE_MAX));
   }
@@ -203,10 +197,8 @@ final class CallWrites {
     spare = server.allocator.allocateSynonym(worker, message, memoryServer);
     if (GlobalAddress.server(spare) != memoryServer) {
       throw new PoolFullException(
-          "no room for a synonym leaf at the memory server of its run: server="
-              + memoryServer
-              + ", capacityBytes="
-              + server.nodePlaces.dramBytes(memoryServer));
+          "no room for a synonym leaf at the memory server of its run: server=%s, capacityBytes=%s"
+              .formatted(memoryServer, server.nodePlaces.dramBytes(memoryServer)));
     }
   }
 

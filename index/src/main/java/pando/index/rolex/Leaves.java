@@ -124,12 +124,8 @@ final class Leaves {
       if (damages == DAMAGES_MAX) {
         throw new CorruptNodeException(
             runs.leafAddress(model.place, first),
-            "no leaf of the model's run covers a key: key="
-                + key
-                + ", leaves="
-                + count
-                + ", run="
-                + RunLayout.toString(model.place));
+            "no leaf of the model's run covers a key: key=%s, leaves=%s, run=%s"
+                .formatted(key, count, RunLayout.toString(model.place)));
       }
       worker.backoff().pauseBriefly(attempt);
     }
@@ -187,11 +183,7 @@ final class Leaves {
 
   private StalledException stalled(long key) {
     return new StalledException(
-        "no attempt found the leaf that covers a key: key="
-            + key
-            + ", run="
-            + RunLayout.toString(model.place)
-            + ", restarts="
-            + RESTARTS_MAX);
+        "no attempt found the leaf that covers a key: key=%s, run=%s, restarts=%s"
+            .formatted(key, RunLayout.toString(model.place), RESTARTS_MAX));
   }
 }

@@ -105,10 +105,8 @@ final class Neighbours extends NeighbourSearch {
     if (damages == DAMAGES_MAX) {
       throw new CorruptNodeException(
           before.run(),
-          "has no leaves as its model says: key="
-              + wanted
-              + ", run="
-              + RunLayout.toString(before.place));
+          "has no leaves as its model says: key=%s, run=%s"
+              .formatted(wanted, RunLayout.toString(before.place)));
     }
   }
 

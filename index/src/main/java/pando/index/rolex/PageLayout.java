@@ -65,12 +65,8 @@ final class PageLayout {
     this.imageBytes = (pageBytes - HEADER_BYTES) / 2;
     if (pageBytes % ALIGNMENT != 0 || capacity() < CAPACITY_MIN) {
       throw new IllegalArgumentException(
-          "no such pages of models: node-bytes="
-              + pageBytes
-              + ", multiple of "
-              + ALIGNMENT
-              + ", least="
-              + least());
+          "no such pages of models: node-bytes=%s, multiple of %s, least=%s"
+              .formatted(pageBytes, ALIGNMENT, least()));
     }
   }
 

@@ -87,9 +87,7 @@ final class RolexContext extends WorkerContext {
       worker.backoff().pauseBriefly(attempt);
     }
     throw new StalledException(
-        "the lock of a new run or page stayed taken: address="
-            + GlobalAddress.toString(address)
-            + ", attempts="
-            + ATTEMPTS_MAX);
+        "the lock of a new run or page stayed taken: address=%s, attempts=%s"
+            .formatted(GlobalAddress.toString(address), ATTEMPTS_MAX));
   }
 }

@@ -116,10 +116,8 @@ final class RolexWalk {
     if (server.options.writesByCall() && gate != model.place) {
       problem(
           model.run(),
-          "does not let writes in: frozen="
-              + RunLayout.isFrozen(gate, model.place)
-              + ", gate="
-              + Long.toHexString(gate));
+          "does not let writes in: frozen=%s, gate=%s"
+              .formatted(RunLayout.isFrozen(gate, model.place), Long.toHexString(gate)));
     }
   }
 
@@ -128,14 +126,8 @@ final class RolexWalk {
     if (counts != RunLayout.counts(empties, synonyms)) {
       problem(
           model.run(),
-          "counts its leaves wrong: empty="
-              + RunLayout.empties(counts)
-              + ", synonyms="
-              + RunLayout.synonyms(counts)
-              + ", found empty="
-              + empties
-              + ", found synonyms="
-              + synonyms);
+          "counts its leaves wrong: empty=%s, synonyms=%s, found empty=%s, found synonyms=%s"
+              .formatted(RunLayout.empties(counts), RunLayout.synonyms(counts), empties, synonyms));
     }
   }
 
@@ -169,14 +161,8 @@ final class RolexWalk {
       if (number < model.first(key) || number > model.last(key)) {
         problem(
             address,
-            "is not where the model predicts a key: key="
-                + key
-                + ", leaf="
-                + number
-                + ", first="
-                + model.first(key)
-                + ", last="
-                + model.last(key));
+            "is not where the model predicts a key: key=%s, leaf=%s, first=%s, last=%s"
+                .formatted(key, number, model.first(key), model.last(key)));
       }
     }
   }

@@ -71,12 +71,8 @@ public final class RolexWrites implements CallHandler {
     long last = WriteMessage.get(message, 0, WriteMessage.LAST);
     if (first < 0 || first > last || last >= count) {
       throw new IllegalArgumentException(
-          "no such leaves of a run: first="
-              + first
-              + ", last="
-              + last
-              + ", run="
-              + RunLayout.toString(place));
+          "no such leaves of a run: first=%s, last=%s, run=%s"
+              .formatted(first, last, RunLayout.toString(place)));
     }
     checkHere(server, dram, RunLayout.address(place), layout.bytes(count));
     long spare = WriteMessage.get(message, 0, WriteMessage.SPARE);
@@ -125,12 +121,8 @@ public final class RolexWrites implements CallHandler {
   private static void checkHere(int server, MemorySegment dram, long address, int bytes) {
     if (!isHere(server, dram, address, bytes)) {
       throw new IllegalArgumentException(
-          "not at this memory server: address="
-              + GlobalAddress.toString(address)
-              + ", bytes="
-              + bytes
-              + ", server="
-              + server);
+          "not at this memory server: address=%s, bytes=%s, server=%s"
+              .formatted(GlobalAddress.toString(address), bytes, server));
     }
   }
 

@@ -165,14 +165,12 @@ final class RunLayout {
   static StalledException stayedFrozen(long place, long gate, long waitedNanos) {
     long owner = (gate & Long.MAX_VALUE) >>> OWNER_SHIFT;
     return new StalledException(
-        "a run stayed frozen: run="
-            + toString(place)
-            + ", holder=computeServer "
-            + ((owner >>> LockTables.SESSION_BITS) - 1)
-            + " session "
-            + (owner & ((1 << LockTables.SESSION_BITS) - 1))
-            + ", waitedNanos="
-            + waitedNanos);
+        "a run stayed frozen: run=%s, holder=computeServer %s session %s, waitedNanos=%s"
+            .formatted(
+                toString(place),
+                (owner >>> LockTables.SESSION_BITS) - 1,
+                owner & ((1 << LockTables.SESSION_BITS) - 1),
+                waitedNanos));
   }
 
   static boolean isAligned(long address) {

@@ -162,14 +162,8 @@ public final class Setting {
   public void checkAtLeast(double value, double least) {
     if (!(value >= least && value <= max)) {
       throw new IllegalArgumentException(
-          "setting "
-              + name
-              + " is out of range: value="
-              + plain(value)
-              + ", least="
-              + plain(least)
-              + ", greatest="
-              + plain(max));
+          "setting %s is out of range: value=%s, least=%s, greatest=%s"
+              .formatted(name, plain(value), plain(least), plain(max)));
     }
   }
 

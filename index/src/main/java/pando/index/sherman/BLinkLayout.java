@@ -113,12 +113,8 @@ final class BLinkLayout {
   BLinkLayout(int nodeBytes) {
     if (nodeBytes < NODE_BYTES_MIN || nodeBytes > NODE_BYTES_MAX || nodeBytes % LINE_BYTES != 0) {
       throw new IllegalArgumentException(
-          "node size must be a multiple of 64: nodeBytes="
-              + nodeBytes
-              + ", least="
-              + NODE_BYTES_MIN
-              + ", greatest="
-              + NODE_BYTES_MAX);
+          "node size must be a multiple of 64: nodeBytes=%s, least=%s, greatest=%s"
+              .formatted(nodeBytes, NODE_BYTES_MIN, NODE_BYTES_MAX));
     }
     this.nodeBytes = nodeBytes;
     this.capacity = (nodeBytes / LINE_BYTES - 1) * LINE_ENTRIES;

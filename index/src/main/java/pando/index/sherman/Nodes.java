@@ -307,12 +307,8 @@ final class Nodes implements BLinkNodes {
     long high = BLinkLayout.high(memory, buffer);
     long sibling = BLinkLayout.sibling(memory, buffer);
     if (low > high || (high < Long.MAX_VALUE) != server.places.isNodeAddress(sibling)) {
-      return "no fences and sibling: low="
-          + low
-          + ", high="
-          + high
-          + ", sibling=0x"
-          + Long.toHexString(sibling);
+      return "no fences and sibling: low=%s, high=%s, sibling=0x%s"
+          .formatted(low, high, Long.toHexString(sibling));
     }
     return BLinkLayout.level(descriptor) == 0
         ? problemOfLeaf(buffer, low, high)

@@ -60,10 +60,8 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
     }
     if (options.onChipLocks() && capabilities.onChipBytes() < Long.BYTES) {
       throw new IllegalArgumentException(
-          "on-chip locks need an on-chip region: fabric="
-              + fabric.name()
-              + ", onChipBytes="
-              + capabilities.onChipBytes());
+          "on-chip locks need an on-chip region: fabric=%s, onChipBytes=%s"
+              .formatted(fabric.name(), capabilities.onChipBytes()));
     }
     return options.validation().on(fabric, options.isPartitioned());
   }

@@ -103,14 +103,8 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   protected void checkTogether() {
     if (cacheBytes() / nodeBytes() > FRAMES_MAX) {
       throw new IllegalArgumentException(
-          "more nodes than a cache can hold: cache-bytes="
-              + cacheBytes()
-              + ", node-bytes="
-              + nodeBytes()
-              + ", nodes="
-              + cacheBytes() / nodeBytes()
-              + ", greatest="
-              + FRAMES_MAX);
+          "more nodes than a cache can hold: cache-bytes=%s, node-bytes=%s, nodes=%s, greatest=%s"
+              .formatted(cacheBytes(), nodeBytes(), cacheBytes() / nodeBytes(), FRAMES_MAX));
     }
     if (localLocks() && !onChipLocks()) {
       throw new IllegalArgumentException(
