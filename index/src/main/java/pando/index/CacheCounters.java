@@ -1,5 +1,7 @@
 package pando.index;
 
+import java.util.function.LongBinaryOperator;
+
 /**
  * Events in the caches of compute servers, summed over all sessions.
  *
@@ -28,6 +30,8 @@ public record CacheCounters(
     long offloads,
     long offloadFallbacks,
     long restarts) {
+  /** No events. */
+  public static final CacheCounters NONE = new CacheCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
   /** Returns the share of leaf accesses served by the cache, 0 to 1; 0 if there were none. */
   public double hitRatio() {
@@ -35,19 +39,28 @@ public record CacheCounters(
     return accesses == 0 ? 0 : (double) leafHits / accesses;
   }
 
+  /** Returns these counts plus others. */
+  public CacheCounters plus(CacheCounters other) {
+    return combine(other, Long::sum);
+  }
+
   /** Returns these counts minus earlier ones. */
   public CacheCounters since(CacheCounters earlier) {
+    return combine(earlier, (now, before) -> now - before);
+  }
+
+  private CacheCounters combine(CacheCounters other, LongBinaryOperator of) {
     return new CacheCounters(
-        leafHits - earlier.leafHits,
-        leafMisses - earlier.leafMisses,
-        innerMisses - earlier.innerMisses,
-        admissions - earlier.admissions,
-        coolings - earlier.coolings,
-        secondChances - earlier.secondChances,
-        evictions - earlier.evictions,
-        writeBacks - earlier.writeBacks,
-        offloads - earlier.offloads,
-        offloadFallbacks - earlier.offloadFallbacks,
-        restarts - earlier.restarts);
+        of.applyAsLong(leafHits, other.leafHits),
+        of.applyAsLong(leafMisses, other.leafMisses),
+        of.applyAsLong(innerMisses, other.innerMisses),
+        of.applyAsLong(admissions, other.admissions),
+        of.applyAsLong(coolings, other.coolings),
+        of.applyAsLong(secondChances, other.secondChances),
+        of.applyAsLong(evictions, other.evictions),
+        of.applyAsLong(writeBacks, other.writeBacks),
+        of.applyAsLong(offloads, other.offloads),
+        of.applyAsLong(offloadFallbacks, other.offloadFallbacks),
+        of.applyAsLong(restarts, other.restarts));
   }
 }

@@ -27,7 +27,7 @@ public interface Subject extends AutoCloseable {
 
   /** Returns the counters of the caches; all 0 for a peer. */
   default CacheCounters cache() {
-    return new CacheCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    return CacheCounters.NONE;
   }
 
   /** Returns the bytes that hold entries, or 0 where that is unknown. */

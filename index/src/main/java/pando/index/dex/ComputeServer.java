@@ -4,7 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.VerbCounters;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.CacheCounters;
 import pando.index.Partitioning;
 import pando.index.cache.CacheContext;
 import pando.index.cache.NodeCache;
@@ -77,6 +79,16 @@ final class ComputeServer {
   /** Frees a node. */
   void free(CacheContext context, long address) {
     allocator.free(context.worker(), context.message(), address);
+  }
+
+  /** Returns the verbs that were issued without a session's worker. */
+  VerbCounters verbs() {
+    return house.worker().counters();
+  }
+
+  /** Returns the events of its cache that no session's worker has caused. */
+  CacheCounters events() {
+    return new CacheCounters(0, 0, 0, 0, 0, 0, 0, house.writeBacks, 0, 0, 0);
   }
 
   boolean owns(long key) {

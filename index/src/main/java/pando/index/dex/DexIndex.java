@@ -195,17 +195,17 @@ public final class DexIndex implements RangeIndex {
 
   @Override
   public VerbCounters verbs() {
-    return members.totals().verbs;
+    return members.totals().verbs();
   }
 
   @Override
   public CacheCounters cache() {
-    return members.totals().cacheCounters();
+    return members.totals().cache();
   }
 
   @Override
   public long poolBytes() {
-    return members.totals().nodes * layout.nodeBytes();
+    return members.nodes() * layout.nodeBytes();
   }
 
   @Override

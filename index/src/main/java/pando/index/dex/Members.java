@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
 import pando.index.cache.CacheContext;
+import pando.index.host.Totals;
 
 /**
  * The compute servers of a process that hold memory, their workers, and the counters of closed
@@ -19,6 +20,7 @@ final class Members {
   private final Map<ComputeServer, Integer> users = new HashMap<>();
   private final List<PartitionWorker> workers = new ArrayList<>();
   private final Totals gone = new Totals();
+  private long nodesOfGone;
 
   private final AtomicReferenceArray<@Nullable ComputeServer> locals =
       new AtomicReferenceArray<>(DexOptions.COMPUTE_SERVERS_MAX);
@@ -60,8 +62,8 @@ final class Members {
   }
 
   /** Adds verbs that were issued without a worker of a session. */
-  synchronized void add(VerbCounters verbs) {
-    gone.verbs.add(verbs);
+  void add(VerbCounters verbs) {
+    gone.add(verbs);
   }
 
   /** Opens a worker; returns {@code null} if the compute server is no longer in the index. */
@@ -109,7 +111,7 @@ final class Members {
       if (!workers.remove(worker)) {
         return;
       }
-      gone.add(worker);
+      gone.add(worker.verbs(), worker.events());
       worker.close();
     }
     leave(worker.server());
@@ -127,7 +129,8 @@ final class Members {
 
   private void close(ComputeServer server) {
     users.remove(server);
-    gone.add(server);
+    gone.add(server.verbs(), server.events());
+    nodesOfGone += server.allocator.nodesInUse();
     server.close();
   }
 
@@ -135,7 +138,7 @@ final class Members {
   synchronized void closeAll() {
     users.keySet().forEach(server -> server.gate.close());
     for (PartitionWorker worker : workers) {
-      gone.add(worker);
+      gone.add(worker.verbs(), worker.events());
       worker.close();
     }
     workers.clear();
@@ -150,8 +153,16 @@ final class Members {
   synchronized Totals totals() {
     Totals totals = new Totals();
     totals.add(gone);
-    workers.forEach(totals::add);
-    users.keySet().forEach(totals::add);
+    workers.forEach(worker -> totals.add(worker.verbs(), worker.events()));
+    users.keySet().forEach(server -> totals.add(server.verbs(), server.events()));
     return totals;
+  }
+
+  /**
+   * Returns the number of the pool's nodes in use that compute servers of this process allocated.
+   */
+  synchronized long nodes() {
+    return nodesOfGone
+        + users.keySet().stream().mapToLong(server -> server.allocator.nodesInUse()).sum();
   }
 }

@@ -2,6 +2,8 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.PandoException;
+import pando.fabric.VerbCounters;
+import pando.index.CacheCounters;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.node.NodeLayout;
@@ -55,12 +57,24 @@ final class PartitionWorker {
     return server;
   }
 
-  CacheContext context() {
-    return context;
+  VerbCounters verbs() {
+    return context.worker().counters();
   }
 
-  Descent descent() {
-    return descent;
+  /** Returns the events of its cache that this worker has caused. */
+  CacheCounters events() {
+    return new CacheCounters(
+        descent.leafHits,
+        descent.leafMisses,
+        descent.innerMisses,
+        context.admissions,
+        context.coolings,
+        context.secondChances,
+        context.evictions,
+        context.writeBacks,
+        offload.offloads,
+        offload.fallbacks,
+        descent.restarts);
   }
 
   void enter() {

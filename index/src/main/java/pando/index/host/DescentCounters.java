@@ -1,5 +1,7 @@
 package pando.index.host;
 
+import pando.index.CacheCounters;
+
 /** Counters of one worker's descents. Only its session's thread writes them. */
 public final class DescentCounters {
   /** Lookups of a leaf that a cached copy answered. */
@@ -17,11 +19,8 @@ public final class DescentCounters {
   /** Creates counters at zero. */
   public DescentCounters() {}
 
-  /** Adds other counters to these. */
-  void add(DescentCounters other) {
-    leafHits += other.leafHits;
-    leafMisses += other.leafMisses;
-    innerReads += other.innerReads;
-    restarts += other.restarts;
+  /** Returns the counts as events of a cache. */
+  CacheCounters events() {
+    return new CacheCounters(leafHits, leafMisses, innerReads, 0, 0, 0, 0, 0, 0, 0, restarts);
   }
 }

@@ -292,7 +292,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   @Override
   public final CacheCounters cache() {
-    return members.totals().cacheCounters();
+    return members.totals().cache();
   }
 
   @Override

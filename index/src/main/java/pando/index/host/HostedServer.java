@@ -4,6 +4,7 @@ import java.util.BitSet;
 import pando.fabric.Backoff;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
+import pando.index.CacheCounters;
 import pando.index.Partitioning;
 import pando.index.session.Gate;
 
@@ -72,6 +73,11 @@ public abstract class HostedServer implements AutoCloseable {
   /** Returns the verbs that its background tasks have issued. Default: no verbs. */
   protected VerbCounters verbs() {
     return new VerbCounters();
+  }
+
+  /** Returns the events of its caches. */
+  final CacheCounters events() {
+    return new CacheCounters(0, 0, 0, admissions(), 0, 0, evictions(), 0, 0, 0, 0);
   }
 
   /**

@@ -3,6 +3,7 @@ package pando.index.host;
 import pando.fabric.Backoff;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
+import pando.index.CacheCounters;
 import pando.index.EntryVisitor;
 import pando.index.session.Gate;
 import pando.index.session.LeafScan;
@@ -139,8 +140,8 @@ public abstract class HostedWorker {
     return server;
   }
 
-  final DescentCounters descents() {
-    return context.counters;
+  final CacheCounters events() {
+    return context.counters.events();
   }
 
   final Backoff backoff() {

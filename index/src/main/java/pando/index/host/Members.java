@@ -100,7 +100,7 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
       if (!workers.remove(worker)) {
         return;
       }
-      gone.add(worker);
+      gone.add(worker.verbs(), worker.events());
     }
     // Outside the monitor, as it may issue verbs.
     worker.close();
@@ -137,8 +137,8 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
   synchronized Totals totals() {
     Totals totals = new Totals();
     totals.add(gone);
-    workers.forEach(totals::add);
-    servers.forEach(totals::add);
+    workers.forEach(worker -> totals.add(worker.verbs(), worker.events()));
+    servers.forEach(server -> totals.add(server.verbs(), server.events()));
     return totals;
   }
 

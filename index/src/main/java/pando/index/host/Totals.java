@@ -3,56 +3,39 @@ package pando.index.host;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 
-/** Sums of the counters of workers and compute servers. Thread-safe. */
-final class Totals {
+/** Sums of the verbs and the cache events of workers and compute servers. Thread-safe. */
+public final class Totals {
   private final VerbCounters verbs = new VerbCounters();
-  private final DescentCounters descents = new DescentCounters();
-  private long admissions;
-  private long evictions;
+  private CacheCounters cache = CacheCounters.NONE;
 
-  Totals() {}
+  /** Creates sums at zero. */
+  public Totals() {}
 
-  synchronized void add(VerbCounters other) {
+  /** Adds verbs. */
+  public synchronized void add(VerbCounters other) {
     verbs.add(other);
   }
 
-  synchronized void add(HostedWorker worker) {
-    verbs.add(worker.verbs());
-    descents.add(worker.descents());
-  }
-
-  synchronized void add(HostedServer server) {
-    verbs.add(server.verbs());
-    admissions += server.admissions();
-    evictions += server.evictions();
+  /** Adds verbs and events. */
+  public synchronized void add(VerbCounters other, CacheCounters events) {
+    verbs.add(other);
+    cache = cache.plus(events);
   }
 
   /** Adds other totals, which no thread may change meanwhile. */
-  synchronized void add(Totals other) {
-    verbs.add(other.verbs);
-    descents.add(other.descents);
-    admissions += other.admissions;
-    evictions += other.evictions;
+  public void add(Totals other) {
+    add(other.verbs, other.cache);
   }
 
-  synchronized VerbCounters verbs() {
+  /** Returns a copy of the verbs. */
+  public synchronized VerbCounters verbs() {
     VerbCounters copy = new VerbCounters();
     copy.add(verbs);
     return copy;
   }
 
-  synchronized CacheCounters cacheCounters() {
-    return new CacheCounters(
-        descents.leafHits,
-        descents.leafMisses,
-        descents.innerReads,
-        admissions,
-        0,
-        0,
-        evictions,
-        0,
-        0,
-        0,
-        descents.restarts);
+  /** Returns the events. */
+  public synchronized CacheCounters cache() {
+    return cache;
   }
 }

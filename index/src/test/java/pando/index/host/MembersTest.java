@@ -177,8 +177,8 @@ class MembersTest {
     add(3);
     assertThat(members.poolBytes()).isEqualTo(205);
     assertThat(members.cachedBytes()).isEqualTo(2_005);
-    assertThat(members.totals().cacheCounters().admissions()).isEqualTo(25);
-    assertThat(members.totals().cacheCounters().evictions()).isEqualTo(5);
+    assertThat(members.totals().cache().admissions()).isEqualTo(25);
+    assertThat(members.totals().cache().evictions()).isEqualTo(5);
   }
 
   @Test
