@@ -1,0 +1,253 @@
+package pando.index.orca.space;
+
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.fabric.PoolFullException;
+import pando.fabric.Worker;
+import pando.fabric.pool.NodeAllocator;
+import pando.index.orca.leaf.LeafLayout;
+
+/**
+ * Allocates and frees extents, which are runs of units of 512 bytes, for the workers of one compute
+ * server. A new extent holds arbitrary bytes.
+ *
+ * <p>Extents lie in regions of one size, which come from the memory servers as nodes do. An extent
+ * is looked for at one memory server by next fit: from behind the last one on, in the next gap that
+ * is long enough. After {@link #GAPS_MAX} gaps that are too short, a new region is taken instead,
+ * so that the search stays short; where the memory server has no region left, all gaps are looked
+ * at, and then those of the other memory servers. A region without extents is given back, but one
+ * for each memory server is kept.
+ *
+ * <p>Thread-safe; no lock is held across a verb.
+ */
+public final class ExtentAllocator {
+  private static final int UNIT_BYTES = LeafLayout.UNIT_BYTES;
+  private static final int REGION_BYTES_MAX = 128 << 10;
+  private static final int REGION_BYTES_MIN = 16 << 10;
+
+  /** Greatest number of parts of a chunk. */
+  private static final int PARTS_MAX = 64;
+
+  private static final int GAPS_MAX = 48;
+
+  private final int regionBytes;
+  private final NodeAllocator nodes;
+  private final Regions[] servers;
+
+  /**
+   * Creates an allocator that holds nothing yet.
+   *
+   * @param memoryServers number of memory servers of the fabric
+   * @param regionBytes size of a region, as {@link #regionBytes(int)} says
+   */
+  public ExtentAllocator(int memoryServers, int regionBytes) {
+    if (Integer.bitCount(regionBytes) != 1
+        || regionBytes < REGION_BYTES_MIN
+        || regionBytes > REGION_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "no such region size: regionBytes="
+              + regionBytes
+              + ", minimum="
+              + REGION_BYTES_MIN
+              + ", maximum="
+              + REGION_BYTES_MAX);
+    }
+    this.regionBytes = regionBytes;
+    this.nodes = new NodeAllocator(memoryServers, regionBytes);
+    this.servers = new Regions[memoryServers];
+    for (int server = 0; server < memoryServers; server++) {
+      servers[server] = new Regions(server, regionBytes);
+    }
+  }
+
+  /**
+   * Returns the size of regions in a pool: the greatest power of two, up to 128 KiB, of which each
+   * chunk, and each part of a chunk that is not smaller, has a whole number. So regions start at
+   * multiples of it behind the catalogue, and an address tells its region.
+   *
+   * @param chunkBytes size of the pool's chunks
+   * @throws IllegalArgumentException if that is less than 16 KiB
+   */
+  public static int regionBytes(int chunkBytes) {
+    int partBytes = chunkBytes / PARTS_MAX;
+    int bytes = Math.min(REGION_BYTES_MAX, Integer.lowestOneBit(chunkBytes));
+    while (bytes >= REGION_BYTES_MIN && bytes <= partBytes && partBytes % bytes != 0) {
+      bytes /= 2;
+    }
+    if (bytes < REGION_BYTES_MIN) {
+      throw new IllegalArgumentException(
+          "chunks cannot be divided into regions of a power of two: chunkBytes="
+              + chunkBytes
+              + ", regionBytesMin="
+              + REGION_BYTES_MIN
+              + ", regionBytesMax="
+              + REGION_BYTES_MAX);
+    }
+    return bytes;
+  }
+
+  /**
+   * Allocates an extent.
+   *
+   * @param worker issues the CALLs
+   * @param message local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that CALLs
+   *     may overwrite
+   * @param preferredServer memory server to use as long as it has room
+   * @param units number of units, at most those of a region
+   * @param alignUnits the extent's offset in DRAM is a multiple of so many units: 1, 2, 4 or 8
+   * @return the global address
+   * @throws PoolFullException if no memory server has room
+   */
+  public long allocate(
+      Worker worker, long message, int preferredServer, int units, int alignUnits) {
+    checkRequest(preferredServer, units, alignUnits);
+    int server = preferredServer;
+    for (int i = 0; i < servers.length; i++) {
+      server = (preferredServer + i) % servers.length;
+      boolean full = servers[server].passBy();
+      long address = servers[server].take(units, alignUnits, full ? Integer.MAX_VALUE : GAPS_MAX);
+      if (address != Regions.NONE) {
+        return address;
+      }
+      if (!full) {
+        break;
+      }
+    }
+    return takeNew(worker, message, server, units, alignUnits);
+  }
+
+  /** Takes a new region; where there is none, any gap that is left. */
+  private long takeNew(Worker worker, long message, int server, int units, int alignUnits) {
+    long region;
+    try {
+      region = nodes.allocate(worker, message, server);
+    } catch (PoolFullException full) {
+      return takeAnywhere(server, units, alignUnits, full);
+    }
+    int found = GlobalAddress.server(region);
+    for (int passed = server; passed != found; passed = (passed + 1) % servers.length) {
+      servers[passed].noteFull();
+    }
+    return servers[found].takeFirst(GlobalAddress.offset(region), units);
+  }
+
+  private long takeAnywhere(int preferred, int units, int alignUnits, PoolFullException full) {
+    for (int i = 0; i < servers.length; i++) {
+      Regions server = servers[(preferred + i) % servers.length];
+      server.noteFull();
+      long address = server.take(units, alignUnits, Integer.MAX_VALUE);
+      if (address != Regions.NONE) {
+        return address;
+      }
+    }
+    throw full;
+  }
+
+  /**
+   * Frees an extent that was allocated or claimed here. No worker may use it any more.
+   *
+   * @param worker issues the CALLs
+   * @param message local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that CALLs
+   *     may overwrite
+   * @param address global address of the extent
+   * @param units number of its units
+   * @throws IllegalStateException if not all of its units are in use; then nothing is freed
+   */
+  public void free(Worker worker, long message, long address, int units) {
+    checkExtent(address, units);
+    int server = GlobalAddress.server(address);
+    long region = servers[server].free(GlobalAddress.offset(address), units);
+    if (region != Regions.NONE) {
+      nodes.free(worker, message, GlobalAddress.of(server, region));
+    }
+  }
+
+  /**
+   * Takes over an extent that a former owner allocated, and with the first one in a region that
+   * region. The regions must have had the same size there.
+   *
+   * @param address global address of the extent
+   * @param units number of its units
+   * @throws IllegalStateException if some of its units are in use; then nothing is claimed
+   */
+  public void claim(long address, int units) {
+    checkExtent(address, units);
+    servers[GlobalAddress.server(address)].claim(GlobalAddress.offset(address), units);
+  }
+
+  /**
+   * Gives all that is not in use back to the memory servers.
+   *
+   * @param worker issues the CALLs
+   * @param message local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that CALLs
+   *     may overwrite
+   */
+  public void trim(Worker worker, long message) {
+    for (int server = 0; server < servers.length; server++) {
+      for (long region = servers[server].removeEmpty();
+          region != Regions.NONE;
+          region = servers[server].removeEmpty()) {
+        nodes.free(worker, message, GlobalAddress.of(server, region));
+      }
+    }
+    nodes.trim(worker, message);
+  }
+
+  /** Returns the bytes of all extents that were allocated or claimed and not freed. */
+  public long bytesInUse() {
+    long units = 0;
+    for (Regions server : servers) {
+      units += server.unitsInUse();
+    }
+    return units * UNIT_BYTES;
+  }
+
+  /** Returns the bytes of the regions that extents are in, or that are kept for new ones. */
+  public long bytesHeld() {
+    long regions = 0;
+    for (Regions server : servers) {
+      regions += server.regions();
+    }
+    return regions * regionBytes;
+  }
+
+  private void checkRequest(int preferredServer, int units, int alignUnits) {
+    if (preferredServer < 0 || preferredServer >= servers.length) {
+      throw new IllegalArgumentException(
+          "no such memory server: server=" + preferredServer + ", memoryServers=" + servers.length);
+    }
+    if (units < 1
+        || units > regionBytes / UNIT_BYTES
+        || Integer.bitCount(alignUnits) != 1
+        || alignUnits > Regions.ALIGN_UNITS_MAX) {
+      throw new IllegalArgumentException(
+          "no such extent: units="
+              + units
+              + ", alignUnits="
+              + alignUnits
+              + ", regionBytes="
+              + regionBytes);
+    }
+  }
+
+  private void checkExtent(long address, int units) {
+    long offset = GlobalAddress.offset(address) - Fabric.CATALOGUE_BYTES;
+    if (GlobalAddress.isSwizzled(address)
+        || GlobalAddress.isOnChip(address)
+        || GlobalAddress.server(address) >= servers.length
+        || offset < 0
+        || offset % UNIT_BYTES != 0
+        || units < 1
+        || offset % regionBytes + (long) units * UNIT_BYTES > regionBytes) {
+      throw new IllegalArgumentException(
+          "no extent can lie there: address="
+              + GlobalAddress.toString(address)
+              + ", units="
+              + units
+              + ", memoryServers="
+              + servers.length
+              + ", regionBytes="
+              + regionBytes);
+    }
+  }
+}
