@@ -306,4 +306,120 @@ class RecordCacheTest {
     Backoff unlocking = attempt -> cache.unlock(twin);
     assertThat(cache.find(keyOf(0, 0), new Probe(unlocking))).isTrue();
   }
+
+  /** Returns a probe during whose look number {@code turn} something happens. */
+  private static Probe interrupted(int turn, Runnable change) {
+    return new Probe(
+        new Backoff() {
+          private int turns;
+
+          @Override
+          public void pause(int attempt) {}
+
+          @Override
+          public void transition() {
+            if (turns++ == turn) {
+              change.run();
+            }
+          }
+        });
+  }
+
+  @Test
+  void shouldLookAgainIfTheRecordIsReplacedMeanwhile() {
+    fill(RecordCache.CLEAN);
+    Runnable replacing =
+        () -> {
+          cache.lock(0, BACKOFF);
+          put(0, 3, RecordCache.DIRTY, keyOf(0, 7));
+          put(0, 4, RecordCache.DIRTY, keyOf(0, 3));
+          cache.unlock(0);
+        };
+    Probe racing = interrupted(0, replacing);
+    assertThat(cache.find(keyOf(0, 3), racing)).isTrue();
+    assertThat(racing.way).isEqualTo(4);
+    assertThat(racing.kind).isEqualTo(RecordCache.DIRTY);
+  }
+
+  @Test
+  void shouldLookAgainIfTheRecordComesMeanwhile() {
+    Runnable coming =
+        () -> {
+          cache.lock(0, BACKOFF);
+          put(0, 3, RecordCache.CLEAN, keyOf(0, 0));
+          cache.unlock(0);
+        };
+    Probe racing = interrupted(0, coming);
+    assertThat(cache.find(keyOf(0, 0), racing)).isTrue();
+    assertThat(racing.way).isEqualTo(3);
+  }
+
+  @Test
+  void shouldFindARecordThatMovesBetweenHomeAndTwin() {
+    long twin = RecordCache.twin(0);
+    for (int turn = 0; turn < 3; turn++) {
+      for (long from = 0; from <= twin; from += twin) {
+        moveTo(from);
+        long to = RecordCache.twin(from);
+        Probe racing = interrupted(turn, () -> moveTo(to));
+        assertThat(cache.find(keyOf(0, 0), racing)).as("turn=" + turn + ", from=" + from).isTrue();
+      }
+    }
+  }
+
+  /** Makes the first key of bucket 0 the only record, in one of the pair. */
+  private void moveTo(long bucket) {
+    cache.lockBoth(bucket, BACKOFF);
+    cache.setTwinBit(0, true);
+    cache.setState(RecordCache.twin(bucket), 1, RecordCache.FREE, 0, 0);
+    put(bucket, 1, RecordCache.CLEAN, keyOf(0, 0));
+    cache.unlockBoth(bucket);
+  }
+
+  @Test
+  void shouldLookAgainIfTheTwinGetsTheRecordMeanwhile() {
+    long twin = RecordCache.twin(0);
+    for (int turn = 0; turn < 2; turn++) {
+      cache.lockBoth(0, BACKOFF);
+      cache.setTwinBit(0, true);
+      cache.setState(twin, 1, RecordCache.FREE, 0, 0);
+      cache.unlockBoth(0);
+      Runnable coming =
+          () -> {
+            cache.lock(twin, BACKOFF);
+            put(twin, 1, RecordCache.CLEAN, keyOf(0, 0));
+            cache.unlock(twin);
+          };
+      Probe racing = interrupted(turn, coming);
+      assertThat(cache.find(keyOf(0, 0), racing)).as("turn=" + turn).isTrue();
+      assertThat(racing.bucket).isEqualTo(twin);
+    }
+  }
+
+  @Test
+  void shouldNotRaiseCountsOfABucketThatIsLockedMeanwhile() {
+    fill(RecordCache.CLEAN);
+    Backoff holding =
+        new Backoff() {
+          private boolean held;
+
+          @Override
+          public void pause(int attempt) {
+            assertThat(cache.count(0, 0)).isZero();
+            cache.unlock(0);
+          }
+
+          @Override
+          public void transition() {
+            if (!held) {
+              held = true;
+              cache.lock(0, BACKOFF);
+            }
+          }
+        };
+    assertThat(cache.find(keyOf(0, 0), new Probe(holding))).isTrue();
+    cache.lock(0, BACKOFF);
+    assertThat(cache.count(0, 0)).isEqualTo(1);
+    cache.unlock(0);
+  }
 }

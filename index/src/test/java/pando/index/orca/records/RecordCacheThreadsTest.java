@@ -2,7 +2,6 @@ package pando.index.orca.records;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -10,6 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
@@ -18,22 +19,19 @@ import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Threads;
 
-/** Readers without locks beside writers with them. */
+/** Readers without locks beside writers with them; readers go on until the writers are done. */
 @Timeout(60)
 class RecordCacheThreadsTest {
   private static final int BUCKETS = 4;
   private static final int KEYS = 48;
-  private static final int WRITERS = 2;
-  private static final int READERS = 2;
-  private static final int CHANGES = 200_000;
-  private static final int FINDS = 400_000;
-  private static final int TURNS = 100_000;
+  private static final int CHANGES = Seeds.count(50_000, 5_000_000);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
   private final RecordCache cache =
       RecordCache.create(fabric, BUCKETS * RecordCache.BUCKET_BYTES, true);
   private final RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
   private final AtomicInteger changes = new AtomicInteger();
+  private final AtomicInteger writers = new AtomicInteger();
 
   @AfterEach
   void close() {
@@ -52,7 +50,7 @@ class RecordCacheThreadsTest {
   }
 
   private static int kind(int change) {
-    return 1 + Math.floorMod(change, 7);
+    return 1 + change % 7;
   }
 
   private static int slot(int change) {
@@ -63,60 +61,56 @@ class RecordCacheThreadsTest {
     return change >> 6 & 3;
   }
 
-  @Test
-  void shouldReadRecordsWhole() throws Exception {
-    long seed = Seeds.of(5);
-    List<Callable<Void>> tasks = new ArrayList<>();
-    for (int i = 0; i < WRITERS; i++) {
-      Random random = new Random(seed + i);
-      tasks.add(() -> write(random));
-    }
-    for (int i = 0; i < READERS; i++) {
-      Random random = new Random(seed - 1 - i);
-      tasks.add(() -> read(random));
-    }
-    Threads.run(tasks);
+  private interface Change {
+    void apply(Backoff backoff, Random random);
   }
 
-  private Void write(Random random) {
-    Backoff backoff = backoff();
-    for (int i = 0; i < CHANGES; i++) {
-      long key = random.nextInt(KEYS);
-      long home = cache.home(key);
-      if (cache.lockPair(key, backoff)) {
-        changeInPair(key, home, random);
-        cache.unlockBoth(home);
-      } else {
-        changeInHome(key, home, random);
-        cache.unlock(home);
+  /** Returns a task that makes changes. */
+  private Callable<Void> writer(long seed, Change change) {
+    writers.incrementAndGet();
+    return () -> {
+      try {
+        Backoff backoff = backoff();
+        Random random = new Random(seed);
+        for (int i = 0; i < CHANGES; i++) {
+          change.apply(backoff, random);
+        }
+      } finally {
+        writers.decrementAndGet();
       }
-    }
-    return null;
+      return null;
+    };
   }
 
-  private void changeInHome(long key, long home, Random random) {
-    int way = cache.find(home, key);
-    way = way == RecordCache.NONE ? cache.free(home) : way;
-    way = way == RecordCache.NONE ? random.nextInt(RecordCache.WAYS) : way;
-    put(key, home, way);
-    if (random.nextInt(8) == 0 && cache.tryLock(RecordCache.twin(home))) {
-      cache.setTwinBit(home, true);
-      cache.unlock(RecordCache.twin(home));
-    }
+  /** Returns a task that finds all keys below a number, and checks what is found. */
+  private Callable<Void> reader(int keys, boolean areThere) {
+    return () -> {
+      Probe probe = new Probe(backoff());
+      int[] newest = new int[keys];
+      for (int i = 0; writers.get() > 0; i++) {
+        int key = i % keys;
+        if (cache.find(key, probe)) {
+          check(key, probe, newest[key]);
+          newest[key] = (int) probe.value;
+        } else if (areThere) {
+          throw new AssertionError("not found: key=" + key + ", newest=" + newest[key]);
+        }
+      }
+      return null;
+    };
   }
 
-  /** Moves the key from its home to the twin, or back. */
-  private void changeInPair(long key, long home, Random random) {
-    long twin = RecordCache.twin(home);
-    int way = cache.find(home, key);
-    int wayInTwin = cache.find(twin, key);
-    if (way != RecordCache.NONE) {
-      cache.setState(home, way, RecordCache.FREE, 0, 0);
+  private static void check(int key, Probe probe, int newest) {
+    int change = (int) probe.value;
+    if (probe.value >>> Integer.SIZE != key
+        || probe.kind != kind(change)
+        || probe.slot != slot(change)
+        || probe.generation != generation(change)
+        || change < newest) {
+      throw new AssertionError(
+          "torn or old: key=%d, newest=%d, value=%x, kind=%d, slot=%d, generation=%d"
+              .formatted(key, newest, probe.value, probe.kind, probe.slot, probe.generation));
     }
-    if (wayInTwin != RecordCache.NONE) {
-      cache.setState(twin, wayInTwin, RecordCache.FREE, 0, 0);
-    }
-    put(key, wayInTwin == RecordCache.NONE ? twin : home, random.nextInt(RecordCache.WAYS));
   }
 
   private void put(long key, long bucket, int way) {
@@ -126,106 +120,83 @@ class RecordCacheThreadsTest {
     cache.setState(bucket, way, kind(change), slot(change), generation(change));
   }
 
-  private Void read(Random random) {
-    Probe probe = new Probe(backoff());
-    int[] newest = new int[KEYS];
-    int found = 0;
-    for (int i = 0; i < FINDS; i++) {
-      int key = random.nextInt(KEYS);
-      if (cache.find(key, probe)) {
-        int change = (int) probe.value;
-        if (probe.value >>> Integer.SIZE != key
-            || probe.kind != kind(change)
-            || probe.slot != slot(change)
-            || probe.generation != generation(change)
-            || change < newest[key]) {
-          throw new AssertionError(
-              "key="
-                  + key
-                  + ", value="
-                  + Long.toHexString(probe.value)
-                  + ", kind="
-                  + probe.kind
-                  + ", slot="
-                  + probe.slot
-                  + ", generation="
-                  + probe.generation
-                  + ", newest="
-                  + newest[key]
-                  + ", bucket="
-                  + probe.bucket
-                  + ", way="
-                  + probe.way);
-        }
-        newest[key] = change;
-        found++;
-      }
-    }
-    assertThat(found).isPositive();
-    return null;
+  /** Puts a key into any way of its home. */
+  private void putInHome(long key, Backoff backoff, Random random) {
+    long home = cache.home(key);
+    cache.lock(home, backoff);
+    free(home, key);
+    put(key, home, random.nextInt(RecordCache.WAYS));
+    cache.unlock(home);
   }
 
-  /** A record that goes back and forth between home and twin is always found. */
-  @Test
-  void shouldFindARecordThatMoves() throws Exception {
-    long seed = Seeds.of(6);
-    long home = cache.home(1);
-    cache.lockBoth(home, backoff());
+  /** Puts a key into any way of its home or the twin. */
+  private void putInPair(long key, Backoff backoff, Random random) {
+    long home = cache.home(key);
+    cache.lockBoth(home, backoff);
     cache.setTwinBit(home, true);
-    put(1, home, 0);
+    free(home, key);
+    free(RecordCache.twin(home), key);
+    put(
+        key,
+        random.nextBoolean() ? home : RecordCache.twin(home),
+        random.nextInt(RecordCache.WAYS));
     cache.unlockBoth(home);
-    Callable<Void> mover =
-        () -> {
-          Backoff backoff = backoff();
-          Random random = new Random(seed);
-          for (int i = 0; i < TURNS; i++) {
-            cache.lockPair(1, backoff);
-            changeInPair(1, home, random);
-            cache.unlockBoth(home);
+  }
+
+  private void free(long bucket, long key) {
+    int way = cache.find(bucket, key);
+    if (way != RecordCache.NONE) {
+      cache.setState(bucket, way, RecordCache.FREE, 0, 0);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldReadRecordsWhole(boolean twins) throws Exception {
+    long seed = Seeds.of(5);
+    Change change =
+        (backoff, random) -> {
+          long key = random.nextInt(KEYS);
+          if (twins) {
+            putInPair(key, backoff, random);
+          } else {
+            putInHome(key, backoff, random);
           }
-          return null;
         };
-    Callable<Void> finder =
-        () -> {
-          Probe probe = new Probe(backoff());
-          for (int i = 0; i < FINDS; i++) {
-            if (!cache.find(1, probe)) {
-              throw new AssertionError("not found: i=" + i);
-            }
+    Threads.run(List.of(writer(seed, change), writer(seed + 1, change), reader(KEYS, false)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldFindARecordThatMoves(boolean twins) throws Exception {
+    long seed = Seeds.of(6);
+    Change change =
+        (backoff, random) -> {
+          if (twins) {
+            putInPair(0, backoff, random);
+          } else {
+            putInHome(0, backoff, random);
           }
-          return null;
         };
-    Threads.run(List.of(mover, finder));
+    change.apply(backoff(), new Random(seed));
+    Threads.run(List.of(writer(seed, change), reader(1, true)));
   }
 
   @Test
   void shouldExcludeOthersAndLeaveTheLockToReaders() throws Exception {
-    long home = cache.home(1);
-    cache.lock(home, backoff());
-    put(1, home, 0);
-    cache.unlock(home);
+    long seed = Seeds.of(7);
     int[] turns = {0};
-    Callable<Void> locker =
-        () -> {
-          Backoff backoff = backoff();
-          for (int i = 0; i < TURNS; i++) {
-            cache.lock(home, backoff);
-            turns[0]++;
-            cache.setCount(home, 0, 0);
-            cache.unlock(home);
-          }
-          return null;
+    Change change =
+        (backoff, random) -> {
+          long home = cache.home(0);
+          cache.lock(home, backoff);
+          turns[0]++;
+          cache.setCount(home, random.nextInt(RecordCache.WAYS), 0);
+          cache.unlock(home);
         };
-    Callable<Void> reader =
-        () -> {
-          Probe probe = new Probe(backoff());
-          for (int i = 0; i < FINDS; i++) {
-            assertThat(cache.find(1, probe)).isTrue();
-          }
-          return null;
-        };
-    Threads.run(List.of(locker, locker, reader));
-    assertThat(turns[0]).isEqualTo(2 * TURNS);
-    assertThat(cache.isLocked(home)).isFalse();
+    putInHome(0, backoff(), new Random(seed));
+    Threads.run(List.of(writer(seed, change), writer(seed, change), reader(1, true)));
+    assertThat(turns[0]).isEqualTo(2 * CHANGES);
+    assertThat(cache.isLocked(cache.home(0))).isFalse();
   }
 }
