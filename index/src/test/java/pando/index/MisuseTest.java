@@ -3,7 +3,6 @@ package pando.index;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.util.List;
 import java.util.NavigableMap;
@@ -41,8 +40,6 @@ class MisuseTest {
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldBeClosedByTwoThreadsAtOnce(SystemUnderTest system) throws Exception {
-    assumeFalse(
-        system == SystemUnderTest.DEX, "does not hold today: one uses what the other freed");
     Configuration configuration = system.tiny(2);
     try (Fabric fabric = Pools.open(2, 8 << 20, 1)) {
       RangeIndex index = configuration.create(fabric);
