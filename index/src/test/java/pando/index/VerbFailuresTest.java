@@ -2,13 +2,9 @@ package pando.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -53,13 +49,6 @@ class VerbFailuresTest {
           "DEFT validation=checksum",
           "DEFT validation=opdv hash-leaves=off segments=off");
 
-  /**
-   * What is left out, by system: DEX has no answer yet to errors, nor to some outcomes that are not
-   * known.
-   */
-  private static final Map<String, Set<Break>> LEFT =
-      Map.of("dex", EnumSet.complementOf(EnumSet.of(Break.LOST, Break.AWAY)));
-
   static Stream<Arguments> systemsAndBreaks() {
     Stream<String> more = MORE_SYSTEMS.stream().limit(Seeds.count(0, MORE_SYSTEMS.size()));
     return Stream.concat(SYSTEMS.stream(), more)
@@ -71,8 +60,6 @@ class VerbFailuresTest {
   void shouldLoseNothingWhereverAnOperationBreaks(Break how, String settings) {
     String[] parts = settings.split(" ", 2);
     SystemUnderTest system = SystemUnderTest.of(parts[0]);
-    assumeFalse(
-        LEFT.getOrDefault(system.systemName(), Set.of()).contains(how), "does not hold today");
     Configuration configuration = system.tiny(2).with(parts[1]);
     if (system != SystemUnderTest.DEX) {
       configuration = configuration.with("lock-wait-millis=500");

@@ -127,11 +127,15 @@ final class Cooler {
     if (!detached) {
       return false;
     }
-    Frames.setParent(memory, node, Frames.NONE);
-    Frames.setState(memory, node, Frames.COOLING);
-    long address = NodeLayout.address(memory, node);
-    int oldest = cooling.push(context.backoff, address, layout.number(node));
-    Frames.unlock(memory, node);
+    int oldest;
+    try {
+      Frames.setParent(memory, node, Frames.NONE);
+      Frames.setState(memory, node, Frames.COOLING);
+      long address = NodeLayout.address(memory, node);
+      oldest = cooling.push(context.backoff, address, layout.number(node));
+    } finally {
+      Frames.unlock(memory, node);
+    }
     context.coolings++;
     context.backoff.transition();
     if (oldest != CoolingMap.NONE) {

@@ -237,8 +237,19 @@ public final class NodeCache implements AutoCloseable {
       throw new StalledException("too many CALLs without an answer: calls=" + ABANDONED_MAX);
     }
     Frames.pin(memory, parent);
+    int outcome = STALE;
+    try {
+      outcome = claimBelow(context, parent, version, address);
+    } finally {
+      if (outcome != CLAIMED) {
+        Frames.unpin(memory, parent);
+      }
+    }
+    return outcome;
+  }
+
+  private int claimBelow(CacheContext context, long parent, long version, long address) {
     if (!Frames.isCurrent(memory, parent, version)) {
-      Frames.unpin(memory, parent);
       return STALE;
     }
     context.backoff.transition();
@@ -246,13 +257,10 @@ public final class NodeCache implements AutoCloseable {
     context.backoff.transition();
     if (found == CLAIMED && !Frames.isCurrent(memory, parent, version)) {
       // Another worker may have fetched, changed and evicted the node before the claim was made.
-      release(context, parent, address);
+      mapping.remove(context.backoff, address, context.entry);
+      context.backoff.transition();
       return STALE;
     }
-    if (found == CLAIMED) {
-      return CLAIMED;
-    }
-    Frames.unpin(memory, parent);
     return found < frames ? found : BUSY;
   }
 
@@ -264,9 +272,9 @@ public final class NodeCache implements AutoCloseable {
   }
 
   /**
-   * Leaves a node claimed for ever, because a memory server may still change it. Operations that
-   * need the node wait for it in vain and end in a StalledException. The context continues with
-   * another I/O flag; once there is none left, it can claim no node.
+   * Leaves a node claimed for ever, because its memory server does not tell whether it may still
+   * change it. Operations that need the node wait for it in vain and end in a StalledException. The
+   * context continues with another I/O flag; once there is none left, it can claim no node.
    */
   public void abandon(CacheContext context) {
     int entry = nextEntry.getAndIncrement();
@@ -319,6 +327,21 @@ public final class NodeCache implements AutoCloseable {
       Frames.unlockUnchanged(memory, parent);
       return STALE;
     }
+    int outcome;
+    try {
+      outcome = attachLocked(context, parent, index, node);
+    } catch (Throwable e) {
+      Frames.unlock(memory, node);
+      Frames.unlock(memory, parent);
+      throw e;
+    }
+    if (outcome == ATTACHED || outcome == OLD) {
+      context.backoff.transition();
+    }
+    return outcome;
+  }
+
+  private int attachLocked(CacheContext context, long parent, int index, long node) {
     boolean fits =
         NodeLayout.low(memory, node) == NodeLayout.key(memory, parent, index)
             && NodeLayout.high(memory, node) == NodeLayout.highOfChild(memory, parent, index);
@@ -342,7 +365,6 @@ public final class NodeCache implements AutoCloseable {
     layout.setSlot(memory, parent, index, GlobalAddress.swizzled(node));
     Frames.unlock(memory, node);
     Frames.unlock(memory, parent);
-    context.backoff.transition();
     return fits ? ATTACHED : OLD;
   }
 

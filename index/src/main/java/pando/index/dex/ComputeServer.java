@@ -26,6 +26,10 @@ final class ComputeServer {
   final NodeGuard guard;
   final NodeCache cache;
   final NodeAllocator allocator;
+
+  /** Name of this process at the memory servers. */
+  final long process;
+
   final Gate gate = new Gate();
 
   /** Bounds of the range, both inclusive; with {@code low > high} the server owns no key. */
@@ -44,6 +48,7 @@ final class ComputeServer {
     this.number = number;
     this.options = options;
     this.layout = layout;
+    this.process = fabric.process();
     this.allocator = new NodeAllocator(fabric.memoryServers(), layout.nodeBytes());
     this.guard = new NodeGuard(fabric, layout);
     long frames = options.cacheBytes() / layout.nodeBytes();
@@ -66,13 +71,14 @@ final class ComputeServer {
   long allocate(CacheContext context, long neighbour) {
     long address =
         allocator.allocate(context.worker(), context.message(), GlobalAddress.server(neighbour));
-    if (cache.oldCopies().forget(context, address)) {
-      return address;
-    }
+    boolean usable = false;
     try {
-      return allocate(context, neighbour);
+      usable = cache.oldCopies().forget(context, address);
+      return usable ? address : allocate(context, neighbour);
     } finally {
-      free(context, address);
+      if (!usable) {
+        free(context, address);
+      }
     }
   }
 

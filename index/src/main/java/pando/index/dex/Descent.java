@@ -96,6 +96,9 @@ final class Descent {
   /** Whether the last node that was claimed stays so, as a CALL for it was not answered. */
   private boolean abandoned;
 
+  /** Whether a leaf is in use that was fetched. */
+  private boolean fetched;
+
   private long conflictAddress;
   private String conflict = "";
   private @Nullable String damage;
@@ -121,7 +124,7 @@ final class Descent {
     this.memory = cache.memory();
     this.sharedPath = sharedPath;
     this.policy = new OffloadPolicy(server.options, context.worker().random());
-    this.offload = new Offload(context, layout.nodeBytes());
+    this.offload = new Offload(server, context);
     this.subtreeLevel = server.options.subtreeLevel();
     this.admission = server.options.caching() ? server.options.admission() : 0;
   }
@@ -381,7 +384,14 @@ final class Descent {
 
   private boolean offloaded() {
     long start = context.worker().nanoTime();
-    boolean done = call();
+    boolean done;
+    @Nullable Throwable unanswered = null;
+    try {
+      done = offload.call(missing.address, missing.level);
+    } catch (UnknownOutcomeException | Error e) {
+      unanswered = e;
+      done = settle(e);
+    }
     policy.callTook(context.worker().nanoTime() - start);
     if (done) {
       leafMisses++;
@@ -389,16 +399,23 @@ final class Descent {
         cache.oldCopies().invalidate(context, offload.changedNode());
       }
     }
+    if (unanswered instanceof Error error) {
+      throw error;
+    }
     return done;
   }
 
-  private boolean call() {
+  /** Finds out whether an operation was offloaded whose CALL was not answered. */
+  private boolean settle(Throwable unanswered) {
     try {
-      return offload.call(missing.address, missing.level);
-    } catch (UnknownOutcomeException e) {
-      // The memory server may yet change the subtree, which therefore stays claimed.
-      abandoned = true;
-      cache.abandon(context);
+      return offload.settle(missing.address);
+    } catch (Throwable e) {
+      if (offload.mayHaveChanged()) {
+        // The memory server may yet change the subtree, which therefore stays claimed.
+        abandoned = true;
+        cache.abandon(context);
+      }
+      e.addSuppressed(unanswered);
       throw e;
     }
   }
@@ -410,6 +427,7 @@ final class Descent {
       return damaged(problem);
     }
     node = scratch;
+    fetched = true;
     return FETCHED;
   }
 
@@ -453,8 +471,16 @@ final class Descent {
     return NodeCheck.fences(memory, node, missing.low, missing.high);
   }
 
+  /** Ends the use of a fetched leaf, if one is in use. */
+  void endFetched() {
+    if (fetched) {
+      release();
+    }
+  }
+
   /** Ends the use of a fetched leaf. */
   void release() {
+    fetched = false;
     cache.release(context, parent, missing.address);
   }
 

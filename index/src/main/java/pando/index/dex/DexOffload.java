@@ -17,12 +17,14 @@ import pando.index.session.Operation;
  * reads or writes below it meanwhile. Falls back, without an effect, if a leaf would have to be
  * split or a path leaves this memory server.
  *
- * <p>Takes no lock, and accesses no word that verbs change by atomics. Thread-safe.
+ * <p>Takes no lock in the pool, and accesses no word that verbs change by atomics. Keeps the last
+ * response to each worker, for the question what became of a request. Thread-safe.
  */
 public final class DexOffload implements CallHandler {
   static final int FUNCTION = FIRST_FUNCTION;
 
   private final Map<Integer, NodeLayout> layouts = new ConcurrentHashMap<>();
+  private final Map<CallerName, Caller> callers = new ConcurrentHashMap<>();
 
   /** Creates the handler. */
   public DexOffload() {}
@@ -38,15 +40,53 @@ public final class DexOffload implements CallHandler {
     if (requestBytes == 0) {
       return 0;
     }
-    if (requestBytes != Offload.REQUEST_BYTES) {
+    boolean asks = requestBytes == Offload.QUESTION_BYTES;
+    if (!asks && requestBytes != Offload.REQUEST_BYTES) {
       throw new IllegalArgumentException(
-          "request of the wrong length: bytes=%s, expected=%s"
-              .formatted(requestBytes, Offload.REQUEST_BYTES));
+          "request of the wrong length: bytes=%s, expected=%s or %s"
+              .formatted(requestBytes, Offload.REQUEST_BYTES, Offload.QUESTION_BYTES));
     }
+    CallerName name =
+        new CallerName(
+            server, message.get(LONG, Offload.PROCESS), message.get(LONG, Offload.WORKER));
+    Caller caller = callers.computeIfAbsent(name, _ -> new Caller());
+    // A question waits for a request that is executed now.
+    synchronized (caller) {
+      if (caller.isNext(message.get(LONG, Offload.NUMBER)) && !asks) {
+        execute(server, dram, message);
+        MemorySegment.copy(message, 0, caller.response, 0, Offload.RESPONSE_BYTES);
+      }
+      MemorySegment.copy(caller.response, 0, message, 0, Offload.RESPONSE_BYTES);
+    }
+    return Offload.RESPONSE_BYTES;
+  }
+
+  private void execute(int server, MemorySegment dram, MemorySegment message) {
     int nodeBytes = Math.toIntExact(message.get(LONG, Offload.NODE_BYTES));
     NodeLayout layout = layouts.computeIfAbsent(nodeBytes, NodeLayout::new);
     new Subtree(layout, server, dram, message).execute();
-    return Offload.RESPONSE_BYTES;
+  }
+
+  /** A worker of a process, at one of the memory servers that this handler serves. */
+  private record CallerName(int memoryServer, long process, long worker) {}
+
+  /** What a worker was answered last. A worker has one request at a time. */
+  private static final class Caller {
+    private final MemorySegment response = MemorySegment.ofArray(new long[4]);
+    private long number;
+
+    /**
+     * Returns whether no request with this number or a later one has come, nor a question about it.
+     * From now on one has come, and until it is answered, the response is that it had no effect.
+     */
+    boolean isNext(long next) {
+      if (next <= number) {
+        return false;
+      }
+      number = next;
+      response.set(LONG, Offload.STATUS, Offload.FALLBACK);
+      return true;
+    }
   }
 
   /** One operation in one subtree. */

@@ -26,12 +26,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   protected boolean operate(Operation operation, long wanted, long stored) {
     PartitionWorker worker = enter(wanted);
     try {
-      boolean found =
-          switch (operation) {
-            case GET -> worker.get(wanted);
-            case PUT, PUT_IF_ABSENT, UPDATE -> worker.store(operation, wanted, stored);
-            case REMOVE -> worker.remove(wanted);
-          };
+      boolean found = worker.operate(operation, wanted, stored);
       setEntry(wanted, worker.value());
       return found;
     } finally {

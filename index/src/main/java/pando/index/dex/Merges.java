@@ -198,13 +198,14 @@ final class Merges {
    * parent may be merged in turn.
    */
   private boolean mergeLocked(long key) {
-    int toLeft = chooseNeighbours();
-    boolean shared = server.isShared(parent);
-    boolean fits = toLeft >= 0 && Frames.pins(memory, middle) == 0;
+    boolean fits = false;
     boolean ascends = false;
     merged = false;
     long freed = NodeLayout.address(memory, middle);
     try {
+      int toLeft = chooseNeighbours();
+      boolean shared = server.isShared(parent);
+      fits = toLeft >= 0 && Frames.pins(memory, middle) == 0;
       if (fits && shared && sharedNodes.lockCurrent(parent)) {
         writeNeighbours(toLeft);
         unlink(toLeft);

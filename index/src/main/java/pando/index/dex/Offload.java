@@ -5,9 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.concurrent.atomic.AtomicLong;
 import pando.fabric.GlobalAddress;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
+import pando.index.lock.Retry;
 import pando.index.session.Operation;
 
 /**
@@ -15,9 +18,15 @@ import pando.index.session.Operation;
  * operation in it (DEX section 6). Belongs to one worker.
  *
  * <pre>
- *  request   | operation 8 | key 8 | value 8 | node 8 | level 8 | node size 8 |
- *  response  | status 8    | value 8 | changed node 8 | entries left in the leaf 8 |
+ *  request   | process 8 | worker 8 | number 8 |
+ *            | operation 8 | key 8 | value 8 | node 8 | level 8 | node size 8 |
+ *  question  | process 8 | worker 8 | number 8 |
+ *  response  | status 8  | value 8 | changed node 8 | entries left in the leaf 8 |
  * </pre>
+ *
+ * <p>If the CALL of a request is not answered, the worker asks by another CALL, the question, what
+ * became of the request with its number. The answer is the response to the request, or that it was
+ * not executed; then it never will be. So the claim on the subtree can end.
  */
 final class Offload {
   /**
@@ -35,13 +44,18 @@ final class Offload {
   /** Status: not done, as a node on the path is damaged; the response has its address. */
   static final long CORRUPT = 3;
 
-  static final int OPERATION = 0;
-  static final int KEY = 8;
-  static final int VALUE = 16;
-  static final int NODE = 24;
-  static final int LEVEL = 32;
-  static final int NODE_BYTES = 40;
-  static final int REQUEST_BYTES = 48;
+  static final int PROCESS = 0;
+  static final int WORKER = 8;
+  static final int NUMBER = 16;
+  static final int QUESTION_BYTES = 24;
+
+  static final int OPERATION = 24;
+  static final int KEY = 32;
+  static final int VALUE = 40;
+  static final int NODE = 48;
+  static final int LEVEL = 56;
+  static final int NODE_BYTES = 64;
+  static final int REQUEST_BYTES = 72;
 
   static final int STATUS = 0;
   static final int FOUND_VALUE = 8;
@@ -51,14 +65,21 @@ final class Offload {
 
   static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  /** The numbers of a worker's requests ascend, also if its name was another's before. */
+  private static final AtomicLong NUMBERS = new AtomicLong();
+
   private final CacheContext context;
   private final MemorySegment memory;
   private final long message;
   private final int nodeBytes;
+  private final long process;
+  private final long worker;
   private Operation operation = Operation.GET;
   private boolean offered;
   private long key;
   private long value;
+  private long number;
+  private boolean uncertain;
 
   /** Operations that a memory server finished. */
   long offloads;
@@ -66,16 +87,19 @@ final class Offload {
   /** Operations that the memory server returned without an effect. */
   long fallbacks;
 
-  Offload(CacheContext context, int nodeBytes) {
+  Offload(ComputeServer server, CacheContext context) {
     this.context = context;
     this.memory = context.worker().memory();
     this.message = context.message();
-    this.nodeBytes = nodeBytes;
+    this.nodeBytes = server.layout.nodeBytes();
+    this.process = server.process;
+    this.worker = ((long) server.number << 32) | context.number();
   }
 
   /** Offers an operation for offloading. */
   void offer(Operation operation, long key, long value) {
     this.offered = true;
+    this.uncertain = false;
     this.operation = operation;
     this.key = key;
     this.value = value;
@@ -94,23 +118,64 @@ final class Offload {
    * Asks the memory server of a node to finish the offered operation below it.
    *
    * @return whether it did; if not, the operation had no effect, and is no longer offered
+   * @throws UnknownOutcomeException if it is not known whether it did, as for any {@link Error}:
+   *     {@link #settle} finds out
    */
   boolean call(long node, int level) {
+    number = NUMBERS.incrementAndGet();
+    setName();
     set(OPERATION, operation.code);
     set(KEY, key);
     set(VALUE, value);
     set(NODE, node);
     set(LEVEL, level);
     set(NODE_BYTES, nodeBytes);
-    int bytes =
-        context
-            .worker()
-            .call(GlobalAddress.server(node), DexOffload.FUNCTION, message, REQUEST_BYTES);
+    try {
+      post(node, REQUEST_BYTES);
+    } catch (UnknownOutcomeException | Error e) {
+      uncertain = operation != Operation.GET;
+      throw e;
+    }
+    return isDone();
+  }
+
+  /**
+   * Asks the memory server of a node what became of the last {@link #call}, until it answers.
+   *
+   * @return whether it finished the operation; if not, the operation had no effect and will have
+   *     none, and is no longer offered
+   * @throws CorruptNodeException if it had no effect, as a node is damaged
+   * @throws pando.fabric.PandoException if it does not answer; it may be an {@link Error} instead.
+   *     If {@link #mayHaveChanged}, it may still finish the operation.
+   */
+  boolean settle(long node) {
+    Retry.untilDone(
+        context.worker(),
+        () -> {
+          setName();
+          post(node, QUESTION_BYTES);
+        });
+    uncertain &= get(STATUS) == FOUND || get(STATUS) == ABSENT;
+    return isDone();
+  }
+
+  private void setName() {
+    set(PROCESS, process);
+    set(WORKER, worker);
+    set(NUMBER, number);
+  }
+
+  private void post(long node, int requestBytes) {
+    int server = GlobalAddress.server(node);
+    int bytes = context.worker().call(server, DexOffload.FUNCTION, message, requestBytes);
     if (bytes != RESPONSE_BYTES) {
       throw new IllegalStateException(
           "offloading got a response of the wrong length: bytes=%s, expected=%s"
               .formatted(bytes, RESPONSE_BYTES));
     }
+  }
+
+  private boolean isDone() {
     long status = get(STATUS);
     if (status == CORRUPT) {
       throw new CorruptNodeException(get(CHANGED), "found by its memory server");
@@ -123,6 +188,13 @@ final class Offload {
       withdraw();
     }
     return done;
+  }
+
+  /**
+   * Returns whether the offered operation may have changed its entry though {@link #call} failed.
+   */
+  boolean mayHaveChanged() {
+    return uncertain;
   }
 
   /** Returns whether the key was there before. */

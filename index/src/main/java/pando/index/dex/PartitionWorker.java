@@ -1,12 +1,15 @@
 package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.node.NodeLayout;
+import pando.index.session.Failures;
 import pando.index.session.Gate;
 import pando.index.session.Operation;
 
@@ -32,6 +35,9 @@ final class PartitionWorker {
   private final Merges merges;
   private final Gate.Pass pass;
   private final Trail trail;
+
+  /** Whether the operation may have changed its entry here, or through a WRITE of its own. */
+  private boolean written;
 
   private long key;
   private long value;
@@ -82,7 +88,12 @@ final class PartitionWorker {
   }
 
   void exit() {
-    pass.exit();
+    try {
+      // Only after a failure is one in use.
+      descent.endFetched();
+    } finally {
+      pass.exit();
+    }
   }
 
   void close() {
@@ -100,8 +111,31 @@ final class PartitionWorker {
     return value;
   }
 
-  boolean get(long wanted) {
-    offload.offer(Operation.GET, wanted, 0);
+  /**
+   * Executes an operation on one key.
+   *
+   * @return whether the key was there before
+   * @throws UnknownOutcomeException if the entry may have been changed all the same; an {@link
+   *     Error} is thrown as it is, with the exception suppressed
+   */
+  boolean operate(Operation operation, long wanted, long stored) {
+    written = false;
+    offload.offer(operation, wanted, stored);
+    try {
+      return switch (operation) {
+        case GET -> get(wanted);
+        case PUT, PUT_IF_ABSENT, UPDATE -> store(operation, wanted, stored);
+        case REMOVE -> remove(wanted);
+      };
+    } catch (Throwable e) {
+      if (written || offload.mayHaveChanged()) {
+        throw Failures.uncertain(wanted, e);
+      }
+      throw e;
+    }
+  }
+
+  private boolean get(long wanted) {
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(wanted, false, attempt);
       if (outcome == Descent.OFFLOADED) {
@@ -124,14 +158,7 @@ final class PartitionWorker {
     }
   }
 
-  /**
-   * Stores a value.
-   *
-   * @param operation one that {@linkplain Operation#stores stores}
-   * @return whether the key was there before
-   */
-  boolean store(Operation operation, long wanted, long stored) {
-    offload.offer(operation, wanted, stored);
+  private boolean store(Operation operation, long wanted, long stored) {
     boolean eager = false;
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(wanted, eager, attempt);
@@ -203,21 +230,21 @@ final class PartitionWorker {
       } else {
         return FULL;
       }
-      descent.writeFetched();
+      writeFetched();
       return found ? FOUND : ABSENT;
     } finally {
       descent.release();
     }
   }
 
-  boolean remove(long wanted) {
-    offload.offer(Operation.REMOVE, wanted, 0);
+  private boolean remove(long wanted) {
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(wanted, false, attempt);
       if (outcome == Descent.OFFLOADED) {
         boolean found = offload.found();
         value = offload.value();
         if (found) {
+          written = true;
           mergeIfDue(wanted, offload.entriesLeft());
         }
         return found;
@@ -249,6 +276,7 @@ final class PartitionWorker {
       return CONFLICT;
     }
     layout.delete(memory, leaf, index);
+    written = true;
     entriesLeft = NodeLayout.count(memory, leaf);
     Frames.setDirty(memory, leaf, true);
     Frames.unlock(memory, leaf);
@@ -269,10 +297,20 @@ final class PartitionWorker {
       layout.delete(memory, leaf, index);
       layout.seal(memory, leaf);
       entriesLeft = NodeLayout.count(memory, leaf);
-      descent.writeFetched();
+      writeFetched();
       return FOUND;
     } finally {
       descent.release();
+    }
+  }
+
+  private void writeFetched() {
+    written = true;
+    try {
+      descent.writeFetched();
+    } catch (MemoryServerLostException e) {
+      written = false;
+      throw e;
     }
   }
 

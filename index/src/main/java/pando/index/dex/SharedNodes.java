@@ -194,13 +194,12 @@ final class SharedNodes {
     return current;
   }
 
-  /** Writes a changed copy to the pool and unlocks the node. */
+  /** Writes a changed copy to the pool and unlocks the node, as {@link #writeAndUnlock} does. */
   void publish(long node) {
     long image = context.scratchNode(FRESH);
     swizzles.copyUnswizzled(node, image);
-    long checksum = layout.seal(memory, image);
+    NodeLayout.setChecksum(memory, node, layout.seal(memory, image));
     writeAndUnlock(NodeLayout.address(memory, node), image);
-    NodeLayout.setChecksum(memory, node, checksum);
   }
 
   /**
@@ -211,7 +210,7 @@ final class SharedNodes {
     while (heldCount > 0) {
       try {
         takeBack(held[--heldCount]);
-      } catch (RuntimeException e) {
+      } catch (Throwable e) {
         failure.addSuppressed(e);
       }
     }
@@ -237,7 +236,7 @@ final class SharedNodes {
     long found = owner;
     try {
       found = worker.cas(address + NodeLayout.LOCK, owner, 0);
-    } catch (PandoException e) {
+    } catch (PandoException | Error e) {
       takeBack(address);
     }
     release(address);
@@ -254,7 +253,7 @@ final class SharedNodes {
     Retry.untilDone(worker, () -> worker.cas(address + NodeLayout.LOCK, owner, 0));
   }
 
-  /** Writes a sealed image and unlocks the node. */
+  /** Writes a sealed image and unlocks the node; {@linkplain #finish finishes} that. */
   void writeAndUnlock(long address, long image) {
     memory.set(LONG, image + NodeLayout.LOCK, 0);
     if (PlantedBug.EARLY_UNLOCK) {
@@ -262,10 +261,25 @@ final class SharedNodes {
     }
     try {
       postImageAndUnlock(address, image);
-    } catch (PandoException e) {
-      Retry.untilDone(worker, () -> writeAndUnlockIfLocked(address, image));
+    } catch (PandoException | Error e) {
+      finish(() -> writeAndUnlockIfLocked(address, image));
     }
     release(address);
+  }
+
+  /**
+   * Repeats a step without which nodes in the pool would contradict each other, until it is done.
+   *
+   * @throws PandoException if it is not done in the end: the last failure, which may be an {@link
+   *     Error} instead. All nodes then stay locked, so that no worker changes them.
+   */
+  void finish(Runnable step) {
+    try {
+      Retry.untilDone(worker, step);
+    } catch (RuntimeException | Error e) {
+      heldCount = 0;
+      throw e;
+    }
   }
 
   private void postImageAndUnlock(long address, long image) {

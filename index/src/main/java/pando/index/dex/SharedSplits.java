@@ -7,7 +7,6 @@ import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
-import pando.index.lock.Retry;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
 
@@ -153,7 +152,7 @@ final class SharedSplits {
       layout.append(memory, top, Long.MIN_VALUE, address);
       layout.append(memory, top, NodeLayout.low(memory, sibling), siblingAddress);
       write(top);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       server.free(context, siblingAddress);
       if (topAddress != GlobalAddress.NULL) {
         server.free(context, topAddress);
@@ -171,7 +170,7 @@ final class SharedSplits {
   private void writeOrFree(long image) {
     try {
       write(image);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       server.free(context, NodeLayout.address(memory, image));
       throw e;
     }
@@ -219,28 +218,26 @@ final class SharedSplits {
   private boolean replaceRoot(long before, long address, int level) {
     try {
       return catalogue.replaceRoot(before, address, level);
-    } catch (PandoException e) {
+    } catch (PandoException | Error e) {
       // Only the holder of the old root's lock may replace it: if the root is another, this
       // worker's CAS took effect.
-      Retry.untilDone(
-          worker,
-          () -> {
-            if (catalogue.root() == before) {
-              catalogue.replaceRoot(before, address, level);
-            }
-          });
+      shared.finish(() -> {
+        if (catalogue.root() == before) {
+          catalogue.replaceRoot(before, address, level);
+        }
+      });
       return true;
     }
   }
 
   /**
-   * Overwrites a node before it is freed, so that a worker that knows it from an old copy detects
-   * that it is gone.
+   * Overwrites a node before it is unlocked and freed, so that a worker that knows it from an old
+   * copy detects that it is gone.
    */
   private void erase(long address) {
     long image = context.scratchNode(NODE);
     NodeLayout.format(memory, image, address, NodeLayout.LEVELS_MAX, 0, 0);
-    write(image);
+    shared.finish(() -> write(image));
   }
 
   private void write(long image) {

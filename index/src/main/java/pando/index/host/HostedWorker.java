@@ -1,10 +1,10 @@
 package pando.index.host;
 
 import pando.fabric.Backoff;
-import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.EntryVisitor;
+import pando.index.session.Failures;
 import pando.index.session.Gate;
 import pando.index.session.LeafScan;
 import pando.index.session.NeighbourSearch;
@@ -98,7 +98,7 @@ public abstract class HostedWorker {
       }
       context.abandon(e);
       if (uncertain) {
-        throw uncertain(wanted, e);
+        throw Failures.uncertain(wanted, e);
       }
       throw e;
     }
@@ -110,19 +110,6 @@ public abstract class HostedWorker {
     } catch (Throwable e) {
       failure.addSuppressed(e);
     }
-  }
-
-  /**
-   * Returns the exception to throw; an {@link Error} is thrown as it is, with the exception
-   * suppressed.
-   */
-  private static UnknownOutcomeException uncertain(long wanted, Throwable failure) {
-    String message = "the entry may have been changed: key=" + wanted;
-    if (failure instanceof Error error) {
-      error.addSuppressed(new UnknownOutcomeException(message));
-      throw error;
-    }
-    return new UnknownOutcomeException(message, failure);
   }
 
   /** Visits entries in order; returns their number. */

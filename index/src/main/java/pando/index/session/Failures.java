@@ -1,6 +1,7 @@
 package pando.index.session;
 
 import org.jspecify.annotations.Nullable;
+import pando.fabric.UnknownOutcomeException;
 
 /** Runs steps that must all be run even if some fail. The first failure is thrown at the end. */
 public final class Failures {
@@ -8,6 +9,19 @@ public final class Failures {
 
   /** Creates an empty collection. */
   public Failures() {}
+
+  /**
+   * Returns what to throw for an operation that failed and may have changed its entry; an {@link
+   * Error} is thrown as it is, with the exception suppressed.
+   */
+  public static UnknownOutcomeException uncertain(long key, Throwable failure) {
+    String message = "the entry may have been changed: key=" + key;
+    if (failure instanceof Error error) {
+      error.addSuppressed(new UnknownOutcomeException(message));
+      throw error;
+    }
+    return new UnknownOutcomeException(message, failure);
+  }
 
   /** Runs a step and catches its failure. */
   public void collect(Runnable step) {

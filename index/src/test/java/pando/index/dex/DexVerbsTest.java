@@ -68,7 +68,7 @@ class DexVerbsTest {
         () -> {
           session.get(0);
           assertThat(cost(session::get, ENTRIES * STEP / 2))
-              .isEqualTo("reads=0, writes=0, atomics=0, calls=1, trips=1, in=32, out=48");
+              .isEqualTo("reads=0, writes=0, atomics=0, calls=1, trips=1, in=32, out=72");
         });
   }
 
