@@ -89,27 +89,21 @@ public final class LeafPacker {
     heads[0] = 0;
     starts[0] = 0;
     int cuts = 1;
-    int group = 0; // the first record of the same q
-    long groupQ = 0;
-    for (int i = 0; i < records; i++) {
-      long q = Heads.q(keys[from + i], low, shift);
-      if (q != groupQ) {
-        group = i;
-        groupQ = q;
+    int start = 0;
+    while (records - start > SLOTS) {
+      long q = Heads.q(keys[from + start + SLOTS], low, shift);
+      int end = startOfGroup(keys, from, start, start + SLOTS, q, shift);
+      if (end == start || cuts == segmentsMax) {
+        return false;
       }
-      int start = starts[cuts - 1];
-      if (i - start == SLOTS) {
-        if (group == start || cuts == segmentsMax) {
-          return false;
-        }
-        heads[cuts] = groupQ;
-        starts[cuts++] = group;
-      }
+      heads[cuts] = q;
+      starts[cuts++] = end;
+      start = end;
     }
     if (cuts == 1) {
       // The second segment begins as high as it can, as the void slots of the first need it.
       heads[1] = Heads.q(high, low, shift);
-      starts[1] = groupQ == heads[1] ? group : records;
+      starts[1] = startOfGroup(keys, from, 0, records, heads[1], shift);
       cuts = LeafLayout.SEGMENTS_MIN;
     }
     starts[cuts] = records;
@@ -117,6 +111,18 @@ public final class LeafPacker {
     this.width = width;
     this.shift = shift;
     return true;
+  }
+
+  /**
+   * Returns the first record from {@code start} on that has this q, if the one before {@code end}
+   * has it; else {@code end}.
+   */
+  private int startOfGroup(long[] keys, int from, int start, int end, long q, int shift) {
+    int first = end;
+    while (first > start && Heads.q(keys[from + first - 1], low, shift) == q) {
+      first--;
+    }
+    return first;
   }
 
   private void place() {
