@@ -300,14 +300,7 @@ public abstract class BLinkDescent {
 
   private StalledException stalled(String what, long key) {
     return new StalledException(
-        what
-            + ": key="
-            + key
-            + ", level="
-            + level
-            + ", last="
-            + GlobalAddress.toString(node)
-            + ", restarts="
-            + RESTARTS_MAX);
+        "%s: key=%s, level=%s, last=%s, restarts=%s"
+            .formatted(what, key, level, GlobalAddress.toString(node), RESTARTS_MAX));
   }
 }

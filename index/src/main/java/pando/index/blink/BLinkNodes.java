@@ -1,5 +1,9 @@
 package pando.index.blink;
 
+import org.jspecify.annotations.Nullable;
+import pando.fabric.GlobalAddress;
+import pando.index.pool.NodePlaces;
+
 /**
  * Reads and writes the nodes of a B-link tree for one worker. {@code node} is the local offset of a
  * node that was read.
@@ -13,6 +17,23 @@ public interface BLinkNodes {
 
   /** The node is not the one that was searched for. */
   int STALE = 2;
+
+  /**
+   * Returns what is wrong with a node's header, {@code null} if nothing is.
+   *
+   * @param address where the node was read
+   * @param own address in the header
+   */
+  static @Nullable String problemOfHeader(
+      NodePlaces places, long address, long own, long low, long high, long sibling) {
+    if (own != address) {
+      return "holds the node of another address: " + GlobalAddress.toString(own);
+    }
+    return low > high || (high < Long.MAX_VALUE) != places.isNodeAddress(sibling)
+        ? "no fences and sibling: low=%s, high=%s, sibling=0x%s"
+            .formatted(low, high, Long.toHexString(sibling))
+        : null;
+  }
 
   /** Returns the address of a node that was read. */
   long address(long node);

@@ -15,10 +15,7 @@ final class DeftEmptyTree extends EmptyTree {
   private final VerbList list = new VerbList();
 
   DeftEmptyTree(PoolChange change, DeftServer server) {
-    this(change, server, new Nodes(server, change.worker(), change.message()));
-  }
-
-  private DeftEmptyTree(PoolChange change, DeftServer server, Nodes nodes) {
+    Nodes nodes = new Nodes(server, change.worker(), change.message());
     super(change, server, nodes);
     this.server = server;
     this.worker = change.worker();

@@ -2,6 +2,7 @@ package pando.index.deft;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.memory.Words;
+import pando.index.blink.SortedEntries;
 
 /**
  * The bytes of a leaf: a header, and groups of three lines (DEFT section 4.2).
@@ -441,48 +442,27 @@ final class LeafLayout {
     int copied = 0;
     for (int index = 0; index < capacity(); index++) {
       long key = key(memory, leaf, index);
-      if (key < from || key > to || !isPresent(memory, leaf, index)) {
-        continue;
+      if (key >= from && key <= to && isPresent(memory, leaf, index)) {
+        copied = SortedEntries.insert(keys, values, copied, key, value(memory, leaf, index));
       }
-      int at = copied;
-      while (at > 0 && keys[at - 1] > key) {
-        at--;
-      }
-      if (at > 0 && keys[at - 1] == key) {
-        continue;
-      }
-      System.arraycopy(keys, at, keys, at + 1, copied - at);
-      System.arraycopy(values, at, values, at + 1, copied - at);
-      keys[at] = key;
-      values[at] = value(memory, leaf, index);
-      copied++;
     }
     return copied;
   }
 
-  /** Returns the index of the greatest key in use at or below {@code key}, -1 if there is none. */
-  int floor(MemorySegment memory, long leaf, long key) {
+  /**
+   * Returns the index of the greatest key in use at or below {@code key} or, upwards, of the least
+   * one at or above it; -1 if there is none.
+   */
+  int nearest(MemorySegment memory, long leaf, long key, boolean down) {
     int best = -1;
+    long nearest = key;
     for (int index = 0; index < capacity(); index++) {
       long found = key(memory, leaf, index);
-      if (found <= key
-          && (best < 0 || found > key(memory, leaf, best))
-          && isPresent(memory, leaf, index)) {
+      boolean beyond = down ? found > key : found < key;
+      boolean nearer = best < 0 || (down ? found > nearest : found < nearest);
+      if (!beyond && nearer && isPresent(memory, leaf, index)) {
         best = index;
-      }
-    }
-    return best;
-  }
-
-  /** Returns the index of the least key in use at or above {@code key}, -1 if there is none. */
-  int ceiling(MemorySegment memory, long leaf, long key) {
-    int best = -1;
-    for (int index = 0; index < capacity(); index++) {
-      long found = key(memory, leaf, index);
-      if (found >= key
-          && (best < 0 || found < key(memory, leaf, best))
-          && isPresent(memory, leaf, index)) {
-        best = index;
+        nearest = found;
       }
     }
     return best;

@@ -47,7 +47,7 @@ final class Neighbours extends NeighbourSearch {
   }
 
   private Outcome lookInLeaf(long wanted, boolean down) {
-    int index = down ? layout.floor(memory, leaf, wanted) : layout.ceiling(memory, leaf, wanted);
+    int index = layout.nearest(memory, leaf, wanted, down);
     return index >= 0
         ? found(LeafLayout.key(memory, leaf, index), LeafLayout.value(memory, leaf, index))
         : beyond(down ? NodeHeader.low(memory, leaf) : NodeHeader.high(memory, leaf), down);

@@ -359,16 +359,13 @@ final class Nodes implements BLinkNodes {
             || InnerLayout.shape(first) > Shape.MAX)) {
       return "not a node: descriptor=0x" + Long.toHexString(first);
     }
-    if (NodeHeader.address(memory, buffer) != address) {
-      return "holds the node of another address: "
-          + GlobalAddress.toString(NodeHeader.address(memory, buffer));
-    }
     long low = NodeHeader.low(memory, buffer);
     long high = NodeHeader.high(memory, buffer);
-    long sibling = NodeHeader.sibling(memory, buffer);
-    if (low > high || (high < Long.MAX_VALUE) != server.places.isNodeAddress(sibling)) {
-      return "no fences and sibling: low=%s, high=%s, sibling=0x%s"
-          .formatted(low, high, Long.toHexString(sibling));
+    String problem =
+        BLinkNodes.problemOfHeader(
+            server.places, address, address(buffer), low, high, sibling(buffer));
+    if (problem != null) {
+      return problem;
     }
     return leaf ? problemOfLeaf(buffer) : problemOfInner(buffer, low, high);
   }

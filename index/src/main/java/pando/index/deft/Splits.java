@@ -8,6 +8,7 @@ import pando.fabric.VerbList;
 import pando.index.CorruptNodeException;
 import pando.index.blink.BLinkSplits;
 import pando.index.blink.Children;
+import pando.index.blink.SortedEntries;
 
 /** Splits nodes of DEFT, and updates the pointers in their parents. */
 final class Splits extends BLinkSplits {
@@ -95,15 +96,7 @@ final class Splits extends BLinkSplits {
   /** Copies the entries of a leaf and one more, in key order; returns their number. */
   private int collect(long leaf, long key, long value) {
     int count = leaves.copySorted(memory, leaf, Long.MIN_VALUE, Long.MAX_VALUE, keys, values);
-    int at = count;
-    while (at > 0 && keys[at - 1] > key) {
-      keys[at] = keys[at - 1];
-      values[at] = values[at - 1];
-      at--;
-    }
-    keys[at] = key;
-    values[at] = value;
-    return count + 1;
+    return SortedEntries.insert(keys, values, count, key, value);
   }
 
   /** Puts entries into a leaf and its sibling; returns {@code false} if a bucket has no room. */

@@ -29,7 +29,11 @@ public final class DexIndex implements RangeIndex {
   private final Members members = new Members();
   private final Partitions partitions;
 
-  private DexIndex(Fabric fabric, DexOptions options) {
+  private DexIndex(Fabric fabric, DexOptions options, int first, int count) {
+    Arguments.checkServers(options, first, count);
+    if (options.offloading()) {
+      Arguments.checkHandlers(fabric, options.system(), DexOffload.FUNCTION);
+    }
     this.layout = new NodeLayout(options.nodeBytes());
     this.partitions = new Partitions(fabric, options, layout, members);
   }
@@ -44,46 +48,18 @@ public final class DexIndex implements RangeIndex {
     return create(fabric, options, 0, options.computeServers());
   }
 
-  /**
-   * Makes an empty index in a pool that has none, with some of its compute servers in this process;
-   * other processes {@link #join} with the others.
-   *
-   * @param first number of the first compute server that lives here
-   * @param count how many live here, at least 1
-   * @throws IllegalStateException if the pool holds an index already
-   * @throws IllegalArgumentException if a memory server lacks the handler that offloading needs
-   */
-  public static DexIndex create(Fabric fabric, DexOptions options, int first, int count) {
-    Arguments.checkServers(options, first, count);
-    checkHandlers(fabric, options);
-    DexIndex index = new DexIndex(fabric, options);
+  /** As {@link DexOptions#create}. */
+  static DexIndex create(Fabric fabric, DexOptions options, int first, int count) {
+    DexIndex index = new DexIndex(fabric, options, first, count);
     index.partitions.make(first, count);
     return index;
   }
 
-  /**
-   * Joins an index that another process made in the same pool with the same node size; all other
-   * settings may differ. A compute server must not live in two processes at once; the caller has to
-   * see to that.
-   *
-   * @param first number of the first compute server that lives here
-   * @param count how many live here, at least 1
-   * @throws IllegalStateException if the pool holds no index, or one of another node size
-   * @throws IllegalArgumentException if one of the compute servers has no keys, or a memory server
-   *     lacks the handler that offloading needs
-   */
-  public static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
-    Arguments.checkServers(options, first, count);
-    checkHandlers(fabric, options);
-    DexIndex index = new DexIndex(fabric, options);
+  /** As {@link DexOptions#join}. */
+  static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
+    DexIndex index = new DexIndex(fabric, options, first, count);
     index.partitions.join(first, count, index.name());
     return index;
-  }
-
-  private static void checkHandlers(Fabric fabric, DexOptions options) {
-    if (options.offloading()) {
-      Arguments.checkHandlers(fabric, options.system(), DexOffload.FUNCTION);
-    }
   }
 
   @Override

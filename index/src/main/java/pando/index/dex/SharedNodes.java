@@ -1,16 +1,13 @@
 package pando.index.dex;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.PlantedBug;
@@ -59,8 +56,6 @@ final class SharedNodes {
   private static final int READS_MAX = 200;
 
   private static final int HELD_MAX = 4;
-  private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
-
   private final CacheContext context;
   private final Worker worker;
   private final NodeLayout layout;
@@ -115,13 +110,13 @@ final class SharedNodes {
       // wrote.
       list.clear().read(address + NodeLayout.LOCK, lock, Long.BYTES);
       worker.post(layout.readImage(list, address, target));
-      if (memory.get(LONG, lock) == 0) {
+      if (Words.get(memory, lock) == 0) {
         String problem = guard.check(memory, target, address, level);
         return problem == null || isWhole(target) ? problem : read(address, target, level);
       }
       worker.backoff().pause(attempt);
     }
-    throw stayedLocked(address, memory.get(LONG, lock), SETTLING_MAX);
+    throw stayedLocked(address, Words.get(memory, lock), SETTLING_MAX);
   }
 
   /**
@@ -181,7 +176,7 @@ final class SharedNodes {
     list.clear().cas(address + NodeLayout.LOCK, 0, owner, found);
     hold(address);
     worker.post(layout.readImage(list, address, fresh));
-    if (memory.get(LONG, found) != 0) {
+    if (Words.get(memory, found) != 0) {
       release(address);
       return false;
     }
@@ -255,7 +250,7 @@ final class SharedNodes {
 
   /** Writes a sealed image and unlocks the node; {@linkplain #finish finishes} that. */
   void writeAndUnlock(long address, long image) {
-    memory.set(LONG, image + NodeLayout.LOCK, 0);
+    Words.set(memory, image + NodeLayout.LOCK, 0);
     if (PlantedBug.EARLY_UNLOCK) {
       worker.write(address + NodeLayout.LOCK, image + NodeLayout.LOCK, Long.BYTES);
     }

@@ -1,15 +1,12 @@
 package pando.index.lock;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 
 /** The locks that one session holds on nodes. Not thread-safe. */
 public final class NodeLocks implements SessionLocks {
@@ -35,8 +32,6 @@ public final class NodeLocks implements SessionLocks {
    * unlocked by a masked CAS, which fails if a session of another compute server has locked it
    * meanwhile.
    */
-
-  private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** Bytes of local memory that are needed: an unlocked word, and the word that a verb found. */
   public static final int SCRATCH_BYTES = 2 * Long.BYTES;
@@ -216,7 +211,7 @@ public final class NodeLocks implements SessionLocks {
       single.read(reads.remote(i), reads.local(i), reads.length(i));
     }
     worker.post(single);
-    return memory.get(LONG, found);
+    return Words.get(memory, found);
   }
 
   private StalledException stayedLocked(long node, long holder, long start) {
@@ -282,10 +277,10 @@ public final class NodeLocks implements SessionLocks {
   private void addUnlock(int place, VerbList changes) {
     long lock = held[place];
     if (versions) {
-      memory.set(LONG, unlocked, nextVersion(words[place]));
+      Words.set(memory, unlocked, nextVersion(words[place]));
       changes.write(tables.wordOf(lock), unlocked, Long.BYTES);
     } else {
-      memory.set(LONG, unlocked, 0);
+      Words.set(memory, unlocked, 0);
       int bytes = LockTables.LOCK_BITS / Byte.SIZE;
       changes.write(tables.wordOf(lock) + tables.shiftOf(lock) / Byte.SIZE, unlocked, bytes);
     }
@@ -377,7 +372,7 @@ public final class NodeLocks implements SessionLocks {
       return place >= 0;
     }
     worker.read(tables.wordOf(held[place]), found, Long.BYTES);
-    long holder = (memory.get(LONG, found) >>> tables.shiftOf(held[place])) & LockTables.LOCK_MASK;
+    long holder = (Words.get(memory, found) >>> tables.shiftOf(held[place])) & LockTables.LOCK_MASK;
     return ((holder ^ owner) & ~others) == 0;
   }
 
@@ -391,7 +386,7 @@ public final class NodeLocks implements SessionLocks {
       return;
     }
     worker.read(address, found, Long.BYTES);
-    long word = memory.get(LONG, found);
+    long word = Words.get(memory, found);
     if (((word ^ owner) & compared) == 0) {
       worker.cas(address, word, nextVersion(word));
     }

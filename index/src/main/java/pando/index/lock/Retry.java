@@ -49,11 +49,8 @@ public final class Retry {
     } catch (RuntimeException | Error e) {
       locks.keep();
       throw new StalledException(
-          change
-              + " stopped half-way, and keeps its nodes locked: node="
-              + GlobalAddress.toString(node)
-              + ", because="
-              + e);
+          "%s stopped half-way, and keeps its nodes locked: node=%s, because=%s"
+              .formatted(change, GlobalAddress.toString(node), e));
     }
   }
 }

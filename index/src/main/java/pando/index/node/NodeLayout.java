@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.index.pool.Arguments;
 import pando.index.pool.Catalogue;
 
 /**
@@ -111,11 +112,7 @@ public final class NodeLayout {
    * @param nodeBytes a multiple of 64, {@link #NODE_BYTES_MIN} to {@link #NODE_BYTES_MAX}
    */
   public NodeLayout(int nodeBytes) {
-    if (nodeBytes < NODE_BYTES_MIN || nodeBytes > NODE_BYTES_MAX || nodeBytes % ALIGNMENT != 0) {
-      throw new IllegalArgumentException(
-          "node size must be a multiple of 64: nodeBytes=%s, least=%s, greatest=%s"
-              .formatted(nodeBytes, NODE_BYTES_MIN, NODE_BYTES_MAX));
-    }
+    Arguments.checkNodeBytes(nodeBytes, NODE_BYTES_MIN, NODE_BYTES_MAX);
     this.nodeBytes = nodeBytes;
     this.capacity = (nodeBytes - KEYS) / (2 * Long.BYTES);
     this.slots = KEYS + capacity * Long.BYTES;

@@ -8,6 +8,8 @@ import pando.index.IndexOptions;
 
 /** Checks of callers' arguments that all systems share. */
 public final class Arguments {
+  private static final int NODE_ALIGNMENT = 64;
+
   private Arguments() {}
 
   /** Checks the options of an index, and the range of compute servers that a process will run. */
@@ -39,13 +41,19 @@ public final class Arguments {
       worker.call(server, function, 0, 0);
     } catch (CallFailedException e) {
       throw new IllegalArgumentException(
-          "a memory server lacks the handler of "
-              + system
-              + ": open the pool with PoolOptions.withHandlers(Systems.handlers()): memoryServer="
-              + server
-              + ", function="
-              + function,
+          ("a memory server lacks the handler of %s: open the pool with"
+                  + " PoolOptions.withHandlers(Systems.handlers()): memoryServer=%s, function=%s")
+              .formatted(system, server, function),
           e);
+    }
+  }
+
+  /** Checks the size of a node in bytes. */
+  public static void checkNodeBytes(int nodeBytes, int least, int greatest) {
+    if (nodeBytes < least || nodeBytes > greatest || nodeBytes % NODE_ALIGNMENT != 0) {
+      throw new IllegalArgumentException(
+          "node size must be a multiple of 64: nodeBytes=%s, least=%s, greatest=%s"
+              .formatted(nodeBytes, least, greatest));
     }
   }
 

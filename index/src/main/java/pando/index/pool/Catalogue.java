@@ -1,13 +1,10 @@
 package pando.index.pool;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.IndexOptions;
 import pando.index.Partitioning;
@@ -41,8 +38,6 @@ public final class Catalogue {
   private static final int TABLE_BYTES =
       (HEADER_WORDS + 2 * IndexOptions.COMPUTE_SERVERS_MAX) * Long.BYTES;
   private static final int ATTEMPTS_MAX = 10_000;
-  private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
-
   private final Worker worker;
   private final MemorySegment memory;
   private final long buffer;
@@ -225,19 +220,19 @@ public final class Catalogue {
 
   private long readWord(long address) {
     worker.read(address, buffer, Long.BYTES);
-    return memory.get(LONG, buffer);
+    return Words.get(memory, buffer);
   }
 
   private void writeWord(long address, long value) {
-    memory.set(LONG, buffer, value);
+    Words.set(memory, buffer, value);
     worker.write(address, buffer, Long.BYTES);
   }
 
   private long get(int word) {
-    return memory.get(LONG, buffer + (long) word * Long.BYTES);
+    return Words.get(memory, buffer + (long) word * Long.BYTES);
   }
 
   private void set(int word, long value) {
-    memory.set(LONG, buffer + (long) word * Long.BYTES, value);
+    Words.set(memory, buffer + (long) word * Long.BYTES, value);
   }
 }

@@ -9,6 +9,8 @@ import java.nio.ByteOrder;
 import pando.fabric.VerbList;
 import pando.index.blink.Checksums;
 import pando.index.blink.Children;
+import pando.index.blink.SortedEntries;
+import pando.index.pool.Arguments;
 
 /**
  * The bytes of a node of the B-link tree, the same for a leaf and an inner node, in the pool and in
@@ -111,11 +113,7 @@ final class BLinkLayout {
    * to {@link #NODE_BYTES_MAX}.
    */
   BLinkLayout(int nodeBytes) {
-    if (nodeBytes < NODE_BYTES_MIN || nodeBytes > NODE_BYTES_MAX || nodeBytes % LINE_BYTES != 0) {
-      throw new IllegalArgumentException(
-          "node size must be a multiple of 64: nodeBytes=%s, least=%s, greatest=%s"
-              .formatted(nodeBytes, NODE_BYTES_MIN, NODE_BYTES_MAX));
-    }
+    Arguments.checkNodeBytes(nodeBytes, NODE_BYTES_MIN, NODE_BYTES_MAX);
     this.nodeBytes = nodeBytes;
     this.capacity = (nodeBytes / LINE_BYTES - 1) * LINE_ENTRIES;
   }
@@ -383,48 +381,27 @@ final class BLinkLayout {
     int copied = 0;
     for (int i = 0; i < capacity; i++) {
       long key = key(memory, leaf, i);
-      if (key < from || key > to || !isPresent(memory, leaf, i)) {
-        continue;
+      if (key >= from && key <= to && isPresent(memory, leaf, i)) {
+        copied = SortedEntries.insert(keys, values, copied, key, slot(memory, leaf, i));
       }
-      int at = copied;
-      while (at > 0 && keys[at - 1] > key) {
-        at--;
-      }
-      if (at > 0 && keys[at - 1] == key) {
-        continue;
-      }
-      System.arraycopy(keys, at, keys, at + 1, copied - at);
-      System.arraycopy(values, at, values, at + 1, copied - at);
-      keys[at] = key;
-      values[at] = slot(memory, leaf, i);
-      copied++;
     }
     return copied;
   }
 
-  /** Returns the index of the greatest key in use at or below {@code key}, -1 if there is none. */
-  int floorOfLeaf(MemorySegment memory, long leaf, long key) {
+  /**
+   * Returns the index of the greatest key in use at or below {@code key} or, upwards, of the least
+   * one at or above it; -1 if there is none.
+   */
+  int nearest(MemorySegment memory, long leaf, long key, boolean down) {
     int best = -1;
+    long nearest = key;
     for (int i = 0; i < capacity; i++) {
       long found = key(memory, leaf, i);
-      if (found <= key
-          && isPresent(memory, leaf, i)
-          && (best < 0 || found > key(memory, leaf, best))) {
+      boolean beyond = down ? found > key : found < key;
+      boolean nearer = best < 0 || (down ? found > nearest : found < nearest);
+      if (!beyond && nearer && isPresent(memory, leaf, i)) {
         best = i;
-      }
-    }
-    return best;
-  }
-
-  /** Returns the index of the least key in use at or above {@code key}, -1 if there is none. */
-  int ceilingOfLeaf(MemorySegment memory, long leaf, long key) {
-    int best = -1;
-    for (int i = 0; i < capacity; i++) {
-      long found = key(memory, leaf, i);
-      if (found >= key
-          && isPresent(memory, leaf, i)
-          && (best < 0 || found < key(memory, leaf, best))) {
-        best = i;
+        nearest = found;
       }
     }
     return best;

@@ -43,10 +43,7 @@ final class Neighbours extends NeighbourSearch {
   }
 
   private Outcome lookInLeaf(long wanted, boolean down) {
-    int index =
-        down
-            ? layout.floorOfLeaf(memory, leaf, wanted)
-            : layout.ceilingOfLeaf(memory, leaf, wanted);
+    int index = layout.nearest(memory, leaf, wanted, down);
     return index >= 0
         ? found(BLinkLayout.key(memory, leaf, index), BLinkLayout.slot(memory, leaf, index))
         : beyond(down ? BLinkLayout.low(memory, leaf) : BLinkLayout.high(memory, leaf), down);

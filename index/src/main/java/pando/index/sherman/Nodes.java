@@ -1,14 +1,11 @@
 package pando.index.sherman;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.blink.BLinkNodes;
 import pando.index.lock.LocalLocks;
@@ -38,8 +35,6 @@ final class Nodes implements BLinkNodes {
   private static final int READS_BEFORE_LOCK = 32;
 
   private static final int PAUSE_MAX = 12;
-
-  private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final ShermanServer server;
   private final BLinkLayout layout;
@@ -210,8 +205,8 @@ final class Nodes implements BLinkNodes {
   }
 
   private boolean areVersionsEqual(long wordBefore, long wordAfter) {
-    long word = memory.get(LONG, wordBefore);
-    return (word & LockTables.LOCK_MASK) == 0 && memory.get(LONG, wordAfter) == word;
+    long word = Words.get(memory, wordBefore);
+    return (word & LockTables.LOCK_MASK) == 0 && Words.get(memory, wordAfter) == word;
   }
 
   private boolean isWhole(long buffer) {
@@ -299,16 +294,13 @@ final class Nodes implements BLinkNodes {
         || BLinkLayout.level(descriptor) >= Catalogue.LEVELS_MAX) {
       return "not a node: descriptor=0x" + Long.toHexString(descriptor);
     }
-    if (BLinkLayout.address(memory, buffer) != address) {
-      return "holds the node of another address: "
-          + GlobalAddress.toString(BLinkLayout.address(memory, buffer));
-    }
     long low = BLinkLayout.low(memory, buffer);
     long high = BLinkLayout.high(memory, buffer);
-    long sibling = BLinkLayout.sibling(memory, buffer);
-    if (low > high || (high < Long.MAX_VALUE) != server.places.isNodeAddress(sibling)) {
-      return "no fences and sibling: low=%s, high=%s, sibling=0x%s"
-          .formatted(low, high, Long.toHexString(sibling));
+    String problem =
+        BLinkNodes.problemOfHeader(
+            server.places, address, address(buffer), low, high, sibling(buffer));
+    if (problem != null) {
+      return problem;
     }
     return BLinkLayout.level(descriptor) == 0
         ? problemOfLeaf(buffer, low, high)
@@ -370,8 +362,8 @@ final class Nodes implements BLinkNodes {
       addNode(writes, buffer);
       return;
     }
-    memory.set(LONG, before, BLinkLayout.descriptor(memory, buffer));
-    memory.set(LONG, after, layout.computeChecksum(memory, buffer));
+    Words.set(memory, before, BLinkLayout.descriptor(memory, buffer));
+    Words.set(memory, after, layout.computeChecksum(memory, buffer));
     BLinkLayout.free(memory, buffer);
     addNode(writes, buffer);
   }

@@ -13,10 +13,7 @@ final class ShermanEmptyTree extends EmptyTree {
   private final Nodes nodes;
 
   ShermanEmptyTree(PoolChange change, ShermanServer server) {
-    this(change, server, new Nodes(server, change.worker(), change.message()));
-  }
-
-  private ShermanEmptyTree(PoolChange change, ShermanServer server, Nodes nodes) {
+    Nodes nodes = new Nodes(server, change.worker(), change.message());
     super(change, server, nodes);
     this.layout = server.layout;
     this.worker = change.worker();

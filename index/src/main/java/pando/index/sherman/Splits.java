@@ -5,6 +5,7 @@ import pando.fabric.PoolFullException;
 import pando.fabric.VerbList;
 import pando.index.CorruptNodeException;
 import pando.index.blink.BLinkSplits;
+import pando.index.blink.SortedEntries;
 import pando.index.lock.NodeLocks;
 
 /** Splits nodes of Sherman. */
@@ -46,15 +47,7 @@ final class Splits extends BLinkSplits {
    */
   void splitLeaf(long leaf, long key, long value) {
     int count = layout.copySorted(memory, leaf, Long.MIN_VALUE, Long.MAX_VALUE, keys, slots);
-    int at = count;
-    while (at > 0 && keys[at - 1] > key) {
-      keys[at] = keys[at - 1];
-      slots[at] = slots[at - 1];
-      at--;
-    }
-    keys[at] = key;
-    slots[at] = value;
-    split(leaf, 0, count + 1);
+    split(leaf, 0, SortedEntries.insert(keys, slots, count, key, value));
   }
 
   /**

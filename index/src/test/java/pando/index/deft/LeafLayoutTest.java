@@ -113,8 +113,8 @@ class LeafLayoutTest {
 
   private void check(LeafLayout layout, NavigableMap<Long, Long> model, long from, long to) {
     assertThat(layout.entries(leaf, 0)).isEqualTo(model.size());
-    assertThat(entryAt(layout.floor(leaf, 0, to))).isEqualTo(model.floorEntry(to));
-    assertThat(entryAt(layout.ceiling(leaf, 0, from))).isEqualTo(model.ceilingEntry(from));
+    assertThat(entryAt(layout.nearest(leaf, 0, to, true))).isEqualTo(model.floorEntry(to));
+    assertThat(entryAt(layout.nearest(leaf, 0, from, false))).isEqualTo(model.ceilingEntry(from));
     long[] keys = new long[layout.capacity()];
     long[] values = new long[layout.capacity()];
     int count = layout.copySorted(leaf, 0, from, to, keys, values);
