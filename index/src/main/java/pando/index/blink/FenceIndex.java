@@ -137,25 +137,22 @@ final class FenceIndex {
    * block.
    */
   private int placeOf(long key) {
-    int low = 0;
-    int high = Math.min(blocks, firsts.length);
-    while (low < high) {
-      int middle = (low + high) >>> 1;
-      if (firsts[middle] <= key) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low - 1;
+    return floor(firsts, 0, Math.min(blocks, firsts.length), key);
   }
 
   private int at(int block, long key) {
+    return floor(fences, block * BLOCK, Math.clamp(counts[block], 0, BLOCK), key);
+  }
+
+  /**
+   * Returns the index of the last of {@code count} fences at or below a key, -1 if there is none.
+   */
+  private static int floor(long[] ascending, int start, int count, long key) {
     int low = 0;
-    int high = Math.clamp(counts[block], 0, BLOCK);
+    int high = count;
     while (low < high) {
       int middle = (low + high) >>> 1;
-      if (fences[block * BLOCK + middle] <= key) {
+      if (ascending[start + middle] <= key) {
         low = middle + 1;
       } else {
         high = middle;

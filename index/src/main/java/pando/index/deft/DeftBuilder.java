@@ -9,7 +9,6 @@ import pando.index.pool.Catalogue;
 
 /** Builds DEFT's tree from its leaves up. */
 final class DeftBuilder extends TreeBuilder {
-  private final LeafLayout leaves;
   private final InnerLayout inners;
   private final DeftServer server;
   private final Nodes nodes;
@@ -21,7 +20,6 @@ final class DeftBuilder extends TreeBuilder {
   DeftBuilder(DeftServer server, Fabric fabric, double fill) {
     super(fabric, server.allocator, server.inners.nodeBytes(), server.leaves.capacity(), fill);
     this.server = server;
-    this.leaves = server.leaves;
     this.inners = server.inners;
     this.nodes = new Nodes(server, worker(), message());
     for (int level = 0; level < children.length; level++) {
@@ -32,7 +30,7 @@ final class DeftBuilder extends TreeBuilder {
   @Override
   protected void format(long node, long address, int level, long low) {
     if (level == 0) {
-      leaves.format(memory(), node, address, low, low, GlobalAddress.NULL);
+      server.leaves.format(memory(), node, address, low, low, GlobalAddress.NULL);
     } else {
       inners.format(
           memory(), node, address, level, low, low, GlobalAddress.NULL, server.nextStamp());
@@ -44,7 +42,7 @@ final class DeftBuilder extends TreeBuilder {
   protected boolean append(long node, long key, long slot) {
     int level = level(node);
     if (level == 0) {
-      return leaves.add(memory(), node, key, slot);
+      return server.leaves.add(memory(), node, key, slot);
     }
     InnerLayout.insert(children[level], key, ChildPointer.toLeaf(slot));
     return true;

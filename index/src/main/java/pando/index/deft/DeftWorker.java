@@ -91,7 +91,7 @@ final class DeftWorker extends HostedWorker {
   }
 
   @Override
-  protected void complete(Throwable failure) {
+  protected void complete() {
     splits.complete();
     nodes.repairChecksum(locks);
   }

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
 import pando.index.blink.Children;
+import pando.index.blink.SortedEntries;
 
 /**
  * The bytes of an inner node: the {@linkplain NodeHeader header} and four segments of entries (DEFT
@@ -211,18 +212,8 @@ final class InnerLayout {
 
   /** Inserts a child in key order. Does nothing if there is a child with this key. */
   static void insert(Children children, long key, long pointer) {
-    int at = children.count;
-    while (at > 0 && children.keys[at - 1] > key) {
-      at--;
-    }
-    if (at > 0 && children.keys[at - 1] == key) {
-      return;
-    }
-    System.arraycopy(children.keys, at, children.keys, at + 1, children.count - at);
-    System.arraycopy(children.pointers, at, children.pointers, at + 1, children.count - at);
-    children.keys[at] = key;
-    children.pointers[at] = pointer;
-    children.count++;
+    children.count =
+        SortedEntries.insert(children.keys, children.pointers, children.count, key, pointer);
   }
 
   // Entries, numbered from FIRST, the one before the segments.

@@ -183,16 +183,9 @@ final class Descent {
       fromVersion = version(from);
     }
     throw new StalledException(
-        "nodes on the path are evicted faster than they are fetched: key="
-            + key
-            + ", level="
-            + level
-            + ", attempts="
-            + PROGRESS_MAX
-            + ", frames="
-            + cache.capacity()
-            + ", computeServer="
-            + server.number);
+        ("nodes on the path are evicted faster than they are fetched:"
+                + " key=%s, level=%s, attempts=%s, frames=%s, computeServer=%s")
+            .formatted(key, level, PROGRESS_MAX, cache.capacity(), server.number));
   }
 
   private static boolean isFinal(int outcome) {
@@ -208,16 +201,9 @@ final class Descent {
     restarts++;
     if (attempt >= CONFLICTS_MAX) {
       throw new StalledException(
-          "gave up after "
-              + attempt
-              + " attempts: "
-              + conflict
-              + ", node="
-              + GlobalAddress.toString(conflictAddress)
-              + ", key="
-              + key
-              + ", computeServer="
-              + server.number);
+          "gave up after %s attempts: %s, node=%s, key=%s, computeServer=%s"
+              .formatted(
+                  attempt, conflict, GlobalAddress.toString(conflictAddress), key, server.number));
     }
     context.worker().backoff().pause(attempt);
   }

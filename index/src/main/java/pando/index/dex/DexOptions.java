@@ -20,66 +20,43 @@ public final class DexOptions extends SystemOptions<DexOptions> {
   public static final int FRAMES_MIN = 64;
 
   private static final Setting SUBTREE_LEVEL =
-      Setting.integer(
-          "subtree-level",
-          "2",
-          0,
-          NodeLayout.LEVELS_MAX - 1,
-          "level up to which a subtree stays on one memory server, M in the paper");
+      Setting.integer("subtree-level", "2", 0, NodeLayout.LEVELS_MAX - 1)
+          .meaning("level up to which a subtree stays on one memory server, M in the paper");
   private static final Setting COOLING_SHARE =
-      Setting.number(
-          "cooling-share",
-          "0.1",
-          0.001,
-          0.5,
-          "share of the cached nodes that are candidates for eviction");
+      Setting.number("cooling-share", "0.1", 0.001, 0.5)
+          .meaning("share of the cached nodes that are candidates for eviction");
   private static final Setting SAMPLES =
-      Setting.integer("samples", "2", 1, 64, "nodes that become candidates for eviction at a time");
+      Setting.integer("samples", "2", 1, 64)
+          .meaning("nodes that become candidates for eviction at a time");
   private static final Setting ADMISSION =
-      Setting.number(
-          "admission",
-          "0.1",
-          0,
-          1,
-          "probability that a missed leaf is admitted to the cache, P_A in the paper");
+      Setting.number("admission", "0.1", 0, 1)
+          .meaning("probability that a missed leaf is admitted to the cache, P_A in the paper");
   private static final Setting CACHING =
       Setting.flag("caching", "on", "cache leaves; off: inner nodes alone");
   private static final Setting OFFLOADING =
       Setting.flag(
           "offloading", "on", "let memory servers finish operations below nodes that were missed");
   private static final Setting OFFLOAD_WINDOW =
-      Setting.integer(
-          "offload-window",
-          "50",
-          1,
-          10_000,
-          "latencies in each moving average by which offloading is decided");
+      Setting.integer("offload-window", "50", 1, 10_000)
+          .meaning("latencies in each moving average by which offloading is decided");
   private static final Setting CONTRARY =
-      Setting.number(
-          "contrary",
-          "0.01",
-          0,
-          1,
-          "probability of taking the choice that looks slower, so that both averages stay current");
+      Setting.number("contrary", "0.01", 0, 1)
+          .meaning(
+              "probability of taking the choice that looks slower, so that both averages stay"
+                  + " current");
   private static final Setting SEARCH_NANOS =
-      Setting.integer(
-          "search-nanos",
-          "40",
-          0,
-          1_000_000,
-          "estimated time to search a cached node, in ns, to decide about offloading");
+      Setting.integer("search-nanos", "40", 0, 1_000_000)
+          .meaning("estimated time to search a cached node, in ns, to decide about offloading");
   private static final Setting PATH_COST =
-      Setting.number(
-          "path-cost",
-          "1.2",
-          0.01,
-          1_000,
-          "estimated cost of the cache besides its READs, a factor, to decide about offloading");
+      Setting.number("path-cost", "1.2", 0.01, 1_000)
+          .meaning(
+              "estimated cost of the cache besides its READs, a factor, to decide about"
+                  + " offloading");
   private static final Setting MERGE_SHARE = mergeShare("0.7", 0.9);
   private static final Setting MERGED_SHARE = mergedShare("0.9", 0.1);
   private static final Setting SESSIONS_MAX =
-      Setting.integer(
-          "sessions-max", "256", 1, 4_096, "sessions that one compute server can have open");
+      Setting.integer("sessions-max", "256", 1, 4_096)
+          .meaning("sessions that one compute server can have open");
 
   private static final DexOptions DEFAULTS =
       new DexOptions(

@@ -32,14 +32,12 @@ final class Repartitioning {
   int giver(int range, long low) {
     if (range == 0 || low <= before.lowOfRange(range - 1) || low > before.highOfRange(range)) {
       throw new IllegalArgumentException(
-          "boundary outside the two ranges: server="
-              + before.ownerOfRange(range)
-              + ", low="
-              + low
-              + ", lowBelow="
-              + (range == 0 ? "none" : before.lowOfRange(range - 1))
-              + ", high="
-              + before.highOfRange(range));
+          "boundary outside the two ranges: server=%s, low=%s, lowBelow=%s, high=%s"
+              .formatted(
+                  before.ownerOfRange(range),
+                  low,
+                  range == 0 ? "none" : before.lowOfRange(range - 1),
+                  before.highOfRange(range)));
     }
     return before.ownerOfRange(low < before.lowOfRange(range) ? range - 1 : range);
   }

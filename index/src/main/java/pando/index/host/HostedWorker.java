@@ -57,9 +57,9 @@ public abstract class HostedWorker {
 
   /**
    * Completes a change that {@link #write} began before it failed, while its nodes are still
-   * locked. Another failure is added to the given one as suppressed.
+   * locked. Its own failure is added to that of {@link #write} as suppressed.
    */
-  protected abstract void complete(Throwable failure);
+  protected abstract void complete();
 
   /** Returns the value that the last operation on a key found. */
   final long value() {
@@ -106,7 +106,7 @@ public abstract class HostedWorker {
 
   private void completeQuietly(Throwable failure) {
     try {
-      complete(failure);
+      complete();
     } catch (Throwable e) {
       failure.addSuppressed(e);
     }

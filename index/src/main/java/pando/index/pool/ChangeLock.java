@@ -87,14 +87,13 @@ final class ChangeLock {
     long waited = worker.nanoTime() - start;
     if (waited > WAIT_NANOS_MAX && attempt >= ATTEMPTS_MIN) {
       throw new StalledException(
-          "the partition table stayed locked, by a process that still runs: holder=0x"
-              + Long.toHexString(holder)
-              + ", processId="
-              + (holder >>> (CHANGE_BITS + Fabric.PROCESS_BITS / 2))
-              + ", waitedNanos="
-              + waited
-              + ", attempts="
-              + attempt);
+          ("the partition table stayed locked, by a process that still runs:"
+                  + " holder=0x%s, processId=%s, waitedNanos=%s, attempts=%s")
+              .formatted(
+                  Long.toHexString(holder),
+                  holder >>> (CHANGE_BITS + Fabric.PROCESS_BITS / 2),
+                  waited,
+                  attempt));
     }
     worker.backoff().pause(attempt);
   }

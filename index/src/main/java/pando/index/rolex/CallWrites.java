@@ -26,7 +26,6 @@ final class CallWrites {
   private static final int DAMAGES_MAX = 3;
 
   private final RolexServer server;
-  private final RunLayout runs;
   private final PoolPlaces places;
   private final ModelPages pages;
   private final Leaves leaves;
@@ -46,7 +45,6 @@ final class CallWrites {
 
   CallWrites(RolexContext context, Leaves leaves) {
     this.server = context.server;
-    this.runs = server.runs;
     this.places = server.places;
     this.pages = context.pages;
     this.leaves = leaves;
@@ -148,7 +146,7 @@ final class CallWrites {
             || 2 * get(WriteMessage.EMPTIES) >= model.leaves();
     boolean linked = link == GlobalAddress.NULL || places.isSynonym(link);
     if (leaf >= 0 && leaf < model.leaves() && linked) {
-      server.synonyms.set(runs.leafAddress(model.place, (int) leaf), link);
+      server.synonyms.set(server.runs.leafAddress(model.place, (int) leaf), link);
     }
     if (freed != GlobalAddress.NULL) {
       if (!places.isSynonym(freed)) {

@@ -2,7 +2,6 @@ package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
-import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
@@ -268,15 +267,10 @@ final class Changes {
   }
 
   /** Writes again, after a failure, what has changed, while the lock is still held. */
-  void mend(Throwable failure) {
-    if (!begun) {
-      return;
-    }
-    try {
+  void mend() {
+    if (begun) {
       Retry.underLocks(worker, locks, "a change of a leaf", leaf.address, this::writeAgain);
       Retry.underLocks(worker, locks, "a change of a leaf", leaf.address, this::countAgain);
-    } catch (StalledException e) {
-      failure.addSuppressed(e);
     }
   }
 

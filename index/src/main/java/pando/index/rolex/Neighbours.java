@@ -16,7 +16,6 @@ final class Neighbours extends NeighbourSearch {
   private final RunLayout runs;
   private final RolexContext context;
   private final Leaves leaves;
-  private final Chains chains;
   private final MemorySegment memory;
   private final ModelLocks locks;
   private final ModelView model;
@@ -34,7 +33,6 @@ final class Neighbours extends NeighbourSearch {
     this.layout = context.server.leaves;
     this.runs = context.server.runs;
     this.leaves = leaves;
-    this.chains = context.chains;
     this.memory = context.memory;
     this.locks = context.modelLocks;
     this.model = new ModelView(context.server.options.epsilon(), layout.delta());
@@ -133,8 +131,8 @@ final class Neighbours extends NeighbourSearch {
     for (int i = leafOf(wanted); i >= 0 && i < model.leaves(); i += step) {
       entries.clear();
       cursor.set(i, context.leaf(i), runs.leafAddress(model.place, i), model.stamp);
-      if (!chains.collectAlone(cursor, entries)) {
-        throw chains.corrupt(wanted);
+      if (!context.chains.collectAlone(cursor, entries)) {
+        throw context.chains.corrupt(wanted);
       }
       if (take(wanted, down)) {
         return Outcome.FOUND;

@@ -5,7 +5,6 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
-import pando.index.lock.NodeLocks;
 
 /**
  * Replaces models of a page that is locked: the page's next image is prepared, and pages that it
@@ -16,7 +15,6 @@ final class PageChange {
   private final RolexServer server;
   private final RolexContext context;
   private final ModelPages pages;
-  private final NodeLocks locks;
   private final Worker worker;
   private final int capacity;
 
@@ -30,7 +28,6 @@ final class PageChange {
     this.server = context.server;
     this.context = context;
     this.pages = context.pages;
-    this.locks = context.locks;
     this.worker = context.worker;
     this.capacity = server.pages.capacity();
   }
@@ -68,7 +65,7 @@ final class PageChange {
     if (!absorbsNext(page, kept)) {
       return false;
     }
-    if (!locks.tryLock(page.next, false)) {
+    if (!context.locks.tryLock(page.next, false)) {
       wasInTheWay = true;
       return false;
     }
@@ -129,7 +126,7 @@ final class PageChange {
         server.allocator.allocatePage(worker, context.message, server.nextMemoryServer());
     boolean locked = false;
     try {
-      context.lockNew(address, () -> locks.tryLock(address, false));
+      context.lockNew(address, () -> context.locks.tryLock(address, false));
       locked = true;
     } finally {
       if (!locked) {

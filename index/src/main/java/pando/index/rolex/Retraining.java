@@ -9,7 +9,6 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.cache.PlantedBug;
-import pando.index.lock.NodeLocks;
 import pando.index.lock.Retry;
 
 /** Replaces a model, alone or with a neighbour, by models trained on its present keys. */
@@ -38,7 +37,6 @@ final class Retraining implements RunBuilder.Sink {
   private final ModelPages pages;
   private final PageChange pageChange;
   private final Chains chains;
-  private final NodeLocks locks;
   private final ModelLocks modelLocks;
   private final Worker worker;
   private final MemorySegment memory;
@@ -77,7 +75,6 @@ final class Retraining implements RunBuilder.Sink {
     this.pages = context.pages;
     this.pageChange = new PageChange(context);
     this.chains = context.chains;
-    this.locks = context.locks;
     this.modelLocks = context.modelLocks;
     this.worker = context.worker;
     this.memory = context.memory;
@@ -221,7 +218,7 @@ final class Retraining implements RunBuilder.Sink {
         if (page != null && page.covers(key)) {
           return page;
         }
-        locks.unlockAll();
+        context.locks.unlockAll();
       }
       pages.refresh(key);
       worker.backoff().pauseBriefly(attempt);
@@ -426,7 +423,7 @@ final class Retraining implements RunBuilder.Sink {
   }
 
   private void lockAndRead(long address, VerbList reads) {
-    if (!locks.lockAndRead(address, reads)) {
+    if (!context.locks.lockAndRead(address, reads)) {
       worker.post(reads);
     }
   }

@@ -23,24 +23,25 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
   private static final long CACHE_BYTES_MIN = 1 << 10;
 
   private static final Setting EPSILON =
-      Setting.integer(
-          "epsilon", "16", 1, 1_000, "greatest error of a model's prediction, in entries");
+      Setting.integer("epsilon", "16", 1, 1_000)
+          .meaning("greatest error of a model's prediction, in entries");
   private static final Setting DELTA =
-      Setting.integer("delta", "16", 2, LeafLayout.DELTA_MAX, "entries of a leaf");
+      Setting.integer("delta", "16", 2, LeafLayout.DELTA_MAX).meaning("entries of a leaf");
   private static final Setting LEAVES_MAX =
-      Setting.integer(
-          "leaves-max", "63", 1, RunLayout.LEAVES_MAX, "greatest number of leaves of a model");
+      Setting.integer("leaves-max", "63", 1, RunLayout.LEAVES_MAX)
+          .meaning("greatest number of leaves of a model");
   private static final Setting RETRAINING =
       Setting.flag(
           "retraining", "on", "replace models that have many synonym leaves, else those pile up");
   private static final Setting RETRAINERS =
-      Setting.integer(
-          "retrainers", "2", 1, 64, "background tasks of each compute server that retrain models");
+      Setting.integer("retrainers", "2", 1, 64)
+          .meaning("background tasks of each compute server that retrain models");
   private static final Setting RETRAIN_FILL =
-      Setting.number("retrain-fill", "0.7", 0.1, 1, "share of each leaf that retraining fills");
+      Setting.number("retrain-fill", "0.7", 0.1, 1)
+          .meaning("share of each leaf that retraining fills");
   private static final Setting SYNONYM_SHARE =
-      Setting.number(
-          "synonym-share", "0.25", 0, 10, "synonym leaves to a leaf at which a model is retrained");
+      Setting.number("synonym-share", "0.25", 0, 10)
+          .meaning("synonym leaves to a leaf at which a model is retrained");
   private static final Setting MERGE_SHARE =
       mergeShare("0.25", 0.5, "fill below which a model is retrained together with a neighbour");
 

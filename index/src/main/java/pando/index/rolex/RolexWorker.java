@@ -81,7 +81,7 @@ final class RolexWorker extends HostedWorker {
   }
 
   @Override
-  protected void complete(Throwable failure) {
-    changes.mend(failure);
+  protected void complete() {
+    changes.mend();
   }
 }

@@ -30,7 +30,6 @@ final class RunBuilder {
   }
 
   private final RolexServer server;
-  private final LeafLayout layout;
   private final RunLayout runs;
   private final Worker worker;
   private final MemorySegment memory;
@@ -55,17 +54,16 @@ final class RunBuilder {
    */
   RunBuilder(RolexServer server, Worker worker, long run, long message, double fill, Sink sink) {
     this.server = server;
-    this.layout = server.leaves;
     this.runs = server.runs;
     this.worker = worker;
     this.memory = worker.memory();
     this.run = run;
     this.message = message;
     this.sink = sink;
-    this.perLeaf = Math.max(1, (int) Math.round(layout.delta() * fill));
+    this.perLeaf = Math.max(1, (int) Math.round(server.leaves.delta() * fill));
     this.perRun = perLeaf * server.options.leavesMax();
     this.epsilon = server.options.epsilon() - MARGIN;
-    this.step = (double) layout.delta() / perLeaf;
+    this.step = (double) server.leaves.delta() / perLeaf;
     this.trainer = new Trainer(perRun);
   }
 

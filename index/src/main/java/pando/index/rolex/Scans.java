@@ -22,7 +22,6 @@ final class Scans extends LeafScan {
   private static final double FILL = 0.7;
 
   private final LeafLayout layout;
-  private final RunLayout runs;
   private final ModelTable models;
   private final Leaves leaves;
   private final Chains chains;
@@ -49,7 +48,6 @@ final class Scans extends LeafScan {
     super(context::abandon);
     this.context = context;
     this.layout = context.server.leaves;
-    this.runs = context.server.runs;
     this.models = context.server.models;
     this.leaves = leaves;
     this.chains = context.chains;
@@ -107,7 +105,7 @@ final class Scans extends LeafScan {
 
   private void add(int first, int last) {
     int added = last - first + 1;
-    long start = runs.leafAddress(model.place, first);
+    long start = context.server.runs.leafAddress(model.place, first);
     reads.read(start, context.leaf(planned), added * layout.bytes());
     for (int i = 0; i < added; i++) {
       long address = start + (long) i * layout.bytes();

@@ -48,15 +48,19 @@ public final class Setting {
     return new Setting(name, Kind.SIZE, initial, 0, max, List.of(), meaning);
   }
 
-  /** Makes a setting that takes a whole number. */
-  public static Setting integer(String name, String initial, int min, int max, String meaning) {
-    return new Setting(name, Kind.INTEGER, initial, min, max, List.of(), meaning);
+  /** Makes a setting that takes a whole number; {@link #meaning(String)} explains it. */
+  public static Setting integer(String name, String initial, int min, int max) {
+    return new Setting(name, Kind.INTEGER, initial, min, max, List.of(), "");
   }
 
-  /** Makes a setting that takes a number. */
-  public static Setting number(
-      String name, String initial, double min, double max, String meaning) {
-    return new Setting(name, Kind.NUMBER, initial, min, max, List.of(), meaning);
+  /** Makes a setting that takes a number; {@link #meaning(String)} explains it. */
+  public static Setting number(String name, String initial, double min, double max) {
+    return new Setting(name, Kind.NUMBER, initial, min, max, List.of(), "");
+  }
+
+  /** Returns this setting with an explanation. */
+  public Setting meaning(String text) {
+    return new Setting(name, kind, initial, min, max, choices, text);
   }
 
   /** Makes a setting that is {@code on} or {@code off}. */
@@ -82,13 +86,9 @@ public final class Setting {
   }
 
   /** Returns a description: the meaning, the legal values, and {@code value} as the default. */
-  String meaning(double value) {
-    return meaning
-        + " ("
-        + range()
-        + "default "
-        + (value == initial() ? initial : print(value))
-        + ")";
+  String describe(double value) {
+    String current = value == initial() ? initial : print(value);
+    return meaning + " (" + range() + "default " + current + ")";
   }
 
   private String range() {

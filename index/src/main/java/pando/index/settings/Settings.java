@@ -77,7 +77,7 @@ public final class Settings {
   /** Returns a description of each setting by name, with its current value as the default. */
   public Map<String, String> documentation() {
     Map<String, String> documentation = new LinkedHashMap<>();
-    values.forEach((setting, value) -> documentation.put(setting.name(), setting.meaning(value)));
+    values.forEach((setting, value) -> documentation.put(setting.name(), setting.describe(value)));
     return documentation;
   }
 

@@ -17,32 +17,21 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
       Setting.size(
           "node-bytes", "1024", 0x1p31, "bytes of a node, which is read and cached as a whole");
   private static final Setting COMPUTE_SERVERS =
-      Setting.integer(
-          "compute-servers",
-          "4",
-          1,
-          COMPUTE_SERVERS_MAX,
-          "compute servers that the index starts with");
+      Setting.integer("compute-servers", "4", 1, COMPUTE_SERVERS_MAX)
+          .meaning("compute servers that the index starts with");
   private static final Setting CACHE_BYTES =
       Setting.size("cache-bytes", "256MiB", 0x1p40, "bytes of the cache of each compute server");
 
   /** Times that a lock is handed over at its compute server; only of systems that do so. */
   protected static final Setting HANDOVERS =
-      Setting.integer(
-          "handovers",
-          "4",
-          0,
-          100,
-          "times in a row that a lock goes to the next session of the same compute server");
+      Setting.integer("handovers", "4", 0, 100)
+          .meaning(
+              "times in a row that a lock goes to the next session of the same compute server");
 
   /** Longest wait for a lock; only of systems with locks in the pool. */
   protected static final Setting LOCK_WAIT_MILLIS =
-      Setting.integer(
-          "lock-wait-millis",
-          "5000",
-          1,
-          1_000_000,
-          "how long an operation waits for a lock before it fails, in ms");
+      Setting.integer("lock-wait-millis", "5000", 1, 1_000_000)
+          .meaning("how long an operation waits for a lock before it fails, in ms");
 
   private static final String MERGE_SHARE = "merge-share";
 
@@ -74,13 +63,13 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
 
   /** As {@link #mergeShare(String, double)}, with another meaning. */
   protected static Setting mergeShare(String initial, double max, String meaning) {
-    return Setting.number(MERGE_SHARE, initial, 0, max, meaning);
+    return Setting.number(MERGE_SHARE, initial, 0, max).meaning(meaning);
   }
 
   /** Makes the setting of the greatest fill of a node after a merge. */
   protected static Setting mergedShare(String initial, double min) {
-    return Setting.number(
-        "merged-share", initial, min, 1, "greatest fill of a node that a merge makes");
+    return Setting.number("merged-share", initial, min, 1)
+        .meaning("greatest fill of a node that a merge makes");
   }
 
   /** Returns options of the same system with other settings. */

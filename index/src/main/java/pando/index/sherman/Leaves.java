@@ -7,18 +7,16 @@ final class Leaves {
   private final ShermanContext context;
   private final Nodes nodes;
   private final Descent descent;
-  private final long leaf;
 
   Leaves(ShermanContext context, Descent descent) {
     this.context = context;
     this.nodes = context.nodes;
     this.descent = descent;
-    this.leaf = context.leaf;
   }
 
   /** Reads the leaf of a key; returns the index of the key's entry, -1 if there is none. */
   int read(long key) {
-    return read(key, leaf);
+    return read(key, context.leaf);
   }
 
   /** As {@link #read(long)}, into a buffer at a local offset. */
@@ -55,7 +53,7 @@ final class Leaves {
   long lock(long key) {
     for (int attempt = 0; attempt < BLinkDescent.RESTARTS_MAX; attempt++) {
       descent.findLeaf(key);
-      if (descent.lockCovering(0, key, leaf, attempt)) {
+      if (descent.lockCovering(0, key, context.leaf, attempt)) {
         return descent.node;
       }
     }

@@ -1,6 +1,5 @@
 package pando.index.sherman;
 
-import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
 import pando.index.session.LeafScan;
 
@@ -13,7 +12,6 @@ final class Scans extends LeafScan {
 
   private final ShermanContext context;
   private final BLinkLayout layout;
-  private final MemorySegment memory;
   private final Nodes nodes;
   private final Descent descent;
   private final Leaves leaves;
@@ -24,7 +22,6 @@ final class Scans extends LeafScan {
     super(context::abandon);
     this.context = context;
     this.layout = context.layout;
-    this.memory = context.memory;
     this.nodes = context.nodes;
     this.descent = descent;
     this.leaves = leaves;
@@ -76,7 +73,7 @@ final class Scans extends LeafScan {
 
   @Override
   protected long high(int leaf) {
-    return BLinkLayout.high(memory, context.scanned(leaf));
+    return BLinkLayout.high(context.memory, context.scanned(leaf));
   }
 
   @Override
@@ -86,6 +83,6 @@ final class Scans extends LeafScan {
 
   @Override
   protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
-    return layout.copySorted(memory, context.scanned(leaf), from, to, keys, values);
+    return layout.copySorted(context.memory, context.scanned(leaf), from, to, keys, values);
   }
 }

@@ -58,7 +58,7 @@ final class ShermanWorker extends HostedWorker {
   }
 
   @Override
-  protected void complete(Throwable failure) {
+  protected void complete() {
     nodes.repairChecksum(locks);
     splits.complete();
   }

@@ -55,13 +55,12 @@ public enum Validation {
     }
     if (!landsByLine && (this == LINES || (this == VERSIONS && partitioned))) {
       throw new IllegalArgumentException(
-          "validation="
-              + this
-              + (partitioned ? " with partitions" : "")
-              + " needs a fabric that lands 64 bytes as one: fabric="
-              + fabric.name()
-              + ", atomicityBytes="
-              + capabilities.atomicityBytes());
+          "validation=%s%s needs a fabric that lands 64 bytes as one: fabric=%s, atomicityBytes=%s"
+              .formatted(
+                  this,
+                  partitioned ? " with partitions" : "",
+                  fabric.name(),
+                  capabilities.atomicityBytes()));
     }
     if (this == ORIGINAL && !capabilities.simulated()) {
       throw new IllegalArgumentException(

@@ -147,7 +147,7 @@ class MembersTest {
     }
 
     @Override
-    protected void complete(Throwable failure) {}
+    protected void complete() {}
   }
 
   @AfterEach
