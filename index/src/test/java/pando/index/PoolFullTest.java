@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -123,6 +124,67 @@ class PoolFullTest {
       }
     }
     assertThat(stored).isGreaterThan(500);
+  }
+
+  /** The order in which keys come and go. */
+  enum Order {
+    RANDOM,
+    DENSE,
+    SPREAD;
+
+    long key(int number, SplittableRandom random) {
+      return switch (this) {
+        case RANDOM -> random.nextLong();
+        case DENSE -> number;
+        case SPREAD -> Long.MIN_VALUE / 2 + ((long) number << 48);
+      };
+    }
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldHoldAgainWhatItHeld(SystemUnderTest system) {
+    for (Order order : Order.values()) {
+      for (long bytes = 128 << 10; bytes <= 512 << 10; bytes *= 4) {
+        HookedFabric fabric = new HookedFabric(Pools.open(1, bytes, 1)).withTasksByHand();
+        try (fabric) {
+          int[] held = new int[4];
+          try (RangeIndex index = system.tiny(2).create(fabric);
+              Session session = index.session()) {
+            SplittableRandom random = new SplittableRandom(Seeds.of(603));
+            for (int round = 0; round < held.length; round++) {
+              held[round] = fillAndEmpty(fabric, session, order, random);
+            }
+          }
+          long used = fabric.usage().getFirst().usedBytes();
+          String what = order + " " + bytes + ": held=" + Arrays.toString(held) + ", used=" + used;
+          assertThat(Arrays.stream(held).min().getAsInt()).as(what).isGreaterThan(held[0] * 4 / 5);
+          assertThat(used).as(what).isLessThan(bytes / 8);
+        }
+      }
+    }
+  }
+
+  /** Returns how many entries there was room for. */
+  private static int fillAndEmpty(
+      HookedFabric fabric, Session session, Order order, SplittableRandom random) {
+    List<Long> keys = new ArrayList<>();
+    for (int refused = 0; refused < 20; ) {
+      long key = order.key(keys.size(), random);
+      try {
+        session.put(key, ~key);
+        keys.add(key);
+      } catch (PoolFullException e) {
+        refused++;
+      }
+      fabric.runTasks();
+    }
+    for (long key : keys) {
+      assertThat(session.remove(key)).isTrue();
+      fabric.runTasks();
+    }
+    assertThat(session.ceiling(Long.MIN_VALUE)).isFalse();
+    return keys.size();
   }
 
   private static void checkAll(Session session, Map<Long, Long> model) {

@@ -250,17 +250,17 @@ final class Retraining implements RunBuilder.Sink {
 
   /**
    * Adds a neighbour, if there is one, its lock is free, and both can become one model; returns
-   * whether it did.
+   * whether it did. A model without entries takes no room in the new one.
    */
   private boolean join(ModelPage page, int model, int neighbour, boolean sparse) {
     if (neighbour < 0 || neighbour >= page.models.count()) {
       return false;
     }
-    int leaves =
-        RunLayout.leaves(page.models.places[model])
-            + RunLayout.leaves(page.models.places[neighbour]);
+    int others = RunLayout.leaves(page.models.places[neighbour]);
+    int leaves = RunLayout.leaves(page.models.places[model]) + others;
     int most = server.options.leavesMax();
-    if (leaves > (sparse ? most : most / 2)) {
+    boolean swallowed = entries.count() == 0 && others <= most / 2;
+    if (!swallowed && leaves > (sparse ? most : most / 2)) {
       return false;
     }
     if (!modelLocks.tryLock(page.models.places[neighbour])) {

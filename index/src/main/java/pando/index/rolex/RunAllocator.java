@@ -65,8 +65,13 @@ final class RunAllocator {
 
   /** Gives back all that is not in use, but for what a lost memory server has. */
   void trim(Worker worker, long message) {
+    trim(worker, message, 0);
+  }
+
+  private void trim(Worker worker, long message, int from) {
     Losses losses = new Losses();
-    for (NodeAllocator allocator : runs) {
+    for (int number = from; number < runs.length; number++) {
+      NodeAllocator allocator = runs[number];
       losses.defer(() -> allocator.trim(worker, message));
     }
     losses.defer(() -> synonyms.trim(worker, message));
@@ -91,12 +96,16 @@ final class RunAllocator {
     return runs[RunLayout.numberOfLength(leaves)];
   }
 
-  /** Allocates; where the pool is full, after giving back what waits here for other uses. */
+  /**
+   * Allocates; where the pool is full, after giving back what waits here for other uses. The
+   * shortest runs stay: if synonym leaves took their place, no model could be replaced by a smaller
+   * one any more, and the pool would stay full.
+   */
   private long allocate(NodeAllocator allocator, Worker worker, long message, int memoryServer) {
     try {
       return allocator.allocate(worker, message, memoryServer);
     } catch (PoolFullException full) {
-      trim(worker, message);
+      trim(worker, message, 1);
       return allocator.allocate(worker, message, memoryServer);
     }
   }
