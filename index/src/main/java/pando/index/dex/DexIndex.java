@@ -1,7 +1,6 @@
 package pando.index.dex;
 
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
@@ -70,7 +69,7 @@ public final class DexIndex implements RangeIndex {
   @Override
   public Session session() {
     partitions.checkOpen();
-    return new DexSession(this, layout.capacity());
+    return new DexSession(partitions, members, layout.capacity());
   }
 
   /** Returns the partitions that this process knows; those in the pool may be newer. */
@@ -140,33 +139,6 @@ public final class DexIndex implements RangeIndex {
    */
   public void removeComputeServer(int server) {
     partitions.remove(server);
-  }
-
-  /**
-   * Waits until a key has an owner in this process; throws if the key belongs to another process.
-   */
-  void awaitOwner(Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
-    partitions.awaitOwner(seen, key, owner, isLocal, attempt);
-  }
-
-  /** Checks that the index is not closed. */
-  void checkOpen() {
-    partitions.checkOpen();
-  }
-
-  /**
-   * Opens a worker of a compute server; returns {@code null} if the compute server does not live
-   * here.
-   */
-  @Nullable PartitionWorker worker(int number) {
-    partitions.checkOpen();
-    ComputeServer server = members.find(number);
-    return server == null ? null : members.worker(server);
-  }
-
-  /** Closes a worker. */
-  void retire(PartitionWorker worker) {
-    members.retire(worker);
   }
 
   @Override

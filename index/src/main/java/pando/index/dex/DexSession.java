@@ -11,13 +11,15 @@ import pando.index.session.RoutedSession;
 final class DexSession extends RoutedSession<PartitionWorker> {
   private static final int ATTEMPTS_MAX = 1_000;
 
-  private final DexIndex index;
+  private final Partitions partitions;
+  private final Members members;
   private final long[] scanKeys;
   private final long[] scanValues;
 
-  DexSession(DexIndex index, int leafCapacity) {
+  DexSession(Partitions partitions, Members members, int leafCapacity) {
     super(DexOptions.COMPUTE_SERVERS_MAX);
-    this.index = index;
+    this.partitions = partitions;
+    this.members = members;
     this.scanKeys = new long[leafCapacity];
     this.scanValues = new long[leafCapacity];
   }
@@ -41,7 +43,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   @Override
   protected boolean neighbour(long wanted, boolean down) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      Partitioning partitioning = index.partitioning();
+      Partitioning partitioning = partitions.current();
       long probe = wanted;
       while (true) {
         PartitionWorker worker = enter(probe);
@@ -71,7 +73,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
 
   private boolean areTrailsCurrent(
       Partitioning partitioning, long wanted, long last, boolean down) {
-    if (index.partitioning() != partitioning) {
+    if (partitions.current() != partitioning) {
       return false;
     }
     int step = down ? -1 : 1;
@@ -117,7 +119,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   /** Returns a worker of the compute server that owns a key, inside the server's gate. */
   private PartitionWorker enter(long wanted) {
     for (int attempt = 0; ; attempt++) {
-      Partitioning partitioning = index.partitioning();
+      Partitioning partitioning = partitions.current();
       int owner = partitioning.ownerOfKey(wanted);
       PartitionWorker worker = opened(owner);
       if (worker == null || worker.server().isRetired()) {
@@ -134,24 +136,26 @@ final class DexSession extends RoutedSession<PartitionWorker> {
         throw new StalledException(
             "the partitions kept changing: key=" + wanted + ", attempts=" + attempt);
       }
-      index.awaitOwner(partitioning, wanted, owner, worker != null, attempt);
+      partitions.awaitOwner(partitioning, wanted, owner, worker != null, attempt);
     }
   }
 
   private @Nullable PartitionWorker open(int owner) {
     // Close the stale worker first, as the number of open sessions is limited.
     replace(owner, null);
-    replace(owner, index.worker(owner));
+    partitions.checkOpen();
+    ComputeServer server = members.find(owner);
+    replace(owner, server == null ? null : members.worker(server));
     return opened(owner);
   }
 
   @Override
   protected void checkIndexOpen() {
-    index.checkOpen();
+    partitions.checkOpen();
   }
 
   @Override
   protected void retire(PartitionWorker worker) {
-    index.retire(worker);
+    members.retire(worker);
   }
 }

@@ -37,8 +37,10 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   private final IndexOptions options;
   private final int first;
   private final int count;
-  private final Members<S, W> members;
   private volatile Partitioning partitioning;
+
+  /** The compute servers and workers of this process. */
+  final Members<S, W> members;
 
   /**
    * Prepares an index. {@link #made} or {@link #joined} starts it.
@@ -212,16 +214,6 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     members.checkOpen();
     S server = members.local(number);
     return server == null ? null : members.worker(server);
-  }
-
-  /** Checks that the index is not closed. */
-  final void checkOpen() {
-    members.checkOpen();
-  }
-
-  /** Closes a worker. Does nothing if it is closed already. */
-  final void retireWorker(W worker) {
-    members.retire(worker);
   }
 
   /**

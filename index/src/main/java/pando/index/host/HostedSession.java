@@ -163,11 +163,11 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
 
   @Override
   protected void checkIndexOpen() {
-    index.checkOpen();
+    index.members.checkOpen();
   }
 
   @Override
   protected void retire(W worker) {
-    index.retireWorker(worker);
+    index.members.retire(worker);
   }
 }
