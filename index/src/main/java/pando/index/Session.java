@@ -5,7 +5,8 @@ package pando.index;
  * receive a batch of new nodes from a memory server.
  *
  * <p>After an operation that found an entry, {@link #key()} and {@link #value()} return it until
- * the next operation. Point operations are linearizable. Failures of the environment are {@link
+ * the next operation; after {@link #store}, {@link #discard} and {@link #getAll} they are
+ * undefined. Point operations are linearizable. Failures of the environment are {@link
  * pando.fabric.PandoException}s: {@link CorruptNodeException}, {@link
  * pando.fabric.PoolFullException}, {@link pando.fabric.MemoryServerLostException}, {@link
  * pando.fabric.StalledException}, {@link pando.fabric.server.CallFailedException}, {@link
@@ -58,6 +59,36 @@ public interface Session extends AutoCloseable {
    * @return whether the key was there; {@link #value()} is then the value removed
    */
   boolean remove(long key);
+
+  /**
+   * Stores a value, whether or not the key is there, and does not say whether it was. For callers
+   * who need no answer: a system may save the look at what was there before.
+   */
+  void store(long key, long value);
+
+  /**
+   * Removes a key if it is there, and does not say whether it was. For callers who need no answer:
+   * a system may save the look at what was there before.
+   */
+  void discard(long key);
+
+  /**
+   * Finds the entries of several keys, in any order, also of the same key more than once. What is
+   * found for {@code keys[i]} is at the same place of the other arrays. Each lookup is linearizable
+   * by itself, in no given order; together they are no snapshot.
+   *
+   * <p>If it throws, some of the results may have been set, each of which is right.
+   *
+   * @param from place of the first key
+   * @param count number of keys, 0 or more
+   * @param values receives the value of each key that is there, and keeps what it has for others;
+   *     another array than {@code keys}
+   * @param found receives whether each key is there
+   * @return how many of the keys are there, each as often as it was asked for
+   * @throws IllegalArgumentException if {@code values} is {@code keys}
+   * @throws IndexOutOfBoundsException if an array has no such places
+   */
+  int getAll(long[] keys, int from, int count, long[] values, boolean[] found);
 
   /** Finds the entry with the greatest key at or below {@code key}. */
   boolean floor(long key);

@@ -17,6 +17,9 @@ class AllocationTest {
   private static final int ROUNDS_MAX = 60;
   private static final long NOISE_BYTES_MAX = 4_096;
 
+  private final long[] wanted = new long[10];
+  private final long[] values = new long[10];
+  private final boolean[] found = new boolean[10];
   private long scanned;
 
   /** One kind of operation on a key that is there. */
@@ -53,6 +56,8 @@ class AllocationTest {
       measure("get", session, keys, Session::get);
       measure("update", session, keys, (s, key) -> s.update(key, key));
       measure("put", session, keys, (s, key) -> s.put(key, ~key));
+      measure("store", session, keys, (s, key) -> s.store(key, key));
+      measure("get all", session, keys, this::getAll);
       measure("floor", session, keys, Session::floor);
       measure("ceiling", session, keys, Session::ceiling);
       measure(
@@ -63,9 +68,25 @@ class AllocationTest {
             s.remove(key);
             s.putIfAbsent(key, key);
           });
+      measure(
+          "discard and store",
+          session,
+          keys,
+          (s, key) -> {
+            s.discard(key);
+            s.store(key, key);
+          });
       EntryVisitor visitor = this::count;
       measure("scan", session, keys, (s, key) -> s.scan(key, 10, visitor));
     }
+  }
+
+  /** Looks up keys that are there and others, far from each other. */
+  private void getAll(Session session, long key) {
+    for (int i = 0; i < wanted.length; i++) {
+      wanted[i] = key + i * (Long.MAX_VALUE / 5);
+    }
+    scanned += session.getAll(wanted, 0, wanted.length, values, found);
   }
 
   private boolean count(long key, long value) {

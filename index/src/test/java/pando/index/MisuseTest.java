@@ -1,8 +1,10 @@
 package pando.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.util.List;
 import java.util.NavigableMap;
@@ -81,6 +83,10 @@ class MisuseTest {
         () -> session.putIfAbsent(1, -1),
         () -> session.update(1_000, -1),
         () -> session.remove(1_000),
+        () -> session.store(1, -1),
+        () -> session.discard(1_000),
+        () -> session.getAll(new long[2], 0, 2, new long[2], new boolean[2]),
+        () -> session.getAll(new long[2], 0, 0, new long[2], new boolean[2]),
         () -> session.floor(1),
         () -> session.ceiling(1),
         () -> session.scan(1, 9, (_, _) -> true),
@@ -127,6 +133,71 @@ class MisuseTest {
       session.close();
       index.close();
       checkLeft(fabric, configuration);
+    }
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldRefuseArraysThatDoNotFit(SystemUnderTest system) {
+    try (Fabric fabric = Pools.open(2, 8 << 20, 1);
+        RangeIndex index = system.tiny(2).create(fabric);
+        Session session = index.session()) {
+      long[] keys = {1, 2, 3};
+      long[] values = {4, 5, 6};
+      boolean[] found = new boolean[3];
+      checkRefused(session, keys, -1, 1, values, found, "array=keys, length=3, from=-1, count=1");
+      checkRefused(session, keys, 1, -1, values, found, "array=keys, length=3, from=1, count=-1");
+      checkRefused(session, keys, 4, 0, values, found, "array=keys, length=3, from=4, count=0");
+      checkRefused(
+          session,
+          keys,
+          1,
+          Integer.MAX_VALUE,
+          values,
+          found,
+          "array=keys, length=3, from=1, count=2147483647");
+      checkRefused(session, keys, 1, 2, new long[2], found, "array=values, length=2, from=1");
+      checkRefused(session, keys, 2, 1, values, new boolean[2], "array=found, length=2, from=2");
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> session.getAll(keys, 0, 3, keys, found))
+          .withMessageContaining("length=3");
+      assertThat(values).containsExactly(4, 5, 6);
+      assertThat(session.getAll(keys, 3, 0, values, found)).isZero();
+      assertThat(session.getAll(keys, 0, 3, values, found)).isZero();
+    }
+  }
+
+  private static void checkRefused(
+      Session session,
+      long[] keys,
+      int from,
+      int count,
+      long[] values,
+      boolean[] found,
+      String message) {
+    assertThatExceptionOfType(IndexOutOfBoundsException.class)
+        .isThrownBy(() -> session.getAll(keys, from, count, values, found))
+        .withMessageContaining(message);
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  @SuppressWarnings("NullAway") // the mistake under test
+  void shouldRefuseArraysThatAreNull(SystemUnderTest system) {
+    try (Fabric fabric = Pools.open(2, 8 << 20, 1);
+        RangeIndex index = system.tiny(2).create(fabric);
+        Session session = index.session()) {
+      long[] keys = {1};
+      long[] values = {2};
+      assertThatNullPointerException()
+          .isThrownBy(() -> session.getAll(null, 0, 1, values, new boolean[1]))
+          .withMessage("keys");
+      assertThatNullPointerException()
+          .isThrownBy(() -> session.getAll(keys, 0, 1, null, new boolean[1]))
+          .withMessage("values");
+      assertThatNullPointerException()
+          .isThrownBy(() -> session.getAll(keys, 0, 1, values, null))
+          .withMessage("found");
     }
   }
 

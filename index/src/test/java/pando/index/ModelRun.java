@@ -7,10 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /** Random operations, each compared with a plain map. */
 public final class ModelRun {
+  /** More than a session looks up at a time. */
+  private static final int MANY_KEYS = 600;
+
   private final Session session;
   private final NavigableMap<Long, Long> model;
   private final SplittableRandom random;
@@ -51,7 +55,11 @@ public final class ModelRun {
     long value = random.nextInt(8) == 0 ? random.nextInt(-1, 1) : random.nextLong();
     String what = "operation=" + number + ", kind=" + kind + ", key=" + key;
     switch (kind) {
-      case 0, 1, 2, 3 -> stored(what, session.put(key, value), model.put(key, value));
+      case 0, 1, 2 -> stored(what, session.put(key, value), model.put(key, value));
+      case 3 -> {
+        session.store(key, value);
+        model.put(key, value);
+      }
       case 4 -> {
         Long before = model.putIfAbsent(key, value);
         stored(what, !session.putIfAbsent(key, value), before);
@@ -60,10 +68,15 @@ public final class ModelRun {
         Long before = model.containsKey(key) ? model.put(key, value) : null;
         stored(what, session.update(key, value), before);
       }
-      case 7, 8 -> stored(what, session.get(key), model.get(key));
+      case 7 -> stored(what, session.get(key), model.get(key));
+      case 8 -> getAll(what, random.nextInt(100) == 0 ? MANY_KEYS : random.nextInt(40));
       case 9 -> found(what, session.floor(key), model.floorEntry(key));
       case 10 -> found(what, session.ceiling(key), model.ceilingEntry(key));
       case 11 -> scan(what, key, Math.max(key, key()), random.nextInt(100));
+      case 12, 13 -> {
+        session.discard(key);
+        model.remove(key);
+      }
       default -> stored(what, session.remove(key), model.remove(key));
     }
   }
@@ -73,6 +86,27 @@ public final class ModelRun {
     if (before != null) {
       assertThat(session.value()).as(what).isEqualTo(before);
     }
+  }
+
+  /** Looks up so many keys, between others in arrays whose other places must stay as they are. */
+  private void getAll(String what, int count) {
+    int from = random.nextInt(3);
+    int length = from + count + random.nextInt(3);
+    long[] keys = LongStream.generate(this::key).limit(length).toArray();
+    long[] values = new long[length];
+    boolean[] found = new boolean[length];
+    long[] expectedValues = new long[length];
+    boolean[] expectedFound = new boolean[length];
+    int expected = 0;
+    for (int i = from; i < from + count; i++) {
+      Long value = model.get(keys[i]);
+      expectedValues[i] = value == null ? 0 : value;
+      expectedFound[i] = value != null;
+      expected += value == null ? 0 : 1;
+    }
+    assertThat(session.getAll(keys, from, count, values, found)).as(what).isEqualTo(expected);
+    assertThat(values).as(what).isEqualTo(expectedValues);
+    assertThat(found).as(what).isEqualTo(expectedFound);
   }
 
   private void found(String what, boolean found, Map.@Nullable Entry<Long, Long> expected) {

@@ -57,6 +57,19 @@ class VisitorTest {
 
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldRefuseChangesWithoutAnAnswer(SystemUnderTest system) {
+    scanning(system, session -> session.store(0, 10));
+    scanning(system, session -> session.discard(0));
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldRefuseLookupsOfSeveralKeys(SystemUnderTest system) {
+    scanning(system, session -> session.getAll(new long[1], 0, 1, new long[1], new boolean[1]));
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldRefuseToCloseTheScanningSession(SystemUnderTest system) {
     scanning(system, Session::close);
   }

@@ -82,7 +82,7 @@ final class DeftWorker extends HostedWorker {
     writing = false;
     splits.reset();
     nodes.reset();
-    return operation == Operation.REMOVE ? remove(wanted) : store(operation, wanted, stored);
+    return operation.removes() ? remove(wanted) : store(operation, wanted, stored);
   }
 
   @Override

@@ -148,7 +148,7 @@ public final class DexOffload implements CallHandler {
       boolean found = NodeLayout.holds(dram, node, index, key);
       long before = found ? layout.slot(dram, node, index) : 0;
       boolean stores = operation.stores(found);
-      boolean removes = operation == Operation.REMOVE && found;
+      boolean removes = operation.removes() && found;
       if (stores && !found && count == layout.capacity()) {
         respond(Offload.FALLBACK, 0, GlobalAddress.NULL, 0);
         return;

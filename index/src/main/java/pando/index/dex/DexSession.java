@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
 import pando.index.Partitioning;
+import pando.index.session.Lookups;
 import pando.index.session.Operation;
 import pando.index.session.RoutedSession;
 
@@ -31,6 +32,20 @@ final class DexSession extends RoutedSession<PartitionWorker> {
       boolean found = worker.operate(operation, wanted, stored);
       setEntry(wanted, worker.value());
       return found;
+    } finally {
+      worker.exit();
+    }
+  }
+
+  @Override
+  protected void find(Lookups wanted) {
+    PartitionWorker worker = enter(wanted.next());
+    try {
+      wanted.take(worker.server().low(), worker.server().high());
+      for (int i = 0; i < wanted.size(); i++) {
+        boolean found = worker.operate(Operation.GET, wanted.key(i), 0);
+        wanted.set(i, found, worker.value());
+      }
     } finally {
       worker.exit();
     }

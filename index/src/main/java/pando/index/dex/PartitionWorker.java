@@ -124,8 +124,8 @@ final class PartitionWorker {
     try {
       return switch (operation) {
         case GET -> get(wanted);
-        case PUT, PUT_IF_ABSENT, UPDATE -> store(operation, wanted, stored);
-        case REMOVE -> remove(wanted);
+        case PUT, PUT_IF_ABSENT, UPDATE, STORE -> store(operation, wanted, stored);
+        case REMOVE, DISCARD -> remove(wanted);
       };
     } catch (Throwable e) {
       if (written || offload.mayHaveChanged()) {

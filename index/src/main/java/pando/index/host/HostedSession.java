@@ -5,6 +5,7 @@ import pando.index.EntryVisitor;
 import pando.index.IndexOptions;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
+import pando.index.session.Lookups;
 import pando.index.session.NeighbourSearch;
 import pando.index.session.NeighbourSearch.Outcome;
 import pando.index.session.Operation;
@@ -49,6 +50,18 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
       boolean found = worker.operate(operation, wanted, stored);
       setEntry(wanted, worker.value());
       return found;
+    } finally {
+      worker.exit();
+    }
+  }
+
+  @Override
+  protected void find(Lookups wanted) {
+    long next = wanted.next();
+    W worker = enter(next);
+    try {
+      wanted.take(lowOfServer(next), highOfServer(next));
+      worker.find(wanted);
     } finally {
       worker.exit();
     }
@@ -121,6 +134,13 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
       next = end + 1;
     }
     return visited;
+  }
+
+  private long lowOfServer(long wanted) {
+    Partitioning partitioning = index.partitioning();
+    return home != NO_HOME
+        ? Long.MIN_VALUE
+        : partitioning.lowOfServer(partitioning.ownerOfKey(wanted));
   }
 
   private long highOfServer(long wanted) {

@@ -7,6 +7,7 @@ import pando.index.EntryVisitor;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
 import pando.index.session.LeafScan;
+import pando.index.session.Lookups;
 import pando.index.session.NeighbourSearch;
 import pando.index.session.Operation;
 
@@ -45,10 +46,18 @@ public abstract class HostedWorker {
   /** Finds the entry of a key; returns whether there is one. */
   protected abstract boolean get(long wanted);
 
+  /** Finds the entries of several keys: one after the other, where a system knows no better. */
+  protected void getAll(Lookups wanted) {
+    for (int i = 0; i < wanted.size(); i++) {
+      wanted.set(i, get(wanted.key(i)), value);
+    }
+  }
+
   /**
    * Changes, adds or removes an entry.
    *
-   * @return whether the key was there before
+   * @return whether the key was there before; undefined for {@link Operation#STORE} and {@link
+   *     Operation#DISCARD}, which need not look
    */
   protected abstract boolean write(Operation operation, long wanted, long stored);
 
@@ -100,6 +109,16 @@ public abstract class HostedWorker {
       if (uncertain) {
         throw Failures.uncertain(wanted, e);
       }
+      throw e;
+    }
+  }
+
+  /** Finds the entries of several keys. */
+  final void find(Lookups wanted) {
+    try {
+      getAll(wanted);
+    } catch (Throwable e) {
+      context.abandon(e);
       throw e;
     }
   }

@@ -102,7 +102,7 @@ final class Changes {
   boolean write(Operation operation, long key, long value) {
     boolean found = find(key);
     before = found ? LeafLayout.value(memory, holder.image, holder.index) : 0;
-    if (found && operation == Operation.REMOVE) {
+    if (found && operation.removes()) {
       remove();
     } else if (found && operation.stores(true)) {
       LeafLayout.setValue(memory, holder.image, holder.index, value);

@@ -99,7 +99,7 @@ final class LeafWriter {
     int index = found ? LeafLayout.find(dram, at(holder), key) : -1;
     long before = found ? LeafLayout.value(dram, at(holder), index) : 0;
     long value = WriteMessage.get(message, 0, WriteMessage.VALUE);
-    if (found && operation == Operation.REMOVE) {
+    if (found && operation.removes()) {
       remove(index);
     } else if (found && operation.stores(true)) {
       LeafLayout.setValue(dram, at(holder), index, value);

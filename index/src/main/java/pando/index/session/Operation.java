@@ -6,7 +6,11 @@ public enum Operation {
   PUT(2),
   PUT_IF_ABSENT(3),
   UPDATE(4),
-  REMOVE(5);
+  REMOVE(5),
+  /** As {@link #PUT}, but nothing is said of what was there before. */
+  STORE(6),
+  /** As {@link #REMOVE}, but nothing is said of what was there before. */
+  DISCARD(7);
 
   private static final Operation[] ALL = values();
 
@@ -30,10 +34,15 @@ public enum Operation {
   /** Returns whether the operation stores its value, given whether the key was found. */
   public boolean stores(boolean found) {
     return switch (this) {
-      case PUT -> true;
+      case PUT, STORE -> true;
       case PUT_IF_ABSENT -> !found;
       case UPDATE -> found;
-      case GET, REMOVE -> false;
+      case GET, REMOVE, DISCARD -> false;
     };
+  }
+
+  /** Returns whether the operation removes a key that is there. */
+  public boolean removes() {
+    return this == REMOVE || this == DISCARD;
   }
 }

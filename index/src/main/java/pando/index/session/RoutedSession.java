@@ -17,6 +17,7 @@ public abstract class RoutedSession<W> implements Session {
   private final @Nullable W[] workers;
   private boolean closed;
   private boolean scanning;
+  private final Lookups lookups = new Lookups();
   private long key;
   private long value;
 
@@ -33,9 +34,17 @@ public abstract class RoutedSession<W> implements Session {
   /**
    * Executes an operation on one key, and records the {@linkplain #setEntry entry}.
    *
-   * @return whether the key was there before
+   * @return whether the key was there before; undefined for {@link Operation#STORE} and {@link
+   *     Operation#DISCARD}
    */
   protected abstract boolean operate(Operation operation, long wanted, long stored);
+
+  /**
+   * Has the compute server of the next key find it and those others that are its as well.
+   *
+   * @param wanted some are left
+   */
+  protected abstract void find(Lookups wanted);
 
   /**
    * Finds the entry of a key or, if there is none, the one next to it, and records it.
@@ -149,9 +158,61 @@ public abstract class RoutedSession<W> implements Session {
     return carryOut(Operation.REMOVE, wanted, 0);
   }
 
+  @Override
+  public final void store(long wanted, long stored) {
+    carryOut(Operation.STORE, wanted, stored);
+  }
+
+  @Override
+  public final void discard(long wanted) {
+    carryOut(Operation.DISCARD, wanted, 0);
+  }
+
   private boolean carryOut(Operation operation, long wanted, long stored) {
     checkUsable();
     return operate(operation, wanted, stored);
+  }
+
+  @Override
+  public final int getAll(long[] keys, int from, int count, long[] values, boolean[] found) {
+    checkPlaces("keys", Objects.requireNonNull(keys, "keys").length, from, count);
+    checkPlaces("values", Objects.requireNonNull(values, "values").length, from, count);
+    checkPlaces("found", Objects.requireNonNull(found, "found").length, from, count);
+    checkDifferent(keys, values);
+    checkUsable();
+    if (count == 0) {
+      checkIndexOpen();
+    }
+    int present = 0;
+    try {
+      for (int left = count; left > 0; left -= Lookups.KEYS_MAX) {
+        int next = from + count - left;
+        lookups.begin(keys, next, Math.min(left, Lookups.KEYS_MAX), values, found);
+        while (lookups.areLeft()) {
+          find(lookups);
+        }
+        present += lookups.present();
+      }
+    } finally {
+      lookups.end();
+    }
+    return present;
+  }
+
+  private static void checkPlaces(String name, int length, int from, int count) {
+    if (from < 0 || count < 0 || count > length - from) {
+      throw new IndexOutOfBoundsException(
+          "no such places: array=%s, length=%s, from=%s, count=%s"
+              .formatted(name, length, from, count));
+    }
+  }
+
+  @SuppressWarnings("ReferenceEquality") // Different arrays may be equal.
+  private static void checkDifferent(long[] keys, long[] values) {
+    if (keys == values) {
+      throw new IllegalArgumentException(
+          "keys and values are the same array: length=" + keys.length);
+    }
   }
 
   @Override

@@ -68,7 +68,7 @@ final class ShermanWorker extends HostedWorker {
     int index = layout.find(memory, leaf, wanted);
     boolean found = index >= 0;
     value = found ? BLinkLayout.slot(memory, leaf, index) : 0;
-    if (found && operation == Operation.REMOVE) {
+    if (found && operation.removes()) {
       remove(node, wanted, index);
     } else if (operation.stores(found)) {
       store(node, found ? index : layout.findFree(memory, leaf), wanted, stored);

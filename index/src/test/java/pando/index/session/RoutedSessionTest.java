@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import pando.index.EntryVisitor;
 
 class RoutedSessionTest {
   private final List<String> retired = new ArrayList<>();
+  private final List<String> operated = new ArrayList<>();
+  private final List<List<Long>> groups = new ArrayList<>();
 
   @Test
   void shouldEndEveryWorkerWhereOneThrowsAnError() {
@@ -25,6 +28,41 @@ class RoutedSessionTest {
     assertThat(retired).hasSize(2);
   }
 
+  @Test
+  void shouldSendChangesWithoutAnAnswerAsSuch() {
+    Routed session = new Routed();
+    session.store(3, 4);
+    session.discard(5);
+    assertThat(operated).containsExactly("STORE 3 4", "DISCARD 5 0");
+    for (Operation operation : Operation.values()) {
+      assertThat(Operation.of(operation.code)).isEqualTo(operation);
+    }
+  }
+
+  @Test
+  void shouldGiveEachComputeServerItsKeysAtOnce() {
+    long[] keys = {-7, 1, 205, 2, 201, 1, 99, 300, -7};
+    long[] values = new long[keys.length];
+    boolean[] found = new boolean[keys.length];
+    assertThat(new Routed().getAll(keys, 1, 7, values, found)).isEqualTo(5);
+    assertThat(groups)
+        .containsExactly(List.of(1L, 2L, 1L, 99L), List.of(205L, 201L), List.of(300L));
+    assertThat(values).containsExactly(0, -1, -205, 0, -201, -1, -99, 0, 0);
+    assertThat(found).containsExactly(false, true, true, false, true, true, true, false, false);
+  }
+
+  @Test
+  void shouldDivideManyKeys() {
+    int count = 2 * Lookups.KEYS_MAX + 1;
+    long[] keys = LongStream.range(0, count).toArray();
+    boolean[] found = new boolean[count];
+    assertThat(new Routed().getAll(keys, 0, count, new long[count], found)).isEqualTo(count / 2);
+    assertThat(groups.stream().flatMap(List::stream))
+        .containsExactlyInAnyOrderElementsOf(LongStream.of(keys).boxed().toList());
+    assertThat(groups).allSatisfy(group -> assertThat(group).hasSizeLessThanOrEqualTo(100));
+    assertThat(found[count - 2]).isTrue();
+  }
+
   /** Has workers that do nothing, and cannot be ended. */
   private final class Routed extends RoutedSession<String> {
     Routed() {
@@ -33,7 +71,22 @@ class RoutedSessionTest {
 
     @Override
     protected boolean operate(Operation operation, long wanted, long stored) {
+      operated.add(operation + " " + wanted + " " + stored);
       return false;
+    }
+
+    /** Has a compute server for every hundred keys; those of odd keys are there. */
+    @Override
+    protected void find(Lookups wanted) {
+      long low = Math.floorDiv(wanted.next(), 100) * 100;
+      wanted.take(low, low + 99);
+      List<Long> group = new ArrayList<>();
+      for (int i = 0; i < wanted.size(); i++) {
+        long key = wanted.key(i);
+        group.add(key);
+        wanted.set(i, key % 2 != 0, -key);
+      }
+      groups.add(group);
     }
 
     @Override
