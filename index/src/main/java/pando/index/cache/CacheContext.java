@@ -31,6 +31,9 @@ public final class CacheContext {
   private final int[] kept = new int[KEPT_MAX];
   private int keptCount;
 
+  /** Whether it makes room for a frame to take. */
+  boolean needsFrame;
+
   /** The failure that kept nodes from being written back in the last search for a frame, if any. */
   @Nullable MemoryServerLostException lost;
 

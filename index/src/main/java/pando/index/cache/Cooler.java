@@ -76,14 +76,19 @@ final class Cooler {
   }
 
   private void makeRoom(CacheContext context) {
-    for (int i = 0; i < samples; i++) {
-      coolOne(context);
-    }
-    for (int i = 0; i < POPS_MAX && !context.keepsAny(); i++) {
-      int frame = cooling.pop(context.backoff, context.random.nextInt(cooling.buckets()));
-      if (frame != CoolingMap.NONE) {
-        evict(context, frame);
+    context.needsFrame = true;
+    try {
+      for (int i = 0; i < samples; i++) {
+        coolOne(context);
       }
+      for (int i = 0; i < POPS_MAX && !context.keepsAny(); i++) {
+        int frame = cooling.pop(context.backoff, context.random.nextInt(cooling.buckets()));
+        if (frame != CoolingMap.NONE) {
+          evict(context, frame);
+        }
+      }
+    } finally {
+      context.needsFrame = false;
     }
   }
 

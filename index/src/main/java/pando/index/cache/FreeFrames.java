@@ -14,8 +14,11 @@ final class FreeFrames {
   /** No frame. */
   static final int NONE = -1;
 
-  /** Frames of the whole cache for each free frame that a context may keep to itself. */
-  private static final int FRAMES_PER_KEPT = 64;
+  /**
+   * Share of the frames that all contexts together may keep to themselves: 1 / this. Those that
+   * wait for others must not keep the frames that the others wait for.
+   */
+  private static final int KEPT_SHARE = 2;
 
   private final MemorySegment memory;
   private final NodeLayout layout;
@@ -25,12 +28,16 @@ final class FreeFrames {
   private final int[] spare;
   private volatile int spareCount;
 
-  /** Creates the free frames of a cache: all but frame 0. */
-  FreeFrames(MemorySegment memory, NodeLayout layout, int frames) {
+  /**
+   * Creates the free frames of a cache: all but frame 0.
+   *
+   * @param contextsMax contexts that can be open together
+   */
+  FreeFrames(MemorySegment memory, NodeLayout layout, int frames, int contextsMax) {
     this.memory = memory;
     this.layout = layout;
     this.frames = frames;
-    this.keptMax = Math.clamp((frames - 1) / FRAMES_PER_KEPT, 1, CacheContext.KEPT_MAX);
+    this.keptMax = Math.min(frames / KEPT_SHARE / contextsMax, CacheContext.KEPT_MAX);
     this.spare = new int[frames];
   }
 
@@ -69,7 +76,7 @@ final class FreeFrames {
    * Keeps a free frame for its context, or puts it onto the shared stack if the context has enough.
    */
   void give(CacheContext context, int frame) {
-    if (context.kept() < keptMax) {
+    if (context.kept() < keptMax || (context.needsFrame && !context.keepsAny())) {
       context.keep(frame);
     } else {
       give(frame);

@@ -146,7 +146,7 @@ public final class NodeCache implements AutoCloseable {
     this.nextEntry = new AtomicInteger(frames + contextsMax);
     this.entries = frames + contextsMax + ABANDONED_MAX;
     this.mapping = new MappingTable(entries);
-    this.free = new FreeFrames(memory, layout, frames);
+    this.free = new FreeFrames(memory, layout, frames, contextsMax);
     this.swizzles = new Swizzles(memory, layout);
     this.cooler =
         new Cooler(memory, layout, mapping, free, swizzles, capacity, coolingCapacity, samples);

@@ -35,7 +35,7 @@ final class Descent {
    *       or the node is read into a frame and admitted, restart.
    *
    * A restart after progress does not wait; a restart after a conflict waits a little longer each
-   * time, and too many end in a StalledException.
+   * time, and ends in a StalledException where that takes too long.
    *
    * The cached copy of a node that is shared with other compute servers may be old. At worst it
    * leads to a node whose fences do not hold the key, or to an address that no longer holds the
@@ -59,7 +59,12 @@ final class Descent {
   private static final int CONFLICT = 4;
   private static final int ASTRAY = 5;
 
-  private static final int CONFLICTS_MAX = 20_000;
+  /**
+   * Maximum wait of an operation for other workers. The limit is a time, not a number of conflicts:
+   * a worker may hold a node for long that waits for a memory server, or for its turn to run.
+   */
+  private static final long WAIT_NANOS_MAX = 100_000_000_000L;
+
   private static final int ASTRAY_MAX = 100;
   private static final int PROGRESS_MAX = 100_000;
 
@@ -99,6 +104,10 @@ final class Descent {
   /** Whether a leaf is in use that was fetched. */
   private boolean fetched;
 
+  /** Whether the operation has waited, and since when. */
+  private boolean waits;
+
+  private long waitStart;
   private long conflictAddress;
   private String conflict = "";
   private @Nullable String damage;
@@ -196,14 +205,35 @@ final class Descent {
     return Frames.version(memory, node);
   }
 
-  /** Waits after a conflict; throws a StalledException after too many. */
-  void awaitConflict(long key, int attempt) {
+  /** Begins an operation, whose waits have a limit together. */
+  void begin() {
+    waits = false;
+  }
+
+  /** Waits after the node that was reached could not be used. */
+  void awaitNode(long key, int attempt) {
+    conflict("the node changes or is in use", node);
+    awaitConflict(key, attempt);
+  }
+
+  /** Waits after a conflict; throws a StalledException once the operation has waited too long. */
+  private void awaitConflict(long key, int attempt) {
     restarts++;
-    if (attempt >= CONFLICTS_MAX) {
+    long now = context.worker().nanoTime();
+    if (!waits) {
+      waits = true;
+      waitStart = now;
+    }
+    if (now - waitStart > WAIT_NANOS_MAX) {
       throw new StalledException(
-          "gave up after %s attempts: %s, node=%s, key=%s, computeServer=%s"
+          "%s: node=%s, key=%d, computeServer=%d, attempts=%d, waitedNanos=%d"
               .formatted(
-                  attempt, conflict, GlobalAddress.toString(conflictAddress), key, server.number));
+                  conflict,
+                  GlobalAddress.toString(conflictAddress),
+                  key,
+                  server.number,
+                  attempt,
+                  now - waitStart));
     }
     context.worker().backoff().pause(attempt);
   }

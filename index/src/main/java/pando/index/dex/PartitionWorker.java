@@ -85,6 +85,7 @@ final class PartitionWorker {
 
   void enter() {
     pass.enter();
+    descent.begin();
   }
 
   void exit() {
@@ -150,7 +151,7 @@ final class PartitionWorker {
       if (outcome == Descent.FETCHED) {
         descent.release();
       } else if (!Frames.isCurrent(memory, leaf, descent.version)) {
-        descent.awaitConflict(wanted, attempt);
+        descent.awaitNode(wanted, attempt);
         continue;
       }
       value = current;
@@ -177,7 +178,7 @@ final class PartitionWorker {
         splits.makeRoom(wanted);
         eager = true;
       } else {
-        descent.awaitConflict(wanted, attempt);
+        descent.awaitNode(wanted, attempt);
       }
     }
   }
@@ -251,7 +252,7 @@ final class PartitionWorker {
       }
       int removed = outcome == Descent.FETCHED ? removeFetched(wanted) : removeCached(wanted);
       if (removed == CONFLICT) {
-        descent.awaitConflict(wanted, attempt);
+        descent.awaitNode(wanted, attempt);
         continue;
       }
       if (removed == FOUND) {
@@ -360,7 +361,7 @@ final class PartitionWorker {
         }
         probe = down ? resume - 1 : resume + 1;
       }
-      descent.awaitConflict(wanted, attempt);
+      descent.awaitNode(wanted, attempt);
     }
   }
 
@@ -421,7 +422,7 @@ final class PartitionWorker {
       if (Frames.isCurrent(memory, descent.node, descent.version)) {
         return copied;
       }
-      descent.awaitConflict(from, attempt);
+      descent.awaitNode(from, attempt);
     }
   }
 

@@ -69,7 +69,7 @@ final class Splits {
         return;
       }
       if (!split(key, level, attempt)) {
-        descent.awaitConflict(key, attempt++);
+        descent.awaitNode(key, attempt++);
       }
     }
   }
