@@ -29,6 +29,14 @@ final class StressLog {
     operations.add(new Operation(thread, start, end, kind, key, stored, before));
   }
 
+  /** Records lookups of several keys. */
+  void end(long start, long[] keys, long[] values, boolean[] found) {
+    long end = clock.getAndIncrement();
+    for (int i = 0; i < keys.length; i++) {
+      operations.add(Operation.read(thread, start, end, keys[i], found[i] ? values[i] : null));
+    }
+  }
+
   /** Returns what no order of all threads' operations on an empty map explains. */
   static List<String> violations(List<StressLog> logs) {
     History history = new History();

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import pando.sim.history.Operation.Kind;
 
 /** One thread of a stress run: records what it does to hot keys, checks at once its own keys. */
 final class StressWorker {
+  private static final int OTHERWISE_EVERY = 4;
+
   private final RangeIndex index;
   private final StressLog log;
   private final StressKeys keys;
@@ -42,9 +45,9 @@ final class StressWorker {
       for (int i = 0; i < operations; i++) {
         boolean shrinking = i / (operations / 4) % 2 == 1;
         if (random.nextInt(3) == 0) {
-          recorded(session, keys.hot(random.nextInt(StressKeys.HOT)), kind(shrinking));
+          hot(session, keys.hot(random.nextInt(StressKeys.HOT)), kind(i, shrinking), i);
         } else {
-          checked(session, keys.own(thread, random), kind(shrinking));
+          checked(session, keys.own(thread, random), kind(i, shrinking));
         }
         if (random.nextInt(2_000) == 0) {
           session.close();
@@ -56,6 +59,23 @@ final class StressWorker {
     }
   }
 
+  private void hot(Session session, long key, Kind kind, int turn) {
+    if (kind == Kind.GET && turn % OTHERWISE_EVERY == 0) {
+      getAllHot(session);
+    } else {
+      recorded(session, key, kind);
+    }
+  }
+
+  private void getAllHot(Session session) {
+    long[] wanted = LongStream.range(0, StressKeys.HOT).map(i -> keys.hot((int) i)).toArray();
+    long[] values = new long[wanted.length];
+    boolean[] found = new boolean[wanted.length];
+    long start = log.start();
+    session.getAll(wanted, 0, wanted.length, values, found);
+    log.end(start, wanted, values, found);
+  }
+
   /** Reads every hot key, as the last operations of the run. */
   void readHot(Session session) {
     for (int i = 0; i < StressKeys.HOT; i++) {
@@ -64,6 +84,16 @@ final class StressWorker {
         hot.put(key, session.value());
       }
     }
+  }
+
+  /** Draws a kind; one change in four has no answer. */
+  private Kind kind(int turn, boolean shrinking) {
+    Kind kind = kind(shrinking);
+    return switch (kind) {
+      case PUT -> turn % OTHERWISE_EVERY == 0 ? Kind.STORE : kind;
+      case REMOVE -> turn % OTHERWISE_EVERY == 0 ? Kind.DISCARD : kind;
+      default -> kind;
+    };
   }
 
   private Kind kind(boolean shrinking) {
@@ -90,7 +120,7 @@ final class StressWorker {
     boolean wasThere = execute(session, key, kind, stored);
     Long before = own.get(key);
     boolean right = before == null ? !wasThere : wasThere && session.value() == before;
-    if (!right) {
+    if (kind.answers() && !right) {
       assertThat(wasThere ? session.value() + "" : "absent")
           .as("thread=%d, key=%d, kind=%s, written=%d", thread, key, kind, written)
           .isEqualTo(before == null ? "absent" : before + "");
@@ -101,10 +131,10 @@ final class StressWorker {
   private void remember(long key, Kind kind, long stored, @Nullable Long before) {
     switch (kind) {
       case GET -> {}
-      case PUT -> own.put(key, stored);
+      case PUT, STORE -> own.put(key, stored);
       case PUT_IF_ABSENT -> own.putIfAbsent(key, stored);
       case UPDATE -> own.replace(key, stored);
-      case REMOVE -> own.remove(key, before);
+      case REMOVE, DISCARD -> own.remove(key, before);
     }
   }
 
@@ -115,6 +145,14 @@ final class StressWorker {
       case PUT_IF_ABSENT -> !session.putIfAbsent(key, stored);
       case UPDATE -> session.update(key, stored);
       case REMOVE -> session.remove(key);
+      case STORE -> {
+        session.store(key, stored);
+        yield false;
+      }
+      case DISCARD -> {
+        session.discard(key);
+        yield false;
+      }
     };
   }
 

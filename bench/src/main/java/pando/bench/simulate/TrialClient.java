@@ -20,6 +20,10 @@ final class TrialClient {
   private static final int ENTRIES_MAX = 60;
   private static final int SESSION_OPERATIONS = 200;
   private static final int DRAWS_MAX = 8;
+  private static final int OTHERWISE_EVERY = 4;
+
+  /** Keys that are looked up together. */
+  private static final int SEVERAL = 8;
 
   /** Operations that stall before a client gives up, so that a run with a lost lock ends. */
   private static final int STALLS_MAX = 4;
@@ -35,6 +39,9 @@ final class TrialClient {
   private final RandomGenerator random;
   private final boolean strict;
   private final List<String> failures = new ArrayList<>();
+  /** The keys that were drawn last, so that those to look up together need no draws of their own. */
+  private final long[] recent = new long[SEVERAL];
+
   private Session session;
   private long written;
   private int unknown;
@@ -79,8 +86,7 @@ final class TrialClient {
       if (random.nextInt(20) == 0) {
         scan();
       } else {
-        Kind kind = kind(shrinking);
-        point(kind, ownedKey());
+        operate(i, kind(shrinking), ownedKey());
       }
       if (random.nextInt(SESSION_OPERATIONS) == 0) {
         session.close();
@@ -112,6 +118,21 @@ final class TrialClient {
     PandoException failure = point(kind, key);
     if (failure != null) {
       hangs.add(kind + " of " + key, failure);
+    }
+  }
+
+  /** Does one operation in four as one without an answer, or as one on several keys. */
+  private void operate(int turn, Kind kind, long key) {
+    recent[turn % recent.length] = key;
+    if (turn % OTHERWISE_EVERY > 0) {
+      point(kind, key);
+      return;
+    }
+    switch (kind) {
+      case GET -> getAll(Math.min(turn + 1, recent.length));
+      case PUT -> point(Kind.STORE, key);
+      case REMOVE -> point(Kind.DISCARD, key);
+      default -> point(kind, key);
     }
   }
 
@@ -167,7 +188,34 @@ final class TrialClient {
       case PUT_IF_ABSENT -> !session.putIfAbsent(key, stored);
       case UPDATE -> session.update(key, stored);
       case REMOVE -> session.remove(key);
+      case STORE -> {
+        session.store(key, stored);
+        yield false;
+      }
+      case DISCARD -> {
+        session.discard(key);
+        yield false;
+      }
     };
+  }
+
+  /** Looks up keys that were drawn last. */
+  private void getAll(int count) {
+    long[] values = new long[count];
+    boolean[] found = new boolean[count];
+    long start = clock.tick();
+    try {
+      session.getAll(recent, 0, count, values, found);
+      long end = clock.tick();
+      for (int i = 0; i < count; i++) {
+        history.add(
+            Operation.read(number, start, end, recent[i], found[i] ? values[i] : null));
+      }
+    } catch (NotServedHereException elsewhere) {
+      // Some were read; which of them is not said.
+    } catch (PandoException e) {
+      failed("get of " + count + " keys", e);
+    }
   }
 
   private void scan() {

@@ -16,18 +16,24 @@ public final class TrialHangs {
 
   /** Records a failed operation if it stalled. */
   void add(String operation, PandoException failure) {
-    if (!isStall(failure)) {
+    StalledException stall = stall(failure);
+    if (stall == null) {
       return;
     }
     if (first == null) {
-      first = operation + ": " + failure.getMessage();
+      first = operation + ": " + stall.getMessage();
     }
     count++;
   }
 
   /** Returns whether an operation failed because it waited for too long. */
   static boolean isStall(PandoException failure) {
-    return failure instanceof StalledException || failure.getCause() instanceof StalledException;
+    return stall(failure) != null;
+  }
+
+  private static @Nullable StalledException stall(PandoException failure) {
+    Throwable stall = failure instanceof StalledException ? failure : failure.getCause();
+    return stall instanceof StalledException found ? found : null;
   }
 
   /** Returns the number of operations that hang; the search stops after a few. */

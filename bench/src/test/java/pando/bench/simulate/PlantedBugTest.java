@@ -20,7 +20,7 @@ import pando.sim.fault.Fault;
 /** The trials find bugs: planted ones, each in a JVM of its own, as they are fixed at its start. */
 @Timeout(180)
 class PlantedBugTest {
-  private static final int SEEDS_MAX = 100;
+  private static final int SEEDS_MAX = 200;
 
   @ParameterizedTest
   @CsvSource({

@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
  *   CLIENT START END get KEY = VALUE|none
  *   CLIENT START END put|put-if-absent|update KEY STORED = VALUE|none
  *   CLIENT START END remove KEY = VALUE|none
- *   CLIENT START unknown put|put-if-absent|update KEY STORED
- *   CLIENT START unknown remove KEY
+ *   CLIENT START END store KEY STORED
+ *   CLIENT START END discard KEY
+ *   CLIENT START unknown put|put-if-absent|update|store KEY STORED
+ *   CLIENT START unknown remove|discard KEY
  *   CLIENT START END scan FROM TO = KEY:VALUE ...
  * </pre>
  *
@@ -52,7 +54,7 @@ public final class HistoryText {
     if (operation.kind().stores()) {
       line.append(' ').append(operation.stored());
     }
-    if (operation.isKnown()) {
+    if (operation.isKnown() && operation.kind().answers()) {
       line.append(" = ").append(operation.before() == null ? NONE : operation.before());
     }
     return line.toString();
@@ -133,6 +135,9 @@ public final class HistoryText {
         throw new IllegalArgumentException("a get without an answer says nothing");
       }
       return Operation.unknown(client, start, kind, key, stored);
+    }
+    if (!kind.answers()) {
+      return new Operation(client, start, end, kind, key, stored, null);
     }
     tokens.expect("=");
     return new Operation(client, start, end, kind, key, stored, tokens.value());

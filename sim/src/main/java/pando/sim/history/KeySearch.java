@@ -56,7 +56,7 @@ final class KeySearch {
     return operations.stream()
         .filter(operation ->
             operation.isKnown()
-                || operation.kind() == Kind.REMOVE
+                || operation.kind().removes()
                 || seen.contains(operation.stored()))
         .toList();
   }
@@ -161,10 +161,10 @@ final class KeySearch {
       if (!next.isKnown()) {
         // An operation that changes nothing may also take effect later, or never; and REMOVEs are
         // alike.
-        if (Objects.equals(value, state.value()) || (removed && next.kind() == Kind.REMOVE)) {
+        if (Objects.equals(value, state.value()) || (removed && next.kind().removes())) {
           continue;
         }
-        removed |= next.kind() == Kind.REMOVE;
+        removed |= next.kind().removes();
       }
       after.add(new State(value, state.done() | 1L << place));
     }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param end time by which it had taken effect, {@link #UNKNOWN} if the client never learned the
  *     outcome
  * @param stored the value to store, 0 for operations that store none
- * @param before the value before it, {@code null} if there was none or the client never learned it
+ * @param before the value before it, {@code null} if there was none or the client did not learn it
  */
 public record Operation(
     int client, long start, long end, Kind kind, long key, long stored, @Nullable Long before) {
@@ -32,7 +32,11 @@ public record Operation(
     /** Stores where there is something. */
     UPDATE,
     /** Removes. */
-    REMOVE;
+    REMOVE,
+    /** Stores, and does not say what was there before. */
+    STORE,
+    /** Removes, and does not say what was there before. */
+    DISCARD;
 
     /**
      * Returns the kind with a name.
@@ -50,7 +54,16 @@ public record Operation(
 
     /** Returns whether the operation may store a value. */
     boolean stores() {
-      return this != GET && this != REMOVE;
+      return this != GET && !removes();
+    }
+
+    boolean removes() {
+      return this == REMOVE || this == DISCARD;
+    }
+
+    /** Returns whether the operation says what was there before. */
+    public boolean answers() {
+      return this != STORE && this != DISCARD;
     }
 
     @Override
@@ -76,17 +89,17 @@ public record Operation(
 
   /** Returns whether the result is right if the key has a value, {@code null} for none. */
   boolean answersFor(@Nullable Long state) {
-    return !isKnown() || Objects.equals(before, state);
+    return !isKnown() || !kind.answers() || Objects.equals(before, state);
   }
 
   /** Returns the value after it. */
   @Nullable Long after(@Nullable Long state) {
     return switch (kind) {
       case GET -> state;
-      case PUT -> Long.valueOf(stored);
+      case PUT, STORE -> Long.valueOf(stored);
       case PUT_IF_ABSENT -> state == null ? Long.valueOf(stored) : state;
       case UPDATE -> state == null ? null : Long.valueOf(stored);
-      case REMOVE -> null;
+      case REMOVE, DISCARD -> null;
     };
   }
 }

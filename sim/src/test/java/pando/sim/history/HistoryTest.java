@@ -32,6 +32,12 @@ class HistoryTest {
         "0 1 2 put 1 5 = none \n 0 3 4 remove 1 = 5 \n 0 5 6 get 1 = none",
         "0 1 2 update 1 5 = none \n 0 3 4 get 1 = none",
         "0 1 2 put-if-absent 1 5 = none \n 0 3 4 put-if-absent 1 6 = 5 \n 0 5 6 get 1 = 5",
+        // Without an answer: nothing is said of what was there before.
+        "initial 1 10 \n 0 1 2 store 1 5 \n 0 3 4 get 1 = 5",
+        "0 1 2 store 1 5 \n 0 3 4 discard 1 \n 0 5 6 discard 1 \n 0 7 8 get 1 = none",
+        "0 1 9 store 1 5 \n 1 2 8 store 1 6 \n 2 10 11 get 1 = 5",
+        "0 1 unknown store 1 5 \n 1 2 3 get 1 = none \n 1 4 5 get 1 = 5",
+        "initial 1 10 \n 0 1 unknown discard 1 \n 1 2 3 get 1 = 10 \n 1 4 5 get 1 = none",
         // Of unknown outcome: it may have happened, late as well, or not.
         "0 1 unknown put 1 5 \n 1 2 3 get 1 = none \n 1 4 5 get 1 = 5",
         "0 1 unknown put 1 5 \n 1 2 3 get 1 = none",
@@ -52,6 +58,9 @@ class HistoryTest {
         "0 1 2 get 1 = 10",
         "0 1 2 put 1 5 = none \n 0 3 4 get 1 = none",
         "0 1 2 put 1 5 = none \n 0 3 4 put 1 6 = none",
+        "0 1 2 store 1 5 \n 0 3 4 get 1 = none",
+        "initial 1 10 \n 0 1 2 discard 1 \n 0 3 4 get 1 = 10",
+        "0 1 2 store 1 5 \n 0 3 4 store 1 6 \n 1 5 6 get 1 = 5",
         // A value that was overwritten before the read began.
         "0 1 2 put 1 5 = none \n 0 3 4 put 1 6 = 5 \n 1 5 6 get 1 = 5",
         // Seen, and then no longer.
@@ -113,6 +122,10 @@ class HistoryTest {
         1 2 4 put-if-absent 9223372036854775807 -1 = none
         2 3 unknown update 3 4
         3 5 6 remove 3 = none
+        3 7 8 store 4 5
+        3 9 10 discard 4
+        4 3 unknown store 4 6
+        5 3 unknown discard 4
         4 7 8 scan -9 9 = -5:0 3:4
         """;
     StringWriter written = new StringWriter();
@@ -131,6 +144,8 @@ class HistoryTest {
         "0 1 2 get 1 none",
         "0 1 2 get 1 = none more",
         "0 1 2 steal 1 = none",
+        "0 1 2 store 1 5 = none",
+        "0 1 2 discard 1 = none",
         "0 1 2 scan 0 9 = 1",
         "0 1 2 scan 0 9 = 1:2:3",
         "initial 1",
