@@ -150,11 +150,13 @@ final class Choices {
     /** The names of the workloads, for a command's help. */
     static final String NAMES =
         "read-only, read-intensive (5 %% updates), write-intensive (50 %% updates),"
-            + " insert-intensive (50 %% inserts), scan-intensive (95 %% scans of 100, 5 %%"
-            + " inserts) and insert-only are all; others are read-intensive-2 (5 %% inserts),"
-            + " write-only (updates), ycsb-d (5 %% inserts, lookups of the latest), ycsb-e (95 %%"
-            + " scans of 1 to 100, 5 %% inserts) and ycsb-f (50 %% lookups followed by an update)."
-            + " YCSB's A, B and C are write-intensive, read-intensive and read-only.";
+            + " insert-intensive (50 %% inserts), scan-intensive (95 %% scans of 100, 5 %% inserts)"
+            + " and insert-only are all; others are read-intensive-2 (5 %% inserts), write-only"
+            + " (updates), ycsb-d (5 %% inserts, lookups of the latest), ycsb-e (95 %% scans of 1"
+            + " to 100, 5 %% inserts), ycsb-f (50 %% lookups followed by an update), store-only"
+            + " (inserts by an operation that does not say whether the key was there) and multi-get"
+            + " (lookups of 32 keys at a time, each of them counted as an operation). YCSB's A, B"
+            + " and C are write-intensive, read-intensive and read-only.";
 
     private static final String ALL = "all";
 

@@ -355,14 +355,25 @@ final class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "sherman", "deft", "rolex", "xstore-d"})
-  void shouldLoadByInsertsAlone(String index) throws IOException {
+  @CsvSource({
+    "dex,      insert-only",
+    "sherman,  insert-only",
+    "deft,     insert-only",
+    "rolex,    insert-only",
+    "xstore-d, insert-only",
+    "dex,      store-only",
+    "sherman,  store-only",
+    "deft,     store-only",
+    "rolex,    store-only",
+    "xstore-d, store-only",
+  })
+  void shouldLoadByInsertsAlone(String index, String workload) throws IOException {
     Path json = directory.resolve("empty.json");
     int status =
         execute(
             "bench",
             "--index=" + index,
-            "--workload=insert-only",
+            "--workload=" + workload,
             "--records=0",
             "--operations=200K",
             "--warmup=0",
@@ -372,6 +383,44 @@ final class MainTest {
         .singleElement()
         .satisfies(run ->
             assertThat(run).containsEntry("records", "0").containsEntry("verified", "200000"));
+  }
+
+  @Test
+  void shouldLookUpSeveralKeysAtATime() throws IOException {
+    Path json = directory.resolve("several.json");
+    int status =
+        execute(
+            "bench",
+            "--index=p-sherman",
+            "--workload=read-only,multi-get",
+            "--distribution=uniform",
+            "--records=20K",
+            "--operations=100K",
+            "--warmup=1K",
+            "--cache=128KiB",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(objects(json))
+        .hasSize(2)
+        .allSatisfy(run ->
+            assertThat(run)
+                .containsEntry("operations", "100000")
+                .containsEntry("verified", "100000"));
+  }
+
+  @Test
+  void shouldSimulateLookupsOfSeveralKeysAtATime() {
+    int status =
+        execute(
+            "simulate",
+            "--index=deft",
+            "--workload=multi-get,store-only",
+            "--records=20K",
+            "--warmup=1K",
+            "--threads=2",
+            "--duration=300us");
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("multi-get", "store-only");
   }
 
   @Test

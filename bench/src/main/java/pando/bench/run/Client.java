@@ -39,6 +39,8 @@ final class Client {
   private final int batchSize;
   private final Batch batch = new Batch();
   private final ScanLog scans;
+  private final GroupLookups groups;
+  private final int keysAtOnce;
 
   Client(
       Access access,
@@ -56,6 +58,8 @@ final class Client {
     this.progress = progress;
     batchSize = workload.scans() ? SCAN_BATCH : Batch.CAPACITY;
     scans = new ScanLog(workload.scans() ? SCAN_BATCH : 0);
+    groups = new GroupLookups(access, ledger, checker);
+    keysAtOnce = workload.keysAtOnce();
   }
 
   /**
@@ -73,7 +77,11 @@ final class Client {
     while (measurement.operations < operations && nanos < nanosMax && !stopped.getAsBoolean()) {
       draw((int) Math.min(batchSize, operations - measurement.operations));
       long start = System.nanoTime();
-      runBatch(measurement);
+      if (keysAtOnce == 1) {
+        runBatch(measurement);
+      } else {
+        runGroups(measurement);
+      }
       nanos += System.nanoTime() - start;
       checkScans();
       measurement.operations += batch.size();
@@ -89,7 +97,7 @@ final class Client {
   private void draw(int size) {
     stream.fill(batch, size);
     for (int i = 0; i < size; i++) {
-      if (batch.operation(i) != Operation.INSERT) {
+      if (!batch.operation(i).adds()) {
         ledger.word(batch.record(i));
       }
     }
@@ -106,6 +114,16 @@ final class Client {
     }
   }
 
+  /** The latency of a lookup is its share of the time that its group takes. */
+  private void runGroups(Measurement measurement) {
+    for (int i = 0; i < batch.size(); i += keysAtOnce) {
+      int keys = Math.min(keysAtOnce, batch.size() - i);
+      long start = System.nanoTime();
+      groups.run(batch, i, keys);
+      measurement.recordLatency((System.nanoTime() - start) / keys);
+    }
+  }
+
   private void runOne(int index) {
     long record = batch.record(index);
     long key = batch.key(index);
@@ -117,6 +135,10 @@ final class Client {
         update(record, key);
       }
       case INSERT -> checker.insert(key, access.insert(key, Records.value(key, 0)));
+      case STORE -> {
+        access.store(key, Records.value(key, 0));
+        checker.stored();
+      }
       case SCAN -> {
         access.scan(key, scanEnd, batch.length(index), scans);
         scans.endScan();

@@ -104,6 +104,7 @@ public final class IndexRun {
               sequences,
               new ScanCheck(lastKey, records.seed()),
               high,
+              plan.workload().keysAtOnce(),
               meter));
     }
   }

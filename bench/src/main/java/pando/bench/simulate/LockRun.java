@@ -92,7 +92,7 @@ public final class LockRun {
           case SX_EXCLUSIVE -> draw(worker, address, X_TICKET, X_CURRENT);
         };
     if (done) {
-      meter.record(start, cluster.roundTrips() - trips);
+      meter.record(start, cluster.roundTrips() - trips, 1);
     }
   }
 

@@ -139,18 +139,21 @@ final class Meter {
   }
 
   /**
-   * Notes an operation that has ended now.
+   * Notes operations that have ended now. Each has its share of their time and round trips.
    *
-   * @param began when it began, in nanoseconds of virtual time
-   * @param trips its round trips
+   * @param began when they began, in nanoseconds of virtual time
+   * @param trips their round trips
+   * @param operations how many there are
    */
-  void record(long began, long trips) {
+  void record(long began, long trips, int operations) {
     long now = cluster.nanos();
     if (now >= start && now < end) {
-      measurement.operations++;
-      windows.record(now - start, admissions);
-      measurement.recordLatency(now - began);
-      roundTrips.recordValue(Math.min(trips, ROUND_TRIPS_MAX));
+      measurement.operations += operations;
+      for (int i = 0; i < operations; i++) {
+        windows.record(now - start, admissions);
+      }
+      measurement.recordLatency((now - began) / operations);
+      roundTrips.recordValue(Math.min(trips / operations, ROUND_TRIPS_MAX));
     }
   }
 }

@@ -27,13 +27,18 @@ final class SimClient {
   private final ScanCheck scans;
   private final long scanEnd;
   private final Meter meter;
+  private final int keysAtOnce;
   private final Batch batch = new Batch();
+  private final long[] values = new long[Batch.CAPACITY];
+  private final boolean[] found = new boolean[Batch.CAPACITY];
+  private final int[] least = new int[Batch.CAPACITY];
   private long inserted;
 
   /**
    * Creates a client.
    *
    * @param scanEnd greatest key that scans may read
+   * @param keysAtOnce keys that are looked up together, 1 if each is by itself
    */
   SimClient(
       int number,
@@ -43,6 +48,7 @@ final class SimClient {
       Sequences sequences,
       ScanCheck scans,
       long scanEnd,
+      int keysAtOnce,
       Meter meter) {
     this.number = number;
     this.cluster = cluster;
@@ -51,14 +57,15 @@ final class SimClient {
     this.sequences = sequences;
     this.scans = scans;
     this.scanEnd = scanEnd;
+    this.keysAtOnce = keysAtOnce;
     this.meter = meter;
   }
 
   /** Runs operations that are not measured. */
   void warmUp(int operations) {
     stream.fill(batch, operations);
-    for (int i = 0; i < operations; i++) {
-      operate(i);
+    for (int i = 0; i < operations; i += keysAtOnce) {
+      operate(i, Math.min(keysAtOnce, operations - i));
     }
   }
 
@@ -66,26 +73,28 @@ final class SimClient {
   void run() {
     while (true) {
       stream.fill(batch, BATCH);
-      for (int i = 0; i < BATCH; i++) {
+      for (int i = 0; i < BATCH; i += keysAtOnce) {
         if (!meter.isRunning()) {
           return;
         }
         long start = cluster.nanos();
         long trips = cluster.roundTrips();
         search(batch.operation(i));
-        operate(i);
+        operate(i, keysAtOnce);
         cluster.settle();
-        meter.record(start, cluster.roundTrips() - trips);
+        meter.record(start, cluster.roundTrips() - trips, keysAtOnce);
       }
     }
   }
 
   /**
-   * Uses the core for an operation's search, before the operation, so that no lock is held for this
-   * time.
+   * Uses the core for the search of an operation, or of several, before it, so that no lock is held
+   * for this time.
    */
   private void search(Operation operation) {
-    cluster.chargeOperation();
+    for (int i = 0; i < keysAtOnce; i++) {
+      cluster.chargeOperation();
+    }
     if (operation == Operation.MODIFY) {
       // Its update searches again.
       cluster.chargeOperation();
@@ -93,7 +102,11 @@ final class SimClient {
     cluster.settle();
   }
 
-  private void operate(int index) {
+  private void operate(int index, int count) {
+    if (keysAtOnce > 1) {
+      getAll(index, count);
+      return;
+    }
     long record = batch.record(index);
     long key = batch.key(index);
     switch (batch.operation(index)) {
@@ -104,6 +117,10 @@ final class SimClient {
         update(record, key);
       }
       case INSERT -> insert(key);
+      case STORE -> {
+        session.store(key, Records.value(key, 0));
+        inserted++;
+      }
       case SCAN -> scan(key, batch.length(index));
     }
   }
@@ -112,6 +129,17 @@ final class SimClient {
     int least = sequences.least(record);
     checkFound(key, session.get(key));
     sequences.check(key, session.value(), least);
+  }
+
+  private void getAll(int from, int count) {
+    for (int i = from; i < from + count; i++) {
+      least[i] = sequences.least(batch.record(i));
+    }
+    session.getAll(batch.keys(), from, count, values, found);
+    for (int i = from; i < from + count; i++) {
+      checkFound(batch.key(i), found[i]);
+      sequences.check(batch.key(i), values[i], least[i]);
+    }
   }
 
   private void update(long record, long key) {

@@ -39,7 +39,10 @@ final class TrialClient {
   private final RandomGenerator random;
   private final boolean strict;
   private final List<String> failures = new ArrayList<>();
-  /** The keys that were drawn last, so that those to look up together need no draws of their own. */
+
+  /**
+   * The keys that were drawn last, so that those to look up together need no draws of their own.
+   */
   private final long[] recent = new long[SEVERAL];
 
   private Session session;
@@ -208,8 +211,7 @@ final class TrialClient {
       session.getAll(recent, 0, count, values, found);
       long end = clock.tick();
       for (int i = 0; i < count; i++) {
-        history.add(
-            Operation.read(number, start, end, recent[i], found[i] ? values[i] : null));
+        history.add(Operation.read(number, start, end, recent[i], found[i] ? values[i] : null));
       }
     } catch (NotServedHereException elsewhere) {
       // Some were read; which of them is not said.

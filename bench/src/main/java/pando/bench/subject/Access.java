@@ -16,6 +16,27 @@ public interface Access extends AutoCloseable {
   /** Stores a key that is not there; returns whether it was absent. */
   boolean insert(long key, long value);
 
+  /** Stores a key that is not there; does not say whether it was. */
+  default void store(long key, long value) {
+    insert(key, value);
+  }
+
+  /**
+   * Looks up several keys.
+   *
+   * @param from place of the first
+   * @param values receives, at the same place as its key, each value that is there
+   * @param found receives whether each key is there
+   */
+  default void getAll(long[] keys, int from, int count, long[] values, boolean[] found) {
+    for (int i = from; i < from + count; i++) {
+      found[i] = get(keys[i]);
+      if (found[i]) {
+        values[i] = value();
+      }
+    }
+  }
+
   /** Visits entries in ascending order, from and to inclusive; returns how many. */
   long scan(long from, long to, long limit, EntryVisitor visitor);
 

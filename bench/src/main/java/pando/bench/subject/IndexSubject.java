@@ -122,6 +122,16 @@ public final class IndexSubject implements Subject {
     }
 
     @Override
+    public void store(long key, long value) {
+      session.store(key, value);
+    }
+
+    @Override
+    public void getAll(long[] keys, int from, int count, long[] values, boolean[] found) {
+      session.getAll(keys, from, count, values, found);
+    }
+
+    @Override
     public long scan(long from, long to, long limit, EntryVisitor visitor) {
       return session.scan(from, to, limit, visitor);
     }

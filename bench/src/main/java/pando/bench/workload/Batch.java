@@ -37,6 +37,11 @@ public final class Batch {
     return keys[index];
   }
 
+  /** Returns the keys of all operations, which the caller must not change. */
+  public long[] keys() {
+    return keys;
+  }
+
   /** Returns the number of records that an operation reads if it is a scan. */
   public int length(int index) {
     return lengths[index];

@@ -10,6 +10,13 @@ public enum Operation {
   MODIFY,
   /** Stores a record that is not there. */
   INSERT,
+  /** Stores a record that is not there, without asking whether it is. */
+  STORE,
   /** Reads records in ascending order from one that is there. */
-  SCAN
+  SCAN;
+
+  /** Returns whether the operation adds a record. */
+  public boolean adds() {
+    return this == INSERT || this == STORE;
+  }
 }

@@ -63,8 +63,7 @@ public final class OperationStream {
 
   private void add(Batch batch, Operation operation) {
     for (int draws = 0; draws < DRAWS_MAX; draws++) {
-      long record =
-          operation == Operation.INSERT ? inserts.next(client) : distribution.next(random);
+      long record = operation.adds() ? inserts.next(client) : distribution.next(random);
       long key = records.key(record);
       if (owned.test(key)) {
         int length = operation == Operation.SCAN ? workload.scanLength(random) : 0;
@@ -77,7 +76,7 @@ public final class OperationStream {
 
   private void tellInserted(Batch done) {
     for (int i = 0; i < done.size(); i++) {
-      if (done.operation(i) == Operation.INSERT) {
+      if (done.operation(i).adds()) {
         distribution.onInserted(done.record(i));
       }
     }

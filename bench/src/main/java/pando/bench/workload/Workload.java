@@ -40,11 +40,27 @@ public enum Workload {
       return 1 + random.nextInt(SCAN_LENGTH_MAX);
     }
   },
+  /** As {@link #INSERT_ONLY}, by an operation that does not say whether the key was there. */
+  STORE_ONLY(0, 0, 100, 0) {
+    @Override
+    Operation draw(SplittableRandom random) {
+      return Operation.STORE;
+    }
+  },
+  /** Lookups alone, several keys at a time; each counts as an operation. */
+  MULTI_GET(100, 0, 0, 0) {
+    @Override
+    public int keysAtOnce() {
+      return KEYS_AT_ONCE;
+    }
+  },
   /** Half lookups that are followed by an update of the same record. */
   YCSB_F(50, 0, 0, 0, 50);
 
   /** Records that a scan reads at the most. */
   public static final int SCAN_LENGTH_MAX = 100;
+
+  private static final int KEYS_AT_ONCE = 32;
 
   /** What {@code all} stands for, in the order of the paper. */
   public static final List<Workload> ALL =
@@ -90,6 +106,11 @@ public enum Workload {
   /** Returns whether the workload scans. */
   public boolean scans() {
     return scans > 0;
+  }
+
+  /** Returns how many keys are looked up together, 1 if each is by itself. */
+  public int keysAtOnce() {
+    return 1;
   }
 
   /** Returns the share of inserts, 0 to 1. */

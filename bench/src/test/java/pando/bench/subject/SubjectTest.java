@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import pando.bench.btree.BTreeSubject;
@@ -50,6 +51,7 @@ final class SubjectTest {
         for (int i = 0; i < 200_000; i++) {
           operate(access, random.nextInt(100));
         }
+        getAll(access);
         assertThat(scan(access, Long.MIN_VALUE, Long.MAX_VALUE, Long.MAX_VALUE))
             .isEqualTo(entries(model));
       }
@@ -69,6 +71,21 @@ final class SubjectTest {
       assertThat(scan(access, Long.MIN_VALUE, Long.MAX_VALUE, 10))
           .containsExactly(Map.entry(Long.MIN_VALUE, 0L), Map.entry(Long.MAX_VALUE, -1L));
     }
+  }
+
+  private void getAll(Access access) {
+    for (long key = -9; key < 0; key++) {
+      access.store(key, ~key);
+      model.put(key, ~key);
+    }
+    long[] keys = LongStream.range(0, 100).map(i -> i < 10 ? -i : key()).toArray();
+    long[] values = new long[keys.length];
+    boolean[] found = new boolean[keys.length];
+    access.getAll(keys, 1, keys.length - 1, values, found);
+    for (int i = 1; i < keys.length; i++) {
+      assertThat(found[i] ? values[i] : null).isEqualTo(model.get(keys[i]));
+    }
+    assertThat(found[0]).isFalse();
   }
 
   private void operate(Access access, int percent) {

@@ -36,6 +36,8 @@ final class OperationStreamTest {
           case INSERT_INTENSIVE -> Map.of(Operation.LOOKUP, 50, Operation.INSERT, 50);
           case SCAN_INTENSIVE -> Map.of(Operation.SCAN, 95, Operation.INSERT, 5);
           case INSERT_ONLY -> Map.of(Operation.INSERT, 100);
+          case STORE_ONLY -> Map.of(Operation.STORE, 100);
+          case MULTI_GET -> Map.of(Operation.LOOKUP, 100);
           case READ_INTENSIVE_2 -> Map.of(Operation.LOOKUP, 95, Operation.INSERT, 5);
           case WRITE_ONLY -> Map.of(Operation.UPDATE, 100);
           case YCSB_D -> Map.of(Operation.LOOKUP, 95, Operation.INSERT, 5);

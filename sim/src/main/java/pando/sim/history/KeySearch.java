@@ -55,9 +55,7 @@ final class KeySearch {
     }
     return operations.stream()
         .filter(operation ->
-            operation.isKnown()
-                || operation.kind().removes()
-                || seen.contains(operation.stored()))
+            operation.isKnown() || operation.kind().removes() || seen.contains(operation.stored()))
         .toList();
   }
 
