@@ -1,0 +1,230 @@
+package pando.index.orca.delta;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.memory.Words;
+
+/**
+ * The deltas of a compute server's leaves: for each leaf that has changes, a block of records that
+ * ascend by key, each a put or a removal. A block is named by an int, 0 if there is none.
+ *
+ * <p>Blocks are taken and given back by any thread. A block has one writer at a time, who holds the
+ * latch of its leaf, and any number of readers: those may read a block that is changed, given back
+ * or used again meanwhile, get anything then, but no exception, and find out by the version of the
+ * leaf. What is named by the leaf is published by the writer's unlatching.
+ */
+public final class Deltas implements AutoCloseable {
+  /** No block. */
+  public static final int NONE = DeltaBlock.NONE;
+
+  /** Highest number of records in a block. */
+  public static final int RECORDS_MAX = DeltaBlock.RECORDS_MAX;
+
+  /** Kind: the key is present, and known to be absent from the leaf. */
+  public static final int PUT = 1;
+
+  /** Kind: the key is present, and the leaf may have an older value. */
+  public static final int PUT_OVER = 2;
+
+  /** Kind: the key was removed, and the leaf may have it. */
+  public static final int TOMBSTONE = 3;
+
+  private static final int[] ROOMS = {4, 6, 9, 13, 20, 30, 45, 68, 102, 153, RECORDS_MAX};
+  private static final int SHARE_LEFT_WHEN_SHORT = 8;
+
+  private final RegisteredMemory registered;
+  private final MemorySegment memory;
+  private final Slabs slabs;
+
+  private Deltas(RegisteredMemory registered, int slabs) {
+    this.registered = registered;
+    this.memory = registered.segment();
+    this.slabs = new Slabs(memory, slabs, ROOMS);
+  }
+
+  /**
+   * Creates memory for deltas, all of it free.
+   *
+   * @param bytes memory to use; what is left over by slabs of 64 KiB and the bytes of one block is
+   *     not used
+   */
+  public static Deltas create(Fabric fabric, long bytes) {
+    // A reader of an old block in the last slab may read as much as the largest block has.
+    long slabs = (bytes - DeltaBlock.BYTES_MAX) / Slabs.SLAB_BYTES;
+    long slabsMax = (long) Integer.MAX_VALUE * DeltaBlock.UNIT_BYTES / Slabs.SLAB_BYTES;
+    if (slabs < 1 || slabs > slabsMax) {
+      throw new IllegalArgumentException(
+          "memory for deltas out of range: bytes="
+              + bytes
+              + ", minimum="
+              + (Slabs.SLAB_BYTES + DeltaBlock.BYTES_MAX)
+              + ", maximum="
+              + (slabsMax * Slabs.SLAB_BYTES + DeltaBlock.BYTES_MAX));
+    }
+    return new Deltas(
+        fabric.register(slabs * Slabs.SLAB_BYTES + DeltaBlock.BYTES_MAX), (int) slabs);
+  }
+
+  /** Frees the memory. No thread may use the deltas any more. */
+  @Override
+  public void close() {
+    registered.close();
+  }
+
+  /** Returns the bytes that blocks can be made of. */
+  public long bytes() {
+    return slabs.bytes();
+  }
+
+  /** Returns the bytes of all blocks in use. */
+  public long bytesUsed() {
+    return slabs.bytesUsed();
+  }
+
+  /** Returns whether more than 7/8 of the bytes are used, so that leaves should be merged. */
+  public boolean isShort() {
+    return bytesUsed() > bytes() - bytes() / SHARE_LEFT_WHEN_SHORT;
+  }
+
+  // Reading
+
+  /** Returns the number of records of a block, at most {@link #RECORDS_MAX}. */
+  public int count(int block) {
+    return DeltaBlock.count(memory, block);
+  }
+
+  /**
+   * Searches a key in a block.
+   *
+   * @return the record's index, or {@code -1 - index} of where it would go
+   */
+  public int find(int block, long key) {
+    long records = DeltaBlock.recordsAt(memory, block);
+    int low = 0;
+    int high = count(block) - 1;
+    while (low <= high) {
+      int middle = (low + high) >>> 1;
+      long found = Words.get(memory, records + (long) middle * DeltaBlock.RECORD_BYTES);
+      if (found < key) {
+        low = middle + 1;
+      } else if (found > key) {
+        high = middle - 1;
+      } else {
+        return middle;
+      }
+    }
+    return -1 - low;
+  }
+
+  /** Returns the kind of a record: {@link #PUT}, {@link #PUT_OVER} or {@link #TOMBSTONE}. */
+  public int kind(int block, int index) {
+    assert isIndex(index) : index;
+    return DeltaBlock.kind(memory, block, index);
+  }
+
+  /** Returns the key of a record. */
+  public long key(int block, int index) {
+    assert isIndex(index) : index;
+    return DeltaBlock.key(memory, block, index);
+  }
+
+  /** Returns the value of a record; what was given with it if it is a tombstone. */
+  public long value(int block, int index) {
+    assert isIndex(index) : index;
+    return DeltaBlock.value(memory, block, index);
+  }
+
+  private static boolean isIndex(int index) {
+    return index >= 0 && index < RECORDS_MAX;
+  }
+
+  // Writing, under the latch of the leaf
+
+  /** Sets the kind of a record. */
+  public void setKind(int block, int index, int kind) {
+    checkIndex(block, index);
+    checkKind(kind);
+    DeltaBlock.setKind(memory, block, index, kind);
+  }
+
+  /** Sets the value of a record. */
+  public void setValue(int block, int index, long value) {
+    checkIndex(block, index);
+    DeltaBlock.setValue(memory, block, index, value);
+  }
+
+  /**
+   * Takes an empty block.
+   *
+   * @return {@link #NONE} if there is no memory
+   */
+  public int create() {
+    return slabs.take(1);
+  }
+
+  /**
+   * Inserts a record whose key the block does not have.
+   *
+   * @return the block; or a larger one with all records and the new one, and then the block that
+   *     was passed stays as it was, for readers, until the caller has published the new one and
+   *     frees it; or {@link #NONE} if there is no memory, or {@link #RECORDS_MAX} records are in
+   */
+  public int insert(int block, long key, long value, int kind) {
+    checkKind(kind);
+    int found = find(block, key);
+    if (found >= 0) {
+      throw new IllegalArgumentException(
+          "the delta has the key: key=" + key + ", block=" + block + ", index=" + found);
+    }
+    int index = -1 - found;
+    int count = count(block);
+    int to = block;
+    if (count == DeltaBlock.room(memory, block)) {
+      to = count == RECORDS_MAX ? NONE : slabs.take(count + 1);
+      if (to == NONE) {
+        return NONE;
+      }
+      DeltaBlock.copy(memory, block, 0, to, 0, index);
+    }
+    DeltaBlock.copy(memory, block, index, to, index + 1, count - index);
+    DeltaBlock.setRecord(memory, to, index, key, value, kind);
+    DeltaBlock.setCount(memory, to, count + 1);
+    return to;
+  }
+
+  /** Removes a record from a block, which may be empty then, but stays. */
+  public void remove(int block, int index) {
+    checkIndex(block, index);
+    int count = count(block);
+    DeltaBlock.copy(memory, block, index + 1, block, index, count - index - 1);
+    DeltaBlock.setCount(memory, block, count - 1);
+  }
+
+  /**
+   * Gives a block back. Readers that still have its name may go on reading.
+   *
+   * @throws IllegalStateException if it is not in use
+   */
+  public void free(int block) {
+    slabs.give(block);
+  }
+
+  /** Returns the memory, for tests that damage it. */
+  MemorySegment memory() {
+    return memory;
+  }
+
+  private void checkIndex(int block, int index) {
+    if (index < 0 || index >= count(block)) {
+      throw new IllegalArgumentException(
+          "no such record: block=" + block + ", index=" + index + ", records=" + count(block));
+    }
+  }
+
+  private static void checkKind(int kind) {
+    if (kind < PUT || kind > TOMBSTONE) {
+      throw new IllegalArgumentException("no such kind: kind=" + kind);
+    }
+  }
+}

@@ -1,0 +1,197 @@
+package pando.index.orca.delta;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import pando.fabric.Fabric;
+import pando.fabric.memory.Words;
+import pando.index.Pools;
+import pando.index.Seeds;
+
+@Timeout(60)
+class DeltasTest {
+  private static final long SLAB_BYTES = 64 << 10;
+  private static final long BLOCK_BYTES_MAX = 4352;
+
+  private final Fabric fabric = Pools.open(1, 1 << 20, 1);
+  private final Deltas deltas = Deltas.create(fabric, 2 * SLAB_BYTES + BLOCK_BYTES_MAX);
+
+  @AfterEach
+  void close() {
+    deltas.close();
+    fabric.close();
+  }
+
+  /** Returns a block with room for at least some records, which has that many. */
+  private int filled(int records) {
+    int block = deltas.create();
+    for (int i = 0; i < records; i++) {
+      int larger = deltas.insert(block, 2L * i, -i, Deltas.PUT);
+      if (larger != block) {
+        deltas.free(block);
+      }
+      block = larger;
+    }
+    return block;
+  }
+
+  private List<Integer> takeAll() {
+    List<Integer> taken = new ArrayList<>();
+    for (int block = deltas.create(); block != Deltas.NONE; block = deltas.create()) {
+      taken.add(block);
+    }
+    return taken;
+  }
+
+  @Test
+  void shouldGrowThroughAllRooms() {
+    int block = deltas.create();
+    assertThat(deltas.count(block)).isZero();
+    assertThat(deltas.find(block, 5)).isEqualTo(-1);
+    List<Integer> grownAt = new ArrayList<>();
+    // Descending, so that each one goes to the front.
+    for (int i = 0; i < Deltas.RECORDS_MAX; i++) {
+      int larger = deltas.insert(block, -i, i, 1 + i % 3);
+      if (larger != block) {
+        grownAt.add(i);
+        assertThat(deltas.count(block)).as("the old block stays").isEqualTo(i);
+        assertThat(deltas.find(block, -i)).isEqualTo(-1);
+        assertThat(deltas.key(block, i - 1)).isZero();
+        deltas.free(block);
+      }
+      block = larger;
+    }
+    assertThat(grownAt).containsExactly(4, 6, 9, 13, 20, 30, 45, 68, 102, 153);
+    assertThat(deltas.bytesUsed()).isEqualTo(BLOCK_BYTES_MAX);
+    assertThat(deltas.insert(block, 1, 1, Deltas.PUT)).isEqualTo(Deltas.NONE);
+    assertThat(deltas.count(block)).isEqualTo(Deltas.RECORDS_MAX);
+    for (int i = 0; i < Deltas.RECORDS_MAX; i++) {
+      int index = deltas.find(block, -i);
+      assertThat(index).isEqualTo(Deltas.RECORDS_MAX - 1 - i);
+      assertThat(deltas.key(block, index)).isEqualTo(-i);
+      assertThat(deltas.value(block, index)).isEqualTo(i);
+      assertThat(deltas.kind(block, index)).isEqualTo(1 + i % 3);
+    }
+    deltas.remove(block, 0);
+    assertThat(deltas.find(block, -254)).isEqualTo(-1);
+    assertThat(deltas.find(block, -253)).isZero();
+    assertThat(deltas.insert(block, Long.MAX_VALUE, 1, Deltas.PUT)).isEqualTo(block);
+    assertThat(deltas.find(block, Long.MAX_VALUE)).isEqualTo(254);
+    deltas.free(block);
+    assertThat(deltas.bytesUsed()).isZero();
+  }
+
+  @Test
+  void shouldUseItsMemoryAndSayWhenItIsShort() {
+    assertThat(deltas.bytes()).isEqualTo(2 * SLAB_BYTES);
+    List<Integer> taken = new ArrayList<>();
+    for (int block = deltas.create(); block != Deltas.NONE; block = deltas.create()) {
+      taken.add(block);
+      assertThat(deltas.bytesUsed()).isEqualTo(96L * taken.size());
+      assertThat(deltas.isShort()).isEqualTo(96L * taken.size() > 2 * SLAB_BYTES / 8 * 7);
+    }
+    assertThat(taken).hasSize(2 * (int) (SLAB_BYTES / 96)).doesNotHaveDuplicates();
+    for (int i = 0; i < 4; i++) {
+      assertThat(deltas.insert(taken.getFirst(), i, i, Deltas.PUT)).isEqualTo(taken.getFirst());
+    }
+    assertThat(deltas.insert(taken.getFirst(), 4, 4, Deltas.PUT)).isEqualTo(Deltas.NONE);
+    assertThat(deltas.count(taken.getFirst())).isEqualTo(4);
+    taken.forEach(deltas::free);
+    assertThat(deltas.bytesUsed()).isZero();
+    assertThat(deltas.isShort()).isFalse();
+  }
+
+  @Test
+  void shouldGiveEmptySlabsToOtherRooms() {
+    for (int round = 0; round < 3; round++) {
+      List<Integer> small = takeAll();
+      assertThat(small).hasSize(2 * (int) (SLAB_BYTES / 96));
+      small.forEach(deltas::free);
+      List<Integer> large = new ArrayList<>();
+      for (int i = 0; i < 14; i++) {
+        large.add(filled(Deltas.RECORDS_MAX));
+      }
+      assertThat(deltas.bytesUsed()).isEqualTo(14 * BLOCK_BYTES_MAX);
+      large.forEach(deltas::free);
+      assertThat(deltas.bytesUsed()).isZero();
+    }
+  }
+
+  @Test
+  void shouldTakeLargerBlocksWhereThereAreNoOthers() {
+    int one = filled(Deltas.RECORDS_MAX);
+    int other = filled(Deltas.RECORDS_MAX);
+    takeAll();
+    deltas.free(one);
+    int block = deltas.create();
+    assertThat(block).as("the only one").isEqualTo(one).isNotEqualTo(other);
+    for (int i = 0; i < 5; i++) {
+      assertThat(deltas.insert(block, i, i, Deltas.TOMBSTONE)).isEqualTo(block);
+    }
+    assertThat(deltas.create()).isEqualTo(Deltas.NONE);
+  }
+
+  @Test
+  void shouldRefuseWhatIsNotInUse() {
+    int block = filled(5);
+    deltas.free(block);
+    for (int wrong : new int[] {block, block + 1, 0, -7, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
+      assertThatThrownBy(() -> deltas.free(wrong))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("block=" + wrong);
+    }
+    int again = filled(5);
+    assertThatThrownBy(() -> deltas.free(again + 1)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> deltas.free(again + 8)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> deltas.insert(again, 4, 1, Deltas.PUT))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("key=4");
+    assertThatThrownBy(() -> deltas.insert(again, 5, 1, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("kind=0");
+    assertThatThrownBy(() -> deltas.setKind(again, 0, 4)).hasMessageContaining("kind=4");
+    assertThatThrownBy(() -> deltas.setValue(again, 5, 4)).hasMessageContaining("records=5");
+    assertThatThrownBy(() -> deltas.remove(again, -1)).hasMessageContaining("index=-1");
+    deltas.free(again);
+  }
+
+  @Test
+  void shouldRefuseMemoryOutOfRange() {
+    for (long bytes : new long[] {-1, 0, SLAB_BYTES + BLOCK_BYTES_MAX - 1, 1L << 36}) {
+      assertThatThrownBy(() -> Deltas.create(fabric, bytes))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("bytes=" + bytes)
+          .hasMessageContaining("minimum=" + (SLAB_BYTES + BLOCK_BYTES_MAX));
+    }
+    Deltas.create(fabric, SLAB_BYTES + BLOCK_BYTES_MAX).close();
+  }
+
+  /** A reader may have the name of a block whose memory holds anything by now. */
+  @Test
+  void shouldReadAnyBytesWithoutAnException() {
+    Random random = new Random(Seeds.of(3));
+    long lastBlock = deltas.bytes() / 16;
+    long sum = 0;
+    for (int pattern = 0; pattern < 3; pattern++) {
+      for (long at = 0; at < deltas.memory().byteSize(); at += 8) {
+        Words.set(deltas.memory(), at, pattern == 0 ? -1 : random.nextLong());
+      }
+      for (int i = 0; i < 20_000; i++) {
+        int block = (int) (i < 300 ? lastBlock - i : 1 + random.nextLong(lastBlock));
+        int found = deltas.find(block, random.nextLong());
+        int index = found < 0 ? Math.min(-1 - found, 254) : found;
+        assertThat(index).isBetween(0, 254);
+        assertThat(deltas.count(block)).isBetween(0, 255);
+        assertThat(deltas.kind(block, index)).isBetween(0, 255);
+        sum += deltas.key(block, 254) + deltas.value(block, 254);
+      }
+    }
+    System.out.println("sum=" + sum);
+  }
+}
