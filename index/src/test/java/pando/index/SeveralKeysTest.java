@@ -1,0 +1,81 @@
+package pando.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.util.NavigableMap;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import pando.fabric.MemoryServerLostException;
+
+/** Lookups of several keys of which one breaks, wherever verbs are posted. */
+@Timeout(60)
+class SeveralKeysTest {
+  private static final int KEYS = 24;
+  private static final NavigableMap<Long, Long> MODEL = Entries.spaced(KEYS, 100);
+
+  private final long[] keys = new long[KEYS];
+  private final long[] values = new long[KEYS];
+  private final boolean[] found = new boolean[KEYS];
+
+  SeveralKeysTest() {
+    for (int i = 0; i < KEYS; i++) {
+      // In no order; every other one is not there.
+      keys[i] = 100L * (1 + 7 * i % KEYS) + i % 2;
+    }
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldGoOnWhereOneIsLost(SystemUnderTest system) {
+    breakEach(system, Break.LOST, MemoryServerLostException.class);
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldGoOnWhereOneEndsByAnError(SystemUnderTest system) {
+    breakEach(system, Break.ERROR_BEHIND, OutOfMemoryError.class);
+  }
+
+  private void breakEach(SystemUnderTest system, Break how, Class<? extends Throwable> expected) {
+    Configuration configuration = system.tiny(2);
+    int failed = 0;
+    boolean struck = true;
+    for (int posting = 0; struck; posting++) {
+      try (HookedFabric fabric = Way.open();
+          RangeIndex index = configuration.create(fabric);
+          Session session = index.session()) {
+        index.bulkLoad(Entries.of(MODEL), 0.7);
+        int[] left = {posting};
+        fabric.hookNext(verbs -> left[0]-- == 0, broken -> how.happen(fabric, broken, 0));
+        Throwable failure = catchThrowable(() -> getAll(session));
+        struck = fabric.unhook() > 0;
+        if (failure != null) {
+          assertThat(failure).isInstanceOf(expected);
+          failed++;
+        }
+        assertThat(getAll(session)).isEqualTo(KEYS / 2);
+        Entries.check(session, MODEL, "posting=" + posting);
+        MODEL.forEach((key, value) -> assertThat(session.put(key, value)).isTrue());
+      }
+    }
+    assertThat(failed).as("lookups that broke").isGreaterThan(2);
+  }
+
+  /** Looks up all keys, and checks what has been found when that ends, be it by a failure. */
+  private int getAll(Session session) {
+    for (int i = 0; i < KEYS; i++) {
+      found[i] = false;
+    }
+    try {
+      return session.getAll(keys, 0, KEYS, values, found);
+    } finally {
+      for (int i = 0; i < KEYS; i++) {
+        if (found[i]) {
+          assertThat(values[i]).isEqualTo(MODEL.get(keys[i]));
+        }
+      }
+    }
+  }
+}
