@@ -9,6 +9,7 @@ module pando.index {
   exports pando.index;
   exports pando.index.deft;
   exports pando.index.dex;
+  exports pando.index.orca;
   exports pando.index.rolex;
   exports pando.index.sherman;
 }

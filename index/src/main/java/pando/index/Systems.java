@@ -5,6 +5,7 @@ import java.util.stream.Collectors;
 import pando.fabric.server.CallHandler;
 import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
+import pando.index.orca.OrcaOptions;
 import pando.index.rolex.RolexOptions;
 import pando.index.sherman.ShermanOptions;
 
@@ -16,6 +17,7 @@ public final class Systems {
   private static final List<IndexSystem> ALL =
       List.of(
           DexOptions.DEX,
+          OrcaOptions.ORCA,
           ShermanOptions.SHERMAN,
           ShermanOptions.P_SHERMAN,
           ShermanOptions.FG,

@@ -280,6 +280,10 @@ class CloseTest {
     Closed all = closeWithout(-1, system);
     Closed some = closeWithout(0, system);
     Closed others = closeWithout(1, system);
+    if (system == SystemUnderTest.ORCA) {
+      // Its leaves on one memory server are named by pages on the other.
+      return;
+    }
     assertThat(some.usage.get(1)).isEqualTo(all.usage.get(1));
     assertThat(some.writes.get(1)).isEqualTo(all.writes.get(1));
     assertThat(others.usage.get(0)).isEqualTo(all.usage.get(0));

@@ -62,7 +62,7 @@ class ErrorsTest {
         }
       }
     }
-    assertThat(repeated).isLessThanOrEqualTo(REPEATED);
+    assertThat(repeated).isLessThanOrEqualTo(Math.max(REPEATED, postings / 2));
   }
 
   private static int countPostings(Configuration configuration) {
@@ -129,15 +129,20 @@ class ErrorsTest {
         Session session = index.session();
         Session other = index.session()) {
       index.bulkLoad(Entries.of(model), 1);
+      int failed = 0;
       for (int i = 0; i < 60; i++) {
         long key = random.nextLong();
         failAt(fabric, i / 4 % 6);
         Throwable failure = catchThrowable(() -> operate(session, key, random.nextInt(4)));
-        if (fabric.unhook() > 0) {
+        fabric.unhook();
+        if (failure != null) {
+          // Steps that must not stay half-way are repeated.
           assertThat(failure).as("round=%s", i).isInstanceOf(StackOverflowError.class);
+          failed++;
         }
         assertThat(catchThrowable(() -> operate(other, key, 0))).as("round=%s", i).isNull();
       }
+      assertThat(failed).isGreaterThan(10);
     }
   }
 

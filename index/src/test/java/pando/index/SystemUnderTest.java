@@ -10,6 +10,7 @@ public final class SystemUnderTest {
       Systems.all().stream().map(SystemUnderTest::new).toList();
 
   public static final SystemUnderTest DEX = of("dex");
+  public static final SystemUnderTest ORCA = of("orca");
   public static final SystemUnderTest DEFT = of("deft");
   public static final SystemUnderTest ROLEX = of("rolex");
   public static final SystemUnderTest XSTORE_D = of("xstore-d");

@@ -28,6 +28,7 @@ class VerbFailuresTest {
   private static final List<String> SYSTEMS =
       List.of(
           "DEX caching=on",
+          "ORCA neighbours=on",
           "SHERMAN validation=checksum",
           "P_SHERMAN validation=lines",
           "FG validation=versions",
@@ -40,6 +41,8 @@ class VerbFailuresTest {
       List.of(
           "DEX offloading=off",
           "DEX contrary=0.5",
+          "ORCA neighbours=off",
+          "ORCA twin=off",
           "SHERMAN validation=lines",
           "SHERMAN validation=versions",
           "SHERMAN validation=checksum combine=off local-locks=off",

@@ -233,11 +233,11 @@ public final class Trial {
 
   /** Checks the tree in the pool, and the history with what is in it as a last read. */
   private void audit(Cluster cluster) {
-    long poolBytes = indexes.stream().mapToLong(RangeIndex::poolBytes).sum();
     for (int i = 0; i < indexes.size(); i++) {
       close(indexes.get(i), cluster.isCrashed(i));
     }
     joined.forEach(index -> close(index, false));
+    long poolBytes = indexes.stream().mapToLong(RangeIndex::poolBytes).sum();
     Tree tree = options.walk(cluster.fabric(0));
     violations.addAll(tree.problems());
     if (plan.isHarmless() && poolBytes != tree.bytes()) {

@@ -104,6 +104,18 @@ public final class NodeAllocator {
     }
   }
 
+  /**
+   * Returns the size of a chunk, which is the same at all memory servers of a pool.
+   *
+   * @param worker issues a CALL
+   * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that
+   *     the CALL may overwrite
+   */
+  public static int chunkBytes(Worker worker, long callMessage) {
+    worker.call(0, SpaceMessage.USAGE, callMessage, 0);
+    return Math.toIntExact(Words.get(worker.memory(), callMessage + bytes(3)));
+  }
+
   /** Returns the size of a node. */
   public int nodeBytes() {
     return nodeBytes;

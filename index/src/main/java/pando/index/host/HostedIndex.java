@@ -93,6 +93,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     return new int[] {options.nodeBytes()};
   }
 
+  /** Returns the bytes of what the catalogue's root points to. Default: those of a node. */
+  protected int rootBytes() {
+    return options.nodeBytes();
+  }
+
   /**
    * Makes an empty index in a pool that has none, and returns it.
    *
@@ -127,6 +132,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
       try {
         start(change);
         build(1, loader -> begin(change, loader));
+        members.servers().forEach(server -> server.open(change.catalogue()));
         change.catalogue().claim(options.nodeBytes());
       } catch (Throwable e) {
         abandon(change, e);
@@ -153,6 +159,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
       try {
         partitioning = change.catalogue().readPartitioning();
         start(change);
+        members.servers().forEach(server -> server.open(change.catalogue()));
       } catch (Throwable e) {
         abandon(change, e);
         throw e;
@@ -178,8 +185,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   private PoolChange change() {
     int nodeBytes = options.nodeBytes();
-    return new PoolChange(
-        fabric, nodeBytes, new NodePlaces(fabric, nodeBytes), system(), members::add);
+    NodePlaces places = new NodePlaces(fabric, rootBytes());
+    return new PoolChange(fabric, nodeBytes, places, system(), members::add);
   }
 
   @Override
@@ -253,6 +260,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     for (S server : members.servers()) {
       server.own(partitioning);
       server.forget(change.worker().backoff());
+      server.open(change.catalogue());
     }
     replaced.free();
     return built.entries();

@@ -6,6 +6,7 @@ import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.index.CacheCounters;
 import pando.index.Partitioning;
+import pando.index.pool.Catalogue;
 import pando.index.session.Gate;
 
 /** What the sessions of one compute server share. Thread-safe. */
@@ -41,6 +42,13 @@ public abstract class HostedServer implements AutoCloseable {
    * every key.
    */
   protected void own(Partitioning partitioning) {}
+
+  /**
+   * Called when the index is in place: after it was made, joined, or loaded in place of another.
+   * The caller holds the lock of the partition table, and no operation is under way. Default: does
+   * nothing.
+   */
+  protected void open(Catalogue catalogue) {}
 
   /** Drops all cached copies, after the index was replaced. */
   protected abstract void forget(Backoff backoff);

@@ -100,7 +100,7 @@ public final class BulkLoad {
         loader.add(keys[added], values[added++]);
       }
     }
-    return new Built(loader.finish(), before.withLows(before.lows()), loaded);
+    return built(loader.finish(), before.lows());
   }
 
   private Built loadMany(long[] keys, long[] values) {
@@ -115,7 +115,12 @@ public final class BulkLoad {
     for (int range = 0; range < lows.length; range++) {
       lows[range] = loader.fence(range, lows.length);
     }
-    return new Built(root, before.withLows(lows), loaded);
+    return built(root, lows);
+  }
+
+  private Built built(long root, long[] lows) {
+    Partitioning partitioning = before.withLows(lows);
+    return new Built(loader.divide(root, partitioning), partitioning, loaded);
   }
 
   private boolean next() {

@@ -1,6 +1,7 @@
 package pando.index.load;
 
 import pando.fabric.VerbCounters;
+import pando.index.Partitioning;
 
 /** Builds an index from entries in ascending order of their keys. */
 public interface Loader extends AutoCloseable {
@@ -18,6 +19,17 @@ public interface Loader extends AutoCloseable {
 
   /** Writes the nodes that are still open; returns the root pointer. */
   long finish();
+
+  /**
+   * Called after {@link #finish}, with the partitions that the index is going to have. Their bounds
+   * are fences of leaves. Default: there is one tree for all partitions, which is complete.
+   *
+   * @param root what {@link #finish} has returned
+   * @return the root pointer
+   */
+  default long divide(long root, Partitioning partitioning) {
+    return root;
+  }
 
   /**
    * Returns a fence below which about the share {@code part / parts} of all leaves lies. If there

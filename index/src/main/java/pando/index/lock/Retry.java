@@ -41,11 +41,16 @@ public final class Retry {
    * @param change name of the change that the step belongs to, for the message
    * @param node address of the node, for the message
    * @throws StalledException if the step is not done in the end
+   * @throws IllegalStateException if the fabric is closed
    */
   public static void underLocks(
       Worker worker, SessionLocks locks, String change, long node, Runnable step) {
     try {
       untilDone(worker, step);
+    } catch (IllegalStateException e) {
+      // The fabric is closed: nobody can use the nodes any more.
+      locks.keep();
+      throw e;
     } catch (RuntimeException | Error e) {
       locks.keep();
       throw new StalledException(

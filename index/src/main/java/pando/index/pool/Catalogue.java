@@ -15,7 +15,7 @@ import pando.index.lock.Retry;
  *
  * <pre>
  *    64  format        system 32 | node size 32; 0 if there is no index
- *   128  root          address of the root | its level in the 6 low bits
+ *   128  root          address of the root | its level in the 6 low bits; ORCA: of a table of roots
  *   192  lock          0, or the holder, which changes the partition table ({@link ChangeLock})
  *   256  partitions    epoch 8 | ranges 8 | checksum 8 | (low 8, owner 8) for each range
  * </pre>

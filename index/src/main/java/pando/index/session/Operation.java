@@ -41,6 +41,11 @@ public enum Operation {
     };
   }
 
+  /** Returns whether the operation says whether the key was there. */
+  public boolean answers() {
+    return this != STORE && this != DISCARD;
+  }
+
   /** Returns whether the operation removes a key that is there. */
   public boolean removes() {
     return this == REMOVE || this == DISCARD;

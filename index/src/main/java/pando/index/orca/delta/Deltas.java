@@ -30,6 +30,15 @@ public final class Deltas implements AutoCloseable {
   /** Kind: the key was removed, and the leaf may have it. */
   public static final int TOMBSTONE = 3;
 
+  private static final int SLAB_BYTES = 64 << 10;
+  private static final int SLAB_BYTES_MIN = 8 << 10;
+
+  /** Memory that is divided into smaller slabs, so that there are enough of them. */
+  private static final long LITTLE_BYTES = 2L * SLAB_BYTES;
+
+  /** Least memory for deltas, in bytes. */
+  public static final long BYTES_MIN = SLAB_BYTES_MIN + DeltaBlock.BYTES_MAX;
+
   private static final int[] ROOMS = {4, 6, 9, 13, 20, 30, 45, 68, 102, 153, RECORDS_MAX};
   private static final int SHARE_LEFT_WHEN_SHORT = 8;
 
@@ -37,33 +46,30 @@ public final class Deltas implements AutoCloseable {
   private final MemorySegment memory;
   private final Slabs slabs;
 
-  private Deltas(RegisteredMemory registered, int slabs) {
+  private Deltas(RegisteredMemory registered, int slabs, int slabBytes) {
     this.registered = registered;
     this.memory = registered.segment();
-    this.slabs = new Slabs(memory, slabs, ROOMS);
+    this.slabs = new Slabs(memory, slabs, slabBytes, ROOMS);
   }
 
   /**
    * Creates memory for deltas, all of it free.
    *
-   * @param bytes memory to use; what is left over by slabs of 64 KiB and the bytes of one block is
-   *     not used
+   * @param bytes memory to use, at least {@link #BYTES_MIN}; what is left over by slabs and the
+   *     bytes of one block is not used
    */
   public static Deltas create(Fabric fabric, long bytes) {
+    int slabBytes = bytes < LITTLE_BYTES ? SLAB_BYTES_MIN : SLAB_BYTES;
     // A reader of an old block in the last slab may read as much as the largest block has.
-    long slabs = (bytes - DeltaBlock.BYTES_MAX) / Slabs.SLAB_BYTES;
-    long slabsMax = (long) Integer.MAX_VALUE * DeltaBlock.UNIT_BYTES / Slabs.SLAB_BYTES;
+    long slabs = (bytes - DeltaBlock.BYTES_MAX) / slabBytes;
+    long slabsMax = (long) Integer.MAX_VALUE * DeltaBlock.UNIT_BYTES / slabBytes;
     if (slabs < 1 || slabs > slabsMax) {
       throw new IllegalArgumentException(
-          "memory for deltas out of range: bytes="
-              + bytes
-              + ", minimum="
-              + (Slabs.SLAB_BYTES + DeltaBlock.BYTES_MAX)
-              + ", maximum="
-              + (slabsMax * Slabs.SLAB_BYTES + DeltaBlock.BYTES_MAX));
+          "memory for deltas out of range: bytes=%s, minimum=%s, maximum=%s"
+              .formatted(bytes, BYTES_MIN, slabsMax * slabBytes + DeltaBlock.BYTES_MAX));
     }
     return new Deltas(
-        fabric.register(slabs * Slabs.SLAB_BYTES + DeltaBlock.BYTES_MAX), (int) slabs);
+        fabric.register(slabs * slabBytes + DeltaBlock.BYTES_MAX), (int) slabs, slabBytes);
   }
 
   /** Frees the memory. No thread may use the deltas any more. */

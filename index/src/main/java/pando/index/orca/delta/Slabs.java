@@ -26,15 +26,13 @@ final class Slabs {
    * one that is not larger.
    */
 
-  /** Bytes of a slab. */
-  static final int SLAB_BYTES = 64 << 10;
-
   private static final int NONE = -1;
 
   private static final ValueLayout.OfInt LINK = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final int LINK_AT = 8;
 
   private final MemorySegment memory;
+  private final int slabBytes;
   private final int[] rooms;
 
   // By size.
@@ -57,13 +55,15 @@ final class Slabs {
    * Creates slabs that are all empty.
    *
    * @param memory starts with the slabs
+   * @param slabBytes bytes of a slab, at least those of the largest block
    * @param rooms the records of a block, for each size, ascending
    */
-  Slabs(MemorySegment memory, int slabs, int[] rooms) {
+  Slabs(MemorySegment memory, int slabs, int slabBytes, int[] rooms) {
     this.memory = memory;
+    this.slabBytes = slabBytes;
     this.rooms = rooms.clone();
     blockBytes = Arrays.stream(rooms).map(room -> (int) DeltaBlock.bytes(room)).toArray();
-    capacity = Arrays.stream(blockBytes).map(bytes -> SLAB_BYTES / bytes).toArray();
+    capacity = Arrays.stream(blockBytes).map(bytes -> slabBytes / bytes).toArray();
     firstSlab = new int[rooms.length];
     Arrays.fill(firstSlab, NONE);
     size = new int[slabs];
@@ -80,7 +80,7 @@ final class Slabs {
 
   /** Returns the bytes of all slabs. */
   long bytes() {
-    return (long) size.length * SLAB_BYTES;
+    return (long) size.length * slabBytes;
   }
 
   /** Returns the bytes of all blocks in use. */
@@ -123,7 +123,7 @@ final class Slabs {
     int bytes = blockBytes[size[slab]];
     int block = firstBlock[slab];
     if (block == DeltaBlock.NONE) {
-      block = DeltaBlock.of((long) slab * SLAB_BYTES + (long) carved[slab] * bytes);
+      block = DeltaBlock.of((long) slab * slabBytes + (long) carved[slab] * bytes);
       carved[slab]++;
     } else {
       firstBlock[slab] = memory.get(LINK, DeltaBlock.at(block) + LINK_AT);
@@ -175,14 +175,14 @@ final class Slabs {
     }
     int slab = slabOf(block);
     int bytes = blockBytes[size[slab]];
-    int atInSlab = (int) (at % SLAB_BYTES);
+    int atInSlab = (int) (at % slabBytes);
     return atInSlab % bytes == 0
         && atInSlab / bytes < carved[slab]
         && DeltaBlock.room(memory, block) == rooms[size[slab]];
   }
 
-  private static int slabOf(int block) {
-    return (int) (DeltaBlock.at(block) / SLAB_BYTES);
+  private int slabOf(int block) {
+    return (int) (DeltaBlock.at(block) / slabBytes);
   }
 
   /** Puts a slab that has a free block into the list of its size. */

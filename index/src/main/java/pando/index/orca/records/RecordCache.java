@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import pando.fabric.Backoff;
@@ -94,8 +93,8 @@ public final class RecordCache implements AutoCloseable {
   /** Highest count of a way. */
   public static final int COUNT_MAX = 3;
 
-  private static final ValueLayout.OfShort COUNTS_LAYOUT =
-      JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle COUNTS_HANDLE =
+      JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle().withInvokeExactBehavior();
 
   private static final int HAND = 7;
   private static final int LOCK = 8;
@@ -117,6 +116,8 @@ public final class RecordCache implements AutoCloseable {
 
   private static final int KINDS_EVICTED = 1 << CLEAN | 1 << ABSENT | 1 << DELTA;
   private static final int KINDS_NEWER = 1 << DIRTY | 1 << DELTA_NEWER;
+  private static final long LOWEST_KIND_BITS = 0x0001_0101_0101_0101L;
+
   private static final int KINDS_UNDER_WAY = 1 << CLEANING | 1 << BUSY;
 
   private static final int ROUNDS_MAX = 4;
@@ -172,6 +173,16 @@ public final class RecordCache implements AutoCloseable {
   /** Returns the bytes of all buckets. */
   public long bytes() {
     return buckets * BUCKET_BYTES;
+  }
+
+  /** Returns the bytes of the ways that are not FREE, by looking at all. */
+  public long bytesUsed() {
+    long used = 0;
+    for (long bucket = 0; bucket < bytes(); bucket += BUCKET_BYTES) {
+      long states = Words.get(memory, bucket);
+      used += Long.bitCount((states | states >>> 1 | states >>> 2) & LOWEST_KIND_BITS);
+    }
+    return used * BUCKET_BYTES / WAYS;
   }
 
   /** Returns whether keys may be in the twins of their homes. */
@@ -574,12 +585,12 @@ public final class RecordCache implements AutoCloseable {
   }
 
   private int counts(long bucket) {
-    return memory.get(COUNTS_LAYOUT, bucket + COUNTS) & COUNTS_MASK;
+    return (short) COUNTS_HANDLE.get(memory, bucket + COUNTS) & COUNTS_MASK;
   }
 
   /** Stores the 2 bytes of the counts and no other: their neighbours are the group and the lock. */
   private void setCounts(long bucket, int counts) {
-    memory.set(COUNTS_LAYOUT, bucket + COUNTS, (short) counts);
+    COUNTS_HANDLE.set(memory, bucket + COUNTS, (short) counts);
   }
 
   private static long recordAt(long bucket, int way) {

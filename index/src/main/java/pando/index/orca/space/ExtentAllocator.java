@@ -28,6 +28,9 @@ public final class ExtentAllocator {
   /** Greatest number of parts of a chunk. */
   private static final int PARTS_MAX = 64;
 
+  /** Least number of regions of a chunk, unless they would be too small. */
+  private static final int REGIONS_MIN = 4;
+
   private static final int GAPS_MAX = 48;
 
   private final int regionBytes;
@@ -63,14 +66,17 @@ public final class ExtentAllocator {
   /**
    * Returns the size of regions in a pool: the greatest power of two, up to 128 KiB, of which each
    * chunk, and each part of a chunk that is not smaller, has a whole number. So regions start at
-   * multiples of it behind the catalogue, and an address tells its region.
+   * multiples of it behind the catalogue, and an address tells its region. Small chunks have
+   * smaller regions, so that compute servers with few extents need little of a small pool.
    *
    * @param chunkBytes size of the pool's chunks
    * @throws IllegalArgumentException if that is less than 16 KiB
    */
   public static int regionBytes(int chunkBytes) {
     int partBytes = chunkBytes / PARTS_MAX;
-    int bytes = Math.min(REGION_BYTES_MAX, Integer.lowestOneBit(chunkBytes));
+    int few = Math.max(REGION_BYTES_MIN, Integer.highestOneBit(chunkBytes) / REGIONS_MIN);
+    int most = Math.min(REGION_BYTES_MAX, Integer.lowestOneBit(chunkBytes));
+    int bytes = Math.min(few, most);
     while (bytes >= REGION_BYTES_MIN && bytes <= partBytes && partBytes % bytes != 0) {
       bytes /= 2;
     }

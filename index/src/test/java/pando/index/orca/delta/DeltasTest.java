@@ -163,13 +163,13 @@ class DeltasTest {
 
   @Test
   void shouldRefuseMemoryOutOfRange() {
-    for (long bytes : new long[] {-1, 0, SLAB_BYTES + BLOCK_BYTES_MAX - 1, 1L << 36}) {
+    for (long bytes : new long[] {-1, 0, Deltas.BYTES_MIN - 1, 1L << 36}) {
       assertThatThrownBy(() -> Deltas.create(fabric, bytes))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("bytes=" + bytes)
-          .hasMessageContaining("minimum=" + (SLAB_BYTES + BLOCK_BYTES_MAX));
+          .hasMessageContaining("minimum=" + Deltas.BYTES_MIN);
     }
-    Deltas.create(fabric, SLAB_BYTES + BLOCK_BYTES_MAX).close();
+    Deltas.create(fabric, Deltas.BYTES_MIN).close();
   }
 
   /** A reader may have the name of a block whose memory holds anything by now. */

@@ -49,10 +49,10 @@ class ExtentAllocatorTest {
 
   @BeforeEach
   void open() {
-    open(REGION_BYTES, REGIONS);
+    open(REGION_BYTES, REGIONS, REGION_BYTES);
   }
 
-  private void open(int chunkBytes, int chunks) {
+  private void open(int chunkBytes, int chunks, int regionBytes) {
     fabric =
         LocalFabric.open(
             PoolOptions.defaults()
@@ -61,7 +61,7 @@ class ExtentAllocatorTest {
                 .withBytesPerServer((long) chunks * chunkBytes));
     memory = fabric.register((long) THREADS * Worker.CALL_BYTES_MAX);
     worker = fabric.worker(memory);
-    allocator = new ExtentAllocator(SERVERS, ExtentAllocator.regionBytes(chunkBytes));
+    allocator = new ExtentAllocator(SERVERS, regionBytes);
   }
 
   @AfterEach
@@ -345,7 +345,8 @@ class ExtentAllocatorTest {
   @CsvSource({
     "16,    16",
     "48,    16",
-    "64,    64",
+    "64,    16",
+    "256,   64",
     "1024,  128",
     "1280,  128",
     "20480, 64",
@@ -355,7 +356,7 @@ class ExtentAllocatorTest {
     int regionBytes = ExtentAllocator.regionBytes(chunkKiB << 10);
     assertThat(regionBytes).isEqualTo(regionKiB << 10);
     close();
-    open(chunkKiB << 10, 3);
+    open(chunkKiB << 10, 3, regionBytes);
     TreeMap<Long, Integer> extents = new TreeMap<>();
     int units = regionBytes / UNIT_BYTES;
     for (int i = 0; i < 20 && i < SERVERS * 3 * chunkKiB / regionKiB; i++) {

@@ -1,0 +1,234 @@
+package pando.index.orca;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.Backoff;
+import pando.fabric.VerbList;
+import pando.fabric.memory.Words;
+import pando.fabric.pool.Losses;
+import pando.index.orca.delta.Deltas;
+import pando.index.orca.directory.Directory;
+import pando.index.orca.directory.LeafEntries;
+import pando.index.orca.directory.LeafView;
+import pando.index.orca.leaf.LeafLayout;
+import pando.index.orca.records.RecordCache;
+
+/**
+ * Writes cached values that are newer than the leaf to the leaf, and those that are newer than the
+ * delta to the delta, so that their records can be evicted.
+ */
+final class Cleaner {
+  /*
+   * A value goes to its slot by a WRITE of 8 bytes. No lock is held across it. In this order:
+   *
+   *   under the bucket's lock: pin the leaf, which fails while it merges; find the address of the
+   *     slot; copy the value; the record becomes CLEANING
+   *   the WRITE; 32 records go together
+   *   move the leaf's version: a scan that READ the old value reads again
+   *   under the bucket's lock: the record becomes CLEAN if it still has the value that was written,
+   *     else DIRTY
+   *   unpin the leaf
+   *
+   * An update of a CLEANING record changes the value and leaves the kind, so only the cleaner that
+   * posted the WRITE ends it, and no slot has two WRITEs under way. A merge waits until no pin is
+   * left: so while a leaf is pinned its extent stays, and a slot's address with it.
+   */
+
+  private static final int BUCKETS = 16;
+
+  private final RecordCache records;
+  private final Directory directory;
+  private final LeafEntries entries;
+  private final Deltas deltas;
+  private final OrcaContext context;
+  private final Backoff backoff;
+  private final MemorySegment memory;
+  private final VerbList list = new VerbList();
+  private final LeafView view;
+  private final RecordWay record;
+
+  private final long[] keys = new long[OrcaContext.CLEANED_MAX];
+  private final long[] written = new long[OrcaContext.CLEANED_MAX];
+  private final int[] pinned = new int[OrcaContext.CLEANED_MAX];
+  private int count;
+
+  private final long[] newer = new long[RecordCache.WAYS];
+  private int newerCount;
+
+  Cleaner(OrcaContext context) {
+    this.context = context;
+    this.records = context.server.records;
+    this.directory = context.server.directory;
+    this.entries = directory.entries();
+    this.deltas = context.server.deltas;
+    this.backoff = context.worker.backoff();
+    this.memory = context.memory;
+    this.view = new LeafView(directory, backoff);
+    this.record = new RecordWay(context);
+  }
+
+  /**
+   * Cleans records with count 0 of a bucket and of those behind it. The session holds no lock and
+   * no latch.
+   *
+   * @return number of records that can be evicted now
+   */
+  int makeRoom(long bucket) {
+    return clean(bucket, BUCKETS, false);
+  }
+
+  /**
+   * Cleans all records of all buckets, but those of leaves on lost memory servers. The session
+   * holds no lock and no latch.
+   */
+  void cleanAll(Losses losses) {
+    for (long bucket = 0; bucket < records.bytes(); bucket += RecordCache.BUCKET_BYTES) {
+      long at = bucket;
+      losses.defer(() -> cleanWhole(at));
+    }
+  }
+
+  private void cleanWhole(long bucket) {
+    for (int attempt = 0; hasNewer(bucket); attempt++) {
+      clean(bucket, 1, true);
+      context.pause(attempt, "records cannot be cleaned", bucket);
+    }
+  }
+
+  private boolean hasNewer(long bucket) {
+    records.lock(bucket, backoff);
+    boolean found = false;
+    for (int way = 0; way < RecordCache.WAYS; way++) {
+      int kind = records.kind(bucket, way);
+      found |= kind == RecordCache.DIRTY || kind == RecordCache.DELTA_NEWER;
+    }
+    records.unlock(bucket);
+    return found;
+  }
+
+  private int clean(long bucket, int buckets, boolean all) {
+    int folded = 0;
+    count = 0;
+    list.clear();
+    try {
+      long at = bucket;
+      for (int i = 0; i < buckets && count + RecordCache.WAYS <= keys.length; i++) {
+        prepare(at, all);
+        folded += fold();
+        at = at + RecordCache.BUCKET_BYTES < records.bytes() ? at + RecordCache.BUCKET_BYTES : 0;
+      }
+      if (count > 0) {
+        context.worker.scatter(list);
+      }
+    } catch (Throwable e) {
+      end(false);
+      throw e;
+    }
+    return folded + end(true);
+  }
+
+  /** Pins and notes what is to be written of a bucket. */
+  private void prepare(long bucket, boolean all) {
+    newerCount = 0;
+    records.lock(bucket, backoff);
+    try {
+      for (int way = 0; way < RecordCache.WAYS; way++) {
+        int kind = records.kind(bucket, way);
+        boolean due = all || records.count(bucket, way) == 0;
+        if (due && kind == RecordCache.DIRTY) {
+          prepare(bucket, way);
+        } else if (due && kind == RecordCache.DELTA_NEWER) {
+          newer[newerCount++] = records.key(bucket, way);
+        }
+      }
+    } finally {
+      records.unlock(bucket);
+    }
+  }
+
+  private void prepare(long bucket, int way) {
+    long key = records.key(bucket, way);
+    directory.seek(key, view);
+    int entry = view.entry;
+    if (!entries.pin(entry)) {
+      return;
+    }
+    if (view.node.isReplaced()) {
+      entries.unpin(entry);
+      return;
+    }
+    view.copyHeld();
+    view.seek(key);
+    int slot = records.slot(bucket, way);
+    keys[count] = key;
+    written[count] = records.value(bucket, way);
+    pinned[count] = entry;
+    long buffer = context.values + (long) count * Long.BYTES;
+    Words.set(memory, buffer, written[count]);
+    long value = LeafLayout.valuePosition(view.segment * LeafLayout.SLOTS + slot);
+    list.write(view.address() + value, buffer, Long.BYTES);
+    records.setState(bucket, way, RecordCache.CLEANING, slot, 0);
+    count++;
+  }
+
+  /** Ends what was prepared; returns the number of records that are CLEAN. */
+  private int end(boolean done) {
+    int cleaned = 0;
+    for (int i = 0; i < count; i++) {
+      entries.moveVersion(pinned[i]);
+      record.lock(keys[i]);
+      if (record.kind() == RecordCache.CLEANING) {
+        boolean clean = done && record.value() == written[i];
+        record.setKind(clean ? RecordCache.CLEAN : RecordCache.DIRTY, record.slot());
+        if (clean) {
+          entries.removeDirty(pinned[i]);
+          cleaned++;
+        }
+      }
+      record.unlock();
+      entries.unpin(pinned[i]);
+    }
+    context.server.countCleaned(cleaned);
+    count = 0;
+    return cleaned;
+  }
+
+  /** Puts values that are newer than the delta into it; returns the number of records. */
+  private int fold() {
+    int folded = 0;
+    for (int i = 0; i < newerCount; i++) {
+      folded += fold(newer[i]) ? 1 : 0;
+    }
+    return folded;
+  }
+
+  private boolean fold(long key) {
+    directory.seek(key, view);
+    int entry = view.entry;
+    if (!entries.tryLatch(entry)) {
+      return false;
+    }
+    int delta = LeafEntries.delta(entries.version(entry));
+    boolean folded = false;
+    try {
+      folded = !view.node.isReplaced() && delta != 0 && fold(key, entry, delta);
+    } finally {
+      entries.unlatch(entry, delta);
+    }
+    return folded;
+  }
+
+  private boolean fold(long key, int entry, int delta) {
+    record.lock(key);
+    try {
+      if (record.kind() != RecordCache.DELTA_NEWER) {
+        return false;
+      }
+      deltas.setValue(delta, deltas.find(delta, key), record.value());
+      record.setKind(RecordCache.DELTA, 0);
+      entries.removeDirty(entry);
+      return true;
+    } finally {
+      record.unlock();
+    }
+  }
+}

@@ -1,0 +1,179 @@
+package pando.index.orca;
+
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Backoff;
+import pando.index.orca.delta.Deltas;
+import pando.index.orca.directory.Directory;
+import pando.index.orca.directory.LeafEntries;
+import pando.index.orca.directory.LeafView;
+import pando.index.orca.records.RecordCache;
+
+/**
+ * Adds a key to the index, or removes one: a change of the delta of its leaf and of its record in
+ * the cache, under the leaf's latch and then the locks of the key's buckets.
+ */
+final class DeltaChange {
+  /** Result: done. */
+  private static final int DONE = 0;
+
+  /** Result: the leaf is latched or merging, or the record is not as it was. */
+  private static final int AGAIN = 1;
+
+  /** Result: the delta has no room. */
+  private static final int FULL = 2;
+
+  private final Directory directory;
+  private final LeafEntries entries;
+  private final Deltas deltas;
+  private final Merges merges;
+  private final Backoff backoff;
+  private final LeafView view;
+  private final RecordWay record;
+  private final int changesMax;
+
+  private long before;
+  private boolean done;
+
+  DeltaChange(OrcaContext context, Merges merges) {
+    OrcaServer server = context.server;
+    this.directory = server.directory;
+    this.entries = directory.entries();
+    this.deltas = server.deltas;
+    this.merges = merges;
+    this.backoff = context.worker.backoff();
+    this.view = new LeafView(directory, backoff);
+    this.record = new RecordWay(context);
+    this.changesMax = Math.min(Deltas.RECORDS_MAX, server.options.recordsMax());
+  }
+
+  /** Begins an operation. */
+  void reset() {
+    done = false;
+  }
+
+  /** Returns whether the operation has changed the index. */
+  boolean isDone() {
+    return done;
+  }
+
+  /** Returns the value that the key had before it was removed. */
+  long before() {
+    return before;
+  }
+
+  /** Adds a key that is cached as ABSENT; returns {@code false} if it is not by now. */
+  boolean addCached(long key, long value) {
+    return change(key, value, true, true, 1 << RecordCache.ABSENT, null);
+  }
+
+  /** Removes a key that is cached; returns {@code false} if it is not by now. */
+  boolean removeCached(long key) {
+    return change(key, 0, false, true, RecordWay.KINDS_PRESENT, null);
+  }
+
+  /**
+   * Adds or removes a key that the session has claimed, and ends the claim; returns {@code false}
+   * if the leaf is merging.
+   *
+   * @param known whether the session has looked: the key is then absent if it is added
+   */
+  boolean changeClaimed(RecordClaim claim, long key, long value, boolean adds, boolean known) {
+    return change(key, value, adds, known, 1 << RecordCache.BUSY, claim);
+  }
+
+  private boolean change(
+      long key, long value, boolean adds, boolean known, int kinds, @Nullable RecordClaim claim) {
+    merges.relieve();
+    int result = tryChange(key, value, adds, known, kinds, claim);
+    if (result == FULL) {
+      merges.makeRoom(key);
+    }
+    return result == DONE;
+  }
+
+  private int tryChange(
+      long key, long value, boolean adds, boolean known, int kinds, @Nullable RecordClaim claim) {
+    directory.find(key, view);
+    int entry = view.entry;
+    if (view.isMerging() || !entries.tryLatch(entry)) {
+      return AGAIN;
+    }
+    int delta = LeafEntries.delta(entries.version(entry));
+    int after = delta;
+    try {
+      if (view.node.isReplaced()) {
+        return AGAIN;
+      }
+      record.lock(key);
+      try {
+        int kind = record.kind();
+        if ((kinds >>> kind & 1) == 0) {
+          return AGAIN;
+        }
+        int changed = adds ? added(delta, key, value, known) : removed(delta, key);
+        if (changed < 0) {
+          return FULL;
+        }
+        after = changed;
+        before = record.value();
+        record.setValue(value);
+        record.setKind(adds ? RecordCache.DELTA : RecordCache.ABSENT, 0);
+        if (kind == RecordCache.DIRTY || kind == RecordCache.DELTA_NEWER) {
+          entries.removeDirty(entry);
+        }
+        if (claim != null) {
+          claim.end();
+        }
+        done = true;
+        return DONE;
+      } finally {
+        record.unlock();
+      }
+    } finally {
+      entries.unlatch(entry, after);
+      if (after != delta && delta != 0) {
+        deltas.free(delta);
+      }
+    }
+  }
+
+  /** Adds a key to a delta; returns the delta that has it, -1 if there is no room. */
+  private int added(int delta, long key, long value, boolean known) {
+    int index = delta == 0 ? -1 : deltas.find(delta, key);
+    if (index < 0) {
+      return inserted(delta, key, value, known ? Deltas.PUT : Deltas.PUT_OVER);
+    }
+    deltas.setValue(delta, index, value);
+    if (deltas.kind(delta, index) == Deltas.TOMBSTONE) {
+      // The leaf may still have the key.
+      deltas.setKind(delta, index, Deltas.PUT_OVER);
+    }
+    return delta;
+  }
+
+  /** Removes a key from a delta, or hides that of the leaf; returns the delta, -1 without room. */
+  private int removed(int delta, long key) {
+    int index = delta == 0 ? -1 : deltas.find(delta, key);
+    if (index < 0) {
+      return inserted(delta, key, 0, Deltas.TOMBSTONE);
+    }
+    if (deltas.kind(delta, index) == Deltas.PUT) {
+      deltas.remove(delta, index);
+      return deltas.count(delta) == 0 ? 0 : delta;
+    }
+    deltas.setKind(delta, index, Deltas.TOMBSTONE);
+    return delta;
+  }
+
+  private int inserted(int delta, long key, long value, int kind) {
+    if (delta != 0 && deltas.count(delta) >= changesMax) {
+      return -1;
+    }
+    int from = delta == 0 ? deltas.create() : delta;
+    if (from == 0) {
+      return -1;
+    }
+    int after = deltas.insert(from, key, value, kind);
+    return after == 0 ? -1 : after;
+  }
+}

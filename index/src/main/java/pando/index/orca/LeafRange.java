@@ -1,0 +1,190 @@
+package pando.index.orca;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.VerbList;
+import pando.index.CorruptNodeException;
+import pando.index.orca.delta.Deltas;
+import pando.index.orca.directory.LeafEntries;
+import pando.index.orca.directory.LeafView;
+import pando.index.orca.leaf.LeafLayout;
+import pando.index.orca.leaf.Segment;
+import pando.index.orca.records.RecordCache;
+
+/**
+ * The entries of some segments in a row of one leaf, in key order: what was READ, with the delta
+ * merged in, and with the newer values that are cached.
+ */
+final class LeafRange {
+  /*
+   * Complete: what is new and not in the leaf is in its delta. Current: a value that was cleaned
+   * and evicted between the READ and the look into the cache has moved the leaf's version. So a
+   * range whose version stands afterwards has each entry as it was at some moment meanwhile, and
+   * all keys as they were at one moment.
+   *
+   * Where the version moves again and again, the leaf is held (HeldLeaves): then only cached values
+   * change.
+   */
+
+  private final LeafEntries entries;
+  private final Deltas deltas;
+  private final RecordWay record;
+  private final MemorySegment memory;
+  private final long buffer;
+
+  final LeafView view;
+
+  private int first;
+  private int last;
+  private long low;
+  private long high;
+
+  /** The keys of the entries. */
+  final long[] keys = new long[LeafLayout.RECORDS_MAX + Deltas.RECORDS_MAX];
+
+  /** The values of the entries. */
+  final long[] values = new long[LeafLayout.RECORDS_MAX + Deltas.RECORDS_MAX];
+
+  private int count;
+
+  /**
+   * Creates a range.
+   *
+   * @param buffer local offset of the bytes of a leaf's segments
+   */
+  LeafRange(OrcaContext context, long buffer) {
+    this.entries = context.server.directory.entries();
+    this.deltas = context.server.deltas;
+    this.record = new RecordWay(context);
+    this.memory = context.memory;
+    this.buffer = buffer;
+    this.view = new LeafView(context.server.directory, context.worker.backoff());
+  }
+
+  /** Adds the READ of some segments to a list; returns their number. */
+  int read(VerbList list, int from, int to) {
+    first = from;
+    last = to;
+    view.seekTo(first);
+    low = first == 0 ? view.low : view.low + (view.from << view.shift);
+    view.seekTo(last);
+    high = last == view.segments() - 1 ? view.high : greatest(view.last);
+    int segments = last - first + 1;
+    list.read(
+        view.address() + LeafLayout.segment(first), buffer, segments * LeafLayout.SEGMENT_BYTES);
+    return segments;
+  }
+
+  private long greatest(long q) {
+    return view.low + ((q + 1) << view.shift) - 1;
+  }
+
+  /**
+   * Collects the entries of the segments that were READ.
+   *
+   * @param held whether the leaf is held
+   * @return {@code false} if something has moved meanwhile
+   * @throws CorruptNodeException if a segment is damaged
+   */
+  boolean collect(boolean held) {
+    count = 0;
+    int delta = view.delta();
+    int change = delta == 0 ? 0 : position(delta, low);
+    int changes = delta == 0 ? 0 : deltas.count(delta);
+    for (int segment = first; segment <= last; segment++) {
+      long at = buffer + (long) (segment - first) * LeafLayout.SEGMENT_BYTES;
+      int records = check(segment, at);
+      if (records < 0) {
+        if (held || view.hasSameExtent()) {
+          throw new CorruptNodeException(
+              view.address() + LeafLayout.segment(segment),
+              "is not the segment of its leaf: segment=" + segment);
+        }
+        return false;
+      }
+      for (int slot = 0; slot < records; slot++) {
+        long key = Segment.key(memory, at, slot);
+        while (change < changes && deltas.key(delta, change) < key) {
+          add(delta, change++);
+        }
+        if (change < changes && deltas.key(delta, change) == key) {
+          add(delta, change++);
+        } else {
+          add(key, Segment.value(memory, at, slot));
+        }
+      }
+    }
+    while (change < changes && deltas.key(delta, change) <= high) {
+      add(delta, change++);
+    }
+    if (!held && !view.isCurrent()) {
+      return false;
+    }
+    takeNewer();
+    return held || view.isCurrent();
+  }
+
+  private int position(int delta, long key) {
+    int index = deltas.find(delta, key);
+    return index >= 0 ? index : -index - 1;
+  }
+
+  private int check(int segment, long at) {
+    view.seekTo(segment);
+    return Segment.records(
+        memory,
+        at,
+        view.address() + LeafLayout.segment(segment),
+        segment == 0,
+        view.from,
+        view.last,
+        view.shift,
+        view.low,
+        view.high,
+        view.stamp);
+  }
+
+  private void add(int delta, int change) {
+    if (deltas.kind(delta, change) != Deltas.TOMBSTONE) {
+      add(deltas.key(delta, change), deltas.value(delta, change));
+    }
+  }
+
+  private void add(long key, long value) {
+    if (count < keys.length) {
+      keys[count] = key;
+      values[count++] = value;
+    }
+  }
+
+  /** Takes the values of cached records, if any can be newer than leaf and delta. */
+  private void takeNewer() {
+    if (LeafEntries.dirty(entries.control(view.entry)) == 0) {
+      return;
+    }
+    for (int i = 0; i < count; i++) {
+      record.lock(keys[i]);
+      int kind = record.kind();
+      if (kind == RecordCache.DIRTY
+          || kind == RecordCache.CLEANING
+          || kind == RecordCache.DELTA_NEWER) {
+        values[i] = record.value();
+      }
+      record.unlock();
+    }
+  }
+
+  /** Returns the greatest key that the range covers. */
+  long high() {
+    return high;
+  }
+
+  /** Returns the least key that the range covers. */
+  long low() {
+    return low;
+  }
+
+  /** Returns the number of entries. */
+  int count() {
+    return count;
+  }
+}

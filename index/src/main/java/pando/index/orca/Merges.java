@@ -1,0 +1,413 @@
+package pando.index.orca;
+
+import java.lang.foreign.MemorySegment;
+import java.util.random.RandomGenerator;
+import pando.fabric.PoolFullException;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.fabric.pool.Losses;
+import pando.index.CorruptNodeException;
+import pando.index.orca.delta.Deltas;
+import pando.index.orca.directory.Directory;
+import pando.index.orca.directory.LeafEntries;
+import pando.index.orca.directory.LeafView;
+import pando.index.orca.leaf.LeafLayout;
+import pando.index.orca.leaf.LeafPacker;
+import pando.index.orca.leaf.LeafReader;
+import pando.index.orca.records.RecordCache;
+
+/** Merges deltas into their leaves: writes new leaves, out of place, and publishes them. */
+final class Merges {
+  /*
+   * A merge of a leaf, and of its neighbour where both are nearly empty:
+   *
+   *   1. Latch the leaf's entry, and mark it as merging; wait until no cleaner pins it.
+   *   2. READ the leaf, and check it.
+   *   3. Merge by key with the delta, and take the newer values of cached records along.
+   *   4. Pack: one leaf, or several if the records do not fit one.
+   *   5. WRITE the new leaves where nothing was.
+   *   6. Change the directory in the pool (DirectoryChange): new pages first, then one word.
+   *   7. Publish: the entries, the directory, and then each cached record that step 3 found: it is
+   *      CLEAN at its new slot if its value is the one that was written, else DIRTY.
+   *   8. Unlatch, and give the old leaves and the deltas back.
+   *
+   * Until the word of step 6 is written, nothing in the pool leads to what is new, so a merge that
+   * fails gives it back and leaves all as it was. While a leaf merges, its delta does not change,
+   * keys that are READ from it are not cached, and cached records go on changing. So step 7 has to
+   * look only where step 3 found a record.
+   */
+
+  /** Greatest number of leaves that one merge writes. */
+  private static final int PIECES_MAX = 32;
+
+  private static final int RECORDS_MAX = 1024;
+  private static final int DRAWN = 8;
+  private static final double JOINED_SHARE = 0.8;
+
+  private final OrcaContext context;
+  private final OrcaServer server;
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final RandomGenerator random;
+  private final Directory directory;
+  private final LeafEntries entries;
+  private final Deltas deltas;
+  private final RecordWay record;
+  private final LeafView view;
+  private final LeafView other;
+  private final LeafReader reader = new LeafReader();
+  private final LeafPacker packer = new LeafPacker();
+  private final LeafCuts cuts;
+  private final DirectoryChange change;
+  private final VerbList list = new VerbList();
+  private final int recordsMax;
+  private final int recordsMin;
+
+  private final long[] leafKeys = new long[RECORDS_MAX];
+  private final long[] leafValues = new long[RECORDS_MAX];
+  private final long[] keys = new long[RECORDS_MAX];
+  private final long[] values = new long[RECORDS_MAX];
+  private final boolean[] cached = new boolean[RECORDS_MAX];
+  private int count;
+
+  private final Pieces pieces = new Pieces(PIECES_MAX);
+
+  Merges(OrcaContext context) {
+    this.context = context;
+    this.server = context.server;
+    this.worker = context.worker;
+    this.memory = context.memory;
+    this.random = worker.random();
+    this.directory = server.directory;
+    this.entries = directory.entries();
+    this.deltas = server.deltas;
+    this.record = new RecordWay(context);
+    this.view = new LeafView(directory, worker.backoff());
+    this.other = new LeafView(directory, worker.backoff());
+    this.change = new DirectoryChange(context);
+    this.recordsMax = server.options.recordsMax();
+    this.cuts = new LeafCuts(packer, server.options);
+    this.recordsMin = (int) (recordsMax * server.options.mergeShare());
+  }
+
+  /** Merges a leaf with a large delta if the memory for deltas is short. */
+  void relieve() {
+    if (deltas.isShort()) {
+      try {
+        mergeFullest();
+      } catch (PoolFullException _) {
+        // The change that is to come may find room in its delta all the same; else it says so.
+      }
+    }
+  }
+
+  /**
+   * Makes room in the delta of a key's leaf: by merging that leaf or, if it has no delta, another.
+   *
+   * @throws PoolFullException if the pool has no room for the leaf
+   */
+  void makeRoom(long key) {
+    directory.seek(key, view);
+    if (LeafEntries.delta(entries.version(view.entry)) != 0) {
+      merge(key);
+    } else {
+      mergeFullest();
+    }
+  }
+
+  /** Merges the leaf with the largest delta of some that are drawn. */
+  private void mergeFullest() {
+    long largestKey = 0;
+    int largest = 0;
+    int end = entries.end();
+    int drawn = 0;
+    int start = end == 0 ? 0 : random.nextInt(end);
+    for (int i = 0; i < end && drawn < DRAWN; i++) {
+      int delta = LeafEntries.delta(entries.version((start + i) % end));
+      int changes = delta == 0 ? 0 : deltas.count(delta);
+      drawn += changes > 0 ? 1 : 0;
+      if (changes > largest) {
+        // Read without the latch: a wrong key leads to another leaf, at worst one without a delta.
+        largest = changes;
+        largestKey = deltas.key(delta, 0);
+      }
+    }
+    if (largest > 0 && server.owns(largestKey)) {
+      merge(largestKey);
+    }
+  }
+
+  /** Merges every leaf that has a delta, but those that need a lost memory server. */
+  void mergeAll(Losses losses) {
+    for (int i = 1; i < entries.end(); i++) {
+      int entry = i;
+      losses.defer(() -> mergeWhole(entry));
+    }
+  }
+
+  private void mergeWhole(int entry) {
+    for (int attempt = 0; ; attempt++) {
+      int delta = LeafEntries.delta(entries.version(entry));
+      if (delta == 0) {
+        return;
+      }
+      merge(deltas.key(delta, 0));
+      context.pause(attempt, "a leaf cannot be merged", entry);
+    }
+  }
+
+  /**
+   * Merges the leaf of a key with its delta. Does nothing if another session has the leaf latched.
+   *
+   * @throws PoolFullException if the pool has no room for the leaf; all is as before
+   * @throws CorruptNodeException if the leaf is damaged
+   */
+  void merge(long key) {
+    directory.seek(key, view);
+    if (!entries.tryLatch(view.entry)) {
+      return;
+    }
+    if (view.node.isReplaced() || LeafEntries.delta(entries.version(view.entry)) == 0) {
+      context.heldLeaves.unlatch(view.entry);
+      return;
+    }
+    pieces.clear();
+    entries.startMerge(view.entry, true);
+    boolean joined = false;
+    boolean done = false;
+    try {
+      awaitUnpinned(view);
+      count = 0;
+      combine(view);
+      joined = count < recordsMin && startJoin();
+      replace(joined);
+      done = true;
+    } finally {
+      end(joined, done);
+    }
+  }
+
+  private void replace(boolean joined) {
+    long low = joined ? Math.min(view.low, other.low) : view.low;
+    long high = joined ? Math.max(view.high, other.high) : view.high;
+    cuts.cut(keys, 0, count, low, high, pieces);
+    writeLeaves();
+    change.begin(view, joined ? other : null, pieces);
+    change.write();
+    publish();
+  }
+
+  /** Gives back what is not needed: the old leaves and deltas, or the new leaves. */
+  private void end(boolean joined, boolean done) {
+    boolean stuck = change.isUncertain();
+    change.end();
+    if (done) {
+      free(view);
+      if (joined) {
+        free(other);
+      }
+    } else if (!stuck) {
+      context.heldLeaves.unlatch(view.entry);
+      if (joined) {
+        context.heldLeaves.unlatch(other.entry);
+      }
+      pieces.free(context);
+    }
+  }
+
+  private void awaitUnpinned(LeafView leaf) {
+    context.heldLeaves.awaitUnpinned(leaf);
+    leaf.copyHeld();
+  }
+
+  // Reading and combining.
+
+  /** READs a leaf that merges, and appends its records, as they are to be, to the others. */
+  private void combine(LeafView leaf) {
+    int bytes = LeafLayout.bytes(leaf.segments());
+    worker.read(leaf.address(), context.leaf, bytes);
+    int records =
+        reader.read(
+            memory,
+            context.leaf,
+            leaf.address(),
+            leaf.segments(),
+            leaf.low,
+            leaf.high,
+            leaf.stamp,
+            OrcaServer.LEAF_PARTITION,
+            leafKeys,
+            leafValues);
+    if (records < 0) {
+      throw new CorruptNodeException(leaf.address(), String.valueOf(reader.problem()));
+    }
+    int delta = leaf.delta();
+    int changes = delta == 0 ? 0 : deltas.count(delta);
+    int change = 0;
+    for (int i = 0; i < records; i++) {
+      while (change < changes && deltas.key(delta, change) < leafKeys[i]) {
+        add(delta, change++);
+      }
+      if (change < changes && deltas.key(delta, change) == leafKeys[i]) {
+        add(delta, change++);
+      } else {
+        add(leafKeys[i], leafValues[i]);
+      }
+    }
+    while (change < changes) {
+      add(delta, change++);
+    }
+  }
+
+  private void add(int delta, int change) {
+    if (deltas.kind(delta, change) != Deltas.TOMBSTONE) {
+      add(deltas.key(delta, change), deltas.value(delta, change));
+    }
+  }
+
+  private void add(long key, long value) {
+    keys[count] = key;
+    record.lock(key);
+    int kind = record.kind();
+    boolean has = RecordWay.isPresent(kind);
+    values[count] = has ? record.value() : value;
+    record.unlock();
+    cached[count++] = has;
+  }
+
+  /** Latches a neighbour below the same node, if both leaves fit one; returns whether it did. */
+  private boolean startJoin() {
+    if (!change.tryLatchStructure()) {
+      return false;
+    }
+    directory.seek(view.low, view);
+    boolean left = view.child + 1 == view.node.size();
+    if (view.node.size() == 1) {
+      return false;
+    }
+    long key = left ? view.low - 1 : view.high + 1;
+    directory.seek(key, other);
+    if (!entries.tryLatch(other.entry)) {
+      return false;
+    }
+    boolean started = false;
+    try {
+      other.copyHeld();
+      int changes = other.delta() == 0 ? 0 : deltas.count(other.delta());
+      int most = count + LeafEntries.records(entries.control(other.entry)) + changes;
+      if (most <= recordsMax * JOINED_SHARE) {
+        entries.startMerge(other.entry, true);
+        awaitUnpinned(other);
+        combineJoined(left);
+        started = true;
+      }
+    } finally {
+      if (!started) {
+        context.heldLeaves.unlatch(other.entry);
+      }
+    }
+    return started;
+  }
+
+  private void combineJoined(boolean left) {
+    int own = count;
+    combine(other);
+    if (left) {
+      // What was appended belongs before the leaf's own records.
+      rotate(own);
+    }
+  }
+
+  private void rotate(int own) {
+    int added = count - own;
+    System.arraycopy(keys, 0, leafKeys, 0, own);
+    System.arraycopy(keys, own, keys, 0, added);
+    System.arraycopy(leafKeys, 0, keys, added, own);
+    System.arraycopy(values, 0, leafValues, 0, own);
+    System.arraycopy(values, own, values, 0, added);
+    System.arraycopy(leafValues, 0, values, added, own);
+    for (int i = 0; i < own; i++) {
+      leafKeys[i] = cached[i] ? 1 : 0;
+    }
+    System.arraycopy(cached, own, cached, 0, added);
+    for (int i = 0; i < own; i++) {
+      cached[added + i] = leafKeys[i] == 1;
+    }
+  }
+
+  // Packing and writing.
+
+  /** Allocates places for all pieces, and WRITEs them, some at a time. */
+  private void writeLeaves() {
+    list.clear();
+    for (int i = 0; i < pieces.count; i++) {
+      pieces.allocate(i, context);
+      plan(i);
+      long image = context.image(i % OrcaContext.IMAGES);
+      packer.write(
+          memory,
+          image,
+          pieces.address[i],
+          pieces.stamp[i],
+          OrcaServer.LEAF_PARTITION,
+          keys,
+          values,
+          pieces.from[i]);
+      list.write(pieces.address[i], image, LeafLayout.bytes(pieces.segments[i]));
+      if (list.size() == OrcaContext.IMAGES || i + 1 == pieces.count) {
+        worker.scatter(list);
+        list.clear();
+      }
+    }
+  }
+
+  private void plan(int piece) {
+    packer.plan(
+        keys, pieces.from[piece], pieces.records[piece], pieces.low[piece], pieces.high[piece]);
+  }
+
+  // Publishing.
+
+  private void publish() {
+    change.startPublish(packer, this::plan);
+    for (int i = 0; i < pieces.count; i++) {
+      plan(i);
+      visit(i);
+    }
+    change.endPublish();
+  }
+
+  /** Gives the cached records of a piece their new places. */
+  private void visit(int piece) {
+    int entry = pieces.entry[piece];
+    for (int i = 0; i < pieces.records[piece]; i++) {
+      int at = pieces.from[piece] + i;
+      if (cached[at]) {
+        visit(entry, keys[at], values[at], packer.place(i));
+      }
+    }
+  }
+
+  private void visit(int entry, long key, long value, int place) {
+    int slot = place % LeafLayout.SLOTS;
+    record.lock(key);
+    int kind = record.kind();
+    assert kind != RecordCache.CLEANING : "key=" + key;
+    if (RecordWay.isPresent(kind)) {
+      boolean clean = record.value() == value;
+      if (!clean) {
+        entries.addDirty(entry);
+      }
+      record.setKind(clean ? RecordCache.CLEAN : RecordCache.DIRTY, slot);
+    }
+    record.unlock();
+  }
+
+  /** Gives back what a leaf had before it was merged. */
+  private void free(LeafView leaf) {
+    if (leaf.delta() != 0) {
+      deltas.free(leaf.delta());
+    }
+    server.extents.free(worker, context.message, leaf.address(), LeafLayout.units(leaf.segments()));
+  }
+}

@@ -1,0 +1,93 @@
+package pando.index.orca;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.random.RandomGenerator;
+import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.Worker;
+import pando.fabric.pool.NodeAllocator;
+import pando.index.host.HostedIndex;
+import pando.index.host.Replaced;
+import pando.index.load.Loader;
+import pando.index.orca.space.ExtentAllocator;
+import pando.index.pool.PoolChange;
+
+/**
+ * ORCA: each key is served by one compute server, which caches single records and keeps the
+ * directory of its leaves in memory. One or more compute servers are in this process. A fabric
+ * connects them to memory servers, which may serve other processes, too.
+ */
+@SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
+public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
+  private final Fabric fabric;
+  private final OrcaOptions options;
+  private final int regionBytes;
+  private final List<OrcaServer> servers = new CopyOnWriteArrayList<>();
+
+  OrcaIndex(Fabric fabric, OrcaOptions options, int first, int count) {
+    super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
+    this.fabric = fabric;
+    this.options = options;
+    this.regionBytes = regionBytes(fabric);
+  }
+
+  private static OrcaWorker open(OrcaServer server, Fabric fabric, int session) {
+    return new OrcaWorker(server, new OrcaContext(server, fabric), session);
+  }
+
+  /** Returns the size of the regions in which extents lie, by asking a memory server. */
+  private static int regionBytes(Fabric fabric) {
+    try (RegisteredMemory registered = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(registered)) {
+      return ExtentAllocator.regionBytes(NodeAllocator.chunkBytes(worker, 0));
+    }
+  }
+
+  /**
+   * Makes an empty index in a pool that has none, with every compute server in this process.
+   *
+   * @throws pando.fabric.PoolFullException if the pool has less room than an index needs
+   * @throws IllegalStateException if the pool holds an index already
+   */
+  public static OrcaIndex create(Fabric fabric, OrcaOptions options) {
+    return options.create(fabric, 0, options.computeServers());
+  }
+
+  @Override
+  protected int system() {
+    return OrcaServer.SYSTEM;
+  }
+
+  @Override
+  protected String kind() {
+    return name();
+  }
+
+  @Override
+  protected int[] nodeSizes() {
+    return new int[] {regionBytes};
+  }
+
+  @Override
+  protected int rootBytes() {
+    return RootTable.BYTES;
+  }
+
+  @Override
+  protected OrcaServer server(int number, RandomGenerator random) {
+    OrcaServer server = new OrcaServer(number, fabric, options, regionBytes, random);
+    servers.add(server);
+    return server;
+  }
+
+  @Override
+  protected Loader loader(OrcaServer server, double fill) {
+    return new OrcaLoader(server, fabric, regionBytes, fill);
+  }
+
+  @Override
+  protected Replaced replaced(PoolChange change, OrcaServer server) {
+    return new OrcaReplaced(change, partitioning(), servers, fabric.memoryServers(), regionBytes);
+  }
+}

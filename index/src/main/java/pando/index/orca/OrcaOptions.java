@@ -1,0 +1,157 @@
+package pando.index.orca;
+
+import java.util.List;
+import pando.fabric.Fabric;
+import pando.index.IndexSystem;
+import pando.index.Tree;
+import pando.index.host.HostedIndex;
+import pando.index.orca.delta.Deltas;
+import pando.index.orca.leaf.LeafLayout;
+import pando.index.settings.Setting;
+import pando.index.settings.Settings;
+import pando.index.settings.SystemOptions;
+
+/** The settings of ORCA. Immutable. */
+@SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
+public final class OrcaOptions extends SystemOptions<OrcaOptions> {
+  /** Maximum number of sessions of a compute server. */
+  public static final int SESSIONS_MAX = 4096;
+
+  static final int PAGE_CHILDREN_MAX = 60;
+
+  private static final int LEAF_BYTES_MIN = LeafLayout.bytes(LeafLayout.SEGMENTS_MIN);
+  private static final int LEAF_BYTES_MAX = LeafLayout.bytes(LeafLayout.SEGMENTS_MAX);
+  private static final long CACHE_BYTES_MIN = Deltas.BYTES_MIN + (1 << 10);
+
+  private static final Setting LEAF_SHARE =
+      Setting.number("leaf-share", "0.887", 0.1, 1)
+          .meaning("share of a leaf's slots above which a merge splits it");
+  private static final Setting PAGE_CHILDREN =
+      Setting.integer("page-children", "60", 4, PAGE_CHILDREN_MAX)
+          .meaning("greatest number of children of a page");
+  private static final Setting MERGE_SHARE =
+      mergeShare("0.25", 0.4, "fill below which a merge takes the neighbouring leaf along");
+  private static final Setting DELTA_SHARE =
+      Setting.number("delta-share", "0.0625", 0.01, 0.5)
+          .meaning("share of the cache that is kept for deltas");
+  private static final Setting NEIGHBOURS =
+      Setting.flag(
+          "neighbours", "on", "fill free room of the cache with the other records of a segment");
+  private static final Setting TWIN =
+      Setting.flag("twin", "on", "let a record go to the twin of its bucket where that has room");
+
+  private static final OrcaOptions DEFAULTS =
+      new OrcaOptions(
+              defaults(
+                  List.of(
+                      LEAF_SHARE,
+                      PAGE_CHILDREN,
+                      MERGE_SHARE,
+                      DELTA_SHARE,
+                      NEIGHBOURS,
+                      TWIN,
+                      LOCK_WAIT_MILLIS)))
+          .withNodeBytes(LEAF_BYTES_MAX);
+
+  /** ORCA. */
+  public static final IndexSystem ORCA =
+      new IndexSystem(
+              "ORCA",
+              "ownership, a cache of single records, leaves published out of place",
+              DEFAULTS,
+              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 30))
+          .withVariation(MERGE_SHARE.name(), "0.25", "0.4")
+          .withVariation(TWIN.name(), "on", "off");
+
+  private OrcaOptions(Settings settings) {
+    super("orca", settings);
+  }
+
+  /** Returns the defaults. */
+  public static OrcaOptions defaults() {
+    return DEFAULTS;
+  }
+
+  @Override
+  protected OrcaOptions withSettings(Settings changed) {
+    return new OrcaOptions(changed);
+  }
+
+  @Override
+  public long cacheBytesMin() {
+    return CACHE_BYTES_MIN;
+  }
+
+  @Override
+  protected void checkTogether() {
+    if (nodeBytes() < LEAF_BYTES_MIN
+        || nodeBytes() > LEAF_BYTES_MAX
+        || nodeBytes() % LeafLayout.SEGMENT_BYTES != 0) {
+      throw new IllegalArgumentException(
+          "no such leaves: node-bytes="
+              + nodeBytes()
+              + ", least="
+              + LEAF_BYTES_MIN
+              + ", greatest="
+              + LEAF_BYTES_MAX
+              + ", multiple of "
+              + LeafLayout.SEGMENT_BYTES);
+    }
+  }
+
+  /** Returns the greatest number of segments of a leaf. */
+  public int segmentsMax() {
+    return nodeBytes() / LeafLayout.SEGMENT_BYTES - 1;
+  }
+
+  /** Returns the number of records above which a merge splits a leaf. */
+  public int recordsMax() {
+    return Math.max(4, (int) (segmentsMax() * LeafLayout.SLOTS * settings().number(LEAF_SHARE)));
+  }
+
+  /** Returns the greatest number of children of a directory page. */
+  public int pageChildren() {
+    return (int) settings().number(PAGE_CHILDREN);
+  }
+
+  /** Returns the bytes of the cache that are kept for deltas. */
+  long deltaBytes() {
+    return Math.max(Deltas.BYTES_MIN, (long) (cacheBytes() * settings().number(DELTA_SHARE)));
+  }
+
+  /** Returns whether free room of the cache is filled with the other records of a segment. */
+  public boolean neighbours() {
+    return settings().isOn(NEIGHBOURS);
+  }
+
+  /** Returns whether a record may go to the twin of its bucket. */
+  public boolean twin() {
+    return settings().isOn(TWIN);
+  }
+
+  /** Returns the longest wait for a latch or a claim of another session, in nanoseconds. */
+  long lockWaitNanos() {
+    return ((long) settings().number(LOCK_WAIT_MILLIS)) * 1_000_000;
+  }
+
+  /** Each key is served by one compute server. */
+  @Override
+  public boolean isPartitioned() {
+    return true;
+  }
+
+  @Override
+  public OrcaIndex create(Fabric fabric, int first, int count) {
+    return HostedIndex.made(new OrcaIndex(fabric, this, first, count));
+  }
+
+  @Override
+  public OrcaIndex join(Fabric fabric, int first, int count) {
+    return HostedIndex.joined(new OrcaIndex(fabric, this, first, count));
+  }
+
+  @Override
+  public Tree walk(Fabric fabric) {
+    return OrcaWalk.of(fabric, this);
+  }
+}

@@ -1,0 +1,186 @@
+package pando.index.orca;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.fabric.PandoException;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.Worker;
+import pando.fabric.memory.Words;
+import pando.index.Partitioning;
+import pando.index.Tree;
+import pando.index.orca.directory.DirectoryPage;
+import pando.index.orca.directory.LeafPointer;
+import pando.index.orca.leaf.LeafLayout;
+import pando.index.orca.leaf.LeafReader;
+import pando.index.pool.Catalogue;
+import pando.index.pool.NodePlaces;
+
+/**
+ * Walks all trees of an index in the pool and checks that every page, header and segment is whole
+ * and the expected one, and that no two extents overlap. Values that only a compute server has are
+ * not seen. No session may change the index meanwhile.
+ */
+final class OrcaWalk {
+  private static final long PAGE = 0;
+  private static final long LEAF = DirectoryPage.BYTES;
+  private static final long MESSAGE = LEAF + LeafLayout.bytes(LeafLayout.SEGMENTS_MAX);
+
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final NodePlaces places;
+  private final int segmentsMax;
+  private final LeafReader reader = new LeafReader();
+  private final long[] keys = new long[LeafLayout.RECORDS_MAX];
+  private final long[] values = new long[LeafLayout.RECORDS_MAX];
+
+  /** Units of each extent that was reached, by its address. */
+  private final TreeMap<Long, Integer> extents = new TreeMap<>();
+
+  private final TreeMap<Long, Long> entries = new TreeMap<>();
+  private final List<String> problems = new ArrayList<>();
+
+  private OrcaWalk(Worker worker, NodePlaces places, int segmentsMax) {
+    this.worker = worker;
+    this.memory = worker.memory();
+    this.places = places;
+    this.segmentsMax = segmentsMax;
+  }
+
+  /**
+   * Walks the index of a pool.
+   *
+   * @param options the options with which the index was created
+   */
+  static Tree of(Fabric fabric, OrcaOptions options) {
+    NodePlaces places = new NodePlaces(fabric, RootTable.BYTES);
+    try (RegisteredMemory registered = fabric.register(MESSAGE + Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(registered)) {
+      OrcaWalk walk = new OrcaWalk(worker, places, options.segmentsMax());
+      return walk.walk(new Catalogue(worker, MESSAGE, places, OrcaServer.SYSTEM));
+    }
+  }
+
+  private Tree walk(Catalogue catalogue) {
+    try {
+      ranges(Catalogue.rootAddress(catalogue.root()), catalogue.readPartitioning());
+    } catch (PandoException e) {
+      problems.add("the roots cannot be read: " + e.getMessage());
+    }
+    long units = extents.values().stream().mapToLong(Integer::longValue).sum();
+    return new Tree(entries, extents.size(), units * LeafLayout.UNIT_BYTES, 0, problems);
+  }
+
+  private void ranges(long table, Partitioning partitioning) {
+    long[] words = new long[partitioning.servers()];
+    worker.read(table, PAGE, RootTable.BYTES);
+    Arrays.setAll(words, range -> Words.get(memory, PAGE + (long) range * Long.BYTES));
+    reach(table, RootTable.BYTES);
+    for (int range = 0; range < words.length; range++) {
+      String problem = RootTable.problem(words[range], places);
+      if (problem == null) {
+        root(
+            RootTable.page(words[range]),
+            partitioning.lowOfRange(range),
+            partitioning.highOfRange(range),
+            range);
+      } else {
+        problem(RootTable.wordAddress(table, range), problem);
+      }
+    }
+  }
+
+  private void root(long address, long low, long high, int range) {
+    if (read(address, PAGE, DirectoryPage.BYTES)) {
+      page(address, DirectoryPage.level(memory, PAGE), low, high, range);
+    }
+  }
+
+  /** READs an extent; returns whether that was done. */
+  private boolean read(long address, long to, int bytes) {
+    if (!reach(address, bytes)) {
+      return false;
+    }
+    try {
+      worker.read(address, to, bytes);
+      return true;
+    } catch (PandoException e) {
+      problem(address, "cannot be read: " + e.getMessage());
+      return false;
+    }
+  }
+
+  /** Walks through a page that was READ, and what is below it. */
+  private void page(long address, int level, long low, long high, int range) {
+    String problem =
+        level < Catalogue.LEVELS_MAX
+            ? TreeReader.problem(memory, PAGE, level, low, high, range, segmentsMax, places)
+            : "no page: level=" + level;
+    if (problem != null) {
+      problem(address, problem);
+      return;
+    }
+    long[] lows = new long[DirectoryPage.count(memory, PAGE)];
+    long[] pointers = new long[lows.length];
+    Arrays.setAll(lows, child -> DirectoryPage.separator(memory, PAGE, child));
+    Arrays.setAll(pointers, child -> DirectoryPage.pointer(memory, PAGE, child));
+    for (int child = 0; child < lows.length; child++) {
+      long childHigh = child + 1 < lows.length ? lows[child + 1] - 1 : high;
+      if (level == 0) {
+        leaf(pointers[child], lows[child], childHigh);
+      } else if (read(LeafPointer.address(pointers[child]), PAGE, DirectoryPage.BYTES)) {
+        page(LeafPointer.address(pointers[child]), level - 1, lows[child], childHigh, range);
+      }
+    }
+  }
+
+  private void leaf(long pointer, long low, long high) {
+    long address = LeafPointer.address(pointer);
+    int segments = LeafPointer.segments(pointer);
+    if (!read(address, LEAF, LeafLayout.bytes(segments))) {
+      return;
+    }
+    int count =
+        reader.read(
+            memory,
+            LEAF,
+            address,
+            segments,
+            low,
+            high,
+            LeafLayout.stamp(memory, LEAF),
+            OrcaServer.LEAF_PARTITION,
+            keys,
+            values);
+    if (count < 0) {
+      problem(address, String.valueOf(reader.problem()));
+    }
+    for (int i = 0; i < count; i++) {
+      entries.put(keys[i], values[i]);
+    }
+  }
+
+  /** Records an extent; returns whether it overlaps no other. */
+  private boolean reach(long address, int bytes) {
+    int units = (bytes + LeafLayout.UNIT_BYTES - 1) / LeafLayout.UNIT_BYTES;
+    Map.@Nullable Entry<Long, Integer> below =
+        extents.lowerEntry(address + (long) units * LeafLayout.UNIT_BYTES);
+    if (below != null
+        && below.getKey() + (long) below.getValue() * LeafLayout.UNIT_BYTES > address) {
+      problem(address, "overlaps the extent at " + GlobalAddress.toString(below.getKey()));
+      return false;
+    }
+    extents.put(address, units);
+    return true;
+  }
+
+  private void problem(long address, String what) {
+    problems.add("at " + GlobalAddress.toString(address) + ": " + what);
+  }
+}

@@ -1,0 +1,67 @@
+package pando.index.orca;
+
+import pando.fabric.GlobalAddress;
+import pando.index.orca.leaf.LeafLayout;
+
+/** The leaves that one merge writes. */
+final class Pieces {
+  final int[] from;
+  final int[] records;
+  final int[] segments;
+  final long[] low;
+  final long[] high;
+  final long[] address;
+  final long[] stamp;
+  final int[] entry;
+  int count;
+  private int allocated;
+
+  Pieces(int max) {
+    from = new int[max];
+    records = new int[max];
+    segments = new int[max];
+    low = new long[max];
+    high = new long[max];
+    address = new long[max];
+    stamp = new long[max];
+    entry = new int[max];
+  }
+
+  void clear() {
+    count = 0;
+    allocated = 0;
+  }
+
+  /** Adds a piece: some records, and the keys that it covers. */
+  void add(int first, int number, long lowFence, long highFence, int segmentsNeeded) {
+    from[count] = first;
+    records[count] = number;
+    low[count] = lowFence;
+    high[count] = highFence;
+    segments[count++] = segmentsNeeded;
+  }
+
+  /** Allocates the place of a piece, on the next memory server in turn, and draws its stamp. */
+  void allocate(int piece, OrcaContext context) {
+    OrcaServer server = context.server;
+    address[piece] =
+        server.extents.allocate(
+            context.worker,
+            context.message,
+            server.nextMemoryServer(),
+            LeafLayout.units(segments[piece]),
+            1);
+    allocated = piece + 1;
+    stamp[piece] = server.nextStamp();
+  }
+
+  /** Frees the places of all pieces, after a failure. */
+  void free(OrcaContext context) {
+    for (int i = 0; i < allocated; i++) {
+      assert address[i] != GlobalAddress.NULL;
+      context.server.extents.free(
+          context.worker, context.message, address[i], LeafLayout.units(segments[i]));
+    }
+    allocated = 0;
+  }
+}

@@ -1,0 +1,86 @@
+package pando.index.orca;
+
+import pando.fabric.Backoff;
+import pando.index.orca.records.RecordCache;
+
+/** The way of one key in the cache of records, under the locks of the buckets that may have it. */
+class RecordWay {
+  final RecordCache records;
+  final Backoff backoff;
+
+  /** The kinds of a record whose key is there, one bit each. */
+  static final int KINDS_PRESENT =
+      1 << RecordCache.CLEAN
+          | 1 << RecordCache.DIRTY
+          | 1 << RecordCache.CLEANING
+          | 1 << RecordCache.DELTA
+          | 1 << RecordCache.DELTA_NEWER;
+
+  /** Bucket that has the key. */
+  long bucket;
+
+  /** Way of the bucket, {@link RecordCache#NONE} if the key is not there. */
+  int way;
+
+  long key;
+  long home;
+  boolean both;
+
+  RecordWay(OrcaContext context) {
+    this.records = context.server.records;
+    this.backoff = context.worker.backoff();
+  }
+
+  /** Returns whether a record of a kind says that its key is there. */
+  static boolean isPresent(int kind) {
+    return (KINDS_PRESENT >>> kind & 1) != 0;
+  }
+
+  /** Locks the buckets that may have a key, and looks for its way; returns whether there is one. */
+  final boolean lock(long wanted) {
+    key = wanted;
+    home = records.home(wanted);
+    both = records.lockPair(wanted, backoff);
+    return look();
+  }
+
+  final boolean look() {
+    bucket = home;
+    way = records.find(home, key);
+    if (way == RecordCache.NONE && both) {
+      bucket = RecordCache.twin(home);
+      way = records.find(bucket, key);
+    }
+    return way != RecordCache.NONE;
+  }
+
+  /** Unlocks the buckets. */
+  final void unlock() {
+    if (both) {
+      records.unlockBoth(home);
+    } else {
+      records.unlock(home);
+    }
+  }
+
+  /** Returns the kind of the way, {@link RecordCache#FREE} if the key is not there. */
+  final int kind() {
+    return way == RecordCache.NONE ? RecordCache.FREE : records.kind(bucket, way);
+  }
+
+  final long value() {
+    return records.value(bucket, way);
+  }
+
+  final void setValue(long value) {
+    records.setValue(bucket, way, value);
+  }
+
+  final int slot() {
+    return records.slot(bucket, way);
+  }
+
+  final void setKind(int kind, int slot) {
+    records.setState(bucket, way, kind, slot, 0);
+  }
+}

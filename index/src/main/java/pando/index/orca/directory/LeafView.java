@@ -1,0 +1,195 @@
+package pando.index.orca.directory;
+
+import java.lang.invoke.VarHandle;
+import pando.fabric.Backoff;
+import pando.fabric.StalledException;
+import pando.index.orca.leaf.Heads;
+import pando.index.orca.leaf.LeafLayout;
+
+/**
+ * A leaf as the directory described it at one moment. Filled by {@link Directory#find}, again and
+ * again; belongs to one thread.
+ */
+public final class LeafView {
+  private static final long EVEN_BYTES = 0x00FF_00FF_00FF_00FFL;
+  private static final long ONES = 0x0001_0001_0001_0001L;
+  private static final long CARRIES = 0x0100_0100_0100_0100L;
+  private static final int HEAD_WORDS = 4;
+  private static final int WAITS_MAX = 1_000_000;
+
+  private final LeafEntries entries;
+  final Backoff backoff;
+
+  /** Number of the leaf's entry. */
+  public int entry;
+
+  /** Least key of the leaf. */
+  public long low;
+
+  /** Greatest key of the leaf. */
+  public long high;
+
+  /** Node of level 0 above the leaf. */
+  public DirectoryNode node;
+
+  /** The leaf's place among the node's children. */
+  public int child;
+
+  /** Version, latch and delta. */
+  public long version;
+
+  /** Control word. */
+  public long control;
+
+  /** Pointer to the extent. */
+  public long pointer;
+
+  /** Stamp of the extent. */
+  public long stamp;
+
+  /** By how many bits the distance of a key from the low fence is shifted. */
+  public int shift;
+
+  /** Segment that {@link #seek} found. */
+  public int segment;
+
+  /** Least q of that segment. */
+  public long from;
+
+  /** Greatest q of that segment. */
+  public long last;
+
+  /** Creates a view of no leaf. */
+  public LeafView(Directory directory, Backoff backoff) {
+    this.entries = directory.entries();
+    this.node = directory.root();
+    this.backoff = backoff;
+  }
+
+  /** Copies what the entry says; returns {@code false} if it changes meanwhile. */
+  boolean copy() {
+    control = entries.control(entry);
+    if (LeafEntries.has(control, LeafEntries.PUBLISHING)) {
+      return false;
+    }
+    version = entries.version(entry);
+    if (LeafEntries.isLatched(version) && !LeafEntries.has(control, LeafEntries.MERGING)) {
+      return false;
+    }
+    pointer = entries.pointer(entry);
+    stamp = entries.stamp(entry);
+    shift = Heads.shift(low, high, LeafEntries.width(control));
+    return !node.isReplaced() && hasSameExtent();
+  }
+
+  /** Copies what the entry says of a leaf that the caller has pinned, or latched and merges. */
+  public void copyHeld() {
+    control = entries.control(entry);
+    version = entries.version(entry);
+    pointer = entries.pointer(entry);
+    stamp = entries.stamp(entry);
+    shift = Heads.shift(low, high, LeafEntries.width(control));
+  }
+
+  /** Returns whether neither a merge began or ended since the view was filled. */
+  public boolean hasSameMerges() {
+    VarHandle.loadLoadFence();
+    long now = entries.control(entry);
+    return LeafEntries.merges(now) == LeafEntries.merges(control);
+  }
+
+  /** Returns whether the leaf has the extent that the view names: no merge has published since. */
+  public boolean hasSameExtent() {
+    VarHandle.loadLoadFence();
+    long now = entries.control(entry);
+    return !LeafEntries.has(now, LeafEntries.PUBLISHING) && entries.stamp(entry) == stamp;
+  }
+
+  /**
+   * Returns whether nothing has moved since the view was filled: no change of the delta, no value
+   * written to the leaf, no merge.
+   */
+  public boolean isCurrent() {
+    VarHandle.loadLoadFence();
+    return entries.version(entry) == version && hasSameMerges();
+  }
+
+  /** Returns the delta, 0 if there is none. */
+  public int delta() {
+    return LeafEntries.delta(version);
+  }
+
+  /** Returns whether the leaf was merging. */
+  public boolean isMerging() {
+    return LeafEntries.has(control, LeafEntries.MERGING);
+  }
+
+  /** Returns the number of segments. */
+  public int segments() {
+    return LeafPointer.segments(pointer);
+  }
+
+  /** Returns the global address of the extent. */
+  public long address() {
+    return LeafPointer.address(pointer);
+  }
+
+  /** Returns the global address of the segment that was found. */
+  public long segmentAddress() {
+    return address() + LeafLayout.segment(segment);
+  }
+
+  /** Finds the segment of a key of the leaf; to be used if the extent is the same afterwards. */
+  public void seek(long key) {
+    long q = Heads.q(key, low, shift);
+    int width = LeafEntries.width(control);
+    seekTo(width == 1 ? segmentOfByte(q) : segmentOfWide(q, width), width);
+  }
+
+  /** Goes to a segment by its number; to be used if the extent is the same afterwards. */
+  public void seekTo(int number) {
+    seekTo(number, LeafEntries.width(control));
+  }
+
+  private void seekTo(int number, int width) {
+    segment = number;
+    from = head(number, width);
+    last = number + 1 < segments() ? head(number + 1, width) - 1 : Heads.q(high, low, shift);
+  }
+
+  /** Counts the heads that are not above q, eight at a time. */
+  private int segmentOfByte(long q) {
+    long lanes = (q * ONES) | CARRIES;
+    int notAbove = 0;
+    for (int word = 0; word < HEAD_WORDS; word++) {
+      long heads = entries.heads(entry, word);
+      notAbove += Long.bitCount((lanes - (heads & EVEN_BYTES)) & CARRIES);
+      notAbove += Long.bitCount((lanes - (heads >>> Byte.SIZE & EVEN_BYTES)) & CARRIES);
+    }
+    // Bytes behind the last head are 0, and not above any q.
+    return notAbove - (HEAD_WORDS * Long.BYTES - segments()) - 1;
+  }
+
+  private int segmentOfWide(long q, int width) {
+    int found = 0;
+    for (int i = 1; i < segments(); i++) {
+      found = Long.compareUnsigned(head(i, width), q) <= 0 ? i : found;
+    }
+    return found;
+  }
+
+  private long head(int number, int width) {
+    return width == 1
+        ? entries.heads(entry, number / Long.BYTES) >>> (number % Long.BYTES * Byte.SIZE) & 0xFF
+        : entries.wideHead(entry, number);
+  }
+
+  /** Waits for a leaf that is latched for a moment, or that a merge publishes. */
+  void await(int attempt) {
+    if (attempt >= WAITS_MAX) {
+      throw new StalledException(
+          "a leaf stays latched: low=" + low + ", high=" + high + ", attempts=" + attempt);
+    }
+    backoff.pauseBriefly(attempt);
+  }
+}
