@@ -1,0 +1,266 @@
+package pando.index.orca;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.NavigableMap;
+import java.util.function.LongConsumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.fabric.local.LocalFabric;
+import pando.fabric.server.PoolOptions;
+import pando.index.Entries;
+import pando.index.Session;
+
+/** What operations cost: the table of ORCA in docs/systems.md. */
+@Timeout(60)
+class OrcaVerbsTest {
+  private static final int ENTRIES = 20_000;
+  private static final long STEP = 1_000;
+  private static final int SCANNED = 100;
+  private static final long SMALL_CACHE = 64 << 10;
+
+  private final NavigableMap<Long, Long> model = Entries.spaced(ENTRIES, STEP);
+
+  @SuppressWarnings("NullAway.Init") // Set by run.
+  private Session session;
+
+  @SuppressWarnings("NullAway.Init") // Set by run.
+  private OrcaIndex index;
+
+  /** Operations on keys that are there, unless said. */
+  enum Case {
+    GET,
+    GET_ABSENT,
+    UPDATE,
+    PUT,
+    INSERT,
+    REMOVE,
+    REMOVE_ABSENT,
+    STORE,
+    STORE_NEW,
+    DISCARD
+  }
+
+  @ParameterizedTest(name = "{0} cached={1}")
+  @CsvSource({
+    "GET,           false, 1, 128",
+    "GET_ABSENT,    false, 1, 128",
+    "UPDATE,        false, 1, 128",
+    "PUT,           false, 1, 128",
+    "INSERT,        false, 1, 128",
+    "REMOVE,        false, 1, 128",
+    "REMOVE_ABSENT, false, 1, 128",
+    "STORE,         false, 0, 0",
+    "STORE_NEW,     false, 0, 0",
+    "DISCARD,       false, 0, 0",
+    "GET,           true,  0, 0",
+    "GET_ABSENT,    true,  0, 0",
+    "UPDATE,        true,  0, 0",
+    "PUT,           true,  0, 0",
+    "INSERT,        true,  0, 0",
+    "REMOVE,        true,  0, 0",
+    "REMOVE_ABSENT, true,  0, 0",
+    "STORE,         true,  0, 0",
+    "STORE_NEW,     true,  0, 0",
+    "DISCARD,       true,  0, 0",
+  })
+  void shouldCost(Case operation, boolean cached, int reads, int bytes) {
+    run(
+        options(),
+        () -> {
+          String verbs = reads(reads, reads, bytes);
+          // One key in twenty, so that no delta is full.
+          for (long key = 0; key < ENTRIES * STEP; key += 20 * STEP) {
+            if (cached) {
+              session.get(key);
+              session.get(key + 1);
+            }
+            assertThat(cost(operation(operation), key)).as("key %d", key).isEqualTo(verbs);
+          }
+        });
+  }
+
+  private LongConsumer operation(Case operation) {
+    return switch (operation) {
+      case GET -> session::get;
+      case GET_ABSENT -> key -> session.get(key + 1);
+      case UPDATE -> key -> session.update(key, ~key);
+      case PUT -> key -> session.put(key, ~key);
+      case INSERT -> key -> session.put(key + 1, key);
+      case REMOVE -> session::remove;
+      case REMOVE_ABSENT -> key -> session.remove(key + 1);
+      case STORE -> key -> session.store(key, ~key);
+      case STORE_NEW -> key -> session.store(key + 1, key);
+      case DISCARD -> session::discard;
+    };
+  }
+
+  @Test
+  void shouldFindANeighbourInOneSegmentOrTwo() {
+    run(
+        options(),
+        () -> {
+          int nextToo = 0;
+          for (long key = 0; key < ENTRIES * STEP; key += 20 * STEP) {
+            String cost = cost(session::floor, key + 1);
+            nextToo += cost.equals(reads(2, 2, 256)) ? 1 : 0;
+            assertThat(cost).isIn(reads(1, 1, 128), reads(2, 2, 256));
+          }
+          assertThat(nextToo).isLessThan(ENTRIES / 20 / 4);
+        });
+  }
+
+  @Test
+  void shouldScanInOneTrip() {
+    run(
+        options(),
+        () -> {
+          for (long key = 0; key < (ENTRIES - 2 * SCANNED) * STEP; key += 20 * STEP) {
+            VerbCounters verbs = verbs(this::scan, key);
+            assertThat(verbs.roundTrips).as("key %d", key).isOne();
+            assertThat(verbs.reads).as("key %d", key).isBetween(1L, 3L);
+            assertThat(verbs.bytesIn).as("key %d", key).isBetween(1_920L, 2_048L);
+            assertThat(verbs.bytesOut).as("key %d", key).isZero();
+          }
+        });
+  }
+
+  private void scan(long from) {
+    session.scan(from, Long.MAX_VALUE, SCANNED, (_, _) -> true);
+  }
+
+  @Test
+  void shouldLookUpSeveralKeysOneAfterTheOther() {
+    run(
+        options(),
+        () -> {
+          long[] keys = {0, 5_000 * STEP, 10_000 * STEP};
+          assertThat(cost(_ -> getAll(keys), 0)).isEqualTo(reads(3, 3, 384));
+        });
+  }
+
+  private void getAll(long[] keys) {
+    session.getAll(keys, 0, keys.length, new long[keys.length], new boolean[keys.length]);
+  }
+
+  @Test
+  void shouldCleanUpTo32RecordsInOneTrip() {
+    run(
+        options().withCacheBytes(SMALL_CACHE),
+        () -> {
+          int cleanings = 0;
+          for (long key = 0; key < ENTRIES * STEP; key += STEP) {
+            VerbCounters verbs = verbs(updated -> session.update(updated, ~updated), key);
+            if (verbs.writes > 0) {
+              cleanings++;
+              assertThat(verbs.writes).as("key %d", key).isLessThanOrEqualTo(32);
+              assertThat(text(verbs))
+                  .as("key %d", key)
+                  .isEqualTo(
+                      "reads=1, writes=%d, atomics=0, calls=0, trips=2, in=128, out=%d"
+                          .formatted(verbs.writes, 8 * verbs.writes));
+            }
+          }
+          assertThat(cleanings).isPositive();
+        });
+  }
+
+  @Test
+  void shouldMergeInThreeTrips() {
+    run(
+        options(),
+        () ->
+            assertThat(first(1, this::replace, STEP))
+                .isEqualTo("reads=1, writes=2, atomics=0, calls=0, trips=3, in=2688, out=2696"));
+  }
+
+  /** Removes a key and adds another one, so that the leaf keeps its size. */
+  private void replace(long key) {
+    session.discard(key);
+    session.store(key + 1, key);
+  }
+
+  @Test
+  void shouldMergeWithASplitInFourTrips() {
+    run(
+        options(),
+        () ->
+            assertThat(first(1, key -> session.store(key, key), 1))
+                .isEqualTo("reads=1, writes=4, atomics=0, calls=0, trips=4, in=2688, out=7432"));
+  }
+
+  @Test
+  void shouldMergeWithANeighbourInFiveTrips() {
+    run(
+        options().withCacheBytes(SMALL_CACHE),
+        () ->
+            assertThat(first(2, session::discard, STEP))
+                .startsWith("reads=2, writes=3, atomics=0, calls=0, trips=5, "));
+  }
+
+  /**
+   * Returns what the first of many operations cost that READs so many leaves. Begins in the middle,
+   * as the first leaf covers all keys below 0.
+   */
+  private String first(int leaves, LongConsumer operation, long step) {
+    for (long key = ENTRIES / 2 * STEP; key < ENTRIES * STEP; key += step) {
+      VerbCounters verbs = verbs(operation, key);
+      if (verbs.reads == leaves) {
+        return text(verbs);
+      }
+    }
+    throw new AssertionError("no operation READs so many leaves: leaves=" + leaves);
+  }
+
+  private static String reads(int reads, int trips, int bytes) {
+    return "reads=%d, writes=0, atomics=0, calls=0, trips=%d, in=%d, out=0"
+        .formatted(reads, trips, bytes);
+  }
+
+  private String cost(LongConsumer operation, long key) {
+    return text(verbs(operation, key));
+  }
+
+  private VerbCounters verbs(LongConsumer operation, long key) {
+    VerbCounters before = index.verbs().copy();
+    operation.accept(key);
+    VerbCounters verbs = index.verbs().copy();
+    verbs.subtract(before);
+    return verbs;
+  }
+
+  private static String text(VerbCounters verbs) {
+    return "reads=%d, writes=%d, atomics=%d, calls=%d, trips=%d, in=%d, out=%d"
+        .formatted(
+            verbs.reads,
+            verbs.writes,
+            verbs.atomics,
+            verbs.calls,
+            verbs.roundTrips,
+            verbs.bytesIn,
+            verbs.bytesOut);
+  }
+
+  private static OrcaOptions options() {
+    return OrcaOptions.defaults()
+        .withComputeServers(1)
+        .withCacheBytes(16 << 20)
+        .with("neighbours", "off");
+  }
+
+  private void run(OrcaOptions options, Runnable body) {
+    PoolOptions pool = PoolOptions.defaults().withMemoryServers(2).withBytesPerServer(64 << 20);
+    try (Fabric fabric = LocalFabric.open(pool);
+        OrcaIndex opened = OrcaIndex.create(fabric, options);
+        Session first = opened.session()) {
+      index = opened;
+      session = first;
+      index.bulkLoad(Entries.of(model), 0.7);
+      body.run();
+    }
+  }
+}
