@@ -86,7 +86,7 @@ final class DeltaChange {
     merges.relieve();
     int result = tryChange(key, value, adds, known, kinds, claim);
     if (result == FULL) {
-      merges.makeRoom(key);
+      merges.makeRoom(key, changesMax);
     }
     return result == DONE;
   }

@@ -41,7 +41,7 @@ final class Merges {
   private static final int PIECES_MAX = 32;
 
   private static final int RECORDS_MAX = 1024;
-  private static final int DRAWN = 8;
+  private static final int DRAWN = 16;
   private static final double JOINED_SHARE = 0.8;
 
   private final OrcaContext context;
@@ -94,7 +94,7 @@ final class Merges {
   void relieve() {
     if (deltas.isShort()) {
       try {
-        mergeFullest();
+        mergeFullest(0);
       } catch (PoolFullException _) {
         // The change that is to come may find room in its delta all the same; else it says so.
       }
@@ -102,23 +102,28 @@ final class Merges {
   }
 
   /**
-   * Makes room in the delta of a key's leaf: by merging that leaf or, if it has no delta, another.
+   * Makes room for a change of a key's leaf: by merging that leaf if its delta has as many changes
+   * as it may; else, as memory for deltas is short, another with more changes.
    *
    * @throws PoolFullException if the pool has no room for the leaf
    */
-  void makeRoom(long key) {
+  void makeRoom(long key, int changesMax) {
     directory.seek(key, view);
-    if (LeafEntries.delta(entries.version(view.entry)) != 0) {
+    int delta = LeafEntries.delta(entries.version(view.entry));
+    int changes = delta == 0 ? 0 : deltas.count(delta);
+    if (changes >= changesMax || !mergeFullest(changes)) {
       merge(key);
-    } else {
-      mergeFullest();
     }
   }
 
-  /** Merges the leaf with the largest delta of some that are drawn. */
-  private void mergeFullest() {
+  /**
+   * Merges the leaf with the largest delta of some that are drawn.
+   *
+   * @return {@code false} if none has more than some changes
+   */
+  private boolean mergeFullest(int than) {
     long largestKey = 0;
-    int largest = 0;
+    int largest = than;
     int end = entries.end();
     int drawn = 0;
     int start = end == 0 ? 0 : random.nextInt(end);
@@ -132,9 +137,11 @@ final class Merges {
         largestKey = deltas.key(delta, 0);
       }
     }
-    if (largest > 0 && server.owns(largestKey)) {
+    boolean found = largest > than && server.owns(largestKey);
+    if (found) {
       merge(largestKey);
     }
+    return found;
   }
 
   /** Merges every leaf that has a delta, but those that need a lost memory server. */

@@ -49,6 +49,9 @@ final class OrcaLoader implements Loader {
   /** A leaf of at most 249 entries is cut into pieces of four or more. */
   private static final int PIECES_MAX = 64;
 
+  /** Entries that are held beyond those of a leaf: as many as may fit its last unit. */
+  private static final int AHEAD = 32;
+
   private final OrcaServer server;
   private final int memoryServers;
   private final int regionBytes;
@@ -58,6 +61,7 @@ final class OrcaLoader implements Loader {
   private final long message;
   private final int imageBytes;
   private final int perLeaf;
+  private final int recordsMax;
   private final int perPage;
   private final LeafPacker packer = new LeafPacker();
   private final LeafReader reader = new LeafReader();
@@ -66,7 +70,7 @@ final class OrcaLoader implements Loader {
   private final VerbList list = new VerbList();
   private final Fences fences = new Fences();
 
-  // Entries of the open leaf, and one more.
+  // Entries of the open leaf, and some more.
   private final long[] keys;
   private final long[] values;
   private int held;
@@ -105,7 +109,8 @@ final class OrcaLoader implements Loader {
     this.perLeaf = Math.max(2, (int) (options.recordsMax() * fill));
     this.perPage = Math.max(2, (int) (options.pageChildren() * PAGE_FILL));
     this.cuts = new LeafCuts(packer, options);
-    this.keys = new long[Math.max(perLeaf + 1, LeafLayout.RECORDS_MAX)];
+    this.recordsMax = options.recordsMax();
+    this.keys = new long[Math.max(perLeaf + AHEAD, LeafLayout.RECORDS_MAX)];
     this.values = new long[keys.length];
     this.imageBytes = Math.max(options.nodeBytes(), DirectoryPage.BYTES);
     this.message = (long) WRITTEN_MAX * imageBytes;
@@ -114,9 +119,10 @@ final class OrcaLoader implements Loader {
     this.memory = worker.memory();
   }
 
+  /** {@inheritDoc} It is the greatest number, as leaves fill their space. */
   @Override
   public int perLeaf() {
-    return perLeaf;
+    return Math.min(recordsMax, perLeaf + AHEAD - 1);
   }
 
   // Leaves.
@@ -148,7 +154,7 @@ final class OrcaLoader implements Loader {
     if (spaces.isEmpty()) {
       start(Long.MIN_VALUE);
     }
-    if (held > perLeaf) {
+    if (held == perLeaf + AHEAD) {
       // Another key follows in the same range, so a leaf can begin with the last one.
       writeFull();
     }
@@ -156,18 +162,37 @@ final class OrcaLoader implements Loader {
     values[held++] = value;
   }
 
-  /** Writes a leaf without the last entry, which begins the next leaf. */
+  /** Writes a leaf; the first of the entries behind it begins the next one. */
   private void writeFull() {
-    write(perLeaf, keys[perLeaf] - 1);
-    keys[0] = keys[perLeaf];
-    values[0] = values[perLeaf];
-    held = 1;
+    int count = fullCount();
+    write(count, keys[count] - 1);
+    held -= count;
+    System.arraycopy(keys, count, keys, 0, held);
+    System.arraycopy(values, count, values, 0, held);
     begin(keys[0]);
+  }
+
+  /** Returns the greatest number of entries, from that asked for on, that take no more space. */
+  private int fullCount() {
+    int units = units(perLeaf);
+    int count = perLeaf;
+    int most = Math.min(recordsMax, held - 1);
+    for (int step = AHEAD / 2; step > 0; step /= 2) {
+      if (count + step <= most && units(count + step) == units) {
+        count += step;
+      }
+    }
+    return count;
+  }
+
+  private int units(int count) {
+    int segments = packer.plan(keys, 0, count, low, keys[count] - 1);
+    return segments == 0 ? 0 : LeafLayout.units(segments);
   }
 
   /** Writes all entries that are left. */
   private void writeOpen(long high) {
-    if (held > perLeaf && keys[perLeaf] < high) {
+    if (held > perLeaf && keys[held - 1] < high) {
       writeFull();
     }
     write(held, high);

@@ -24,7 +24,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   private static final long CACHE_BYTES_MIN = Deltas.BYTES_MIN + (1 << 10);
 
   private static final Setting LEAF_SHARE =
-      Setting.number("leaf-share", "0.887", 0.1, 1)
+      Setting.number("leaf-share", "0.92", 0.1, 1)
           .meaning("share of a leaf's slots above which a merge splits it");
   private static final Setting PAGE_CHILDREN =
       Setting.integer("page-children", "60", 4, PAGE_CHILDREN_MAX)
@@ -32,7 +32,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   private static final Setting MERGE_SHARE =
       mergeShare("0.25", 0.4, "fill below which a merge takes the neighbouring leaf along");
   private static final Setting DELTA_SHARE =
-      Setting.number("delta-share", "0.0625", 0.01, 0.5)
+      Setting.number("delta-share", "0.2", 0.01, 0.5)
           .meaning("share of the cache that is kept for deltas");
   private static final Setting NEIGHBOURS =
       Setting.flag(
@@ -127,6 +127,16 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   /** Returns whether a record may go to the twin of its bucket. */
   public boolean twin() {
     return settings().isOn(TWIN);
+  }
+
+  /** Returns these options with {@link #neighbours()} on or off. */
+  public OrcaOptions withNeighbours(boolean on) {
+    return with(NEIGHBOURS, on);
+  }
+
+  /** Returns these options with {@link #twin()} on or off. */
+  public OrcaOptions withTwin(boolean on) {
+    return with(TWIN, on);
   }
 
   /** Returns the longest wait for a latch or a claim of another session, in nanoseconds. */

@@ -40,7 +40,7 @@ class OrcaDamageTest {
   private static final int MEMORY_SERVERS = 2;
   private static final int COMPUTE_SERVERS = 2;
   private static final int REGION_BYTES = 16 << 10;
-  private static final int ENTRIES = 300;
+  private static final int ENTRIES = 500;
   private static final long IMAGE = 0;
   private static final long MESSAGE = 4096;
 

@@ -175,7 +175,7 @@ class OrcaVerbsTest {
         options(),
         () ->
             assertThat(first(1, this::replace, STEP))
-                .isEqualTo("reads=1, writes=2, atomics=0, calls=0, trips=3, in=2688, out=2696"));
+                .isEqualTo("reads=1, writes=2, atomics=0, calls=0, trips=3, in=3072, out=3080"));
   }
 
   /** Removes a key and adds another one, so that the leaf keeps its size. */
@@ -190,7 +190,7 @@ class OrcaVerbsTest {
         options(),
         () ->
             assertThat(first(1, key -> session.store(key, key), 1))
-                .isEqualTo("reads=1, writes=4, atomics=0, calls=0, trips=4, in=2688, out=7432"));
+                .isEqualTo("reads=1, writes=4, atomics=0, calls=0, trips=4, in=3072, out=7944"));
   }
 
   @Test
