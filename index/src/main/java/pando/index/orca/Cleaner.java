@@ -187,7 +187,6 @@ final class Cleaner {
       record.unlock();
       entries.unpin(pinned[i]);
     }
-    context.server.countCleaned(cleaned);
     count = 0;
     return cleaned;
   }

@@ -51,7 +51,7 @@ final class DeltaChange {
     done = false;
   }
 
-  /** Returns whether the operation has changed the index. */
+  /** Returns whether the operation has changed a delta. */
   boolean isDone() {
     return done;
   }

@@ -447,13 +447,13 @@ final class DirectoryChange {
     publishing(() -> server.replaceRoot(worker, address));
   }
 
-  /** Repeats the step that publishes until it is done: nobody else writes this word. */
+  /** Repeats the step that publishes until it is done: no other session writes this word. */
   private void publishing(Runnable step) {
     try {
       Retry.untilDone(worker, () -> tryPublishing(step));
       uncertain = false;
     } catch (MemoryServerLostException | IllegalStateException e) {
-      // The word was not written; or the fabric is closed, and nobody can use the leaf any more.
+      // The word was not written; or the fabric is closed, and no session can use the leaf any more.
       throw e;
     } catch (RuntimeException | Error e) {
       throw new StalledException(
@@ -537,7 +537,7 @@ final class DirectoryChange {
 
   /**
    * Gives the latches back, and what the change does not need: old pages, or new ones. If it is
-   * uncertain which are in use, keeps all latches, so that nobody relies on either.
+   * uncertain which are in use, keeps all latches, so that no session relies on either.
    */
   void end() {
     if (uncertain) {

@@ -34,7 +34,7 @@ final class LeafLookup {
   /** The value that was found. */
   long value;
 
-  /** The record's slot in its segment. */
+  /** The record's slot in its segment; 0 if the delta decided, -1 if the segment has no such key. */
   int slot;
 
   /** Records of the segment that was READ, 0 if none was. */
@@ -55,6 +55,7 @@ final class LeafLookup {
    *
    * @return {@link #ABSENT}, {@link #IN_LEAF} or {@link #IN_DELTA}
    * @throws CorruptNodeException if the segment is damaged
+   * @throws pando.fabric.StalledException if the leaf stays latched
    */
   int find(long key) {
     records = 0;

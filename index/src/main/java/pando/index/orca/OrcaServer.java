@@ -56,7 +56,6 @@ final class OrcaServer extends HostedServer {
   private final AtomicInteger turn = new AtomicInteger();
   private final LongAdder admitted = new LongAdder();
   private final LongAdder evicted = new LongAdder();
-  private final LongAdder cleaned = new LongAdder();
   private final Totals own = new Totals();
   private long low = Long.MAX_VALUE;
   private long high = Long.MIN_VALUE;
@@ -224,11 +223,6 @@ final class OrcaServer extends HostedServer {
     if (evicts) {
       evicted.increment();
     }
-  }
-
-  /** Counts records whose values were written to their leaves. */
-  void countCleaned(int number) {
-    cleaned.add(number);
   }
 
   // For its workers.

@@ -3,7 +3,10 @@ package pando.index.orca;
 import pando.fabric.GlobalAddress;
 import pando.index.orca.leaf.LeafLayout;
 
-/** The leaves that one merge writes. */
+/**
+ * The leaves that one merge, or a load, is to write, in the order of their keys: for each its
+ * records, as indexes of the caller's arrays, its fences, and, once allocated, its place.
+ */
 final class Pieces {
   final int[] from;
   final int[] records;
@@ -27,12 +30,21 @@ final class Pieces {
     entry = new int[max];
   }
 
+  /** Forgets all pieces; frees nothing. */
   void clear() {
     count = 0;
     allocated = 0;
   }
 
-  /** Adds a piece: some records, and the keys that it covers. */
+  /**
+   * Adds a piece.
+   *
+   * @param first index of its first record
+   * @param number of records, 0 or more
+   * @param lowFence least key that it covers
+   * @param highFence greatest key that it covers
+   * @param segmentsNeeded number of its segments
+   */
   void add(int first, int number, long lowFence, long highFence, int segmentsNeeded) {
     from[count] = first;
     records[count] = number;
@@ -41,7 +53,12 @@ final class Pieces {
     segments[count++] = segmentsNeeded;
   }
 
-  /** Allocates the place of a piece, on the next memory server in turn, and draws its stamp. */
+  /**
+   * Allocates the place of a piece, on the next memory server in turn, and draws its stamp. Pieces
+   * are allocated in their order.
+   *
+   * @throws pando.fabric.PoolFullException if no memory server has room
+   */
   void allocate(int piece, OrcaContext context) {
     OrcaServer server = context.server;
     address[piece] =

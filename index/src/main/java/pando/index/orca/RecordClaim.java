@@ -90,11 +90,6 @@ final class RecordClaim extends RecordWay {
     return false;
   }
 
-  /** Returns whether this session has a claim. */
-  boolean isClaimed() {
-    return claimed;
-  }
-
   /** Locks the claimed way, to install it. */
   void lockClaimed() {
     boolean found = lock(key);

@@ -5,9 +5,6 @@ import pando.index.orca.records.RecordCache;
 
 /** The way of one key in the cache of records, under the locks of the buckets that may have it. */
 class RecordWay {
-  final RecordCache records;
-  final Backoff backoff;
-
   /** The kinds of a record whose key is there, one bit each. */
   static final int KINDS_PRESENT =
       1 << RecordCache.CLEAN
@@ -16,14 +13,22 @@ class RecordWay {
           | 1 << RecordCache.DELTA
           | 1 << RecordCache.DELTA_NEWER;
 
-  /** Bucket that has the key. */
+  final RecordCache records;
+  final Backoff backoff;
+
+  /** Bucket that has the key, if there is one. */
   long bucket;
 
   /** Way of the bucket, {@link RecordCache#NONE} if the key is not there. */
   int way;
 
+  /** The key that was locked last. */
   long key;
+
+  /** The key's home bucket. */
   long home;
+
+  /** Whether the twin of the home is locked, too. */
   boolean both;
 
   RecordWay(OrcaContext context) {
@@ -44,6 +49,7 @@ class RecordWay {
     return look();
   }
 
+  /** Looks for the key's way in the buckets that are locked; returns whether there is one. */
   final boolean look() {
     bucket = home;
     way = records.find(home, key);
@@ -68,18 +74,22 @@ class RecordWay {
     return way == RecordCache.NONE ? RecordCache.FREE : records.kind(bucket, way);
   }
 
+  /** Returns the value of the way, which there must be. */
   final long value() {
     return records.value(bucket, way);
   }
 
+  /** Sets the value of the way, which there must be. */
   final void setValue(long value) {
     records.setValue(bucket, way, value);
   }
 
+  /** Returns the record's slot in its segment; the way must be there. */
   final int slot() {
     return records.slot(bucket, way);
   }
 
+  /** Sets kind and slot of the way, which there must be. */
   final void setKind(int kind, int slot) {
     records.setState(bucket, way, kind, slot, 0);
   }

@@ -22,7 +22,7 @@ final class Slabs {
    * becomes an empty slab, whatever its blocks are. So nothing is ever searched.
    *
    * A block of a larger size is given only where there is neither a block of the size asked for
-   * nor an empty slab. So the block that a merge gives back is always of use to whoever waits for
+   * nor an empty slab. So the block that a merge gives back is always of use to a session that waits for
    * one that is not larger.
    */
 

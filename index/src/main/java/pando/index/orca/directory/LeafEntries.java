@@ -18,7 +18,7 @@ import pando.fabric.memory.Words;
  *   0  pointer to the extent ({@link LeafPointer})
  *   8  delta 32, 0 if the leaf has none       | version 31 | latch 1
  *  16  stamp
- *  24  records 16 | pins 8 | dirty records 8  | flags 8 | generation 8 | merges 16
+ *  24  records 16 | pins 8 | dirty records 8  | flags 8 | unused 8 | merges 16
  *  32  heads of one byte; longer ones are elsewhere
  *
  *  (the high part of each word stands on the right)

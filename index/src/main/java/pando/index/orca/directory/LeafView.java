@@ -91,7 +91,7 @@ public final class LeafView {
     shift = Heads.shift(low, high, LeafEntries.width(control));
   }
 
-  /** Returns whether neither a merge began or ended since the view was filled. */
+  /** Returns whether no merge has begun or published since the view was filled. */
   public boolean hasSameMerges() {
     VarHandle.loadLoadFence();
     long now = entries.control(entry);
