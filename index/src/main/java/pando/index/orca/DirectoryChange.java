@@ -453,7 +453,8 @@ final class DirectoryChange {
       Retry.untilDone(worker, () -> tryPublishing(step));
       uncertain = false;
     } catch (MemoryServerLostException | IllegalStateException e) {
-      // The word was not written; or the fabric is closed, and no session can use the leaf any more.
+      // The word was not written; or the fabric is closed, and no session can use the leaf any
+      // more.
       throw e;
     } catch (RuntimeException | Error e) {
       throw new StalledException(

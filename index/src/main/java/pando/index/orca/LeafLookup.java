@@ -34,7 +34,9 @@ final class LeafLookup {
   /** The value that was found. */
   long value;
 
-  /** The record's slot in its segment; 0 if the delta decided, -1 if the segment has no such key. */
+  /**
+   * The record's slot in its segment; 0 if the delta decided, -1 if the segment has no such key.
+   */
   int slot;
 
   /** Records of the segment that was READ, 0 if none was. */

@@ -9,10 +9,10 @@ import pando.fabric.memory.Words;
  * The deltas of a compute server's leaves: for each leaf that has changes, a block of records that
  * ascend by key, each a put or a removal. A block is named by an int, 0 if there is none.
  *
- * <p>Blocks are taken and given back by any thread. A block has one writer at a time, the holder of the
- * latch of its leaf, and any number of readers: those may read a block that is changed, given back
- * or used again meanwhile, get anything then, but no exception, and find out by the version of the
- * leaf. What is named by the leaf is published by the writer's unlatching.
+ * <p>Blocks are taken and given back by any thread. A block has one writer at a time, the holder of
+ * the latch of its leaf, and any number of readers: those may read a block that is changed, given
+ * back or used again meanwhile, get anything then, but no exception, and find out by the version of
+ * the leaf. What is named by the leaf is published by the writer's unlatching.
  */
 public final class Deltas implements AutoCloseable {
   /** No block. */
