@@ -21,8 +21,11 @@ import pando.fabric.server.CallFailedException;
  * compute servers and other node sizes. Thread-safe; no lock is held across a verb.
  */
 public final class NodeAllocator {
-  /** Freed nodes that are kept per memory server before a batch is returned. */
+  /** Freed nodes that are kept per memory server before a batch is returned, if they are small. */
   public static final int FREE_NODES_MAX = 2048;
+
+  /** Bytes of freed nodes that are kept per memory server before a batch is returned. */
+  public static final int FREE_BYTES_MAX = 8 << 20;
 
   private static final int NODE_BYTES_MIN = 128;
   private static final int NODE_ALIGNMENT = 64;
@@ -35,6 +38,7 @@ public final class NodeAllocator {
   private static final int BATCH_NODES = 500;
 
   private final int nodeBytes;
+  private final int freeNodesMax;
   private final Shelf[] shelves;
 
   /**
@@ -57,6 +61,7 @@ public final class NodeAllocator {
               + NODE_ALIGNMENT);
     }
     this.nodeBytes = nodeBytes;
+    this.freeNodesMax = Math.clamp(FREE_BYTES_MAX / nodeBytes, 1, FREE_NODES_MAX);
     this.shelves = new Shelf[memoryServers];
     for (int i = 0; i < memoryServers; i++) {
       shelves[i] = new Shelf(nodeBytes);
@@ -158,8 +163,8 @@ public final class NodeAllocator {
   public void free(Worker worker, long callMessage, long address) {
     int server = checkNode(address);
     int waiting = shelves[server].put(GlobalAddress.offset(address));
-    if (waiting > FREE_NODES_MAX) {
-      releaseNodes(worker, callMessage, server);
+    if (waiting > freeNodesMax) {
+      releaseNodes(worker, callMessage, server, Math.clamp(freeNodesMax / 4, 1, BATCH_NODES));
     }
   }
 
@@ -181,7 +186,7 @@ public final class NodeAllocator {
   }
 
   private void trim(Worker worker, long callMessage, int server) {
-    while (releaseNodes(worker, callMessage, server)) {}
+    while (releaseNodes(worker, callMessage, server, BATCH_NODES)) {}
     while (releaseRun(worker, callMessage, server)) {}
   }
 
@@ -265,8 +270,8 @@ public final class NodeAllocator {
     }
   }
 
-  private boolean releaseNodes(Worker worker, long callMessage, int server) {
-    long[] nodes = shelves[server].takeNodes(BATCH_NODES);
+  private boolean releaseNodes(Worker worker, long callMessage, int server, int limit) {
+    long[] nodes = shelves[server].takeNodes(limit);
     if (nodes.length == 0) {
       return false;
     }

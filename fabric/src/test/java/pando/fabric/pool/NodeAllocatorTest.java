@@ -112,6 +112,25 @@ class NodeAllocatorTest {
   }
 
   @Test
+  void shouldReturnLargeNodesWhenTheirBytesAreMany() {
+    int nodeBytes = 128 << 10;
+    PoolOptions options =
+        PoolOptions.defaults().withChunkBytes(nodeBytes).withBytesPerServer(200L * nodeBytes);
+    try (Fabric pool = LocalFabric.open(options);
+        RegisteredMemory message = pool.register(Worker.CALL_BYTES_MAX);
+        Worker caller = pool.worker(message)) {
+      NodeAllocator large = new NodeAllocator(1, nodeBytes);
+      List<Long> nodes = new ArrayList<>();
+      for (int i = 0; i < 199; i++) {
+        nodes.add(large.allocate(caller, 0, 0));
+      }
+      nodes.forEach(node -> large.free(caller, 0, node));
+      assertThat(pool.usage().getFirst().usedBytes())
+          .isBetween(1L, (long) NodeAllocator.FREE_BYTES_MAX);
+    }
+  }
+
+  @Test
   void shouldBringNodesBackIntoUseAcrossComputeServers() {
     List<Long> nodes = allocate(NODES, 0);
     NodeAllocator other = new NodeAllocator(SERVERS, NODE_BYTES);
