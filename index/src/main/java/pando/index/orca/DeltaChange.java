@@ -84,6 +84,9 @@ final class DeltaChange {
   private boolean change(
       long key, long value, boolean adds, boolean known, int kinds, @Nullable RecordClaim claim) {
     merges.relieve();
+    if (adds) {
+      merges.ensureRoom();
+    }
     int result = tryChange(key, value, adds, known, kinds, claim);
     if (result == FULL) {
       merges.makeRoom(key, changesMax);

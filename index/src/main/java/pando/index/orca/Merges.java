@@ -35,6 +35,13 @@ final class Merges {
    * fails gives it back and leaves all as it was. While a leaf merges, its delta does not change,
    * keys that are READ from it are not cached, and cached records go on changing. So step 7 has to
    * look only where step 3 found a record.
+   *
+   * A full pool: what is in a delta was acknowledged, and has to find room in a leaf. So a key is
+   * added to a delta only while the pool has room for the merges of all deltas, in gaps that this
+   * compute server has or in regions that it takes for them; else PoolFullException. Merges ask for
+   * no leave, nor do removals: once the deltas hold nothing but removals, merges take less than
+   * they give back. How much room is enough is an estimate (OrcaServer.DELTA_ROOM); where it falls
+   * short, a merge fails, and the delta stays as it was.
    */
 
   /** Greatest number of leaves that one merge writes. */
@@ -42,6 +49,10 @@ final class Merges {
 
   private static final int RECORDS_MAX = 1024;
   private static final int DRAWN = 16;
+
+  /** Leaves that are merged before a full pool refuses a key. */
+  private static final int MERGED_MAX = 64;
+
   private static final double JOINED_SHARE = 0.8;
 
   private final OrcaContext context;
@@ -98,6 +109,23 @@ final class Merges {
       } catch (PoolFullException _) {
         // The change that is to come may find room in its delta all the same; else it says so.
       }
+    }
+  }
+
+  /**
+   * Makes sure that the pool has room for the merges of all deltas, and for a key that is to be
+   * added. Merges some leaves where it has not, as that gives room back where keys were removed.
+   *
+   * @throws PoolFullException if the pool has no room for another key
+   */
+  void ensureRoom() {
+    try {
+      server.ensureRoom(worker, context.message);
+    } catch (PoolFullException _) {
+      for (int i = 0; i < MERGED_MAX && deltas.bytesUsed() > 0 && !server.hasRoom(); i++) {
+        mergeFullest(0);
+      }
+      server.ensureRoom(worker, context.message);
     }
   }
 

@@ -39,6 +39,16 @@ final class OrcaServer extends HostedServer {
   static final int LEAF_PARTITION = 0;
 
   private static final int PAGE_UNITS = DirectoryPage.BYTES / LeafLayout.UNIT_BYTES;
+
+  /** Units of the new leaves and pages of one merge, before the old ones are given back. */
+  private static final int MERGE_UNITS = 24;
+
+  /**
+   * Bytes by which the merges of all deltas make the tree grow, at most, for a byte of delta. A
+   * record takes about as much in a leaf as in a delta; leaves and pages that are split take more.
+   */
+  private static final long DELTA_ROOM = 4;
+
   private static final int SERVER_SHIFT = 32;
   private static final int EPOCH_SHIFT = 44;
 
@@ -268,6 +278,30 @@ final class OrcaServer extends HostedServer {
   /** Returns whether it owns a key. */
   boolean owns(long key) {
     return low <= key && key <= high;
+  }
+
+  /**
+   * Makes sure that the pool has room for the merges of all that the deltas hold.
+   *
+   * @throws PoolFullException if it has not, so that nothing may be added
+   */
+  void ensureRoom(Worker worker, long message) {
+    extents.ensureRoom(worker, message, number % memoryServers, unitsToMerge(), leastGap());
+  }
+
+  /** Returns whether its own regions have room for these merges. */
+  boolean hasRoom() {
+    return extents.hasRoom(unitsToMerge(), leastGap());
+  }
+
+  private int unitsToMerge() {
+    long units = MERGE_UNITS + DELTA_ROOM * deltas.bytesUsed() / LeafLayout.UNIT_BYTES;
+    return (int) Math.min(units, Integer.MAX_VALUE);
+  }
+
+  /** Pages are aligned. */
+  private int leastGap() {
+    return Math.max(LeafLayout.units(options.segmentsMax()), 2 * PAGE_UNITS - 1);
   }
 
   /** Allocates the place of a directory page. */

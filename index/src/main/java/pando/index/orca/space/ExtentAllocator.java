@@ -33,9 +33,18 @@ public final class ExtentAllocator {
 
   private static final int GAPS_MAX = 48;
 
+  /** Regions of a memory server that are searched for gaps before a new one is taken. */
+  private static final int SEARCHED_MAX = 8;
+
+  /** Looks for room after the memory servers were full, before they are asked for a new region. */
+  private static final int PASSES = 256;
+
   private final int regionBytes;
   private final NodeAllocator nodes;
   private final Regions[] servers;
+
+  /** How often room is looked for in all gaps before the memory servers are asked again. */
+  private volatile int passesLeft;
 
   /**
    * Creates an allocator that holds nothing yet.
@@ -147,6 +156,55 @@ public final class ExtentAllocator {
       }
     }
     throw full;
+  }
+
+  /**
+   * Makes sure that there is room for extents to come: gaps of a least length that have so many
+   * units together. Takes new regions where they have not. Nothing is set aside: the caller is to
+   * allocate nothing but what it asks for here.
+   *
+   * @param worker issues the CALLs
+   * @param message local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that CALLs
+   *     may overwrite
+   * @param preferredServer memory server to use as long as it has room
+   * @param units number of units of all these gaps
+   * @param leastGap number of units of the shortest gap that counts
+   * @throws PoolFullException if the memory servers have no room for it
+   */
+  public void ensureRoom(
+      Worker worker, long message, int preferredServer, int units, int leastGap) {
+    checkRequest(preferredServer, leastGap, 1);
+    int passes = passesLeft;
+    passesLeft = Math.max(0, passes - 1);
+    while (!hasRoom(units, leastGap, passes > 0 ? Integer.MAX_VALUE : SEARCHED_MAX)) {
+      long region;
+      try {
+        region = nodes.allocate(worker, message, preferredServer);
+      } catch (PoolFullException full) {
+        passesLeft = PASSES;
+        if (hasRoom(units, leastGap)) {
+          return;
+        }
+        throw full;
+      }
+      servers[GlobalAddress.server(region)].addEmpty(GlobalAddress.offset(region));
+    }
+  }
+
+  /** Returns whether there is room in the regions that are held already, as {@link #ensureRoom}. */
+  public boolean hasRoom(int units, int leastGap) {
+    return hasRoom(units, leastGap, Integer.MAX_VALUE);
+  }
+
+  private boolean hasRoom(int units, int leastGap, int regionsMax) {
+    int missing = units;
+    for (Regions server : servers) {
+      missing -= server.unitsEmpty();
+    }
+    for (int i = 0; i < servers.length && missing > 0; i++) {
+      missing -= servers[i].unitsInGaps(leastGap, missing, regionsMax);
+    }
+    return missing <= 0;
   }
 
   /**

@@ -103,6 +103,32 @@ final class Regions {
     unitsInUse += units;
   }
 
+  /** Adds a region that starts at an offset, without extents. */
+  synchronized void addEmpty(long start) {
+    add(start);
+  }
+
+  /** Returns the units of regions without extents. */
+  synchronized int unitsEmpty() {
+    return emptyRegions * regionUnits;
+  }
+
+  /**
+   * Returns how many units are free in gaps of a least length, but not in regions without extents.
+   *
+   * @param enough number of units at which counting ends
+   * @param regionsMax number of regions after which it ends
+   */
+  synchronized int unitsInGaps(int leastGap, int enough, int regionsMax) {
+    int free = 0;
+    Region region = current;
+    for (int i = 0; region != null && free < enough && i < Math.min(regions, regionsMax); i++) {
+      free += region.unitsInGaps(leastGap, regionUnits);
+      region = region.next;
+    }
+    return free;
+  }
+
   /** Adds a region that starts at an offset, and takes its first units. */
   synchronized long takeFirst(long start, int units) {
     return use(add(start), 0, units);
@@ -245,6 +271,17 @@ final class Regions {
       this.next = other == null ? this : other.next;
       previous.next = this;
       next.previous = this;
+    }
+
+    int unitsInGaps(int leastGap, int regionUnits) {
+      int free = 0;
+      int start = used.isEmpty() ? regionUnits : used.nextClearBit(0);
+      while (start < regionUnits) {
+        int end = end(start, regionUnits);
+        free += end - start >= leastGap ? end - start : 0;
+        start = used.nextClearBit(end);
+      }
+      return free;
     }
 
     /** Returns the end of the gap that a unit is in. */

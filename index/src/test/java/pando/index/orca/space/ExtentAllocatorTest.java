@@ -150,6 +150,27 @@ class ExtentAllocatorTest {
   }
 
   @Test
+  void shouldMakeSureOfRoomInGapsOrInNewRegions() {
+    allocator.ensureRoom(worker, 0, 0, 3 * REGION_UNITS, UNITS_MAX);
+    assertThat(allocator.bytesHeld()).isEqualTo(3 * REGION_BYTES);
+    assertThat(allocator.bytesInUse()).isZero();
+    List<Long> extents = new ArrayList<>();
+    for (int i = 0; i < UNITS; i++) {
+      extents.add(allocator.allocate(worker, 0, 0, 1, 1));
+    }
+    assertThatThrownBy(() -> allocator.ensureRoom(worker, 0, 0, 1, 1))
+        .isInstanceOf(PoolFullException.class);
+    extents.sort(null);
+    for (int i = 0; i < UNITS_MAX; i++) {
+      assertThat(allocator.hasRoom(UNITS_MAX, UNITS_MAX)).isFalse();
+      allocator.free(worker, 0, extents.get(100 - i), 1);
+    }
+    allocator.ensureRoom(worker, 0, 0, UNITS_MAX, UNITS_MAX);
+    assertThatThrownBy(() -> allocator.ensureRoom(worker, 0, 0, UNITS_MAX + 1, UNITS_MAX))
+        .isInstanceOf(PoolFullException.class);
+  }
+
+  @Test
   void shouldGiveThreadsExtentsThatDoNotOverlap() throws Exception {
     long seed = Seeds.of(2612);
     Set<Long> inUse = ConcurrentHashMap.newKeySet();
