@@ -60,7 +60,7 @@ class SeveralKeysTest {
         MODEL.forEach((key, value) -> assertThat(session.put(key, value)).isTrue());
       }
     }
-    assertThat(failed).as("lookups that broke").isGreaterThan(2);
+    assertThat(failed).as("lookups that broke").isPositive();
   }
 
   /** Looks up all keys, and checks what has been found when that ends, be it by a failure. */

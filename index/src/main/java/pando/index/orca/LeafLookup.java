@@ -1,6 +1,7 @@
 package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
+import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.host.DescentCounters;
@@ -21,6 +22,12 @@ final class LeafLookup {
   /** Result: the delta has the key. */
   static final int IN_DELTA = 2;
 
+  /** Result: the segment must be READ, then {@link #end} tells. */
+  static final int UNREAD = 3;
+
+  /** Result: the leaf has another extent meanwhile. */
+  static final int MOVED = 4;
+
   private final Directory directory;
   private final Deltas deltas;
   private final Worker worker;
@@ -34,21 +41,24 @@ final class LeafLookup {
   /** The value that was found. */
   long value;
 
-  /**
-   * The record's slot in its segment; 0 if the delta decided, -1 if the segment has no such key.
-   */
+  /** The record's slot in its segment, 0 if it has none. */
   int slot;
 
   /** Records of the segment that was READ, 0 if none was. */
   int records;
 
-  LeafLookup(OrcaContext context) {
+  /**
+   * Creates a lookup.
+   *
+   * @param buffer local offset of the bytes of a segment
+   */
+  LeafLookup(OrcaContext context, long buffer) {
     this.directory = context.server.directory;
     this.deltas = context.server.deltas;
     this.worker = context.worker;
     this.memory = context.memory;
     this.counters = context.counters;
-    this.buffer = context.segment;
+    this.buffer = buffer;
     this.view = new LeafView(directory, worker.backoff());
   }
 
@@ -60,12 +70,31 @@ final class LeafLookup {
    * @throws pando.fabric.StalledException if the leaf stays latched
    */
   int find(long key) {
+    while (true) {
+      int found = begin(key);
+      if (found == UNREAD) {
+        worker.read(view.segmentAddress(), buffer, LeafLayout.SEGMENT_BYTES);
+        found = end(key);
+      }
+      if (found != MOVED) {
+        return found;
+      }
+      counters.restarts++;
+    }
+  }
+
+  /**
+   * Looks for a key that the session has claimed, but not in the leaf.
+   *
+   * @return {@link #ABSENT}, {@link #IN_DELTA} or {@link #UNREAD}
+   */
+  int begin(long key) {
     records = 0;
     slot = 0;
     value = 0;
     while (true) {
       directory.find(key, view);
-      int index = indexInDelta(key);
+      int index = view.delta() == 0 ? -1 : deltas.find(view.delta(), key);
       if (index >= 0) {
         int kind = deltas.kind(view.delta(), index);
         long found = deltas.value(view.delta(), index);
@@ -75,28 +104,32 @@ final class LeafLookup {
         }
       } else if (view.delta() == 0 || view.isCurrent()) {
         view.seek(key);
-        if (view.hasSameExtent() && read(key)) {
-          return slot >= 0 ? IN_LEAF : ABSENT;
+        if (view.hasSameExtent()) {
+          return UNREAD;
         }
       }
       counters.restarts++;
     }
   }
 
-  private int indexInDelta(long key) {
-    return view.delta() == 0 ? -1 : deltas.find(view.delta(), key);
+  /** Adds the READ of the segment to a list. */
+  void addRead(VerbList list) {
+    list.read(view.segmentAddress(), buffer, LeafLayout.SEGMENT_BYTES);
   }
 
-  /** READs the segment; returns {@code false} if the leaf has another extent meanwhile. */
-  private boolean read(long key) {
-    long address = view.segmentAddress();
-    worker.read(address, buffer, LeafLayout.SEGMENT_BYTES);
+  /**
+   * Looks into the segment that was READ.
+   *
+   * @return {@link #ABSENT}, {@link #IN_LEAF} or {@link #MOVED}
+   * @throws CorruptNodeException if the segment is damaged
+   */
+  int end(long key) {
     counters.leafMisses++;
-    records =
+    int read =
         Segment.records(
             memory,
             buffer,
-            address,
+            view.segmentAddress(),
             view.segment == 0,
             view.from,
             view.last,
@@ -105,15 +138,18 @@ final class LeafLookup {
             view.high,
             view.stamp);
     if (!view.hasSameExtent()) {
-      return false;
+      return MOVED;
     }
-    if (records < 0) {
+    if (read < 0) {
       throw new CorruptNodeException(
-          address, "is not the segment of its leaf: key=" + key + ", segment=" + view.segment);
+          view.segmentAddress(),
+          "is not the segment of its leaf: key=" + key + ", segment=" + view.segment);
     }
-    slot = slotOf(key);
-    value = slot >= 0 ? Segment.value(memory, buffer, slot) : 0;
-    return true;
+    records = read;
+    int found = slotOf(key);
+    slot = Math.max(found, 0);
+    value = found < 0 ? 0 : Segment.value(memory, buffer, found);
+    return found < 0 ? ABSENT : IN_LEAF;
   }
 
   private int slotOf(long key) {

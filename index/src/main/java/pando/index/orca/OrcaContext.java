@@ -1,5 +1,7 @@
 package pando.index.orca;
 
+import java.util.ArrayList;
+import java.util.List;
 import pando.fabric.Fabric;
 import pando.fabric.StalledException;
 import pando.index.host.LocalMemory;
@@ -25,10 +27,12 @@ final class OrcaContext extends WorkerContext {
   /** Leaves that a scan READs together. */
   static final int SCANNED = 8;
 
+  /** Segments that are READ together. */
+  static final int SEGMENTS = 32;
+
   final OrcaServer server;
 
-  /** Local offset of a segment that was READ. */
-  final long segment;
+  private final long segments;
 
   /** Local offset of values to WRITE, 8 bytes each. */
   final long values;
@@ -42,8 +46,8 @@ final class OrcaContext extends WorkerContext {
   /** Local offset of pages to WRITE. */
   final long pages;
 
-  /** The key that the session has claimed. */
-  final RecordClaim claim;
+  /** All claims that the session can have. */
+  final List<RecordClaim> claims = new ArrayList<>();
 
   /** The leaves that the session holds. */
   final HeldLeaves heldLeaves;
@@ -53,7 +57,7 @@ final class OrcaContext extends WorkerContext {
 
   OrcaContext(OrcaServer server, Fabric fabric) {
     LocalMemory local = new LocalMemory();
-    this.segment = local.region(LeafLayout.SEGMENT_BYTES);
+    this.segments = local.region((long) SEGMENTS * LeafLayout.SEGMENT_BYTES);
     this.values = local.region((long) CLEANED_MAX * Long.BYTES);
     this.leaf = local.region(server.options.nodeBytes());
     this.images = local.region((long) IMAGES * server.options.nodeBytes());
@@ -61,7 +65,6 @@ final class OrcaContext extends WorkerContext {
     this.scanned = local.region((long) SCANNED * server.options.nodeBytes());
     this.server = server;
     super(fabric, local);
-    this.claim = new RecordClaim(this, new Cleaner(this));
     this.heldLeaves = new HeldLeaves(this);
   }
 
@@ -87,6 +90,11 @@ final class OrcaContext extends WorkerContext {
     worker.backoff().pauseBriefly(attempt);
   }
 
+  /** Returns the local offset of a segment that is READ. */
+  long segment(int number) {
+    return segments + (long) number * LeafLayout.SEGMENT_BYTES;
+  }
+
   /** Returns the local offset of a leaf to WRITE. */
   long image(int number) {
     return images + (long) number * server.options.nodeBytes();
@@ -105,7 +113,7 @@ final class OrcaContext extends WorkerContext {
   @Override
   public void abandon(Throwable failure) {
     Failures failures = new Failures();
-    failures.collect(claim::giveUp);
+    claims.forEach(claim -> failures.collect(claim::giveUp));
     failures.collect(heldLeaves::releaseAll);
     failures.join(failure);
   }

@@ -1,11 +1,14 @@
 package pando.index.orca;
 
+import java.util.Arrays;
+import pando.fabric.VerbList;
 import pando.index.host.HostedWorker;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.records.Probe;
 import pando.index.orca.records.RecordCache;
+import pando.index.session.Lookups;
 import pando.index.session.Operation;
 
 /** One session's operations at one compute server of ORCA. */
@@ -41,10 +44,14 @@ final class OrcaWorker extends HostedWorker {
   private final Deltas deltas;
   private final Probe probe;
   private final RecordWay record;
+  private final Cleaner cleaner;
   private final RecordClaim claim;
   private final LeafLookup lookup;
   private final DeltaChange change;
   private final boolean admitsNeighbours;
+  private final VerbList list = new VerbList();
+  private final int[] later = new int[OrcaContext.SEGMENTS];
+  private Wanted[] together = {};
 
   OrcaWorker(OrcaServer server, OrcaContext context, int session) {
     super(server, session, context, new Neighbours(context), new Scans(context));
@@ -56,8 +63,9 @@ final class OrcaWorker extends HostedWorker {
     this.deltas = server.deltas;
     this.probe = new Probe(context.worker.backoff());
     this.record = new RecordWay(context);
-    this.claim = context.claim;
-    this.lookup = new LeafLookup(context);
+    this.cleaner = new Cleaner(context);
+    this.claim = new RecordClaim(context, cleaner);
+    this.lookup = new LeafLookup(context, context.segment(0));
     this.change = new DeltaChange(context, new Merges(context));
     this.admitsNeighbours = server.options.neighbours();
   }
@@ -93,18 +101,120 @@ final class OrcaWorker extends HostedWorker {
     while (true) {
       int found = lookup.find(wanted);
       value = lookup.value;
-      claim.lockClaimed();
-      if (lookup.view.hasSameMerges() && !lookup.view.isMerging()) {
-        claim.install(kindOf(found), Math.max(lookup.slot, 0), value);
-        admitNeighbours(wanted);
+      if (install(wanted, claim, lookup, found)) {
         return found != LeafLookup.ABSENT;
       }
-      if (lookup.view.hasSameExtent()) {
-        claim.install(RecordCache.FREE, 0, 0);
-        return found != LeafLookup.ABSENT;
-      }
-      claim.unlock();
     }
+  }
+
+  /**
+   * Ends a claim with what was found, which is cached unless a merge has begun. Keeps the claim and
+   * returns {@code false} if a merge has published.
+   */
+  private boolean install(long wanted, RecordClaim claimed, LeafLookup looked, int found) {
+    claimed.lockClaimed();
+    if (looked.view.hasSameMerges() && !looked.view.isMerging()) {
+      claimed.install(kindOf(found), looked.slot, looked.value);
+      admitNeighbours(wanted, looked);
+      return true;
+    }
+    if (looked.view.hasSameExtent()) {
+      claimed.install(RecordCache.FREE, 0, 0);
+      return true;
+    }
+    claimed.unlock();
+    return false;
+  }
+
+  /** A key of several that are looked for together. */
+  private final class Wanted {
+    final RecordClaim claim = new RecordClaim(context, cleaner);
+    final LeafLookup lookup;
+    int number;
+    int found;
+
+    Wanted(int segment) {
+      lookup = new LeafLookup(context, context.segment(segment));
+    }
+  }
+
+  /**
+   * {@inheritDoc} The segments of keys that are not cached are READ together. Keys that another
+   * session has claimed, and those without room in the cache, are looked for afterwards.
+   */
+  @Override
+  protected void getAll(Lookups wanted) {
+    for (int from = 0; from < wanted.size(); from += OrcaContext.SEGMENTS) {
+      getSome(wanted, from, Math.min(wanted.size(), from + OrcaContext.SEGMENTS));
+    }
+  }
+
+  private void getSome(Lookups wanted, int from, int to) {
+    int claimed = 0;
+    int left = 0;
+    list.clear();
+    for (int i = from; i < to; i++) {
+      if (findCached(wanted.key(i))) {
+        wanted.set(i, probe.kind != RecordCache.ABSENT, probe.value);
+      } else if (begin(wanted.key(i), claimed, i)) {
+        claimed++;
+      } else {
+        later[left++] = i;
+      }
+    }
+    if (list.size() > 0) {
+      context.worker.scatter(list);
+    }
+    for (int i = 0; i < claimed; i++) {
+      if (!end(wanted, together[i])) {
+        later[left++] = together[i].number;
+      }
+    }
+    for (int i = 0; i < left; i++) {
+      wanted.set(later[i], get(wanted.key(later[i])), value);
+    }
+  }
+
+  /** Looks for a key in the cache; does not wait for the session that has claimed it. */
+  private boolean findCached(long wanted) {
+    boolean cached = records.find(wanted, probe) && probe.kind != RecordCache.BUSY;
+    context.counters.leafHits += cached ? 1 : 0;
+    return cached;
+  }
+
+  private boolean begin(long key, int place, int number) {
+    Wanted one = wanted(place);
+    if (!one.claim.tryClaim(key)) {
+      return false;
+    }
+    one.number = number;
+    one.found = one.lookup.begin(key);
+    if (one.found == LeafLookup.UNREAD) {
+      one.lookup.addRead(list);
+    }
+    return true;
+  }
+
+  private Wanted wanted(int place) {
+    if (place == together.length) {
+      together = Arrays.copyOf(together, place + 1);
+      together[place] = new Wanted(place);
+    }
+    return together[place];
+  }
+
+  /** Ends the lookup of a key; returns {@code false} if its leaf has another extent meanwhile. */
+  private boolean end(Lookups wanted, Wanted one) {
+    long key = wanted.key(one.number);
+    if (one.found == LeafLookup.UNREAD) {
+      one.found = one.lookup.end(key);
+    }
+    if (one.found == LeafLookup.MOVED || !install(key, one.claim, one.lookup, one.found)) {
+      one.claim.giveUp();
+      return false;
+    }
+    wanted.set(one.number, one.found != LeafLookup.ABSENT, one.lookup.value);
+    return true;
   }
 
   private static int kindOf(int found) {
@@ -120,30 +230,30 @@ final class OrcaWorker extends HostedWorker {
    * is as the pool has it only if nothing of its leaf has moved, its delta does not have the key,
    * and no bucket has it.
    */
-  private void admitNeighbours(long wanted) {
+  private void admitNeighbours(long wanted, LeafLookup looked) {
     if (!admitsNeighbours || server.isFull()) {
       return;
     }
-    for (int i = 0; i < lookup.records; i++) {
-      long key = lookup.key(i);
-      if (key != wanted && !admit(key, i)) {
+    for (int i = 0; i < looked.records; i++) {
+      long key = looked.key(i);
+      if (key != wanted && !admit(key, i, looked)) {
         server.noteFull();
       }
     }
   }
 
   /** Admits a record at count 0; returns {@code false} if its bucket has no free way. */
-  private boolean admit(long key, int slot) {
-    int delta = lookup.view.delta();
+  private boolean admit(long key, int slot, LeafLookup looked) {
+    int delta = looked.view.delta();
     if (delta != 0 && deltas.find(delta, key) >= 0) {
       return true;
     }
     boolean found = record.lock(key);
     try {
       int free = found ? RecordCache.NONE : records.free(record.home);
-      if (free != RecordCache.NONE && lookup.view.isCurrent()) {
+      if (free != RecordCache.NONE && looked.view.isCurrent()) {
         records.setKey(record.home, free, key);
-        records.setValue(record.home, free, lookup.value(slot));
+        records.setValue(record.home, free, looked.value(slot));
         records.setCount(record.home, free, 0);
         records.setState(record.home, free, RecordCache.CLEAN, slot, 0);
       }
@@ -251,9 +361,9 @@ final class OrcaWorker extends HostedWorker {
       entries.addDirty(directory.entryOf(wanted));
       kind = found == LeafLookup.IN_LEAF ? RecordCache.DIRTY : RecordCache.DELTA_NEWER;
     }
-    claim.install(kind, Math.max(lookup.slot, 0), stores ? stored : value);
+    claim.install(kind, lookup.slot, stores ? stored : value);
     if (!stores) {
-      admitNeighbours(wanted);
+      admitNeighbours(wanted, lookup);
     }
     return true;
   }

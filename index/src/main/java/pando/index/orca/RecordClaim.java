@@ -20,6 +20,7 @@ final class RecordClaim extends RecordWay {
     super(context);
     this.context = context;
     this.cleaner = cleaner;
+    context.claims.add(this);
   }
 
   /**
@@ -44,6 +45,16 @@ final class RecordClaim extends RecordWay {
         context.pause(attempt, "no record of a bucket can be evicted", wanted);
       }
     }
+  }
+
+  /**
+   * Claims a way for a key that is not cached, if there is room. Waits for no claim, so that a
+   * session may have several.
+   */
+  boolean tryClaim(long wanted) {
+    claimed = !lock(wanted) && takeWay();
+    unlock();
+    return claimed;
   }
 
   private boolean takeWay() {

@@ -134,7 +134,7 @@ class OrcaVerbsTest {
   }
 
   @Test
-  void shouldLookUpSeveralKeysOneAfterTheOther() {
+  void shouldLookUpSeveralKeysInOneTrip() {
     run(
         options(),
         () -> {
