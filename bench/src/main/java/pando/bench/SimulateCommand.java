@@ -132,6 +132,7 @@ final class SimulateCommand implements Callable<Integer> {
                 serverOptions.memoryServers(mode.memoryServers()),
                 clients,
                 trialOptions.operations(),
+                TrialPlan.KEYS,
                 simulationOptions.faults(),
                 settingOptions.model(),
                 settingOptions.withoutModel()));

@@ -62,7 +62,7 @@ public final class Trial {
     this.plan = plan;
     this.seed = seed;
     this.random = new SplittableRandom(seed);
-    this.keys = new TrialKeys();
+    this.keys = new TrialKeys(plan.keys());
     this.options = plan.draw(random);
   }
 
@@ -112,7 +112,7 @@ public final class Trial {
     int servers = plan.computeServers();
     indexes.add(options.create(cluster.fabric(0), 0, together ? servers : 1));
     TreeMap<Long, Long> initial = new TreeMap<>();
-    for (int i = 0; i < TrialKeys.COUNT; i++) {
+    for (int i = 0; i < keys.count(); i++) {
       if (random.nextBoolean()) {
         initial.put(keys.key(i), -1L - i);
       }
@@ -192,7 +192,7 @@ public final class Trial {
    */
   private void findHangs(Cluster cluster) {
     Set<Long> keysLeft = new TreeSet<>();
-    for (int i = 0; i < TrialKeys.COUNT; i++) {
+    for (int i = 0; i < keys.count(); i++) {
       keysLeft.add(keys.key(i));
     }
     IntStream hosts = IntStream.range(0, plan.computeServers());
@@ -248,7 +248,7 @@ public final class Trial {
               + tree.nodes());
     }
     Set<Long> all = new TreeSet<>(tree.entries().keySet());
-    for (int i = 0; i < TrialKeys.COUNT; i++) {
+    for (int i = 0; i < keys.count(); i++) {
       all.add(keys.key(i));
     }
     for (long key : all) {

@@ -19,6 +19,7 @@ import pando.sim.fault.Fault;
  * @param memoryServers of the cluster
  * @param clients of each compute server
  * @param operations of all clients together
+ * @param keys that clients read and change
  * @param faults that may strike
  * @param model what things cost
  * @param settings of the index, by name, in place of those that are tiny or drawn
@@ -29,11 +30,15 @@ public record TrialPlan(
     int memoryServers,
     int clients,
     int operations,
+    int keys,
     Set<Fault> faults,
     ClusterModel model,
     Map<String, String> settings) {
   /** Setting of the wait for a lock, in the systems that have it. */
   private static final String LOCK_WAIT = "lock-wait-millis";
+
+  /** Keys of the usual plans. */
+  public static final int KEYS = 1_500;
 
   /** Longer than two pauses; short where a lock is lost, so that a run comes to its end. */
   private static final String LOCK_WAIT_MILLIS = "25";
@@ -53,13 +58,13 @@ public record TrialPlan(
 
   /** A system on three compute and three memory servers, two clients each. */
   public static TrialPlan of(IndexSystem index, Set<Fault> faults) {
-    return new TrialPlan(index, 3, 3, 2, 2_000, faults, ClusterModel.defaults(), Map.of());
+    return new TrialPlan(index, 3, 3, 2, 2_000, KEYS, faults, ClusterModel.defaults(), Map.of());
   }
 
   /** Returns this plan with other settings of the index. */
   public TrialPlan withSettings(Map<String, String> others) {
     return new TrialPlan(
-        index, computeServers, memoryServers, clients, operations, faults, model, others);
+        index, computeServers, memoryServers, clients, operations, keys, faults, model, others);
   }
 
   /** Returns whether the index must behave as if no fault had struck. */

@@ -14,6 +14,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import pando.index.IndexSystem;
 import pando.index.Systems;
 import pando.sim.fault.Fault;
 
@@ -24,11 +25,27 @@ class PlantedBugTest {
 
   @ParameterizedTest
   @CsvSource({
-    "missing-validation, dex",
-    "lost-write-back,    dex",
-    "early-unlock,       dex",
-    "fixed-version,      deft",
-    "kept-leaves,        rolex",
+    "missing-validation,        dex",
+    "lost-write-back,           dex",
+    "early-unlock,              dex",
+    "fixed-version,             deft",
+    "kept-leaves,               rolex",
+    "orca-unpinned-early,       orca",
+    "orca-pin-skipped,          orca",
+    "orca-pinned-while-merging, orca",
+    "orca-slot-kept,            orca",
+    "orca-clean-whatever,       orca",
+    "orca-version-kept,         orca",
+    "orca-counted-down-early,   orca",
+    "orca-cleaning-dirtied,     orca",
+    "orca-newer-uncounted,      orca",
+    "orca-newer-dropped,        orca",
+    "orca-merges-ignored,       orca",
+    "orca-unclaimed,            orca",
+    "orca-scan-of-leaf,         orca",
+    "orca-scan-without-version, orca",
+    "orca-given-back-early,     orca",
+    "orca-published-unflagged,  orca",
   })
   void shouldFind(String bug, String system) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
@@ -57,20 +74,7 @@ class PlantedBugTest {
     /** Ends with 0 where a violation was found. */
     public static void main(String[] arguments) {
       Set<Fault> faults = EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE);
-      TrialPlan usual = TrialPlan.of(Systems.named(arguments[0]), faults);
-      // DEFT's leaves are larger, and written as a whole less often.
-      TrialPlan plan =
-          arguments[0].equals("deft")
-              ? new TrialPlan(
-                  usual.index(),
-                  3,
-                  3,
-                  4,
-                  10_000,
-                  faults,
-                  usual.model(),
-                  Map.of("merge-share", "0.5", "merged-share", "1"))
-              : usual;
+      TrialPlan plan = plan(Systems.named(arguments[0]), faults);
       for (int seed = 1; seed <= SEEDS_MAX; seed++) {
         List<String> violations = Trial.run(plan, seed).violations();
         if (!violations.isEmpty()) {
@@ -80,6 +84,37 @@ class PlantedBugTest {
       }
       System.out.println("not found in seeds: " + SEEDS_MAX);
       System.exit(1);
+    }
+
+    private static TrialPlan plan(IndexSystem system, Set<Fault> faults) {
+      TrialPlan usual = TrialPlan.of(system, faults);
+      return switch (system.name()) {
+        // Its leaves are larger, and written as a whole less often.
+        case "deft" ->
+            new TrialPlan(
+                system,
+                3,
+                3,
+                4,
+                10_000,
+                usual.keys(),
+                faults,
+                usual.model(),
+                Map.of("merge-share", "0.5", "merged-share", "1"));
+        // Its bugs need several sessions at one key, while it is cleaned or its leaf merges.
+        case "orca" ->
+            new TrialPlan(
+                system,
+                1,
+                2,
+                16,
+                4_000,
+                200,
+                faults,
+                usual.model(),
+                Map.of());
+        default -> usual;
+      };
     }
   }
 }

@@ -138,6 +138,7 @@ class TrialTest {
             3,
             2,
             300,
+            usual.keys(),
             EnumSet.of(Fault.CRASH_COMPUTE, Fault.TORN),
             usual.model(),
             Map.of("lock-wait-millis", "1"));

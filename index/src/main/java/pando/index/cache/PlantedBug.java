@@ -22,5 +22,53 @@ public final class PlantedBug {
   /** ROLEX does not retire the old leaves of a model that was retrained. */
   public static final boolean KEPT_LEAVES = PLANTED.equals("kept-leaves");
 
+  /** A leaf of ORCA is unpinned before its record ends CLEANING. */
+  public static final boolean UNPINNED_EARLY = PLANTED.equals("orca-unpinned-early");
+
+  /** A leaf of ORCA is not pinned while a value is written to it. */
+  public static final boolean PIN_SKIPPED = PLANTED.equals("orca-pin-skipped");
+
+  /** A leaf of ORCA is pinned while it merges. */
+  public static final boolean PINNED_WHILE_MERGING = PLANTED.equals("orca-pinned-while-merging");
+
+  /** A merge of ORCA leaves cached records their old slots. */
+  public static final boolean SLOT_KEPT = PLANTED.equals("orca-slot-kept");
+
+  /** A merge of ORCA makes cached records CLEAN that were updated since it read them. */
+  public static final boolean CLEAN_WHATEVER = PLANTED.equals("orca-clean-whatever");
+
+  /** Cleaning of ORCA does not move the version of the leaf. */
+  public static final boolean VERSION_KEPT = PLANTED.equals("orca-version-kept");
+
+  /** Cleaning of ORCA lowers the dirty count before the value is written. */
+  public static final boolean COUNTED_DOWN_EARLY = PLANTED.equals("orca-counted-down-early");
+
+  /** An update of a CLEANING record of ORCA makes it DIRTY. */
+  public static final boolean CLEANING_DIRTIED = PLANTED.equals("orca-cleaning-dirtied");
+
+  /** An update of a DELTA record of ORCA does not raise the dirty count. */
+  public static final boolean NEWER_UNCOUNTED = PLANTED.equals("orca-newer-uncounted");
+
+  /** A DELTA_NEWER record of ORCA becomes DELTA, but the delta keeps the older value. */
+  public static final boolean NEWER_DROPPED = PLANTED.equals("orca-newer-dropped");
+
+  /** What was looked up in a leaf of ORCA is cached although a merge has begun since. */
+  public static final boolean MERGES_IGNORED = PLANTED.equals("orca-merges-ignored");
+
+  /** A key of ORCA is added although it was added since it was found absent. */
+  public static final boolean UNCLAIMED = PLANTED.equals("orca-unclaimed");
+
+  /** A scan of ORCA does not look into the cache. */
+  public static final boolean SCAN_OF_LEAF = PLANTED.equals("orca-scan-of-leaf");
+
+  /** A scan of ORCA does not look whether a leaf has moved meanwhile. */
+  public static final boolean SCAN_WITHOUT_VERSION = PLANTED.equals("orca-scan-without-version");
+
+  /** A merge of ORCA gives the old leaf back before the new one is published. */
+  public static final boolean GIVEN_BACK_EARLY = PLANTED.equals("orca-given-back-early");
+
+  /** A merge of ORCA publishes without telling readers to wait. */
+  public static final boolean PUBLISHED_UNFLAGGED = PLANTED.equals("orca-published-unflagged");
+
   private PlantedBug() {}
 }

@@ -5,6 +5,7 @@ import pando.fabric.Backoff;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
 import pando.fabric.pool.Losses;
+import pando.index.cache.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
@@ -149,11 +150,11 @@ final class Cleaner {
     long key = records.key(bucket, way);
     directory.seek(key, view);
     int entry = view.entry;
-    if (!entries.pin(entry)) {
+    if (!PlantedBug.PIN_SKIPPED && !entries.pin(entry)) {
       return;
     }
     if (view.node.isReplaced()) {
-      entries.unpin(entry);
+      unpin(entry);
       return;
     }
     view.copyHeld();
@@ -167,25 +168,44 @@ final class Cleaner {
     long value = LeafLayout.valuePosition(view.segment * LeafLayout.SLOTS + slot);
     list.write(view.address() + value, buffer, Long.BYTES);
     records.setState(bucket, way, RecordCache.CLEANING, slot, 0);
+    if (PlantedBug.COUNTED_DOWN_EARLY) {
+      entries.removeDirty(entry);
+    }
     count++;
+  }
+
+  private void unpin(int entry) {
+    if (!PlantedBug.PIN_SKIPPED) {
+      entries.unpin(entry);
+    }
   }
 
   /** Ends what was prepared; returns the number of records that are CLEAN. */
   private int end(boolean done) {
     int cleaned = 0;
     for (int i = 0; i < count; i++) {
-      entries.moveVersion(pinned[i]);
+      if (!PlantedBug.VERSION_KEPT) {
+        entries.moveVersion(pinned[i]);
+      }
+      if (PlantedBug.UNPINNED_EARLY) {
+        unpin(pinned[i]);
+        backoff.transition();
+      }
       record.lock(keys[i]);
       if (record.kind() == RecordCache.CLEANING) {
         boolean clean = done && record.value() == written[i];
         record.setKind(clean ? RecordCache.CLEAN : RecordCache.DIRTY, record.slot());
         if (clean) {
-          entries.removeDirty(pinned[i]);
+          if (!PlantedBug.COUNTED_DOWN_EARLY) {
+            entries.removeDirty(pinned[i]);
+          }
           cleaned++;
         }
       }
       record.unlock();
-      entries.unpin(pinned[i]);
+      if (!PlantedBug.UNPINNED_EARLY) {
+        unpin(pinned[i]);
+      }
     }
     count = 0;
     return cleaned;
@@ -222,7 +242,9 @@ final class Cleaner {
       if (record.kind() != RecordCache.DELTA_NEWER) {
         return false;
       }
-      deltas.setValue(delta, deltas.find(delta, key), record.value());
+      if (!PlantedBug.NEWER_DROPPED) {
+        deltas.setValue(delta, deltas.find(delta, key), record.value());
+      }
       record.setKind(RecordCache.DELTA, 0);
       entries.removeDirty(entry);
       return true;

@@ -2,6 +2,7 @@ package pando.index.orca;
 
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
+import pando.index.cache.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
@@ -43,7 +44,7 @@ final class DeltaChange {
     this.backoff = context.worker.backoff();
     this.view = new LeafView(directory, backoff);
     this.record = new RecordWay(context);
-    this.changesMax = Math.min(Deltas.RECORDS_MAX, server.options.recordsMax());
+    this.changesMax = Math.min(server.options.deltaChanges(), server.options.recordsMax());
   }
 
   /** Begins an operation. */
@@ -110,7 +111,8 @@ final class DeltaChange {
       record.lock(key);
       try {
         int kind = record.kind();
-        if ((kinds >>> kind & 1) == 0) {
+        boolean unclaimed = PlantedBug.UNCLAIMED && adds && RecordWay.isPresent(kind);
+        if ((kinds >>> kind & 1) == 0 && !unclaimed) {
           return AGAIN;
         }
         int changed = adds ? added(delta, key, value, known) : removed(delta, key);

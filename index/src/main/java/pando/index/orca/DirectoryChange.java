@@ -511,6 +511,7 @@ final class DirectoryChange {
   private void setEntry(int piece, LeafPacker packer) {
     int entry = pieces.entry[piece];
     entries.setPointer(entry, LeafPointer.of(pieces.address[piece], pieces.segments[piece]));
+    worker.backoff().transition();
     entries.setStamp(entry, pieces.stamp[piece]);
     entries.setHeads(entry, packer.width(), packer.segments(), packer::head);
     entries.setRecords(entry, pieces.records[piece], packer.width());

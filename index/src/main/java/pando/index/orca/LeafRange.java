@@ -3,6 +3,7 @@ package pando.index.orca;
 import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
 import pando.index.CorruptNodeException;
+import pando.index.cache.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
@@ -116,11 +117,15 @@ final class LeafRange {
     while (change < changes && deltas.key(delta, change) <= high) {
       add(delta, change++);
     }
-    if (!held && !view.isCurrent()) {
+    if (!held && !isCurrent()) {
       return false;
     }
     takeNewer();
-    return held || view.isCurrent();
+    return held || isCurrent();
+  }
+
+  private boolean isCurrent() {
+    return PlantedBug.SCAN_WITHOUT_VERSION || view.isCurrent();
   }
 
   private int position(int delta, long key) {
@@ -158,7 +163,7 @@ final class LeafRange {
 
   /** Takes the values of cached records, if any can be newer than leaf and delta. */
   private void takeNewer() {
-    if (LeafEntries.dirty(entries.control(view.entry)) == 0) {
+    if (PlantedBug.SCAN_OF_LEAF || LeafEntries.dirty(entries.control(view.entry)) == 0) {
       return;
     }
     for (int i = 0; i < count; i++) {

@@ -2,11 +2,13 @@ package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
+import pando.fabric.Backoff;
 import pando.fabric.PoolFullException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.pool.Losses;
 import pando.index.CorruptNodeException;
+import pando.index.cache.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
@@ -63,6 +65,7 @@ final class Merges {
   private final Directory directory;
   private final LeafEntries entries;
   private final Deltas deltas;
+  private final Backoff backoff;
   private final RecordWay record;
   private final LeafView view;
   private final LeafView other;
@@ -92,9 +95,10 @@ final class Merges {
     this.directory = server.directory;
     this.entries = directory.entries();
     this.deltas = server.deltas;
+    this.backoff = worker.backoff();
     this.record = new RecordWay(context);
-    this.view = new LeafView(directory, worker.backoff());
-    this.other = new LeafView(directory, worker.backoff());
+    this.view = new LeafView(directory, backoff);
+    this.other = new LeafView(directory, backoff);
     this.change = new DirectoryChange(context);
     this.recordsMax = server.options.recordsMax();
     this.cuts = new LeafCuts(packer, server.options);
@@ -226,6 +230,9 @@ final class Merges {
     long low = joined ? Math.min(view.low, other.low) : view.low;
     long high = joined ? Math.max(view.high, other.high) : view.high;
     cuts.cut(keys, 0, count, low, high, pieces);
+    if (PlantedBug.GIVEN_BACK_EARLY) {
+      freeExtent(view);
+    }
     writeLeaves();
     change.begin(view, joined ? other : null, pieces);
     change.write();
@@ -238,7 +245,11 @@ final class Merges {
     change.end();
     if (done) {
       free(view);
+      if (!PlantedBug.GIVEN_BACK_EARLY) {
+        freeExtent(view);
+      }
       if (joined) {
+        freeExtent(other);
         free(other);
       }
     } else if (!stuck) {
@@ -418,18 +429,20 @@ final class Merges {
     for (int i = 0; i < pieces.records[piece]; i++) {
       int at = pieces.from[piece] + i;
       if (cached[at]) {
+        backoff.transition();
         visit(entry, keys[at], values[at], packer.place(i));
       }
     }
   }
 
   private void visit(int entry, long key, long value, int place) {
-    int slot = place % LeafLayout.SLOTS;
     record.lock(key);
     int kind = record.kind();
+    boolean kept = PlantedBug.SLOT_KEPT && record.way != RecordCache.NONE;
+    int slot = kept ? record.slot() : place % LeafLayout.SLOTS;
     assert kind != RecordCache.CLEANING : "key=" + key;
     if (RecordWay.isPresent(kind)) {
-      boolean clean = record.value() == value;
+      boolean clean = PlantedBug.CLEAN_WHATEVER || record.value() == value;
       if (!clean) {
         entries.addDirty(entry);
       }
@@ -438,11 +451,14 @@ final class Merges {
     record.unlock();
   }
 
-  /** Gives back what a leaf had before it was merged. */
+  /** Gives back the delta that a leaf had before it was merged. */
   private void free(LeafView leaf) {
     if (leaf.delta() != 0) {
       deltas.free(leaf.delta());
     }
+  }
+
+  private void freeExtent(LeafView leaf) {
     server.extents.free(worker, context.message, leaf.address(), LeafLayout.units(leaf.segments()));
   }
 }

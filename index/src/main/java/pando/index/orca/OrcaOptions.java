@@ -34,6 +34,9 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   private static final Setting DELTA_SHARE =
       Setting.number("delta-share", "0.2", 0.01, 0.5)
           .meaning("share of the cache that is kept for deltas");
+  private static final Setting DELTA_CHANGES =
+      Setting.integer("delta-changes", "255", 1, Deltas.RECORDS_MAX)
+          .meaning("changes of a leaf that its delta holds before it is merged");
   private static final Setting NEIGHBOURS =
       Setting.flag(
           "neighbours", "on", "fill free room of the cache with the other records of a segment");
@@ -48,6 +51,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
                       PAGE_CHILDREN,
                       MERGE_SHARE,
                       DELTA_SHARE,
+                      DELTA_CHANGES,
                       NEIGHBOURS,
                       TWIN,
                       LOCK_WAIT_MILLIS)))
@@ -59,8 +63,9 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
               "ORCA",
               "ownership, a cache of single records, leaves published out of place",
               DEFAULTS,
-              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 30))
+              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 27))
           .withVariation(MERGE_SHARE.name(), "0.25", "0.4")
+          .withVariation(DELTA_CHANGES.name(), "2", "255")
           .withVariation(TWIN.name(), "on", "off");
 
   private OrcaOptions(Settings settings) {
@@ -117,6 +122,11 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   /** Returns the bytes of the cache that are kept for deltas. */
   long deltaBytes() {
     return Math.max(Deltas.BYTES_MIN, (long) (cacheBytes() * settings().number(DELTA_SHARE)));
+  }
+
+  /** Returns the greatest number of changes of a leaf's delta. */
+  public int deltaChanges() {
+    return (int) settings().number(DELTA_CHANGES);
   }
 
   /** Returns whether free room of the cache is filled with the other records of a segment. */

@@ -9,6 +9,7 @@ import java.util.function.IntToLongFunction;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.memory.Words;
+import pando.index.cache.PlantedBug;
 
 /**
  * What the owner knows about each leaf: one entry of 64 bytes, a cache line, in local memory. An
@@ -314,7 +315,8 @@ public final class LeafEntries implements AutoCloseable {
   public boolean pin(int entry) {
     while (true) {
       long control = control(entry);
-      if (has(control, MERGING | PUBLISHING) || pins(control) == PINS_MAX) {
+      boolean merging = has(control, MERGING | PUBLISHING) && !PlantedBug.PINNED_WHILE_MERGING;
+      if (merging || pins(control) == PINS_MAX) {
         return false;
       }
       if (replaceControl(entry, control, control + PIN)) {
@@ -352,7 +354,8 @@ public final class LeafEntries implements AutoCloseable {
   public void startPublish(int entry) {
     while (true) {
       long control = control(entry);
-      long after = (control | (long) PUBLISHING << FLAGS_SHIFT) + (1L << MERGES_SHIFT);
+      int flag = PlantedBug.PUBLISHED_UNFLAGGED ? 0 : PUBLISHING;
+      long after = (control | (long) flag << FLAGS_SHIFT) + (1L << MERGES_SHIFT);
       if (replaceControl(entry, control, after)) {
         break;
       }
