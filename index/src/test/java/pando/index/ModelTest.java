@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
+import pando.index.orca.OrcaIndex;
 
 /** Random operations on one thread, each compared with a {@link TreeMap}. */
 @Timeout(120)
@@ -28,6 +29,11 @@ class ModelTest {
     "10, DEX,       4,  3,  192,  100,   subtree-level=0",
     "11, DEX,       4,  3,  192,  10000, subtree-level=4",
     "12, DEX,       2,  1,  192,  3000,  contrary=1",
+    "13, ORCA,      1,  1,  512,  2000,  twin=on",
+    "14, ORCA,      2,  3,  384,  500,   delta-changes=1 twin=off",
+    "15, ORCA,      4,  2,  512,  8000,  delta-changes=3 page-children=4",
+    "16, ORCA,      3,  4,  1024, 20000, neighbours=off merge-share=0.4",
+    "17, ORCA,      1,  1,  512,  100,   delta-changes=2",
     "21, SHERMAN,   1,  1,  192,  2000,  validation=checksum",
     "22, SHERMAN,   2,  2,  128,  500,   validation=versions",
     "23, SHERMAN,   4,  4,  256,  8000,  handovers=0",
@@ -87,6 +93,9 @@ class ModelTest {
           Session session = index.session()) {
         assertThat(index.name()).isEqualTo(system.systemName());
         new ModelRun(session, model, new SplittableRandom(start), keys).operations(OPERATIONS);
+        if (index instanceof OrcaIndex orca) {
+          assertThat(orca.audit()).isEmpty();
+        }
       }
       Tree tree = TreeCheck.walk(fabric, configuration, index);
       assertThat(tree.entries()).isEqualTo(model);

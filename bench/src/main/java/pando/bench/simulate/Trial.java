@@ -14,6 +14,7 @@ import pando.index.RangeIndex;
 import pando.index.Systems;
 import pando.index.Tree;
 import pando.index.dex.DexIndex;
+import pando.index.orca.OrcaIndex;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 import pando.sim.history.History;
@@ -234,6 +235,9 @@ public final class Trial {
   /** Checks the tree in the pool, and the history with what is in it as a last read. */
   private void audit(Cluster cluster) {
     for (int i = 0; i < indexes.size(); i++) {
+      if (plan.isHarmless() && indexes.get(i) instanceof OrcaIndex index) {
+        auditCaches(index);
+      }
       close(indexes.get(i), cluster.isCrashed(i));
     }
     joined.forEach(index -> close(index, false));
@@ -257,6 +261,14 @@ public final class Trial {
       history.add(Operation.read(FINAL_CLIENT, start, clock.tick(), key, found));
     }
     violations.addAll(HistoryCheck.violations(history));
+  }
+
+  private void auditCaches(OrcaIndex index) {
+    try {
+      violations.addAll(index.audit());
+    } catch (RuntimeException | AssertionError e) {
+      violations.add("an index could not be audited: " + StackText.of(e));
+    }
   }
 
   /** Closes an index, which writes its cache back, unless its process has crashed. */

@@ -30,7 +30,6 @@ class PlantedBugTest {
     "early-unlock,              dex",
     "fixed-version,             deft",
     "kept-leaves,               rolex",
-    "orca-unpinned-early,       orca",
     "orca-pin-skipped,          orca",
     "orca-pinned-while-merging, orca",
     "orca-slot-kept,            orca",
@@ -102,17 +101,7 @@ class PlantedBugTest {
                 usual.model(),
                 Map.of("merge-share", "0.5", "merged-share", "1"));
         // Its bugs need several sessions at one key, while it is cleaned or its leaf merges.
-        case "orca" ->
-            new TrialPlan(
-                system,
-                1,
-                2,
-                16,
-                4_000,
-                200,
-                faults,
-                usual.model(),
-                Map.of());
+        case "orca" -> new TrialPlan(system, 1, 2, 16, 4_000, 200, faults, usual.model(), Map.of());
         default -> usual;
       };
     }

@@ -22,9 +22,6 @@ public final class PlantedBug {
   /** ROLEX does not retire the old leaves of a model that was retrained. */
   public static final boolean KEPT_LEAVES = PLANTED.equals("kept-leaves");
 
-  /** A leaf of ORCA is unpinned before its record ends CLEANING. */
-  public static final boolean UNPINNED_EARLY = PLANTED.equals("orca-unpinned-early");
-
   /** A leaf of ORCA is not pinned while a value is written to it. */
   public static final boolean PIN_SKIPPED = PLANTED.equals("orca-pin-skipped");
 

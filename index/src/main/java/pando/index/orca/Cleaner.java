@@ -187,10 +187,6 @@ final class Cleaner {
       if (!PlantedBug.VERSION_KEPT) {
         entries.moveVersion(pinned[i]);
       }
-      if (PlantedBug.UNPINNED_EARLY) {
-        unpin(pinned[i]);
-        backoff.transition();
-      }
       record.lock(keys[i]);
       if (record.kind() == RecordCache.CLEANING) {
         boolean clean = done && record.value() == written[i];
@@ -203,9 +199,7 @@ final class Cleaner {
         }
       }
       record.unlock();
-      if (!PlantedBug.UNPINNED_EARLY) {
-        unpin(pinned[i]);
-      }
+      unpin(pinned[i]);
     }
     count = 0;
     return cleaned;

@@ -1,5 +1,6 @@
 package pando.index.orca;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.random.RandomGenerator;
@@ -52,6 +53,19 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
    */
   public static OrcaIndex create(Fabric fabric, OrcaOptions options) {
     return options.create(fabric, 0, options.computeServers());
+  }
+
+  /**
+   * Returns in what the directories, leaves, deltas and cached records of this process's compute
+   * servers do not agree, and what is left latched, pinned or claimed; nothing if all is well. For
+   * tests: no session may be in an operation, and the index must be open.
+   */
+  public List<String> audit() {
+    List<String> problems = new ArrayList<>();
+    for (OrcaServer server : servers) {
+      server.withContext(context -> problems.addAll(new OrcaAudit(context).problems()));
+    }
+    return problems;
   }
 
   @Override

@@ -220,8 +220,7 @@ final class OrcaWorker extends HostedWorker {
 
   /** Returns whether no merge of the leaf has begun since the look, nor was under way. */
   private static boolean mayInstall(LeafLookup looked) {
-    return PlantedBug.MERGES_IGNORED
-        || (looked.view.hasSameMerges() && !looked.view.isMerging());
+    return PlantedBug.MERGES_IGNORED || (looked.view.hasSameMerges() && !looked.view.isMerging());
   }
 
   private static int kindOf(int found) {

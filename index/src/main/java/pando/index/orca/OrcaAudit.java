@@ -1,0 +1,239 @@
+package pando.index.orca;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import pando.index.orca.delta.Deltas;
+import pando.index.orca.directory.Directory;
+import pando.index.orca.directory.DirectoryNode;
+import pando.index.orca.directory.LeafEntries;
+import pando.index.orca.directory.LeafView;
+import pando.index.orca.leaf.LeafLayout;
+import pando.index.orca.leaf.LeafReader;
+import pando.index.orca.records.RecordCache;
+
+/**
+ * Checks at rest that directory, leaves, deltas and cached records of a compute server agree, and
+ * that nothing is latched, pinned or claimed.
+ */
+final class OrcaAudit {
+  private final OrcaContext context;
+  private final Directory directory;
+  private final LeafEntries entries;
+  private final Deltas deltas;
+  private final RecordCache records;
+  private final LeafReader reader = new LeafReader();
+  private final LeafView view;
+
+  private final long[] keys = new long[LeafLayout.RECORDS_MAX];
+  private final long[] values = new long[LeafLayout.RECORDS_MAX];
+
+  private final Map<Long, InLeaf> inLeaves = new HashMap<>();
+  private final Map<Long, InDelta> inDeltas = new HashMap<>();
+
+  /** Cached records that are newer than leaf or delta, by the entry of their leaf. */
+  private final Map<Integer, Integer> dirty = new HashMap<>();
+
+  private final Set<Long> cached = new HashSet<>();
+  private final List<String> problems = new ArrayList<>();
+
+  private record InLeaf(int slot, long value) {}
+
+  private record InDelta(int kind, long value) {
+    boolean isPut() {
+      return kind != Deltas.TOMBSTONE;
+    }
+  }
+
+  OrcaAudit(OrcaContext context) {
+    this.context = context;
+    this.directory = context.server.directory;
+    this.entries = directory.entries();
+    this.deltas = context.server.deltas;
+    this.records = context.server.records;
+    this.view = new LeafView(directory, context.worker.backoff());
+  }
+
+  /** Returns what is wrong. No session is in an operation. */
+  List<String> problems() {
+    if (directory.tryLatch()) {
+      directory.unlatch();
+    } else {
+      problems.add("the directory is left latched");
+    }
+    node(directory.root());
+    for (long bucket = 0; bucket < records.bytes(); bucket += RecordCache.BUCKET_BYTES) {
+      bucket(bucket);
+    }
+    dirty.forEach(this::checkDirty);
+    return problems;
+  }
+
+  private void node(DirectoryNode node) {
+    if (node.tryLatch()) {
+      node.unlatch();
+    } else {
+      problems.add("a page is left latched: low=" + node.low());
+    }
+    for (int child = 0; child < node.size(); child++) {
+      if (node.level() > 0) {
+        node(node.node(child));
+      } else {
+        leaf(node.low(child));
+      }
+    }
+  }
+
+  private void leaf(long low) {
+    directory.seek(low, view);
+    view.copyHeld();
+    boolean latched = LeafEntries.isLatched(view.version);
+    boolean flagged = LeafEntries.has(view.control, LeafEntries.MERGING | LeafEntries.PUBLISHING);
+    int pins = LeafEntries.pins(view.control);
+    if (latched || flagged || pins > 0) {
+      problems.add(
+          "a leaf is left latched, merging or pinned: low=%s, version=0x%x, control=0x%x"
+              .formatted(low, view.version, view.control));
+    }
+    delta();
+    int found = read();
+    if (found < 0) {
+      problems.add(String.valueOf(reader.problem()));
+    } else if (found != LeafEntries.records(view.control)) {
+      problems.add(
+          "a leaf has another number of records than its entry: low=%s, records=%s, entry=%s"
+              .formatted(low, found, LeafEntries.records(view.control)));
+    }
+    int segment = -1;
+    int slot = 0;
+    for (int i = 0; i < found; i++) {
+      view.seek(keys[i]);
+      slot = view.segment == segment ? slot + 1 : 0;
+      segment = view.segment;
+      inLeaves.put(keys[i], new InLeaf(slot, values[i]));
+      InDelta change = inDeltas.get(keys[i]);
+      if (change != null && change.kind == Deltas.PUT) {
+        problem("the delta says that the leaf does not have a key that it has", keys[i]);
+      }
+    }
+  }
+
+  private void delta() {
+    int delta = view.delta();
+    int changes = delta == 0 ? 0 : deltas.count(delta);
+    for (int i = 0; i < changes; i++) {
+      long key = deltas.key(delta, i);
+      if (key < view.low || key > view.high) {
+        problem("a delta has a key of another leaf", key);
+      }
+      inDeltas.put(key, new InDelta(deltas.kind(delta, i), deltas.value(delta, i)));
+    }
+  }
+
+  private int read() {
+    context.worker.read(view.address(), context.leaf, LeafLayout.bytes(view.segments()));
+    return reader.read(
+        context.memory,
+        context.leaf,
+        view.address(),
+        view.segments(),
+        view.low,
+        view.high,
+        view.stamp,
+        OrcaServer.LEAF_PARTITION,
+        keys,
+        values);
+  }
+
+  private void bucket(long bucket) {
+    if (!records.tryLock(bucket)) {
+      problems.add("a bucket is left locked: bucket=" + bucket);
+      return;
+    }
+    try {
+      for (int way = 0; way < RecordCache.WAYS; way++) {
+        if (records.kind(bucket, way) != RecordCache.FREE) {
+          check(bucket, way);
+        }
+      }
+    } finally {
+      records.unlock(bucket);
+    }
+  }
+
+  private void check(long bucket, int way) {
+    long key = records.key(bucket, way);
+    int kind = records.kind(bucket, way);
+    if (!cached.add(key)) {
+      problem("a key is cached twice", key);
+    }
+    if (!context.server.owns(key)) {
+      problem("a key is cached that another compute server owns", key);
+      return;
+    }
+    InLeaf leaf = inLeaves.get(key);
+    InDelta delta = inDeltas.get(key);
+    String problem =
+        switch (kind) {
+          case RecordCache.CLEAN, RecordCache.DIRTY ->
+              ofLeaf(kind, records.slot(bucket, way), records.value(bucket, way), leaf, delta);
+          case RecordCache.DELTA ->
+              delta == null || !delta.isPut() || delta.value != records.value(bucket, way)
+                  ? "is not as in the delta"
+                  : null;
+          case RecordCache.DELTA_NEWER ->
+              delta == null || !delta.isPut() ? "is not in the delta" : null;
+          case RecordCache.ABSENT ->
+              (delta == null ? leaf != null : delta.isPut()) ? "is not absent" : null;
+          default -> "is left BUSY or CLEANING";
+        };
+    if (problem != null) {
+      problem(
+          "a cached record %s: kind=%s, slot=%s, value=%s, leaf=%s, delta=%s"
+              .formatted(
+                  problem,
+                  kind,
+                  records.slot(bucket, way),
+                  records.value(bucket, way),
+                  leaf,
+                  delta),
+          key);
+    }
+    if (kind == RecordCache.DIRTY
+        || kind == RecordCache.CLEANING
+        || kind == RecordCache.DELTA_NEWER) {
+      dirty.merge(directory.entryOf(key), 1, Integer::sum);
+    }
+  }
+
+  private static @Nullable String ofLeaf(
+      int kind, int slot, long value, @Nullable InLeaf leaf, @Nullable InDelta delta) {
+    if (leaf == null) {
+      return "is not in the leaf";
+    }
+    if (delta != null) {
+      return "is in the delta as well";
+    }
+    if (leaf.slot != slot) {
+      return "has another slot in the leaf";
+    }
+    return kind == RecordCache.CLEAN && leaf.value != value ? "is not as in the leaf" : null;
+  }
+
+  private void checkDirty(int entry, int number) {
+    int counted = LeafEntries.dirty(entries.control(entry));
+    if (counted < Math.min(number, LeafEntries.DIRTY_MAX)) {
+      problems.add(
+          "a leaf's count of dirty records is too low: entry=%s, count=%s, records=%s"
+              .formatted(entry, counted, number));
+    }
+  }
+
+  private void problem(String text, long key) {
+    problems.add(text + ": key=" + key + ", computeServer=" + context.server.number);
+  }
+}
