@@ -139,7 +139,7 @@ class OrcaVerbsTest {
         options(),
         () -> {
           long[] keys = {0, 5_000 * STEP, 10_000 * STEP};
-          assertThat(cost(_ -> getAll(keys), 0)).isEqualTo(reads(3, 3, 384));
+          assertThat(cost(_ -> getAll(keys), 0)).isEqualTo(reads(3, 1, 384));
         });
   }
 
