@@ -2,7 +2,7 @@ package pando.index;
 
 /**
  * One thread's access to an index. Once warm, no operation allocates Java objects, except to
- * receive a batch of new nodes from a memory server.
+ * receive a batch of new nodes from a memory server, and in ORCA to merge changes into a leaf.
  *
  * <p>After an operation that found an entry, {@link #key()} and {@link #value()} return it until
  * the next operation; after {@link #store}, {@link #discard} and {@link #getAll} they are
