@@ -23,6 +23,7 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PoolUsage;
+import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
@@ -38,8 +39,14 @@ class CloseTest {
   private static final int MANY_KEYS = 4_000;
 
   private static Configuration tiny(SystemUnderTest system) {
+    return tiny(system, 10_000);
+  }
+
+  private static Configuration tiny(SystemUnderTest system, int lockWaitMillis) {
     Configuration tiny = system.tiny(2);
-    return system == SystemUnderTest.DEX ? tiny : tiny.with("lock-wait-millis", "10000");
+    return system == SystemUnderTest.DEX
+        ? tiny
+        : tiny.with("lock-wait-millis", String.valueOf(lockWaitMillis));
   }
 
   private static long key(SplittableRandom random) {
@@ -234,9 +241,9 @@ class CloseTest {
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldBeClosedAfterItsFabricWhereSessionsRun(SystemUnderTest system) throws Exception {
-    Configuration configuration = tiny(system);
+    Configuration configuration = tiny(system, 2_000);
     for (int round = 0; round < ROUNDS; round++) {
-      HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 907));
+      HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 907)).withThreads();
       RangeIndex index = configuration.create(fabric);
       CountDownLatch running = new CountDownLatch(SESSIONS);
       List<Callable<Void>> tasks = new ArrayList<>();
@@ -246,7 +253,8 @@ class CloseTest {
           Throwable failure = catchThrowable(() -> operateUntilItFails(index, seed, running));
           Throwable cause =
               failure instanceof UnknownOutcomeException ? failure.getCause() : failure;
-          assertThat(cause).isInstanceOf(IllegalStateException.class);
+          // The lock of a leaf that is written by half stays held: sessions may wait for it.
+          assertThat(cause).isInstanceOfAny(IllegalStateException.class, StalledException.class);
           return null;
         });
       }

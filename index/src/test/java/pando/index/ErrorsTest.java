@@ -25,6 +25,9 @@ class ErrorsTest {
   /** Steps that are repeated where they fail: of the table, the root, the claim and the unlock. */
   private static final int REPEATED = 4;
 
+  /** ORCA has roots of its own, and reads them back. */
+  private static final int REPEATED_BY_ORCA = 14;
+
   private static Configuration tiny(SystemUnderTest system) {
     Configuration tiny = system.tiny(2);
     return system == SystemUnderTest.DEX ? tiny : tiny.with("lock-wait-millis", "50");
@@ -62,7 +65,8 @@ class ErrorsTest {
         }
       }
     }
-    assertThat(repeated).isLessThanOrEqualTo(Math.max(REPEATED, postings / 2));
+    assertThat(repeated)
+        .isLessThanOrEqualTo(system == SystemUnderTest.ORCA ? REPEATED_BY_ORCA : REPEATED);
   }
 
   private static int countPostings(Configuration configuration) {
@@ -134,9 +138,9 @@ class ErrorsTest {
         long key = random.nextLong();
         failAt(fabric, i / 4 % 6);
         Throwable failure = catchThrowable(() -> operate(session, key, random.nextInt(4)));
-        fabric.unhook();
-        if (failure != null) {
-          // Steps that must not stay half-way are repeated.
+        // Where ORCA's merge writes the word that publishes, it repeats the step.
+        boolean repeated = system == SystemUnderTest.ORCA && failure == null;
+        if (fabric.unhook() > 0 && !repeated) {
           assertThat(failure).as("round=%s", i).isInstanceOf(StackOverflowError.class);
           failed++;
         }

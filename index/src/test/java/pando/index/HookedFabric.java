@@ -27,8 +27,8 @@ import pando.fabric.Worker;
 /**
  * A fabric in which a test takes the place of chosen verbs: it lets them take effect in whole, in
  * part or not at all, lets them fail, and has other sessions act before, between and after them.
- * What the hook itself does is not hooked. For one thread, to which all parts of a READ or WRITE
- * land as one.
+ * What the hook itself does is not hooked. For one thread, to which 64 bytes land as one; for
+ * several, make it {@link #withThreads}.
  */
 public final class HookedFabric implements Fabric {
   private static final int LINE_BYTES = 64;
@@ -41,6 +41,7 @@ public final class HookedFabric implements Fabric {
   private int times;
   private int strikes;
   private int onChipBytes;
+  private int atomicityBytes = LINE_BYTES;
   private final List<BooleanSupplier> steps = new ArrayList<>();
   private boolean byHand;
   private final AtomicLong skippedNanos = new AtomicLong();
@@ -56,6 +57,12 @@ public final class HookedFabric implements Fabric {
   /** Makes the on-chip regions smaller than they are, so that nodes share the words of locks. */
   public HookedFabric withOnChipBytes(int bytes) {
     onChipBytes = bytes;
+    return this;
+  }
+
+  /** Promises no more than the real fabric does to threads that READ while others WRITE. */
+  public HookedFabric withThreads() {
+    atomicityBytes = fabric.capabilities().atomicityBytes();
     return this;
   }
 
@@ -262,7 +269,7 @@ public final class HookedFabric implements Fabric {
   public Capabilities capabilities() {
     Capabilities real = fabric.capabilities();
     return new Capabilities(
-        LINE_BYTES, real.maskedAtomics(), real.cas16(), onChipBytes, real.simulated());
+        atomicityBytes, real.maskedAtomics(), real.cas16(), onChipBytes, real.simulated());
   }
 
   @Override

@@ -163,15 +163,15 @@ class PoolFullTest {
           long used = fabric.usage().getFirst().usedBytes();
           String what = order + " " + bytes + ": held=" + Arrays.toString(held) + ", used=" + used;
           assertThat(Arrays.stream(held).min().getAsInt()).as(what).isGreaterThan(held[0] * 4 / 5);
-          assertThat(used).as(what).isLessThan(usedMax(system, bytes));
+          assertThat(used).as(what).isLessThanOrEqualTo(leftMax(system, bytes));
         }
       }
     }
   }
 
-  private static long usedMax(SystemUnderTest system, long bytes) {
-    // Removals that are in ORCA's deltas keep their leaves, and each of these its region of 16 KiB.
-    return system == SystemUnderTest.ORCA ? bytes : bytes / 8;
+  private static long leftMax(SystemUnderTest system, long bytes) {
+    // ORCA's compute servers have regions of 16 KiB, with a nearly empty leaf here and there.
+    return bytes / 8 + (system == SystemUnderTest.ORCA ? 4 * (16 << 10) : 0);
   }
 
   /** Returns how many entries there was room for. */

@@ -60,7 +60,10 @@ class SeveralKeysTest {
         MODEL.forEach((key, value) -> assertThat(session.put(key, value)).isTrue());
       }
     }
-    assertThat(failed).as("lookups that broke").isPositive();
+    // ORCA READs all in one posting.
+    assertThat(failed)
+        .as("lookups that broke")
+        .isGreaterThan(system == SystemUnderTest.ORCA ? 0 : 2);
   }
 
   /** Looks up all keys, and checks what has been found when that ends, be it by a failure. */

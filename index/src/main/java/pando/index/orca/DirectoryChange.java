@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntConsumer;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
@@ -19,6 +18,7 @@ import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafPointer;
 import pando.index.orca.directory.LeafView;
 import pando.index.orca.leaf.LeafPacker;
+import pando.index.session.Failures;
 
 /**
  * Puts the leaves of a merge into the directory in place of those that were merged: first in the
@@ -71,6 +71,9 @@ final class DirectoryChange {
   /** Places of pages that this change has allocated. */
   private final List<Long> allocated = new ArrayList<>();
 
+  /** Those of them that it turned out not to need. */
+  private final List<Long> unused = new ArrayList<>();
+
   /** Number of entries that this change has taken: for the last pieces. */
   private int taken;
 
@@ -93,13 +96,38 @@ final class DirectoryChange {
     return structure;
   }
 
-  /** Returns whether the word that publishes may or may not have been written. */
+  /** Gives the latch of the structure back, if it is held and {@link #begin} is not to come. */
+  void unlatchStructure() {
+    if (structure) {
+      structure = false;
+      directory.unlatch();
+    }
+  }
+
+  /**
+   * Returns whether the pool may have the change while memory does not: the word that publishes may
+   * have been written, and the change is not published here.
+   */
   boolean isUncertain() {
     return uncertain;
   }
 
   /**
-   * Plans the change, and takes its latches. {@link #end} must follow.
+   * Checks that no earlier change stopped half-way. If one did, its latches stay held for good.
+   *
+   * @throws StalledException if one did
+   */
+  void checkUsable() {
+    if (uncertain) {
+      throw new StalledException(
+          "an earlier change of a leaf by this session stopped half-way: low=%s, computeServer=%s"
+              .formatted(view.low, server.number));
+    }
+  }
+
+  /**
+   * Plans the change, and takes its latches. {@link #end} must follow. If the latch of the
+   * structure is held, a node with few children is joined with a neighbour.
    *
    * @param merged the leaf that was merged, latched
    * @param neighbour the leaf that was merged with it, or {@code null}
@@ -109,8 +137,7 @@ final class DirectoryChange {
     view = merged;
     joined = neighbour;
     pieces = leaves;
-    uncertain = false;
-    if (leaves.count == 1 && neighbour == null) {
+    if (leaves.count == 1 && neighbour == null && !structure) {
       latchNode();
     } else {
       latchStructure();
@@ -271,8 +298,11 @@ final class DirectoryChange {
   private DirectoryNode collapsed(DirectoryNode root) {
     DirectoryNode node = root;
     while (node.level() > 0 && node.size() == 1) {
-      before.add(node);
-      after.remove(node);
+      if (after.remove(node)) {
+        unused.add(node.address());
+      } else {
+        before.add(node);
+      }
       node = node.node(0);
     }
     return node;
@@ -451,10 +481,9 @@ final class DirectoryChange {
   private void publishing(Runnable step) {
     try {
       Retry.untilDone(worker, () -> tryPublishing(step));
-      uncertain = false;
+      uncertain = true;
     } catch (MemoryServerLostException | IllegalStateException e) {
-      // The word was not written; or the fabric is closed, and no session can use the leaf any
-      // more.
+      // The memory server is lost, or the fabric is closed: there is no more to say.
       throw e;
     } catch (RuntimeException | Error e) {
       throw new StalledException(
@@ -534,34 +563,33 @@ final class DirectoryChange {
       entries.unlatch(joined.entry, 0);
       entries.free(joined.entry);
     }
+    uncertain = false;
     published = true;
   }
 
   /**
-   * Gives the latches back, and what the change does not need: old pages, or new ones. If it is
-   * uncertain which are in use, keeps all latches, so that no session relies on either.
+   * Gives the latches back, and what the change does not need: old pages, or new ones. Not called
+   * while it is {@linkplain #isUncertain uncertain} which are in use.
    */
   void end() {
-    if (uncertain) {
-      return;
-    }
     unlatchNodes();
-    if (structure) {
-      directory.unlatch();
-      structure = false;
-    }
+    unlatchStructure();
+    Failures failures = new Failures();
     if (published) {
-      freePages(before.stream().mapToLong(DirectoryNode::address));
+      before.forEach(node -> failures.collect(() -> freePage(node.address())));
+      unused.forEach(address -> failures.collect(() -> freePage(address)));
     } else {
       releaseEntries();
-      freePages(allocated.stream().mapToLong(Long::longValue));
+      allocated.forEach(address -> failures.collect(() -> freePage(address)));
     }
     before.clear();
     after.clear();
+    unused.clear();
     allocated.clear();
     taken = 0;
     top = null;
     published = false;
+    failures.rethrow();
   }
 
   private void releaseEntries() {
@@ -570,7 +598,7 @@ final class DirectoryChange {
     }
   }
 
-  private void freePages(LongStream addresses) {
-    addresses.forEach(address -> server.freePage(worker, context.message, address));
+  private void freePage(long address) {
+    server.freePage(worker, context.message, address);
   }
 }

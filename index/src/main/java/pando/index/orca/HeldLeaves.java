@@ -25,10 +25,13 @@ final class HeldLeaves {
   /** Holds the leaf of a view, unless another session has it latched; returns whether it did. */
   boolean tryHold(LeafView view) {
     int entry = view.entry;
+    if (count == held.length) {
+      held = Arrays.copyOf(held, 2 * count);
+    }
     if (!entries.tryLatch(entry)) {
       return false;
     }
-    push(entry);
+    held[count++] = entry;
     if (view.node.isReplaced()) {
       release(entry);
       return false;
@@ -37,13 +40,6 @@ final class HeldLeaves {
     awaitUnpinned(view);
     view.copyHeld();
     return true;
-  }
-
-  private void push(int entry) {
-    if (count == held.length) {
-      held = Arrays.copyOf(held, 2 * count);
-    }
-    held[count++] = entry;
   }
 
   /** Waits until no WRITE to a latched leaf that is marked as merging is under way. */

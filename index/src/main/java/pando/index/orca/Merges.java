@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
 import pando.fabric.PoolFullException;
+import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.pool.Losses;
@@ -17,6 +18,7 @@ import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafPacker;
 import pando.index.orca.leaf.LeafReader;
 import pando.index.orca.records.RecordCache;
+import pando.index.session.Failures;
 
 /** Merges deltas into their leaves: writes new leaves, out of place, and publishes them. */
 final class Merges {
@@ -200,8 +202,10 @@ final class Merges {
    *
    * @throws PoolFullException if the pool has no room for the leaf; all is as before
    * @throws CorruptNodeException if the leaf is damaged
+   * @throws StalledException if an earlier change of the session stopped half-way
    */
   void merge(long key) {
+    change.checkUsable();
     directory.seek(key, view);
     if (!entries.tryLatch(view.entry)) {
       return;
@@ -213,17 +217,17 @@ final class Merges {
     pieces.clear();
     entries.startMerge(view.entry, true);
     boolean joined = false;
-    boolean done = false;
     try {
       awaitUnpinned(view);
       count = 0;
       combine(view);
-      joined = count < recordsMin && startJoin();
+      joined = count < recordsMin && join();
       replace(joined);
-      done = true;
-    } finally {
-      end(joined, done);
+    } catch (Throwable e) {
+      undo(joined, e);
+      throw e;
     }
+    finish(joined);
   }
 
   private void replace(boolean joined) {
@@ -239,26 +243,37 @@ final class Merges {
     publish();
   }
 
-  /** Gives back what is not needed: the old leaves and deltas, or the new leaves. */
-  private void end(boolean joined, boolean done) {
-    boolean stuck = change.isUncertain();
-    change.end();
-    if (done) {
-      free(view);
-      if (!PlantedBug.GIVEN_BACK_EARLY) {
-        freeExtent(view);
-      }
-      if (joined) {
-        freeExtent(other);
-        free(other);
-      }
-    } else if (!stuck) {
-      context.heldLeaves.unlatch(view.entry);
-      if (joined) {
-        context.heldLeaves.unlatch(other.entry);
-      }
-      pieces.free(context);
+  /**
+   * Gives the new leaves back and unlatches the old ones, after a failure; other failures are added
+   * to it as suppressed. Keeps all if the pool may have the new leaves.
+   */
+  private void undo(boolean joined, Throwable failure) {
+    if (change.isUncertain()) {
+      return;
     }
+    Failures failures = new Failures();
+    failures.collect(change::end);
+    context.heldLeaves.unlatch(view.entry);
+    if (joined) {
+      context.heldLeaves.unlatch(other.entry);
+    }
+    pieces.free(context, failures);
+    failures.join(failure);
+  }
+
+  /** Gives the old leaves and deltas back. */
+  private void finish(boolean joined) {
+    Failures failures = new Failures();
+    failures.collect(change::end);
+    free(view);
+    if (!PlantedBug.GIVEN_BACK_EARLY) {
+      failures.collect(() -> freeExtent(view));
+    }
+    if (joined) {
+      free(other);
+      failures.collect(() -> freeExtent(other));
+    }
+    failures.rethrow();
   }
 
   private void awaitUnpinned(LeafView leaf) {
@@ -321,38 +336,61 @@ final class Merges {
     cached[count++] = has;
   }
 
-  /** Latches a neighbour below the same node, if both leaves fit one; returns whether it did. */
-  private boolean startJoin() {
+  /**
+   * Takes a neighbour below the same node along, if both leaves fit one; returns whether it did. A
+   * leaf that is alone in its node has none: there the node is to join its neighbour, so the latch
+   * of the structure stays held.
+   */
+  private boolean join() {
     if (!change.tryLatchStructure()) {
       return false;
     }
-    directory.seek(view.low, view);
-    boolean left = view.child + 1 == view.node.size();
-    if (view.node.size() == 1) {
-      return false;
+    boolean joined = false;
+    boolean alone = false;
+    try {
+      directory.seek(view.low, view);
+      alone = view.node.size() == 1 && view.node != directory.root();
+      joined = view.node.size() > 1 && tryJoin();
+    } finally {
+      if (!joined && !alone) {
+        change.unlatchStructure();
+      }
     }
-    long key = left ? view.low - 1 : view.high + 1;
-    directory.seek(key, other);
+    return joined;
+  }
+
+  private boolean tryJoin() {
+    boolean left = view.child + 1 == view.node.size();
+    directory.seek(left ? view.low - 1 : view.high + 1, other);
     if (!entries.tryLatch(other.entry)) {
       return false;
     }
-    boolean started = false;
+    boolean joined = false;
     try {
       other.copyHeld();
-      int changes = other.delta() == 0 ? 0 : deltas.count(other.delta());
-      int most = count + LeafEntries.records(entries.control(other.entry)) + changes;
-      if (most <= recordsMax * JOINED_SHARE) {
+      if (count + recordsAfterMerge(other) <= recordsMax * JOINED_SHARE) {
         entries.startMerge(other.entry, true);
         awaitUnpinned(other);
         combineJoined(left);
-        started = true;
+        joined = true;
       }
     } finally {
-      if (!started) {
+      if (!joined) {
         context.heldLeaves.unlatch(other.entry);
       }
     }
-    return started;
+    return joined;
+  }
+
+  /** Returns about how many records a latched leaf has once its delta is merged. */
+  private int recordsAfterMerge(LeafView leaf) {
+    int records = LeafEntries.records(leaf.control);
+    int delta = leaf.delta();
+    int changes = delta == 0 ? 0 : deltas.count(delta);
+    for (int i = 0; i < changes; i++) {
+      records += deltas.kind(delta, i) == Deltas.TOMBSTONE ? -1 : 1;
+    }
+    return Math.max(records, 0);
   }
 
   private void combineJoined(boolean left) {

@@ -1,7 +1,7 @@
 package pando.index.orca;
 
-import pando.fabric.GlobalAddress;
 import pando.index.orca.leaf.LeafLayout;
+import pando.index.session.Failures;
 
 /**
  * The leaves that one merge, or a load, is to write, in the order of their keys: for each its
@@ -72,13 +72,17 @@ final class Pieces {
     stamp[piece] = server.nextStamp();
   }
 
-  /** Frees the places of all pieces, after a failure. */
-  void free(OrcaContext context) {
+  /** Frees the places of all pieces, after a failure; collects others. */
+  void free(OrcaContext context, Failures failures) {
     for (int i = 0; i < allocated; i++) {
-      assert address[i] != GlobalAddress.NULL;
-      context.server.extents.free(
-          context.worker, context.message, address[i], LeafLayout.units(segments[i]));
+      int piece = i;
+      failures.collect(() -> free(piece, context));
     }
     allocated = 0;
+  }
+
+  private void free(int piece, OrcaContext context) {
+    context.server.extents.free(
+        context.worker, context.message, address[piece], LeafLayout.units(segments[piece]));
   }
 }

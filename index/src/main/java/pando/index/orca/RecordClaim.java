@@ -8,8 +8,8 @@ import pando.index.orca.records.RecordCache;
  * <p>A session that loads or changes such a key first {@linkplain #claim claims} a way for it.
  * While the way is BUSY, other sessions that want the key wait; so no older value and no older
  * absence can be cached. The claim ends when the way is {@linkplain #install given a kind} or
- * {@linkplain #giveUp given up}. No lock is held meanwhile. A session has one claim at the most,
- * and waits for no other claim while it has it.
+ * {@linkplain #giveUp given up}. No lock is held meanwhile. A session that has a claim waits for no
+ * other one.
  */
 final class RecordClaim extends RecordWay {
   private final OrcaContext context;
@@ -27,7 +27,7 @@ final class RecordClaim extends RecordWay {
    * Claims a way for a key that is not cached; makes room for it if there is none.
    *
    * @return {@code false} if the key is cached
-   * @throws StalledException if no record can be evicted
+   * @throws pando.fabric.StalledException if no record can be evicted
    */
   boolean claim(long wanted) {
     for (int attempt = 0; ; attempt++) {
@@ -75,6 +75,7 @@ final class RecordClaim extends RecordWay {
     if (way == RecordCache.NONE) {
       return false;
     }
+    context.server.countAdmission(kind() != RecordCache.FREE);
     records.setKey(bucket, way, key);
     records.setCount(bucket, way, 0);
     setKind(RecordCache.BUSY, 0);
