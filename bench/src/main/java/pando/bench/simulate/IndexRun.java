@@ -31,14 +31,17 @@ public final class IndexRun {
   private final Records records;
   private final Inserts inserts;
   private final Sequences sequences;
-  private final long loadedBytes;
+  private final long treeBytes;
   private final List<RangeIndex> indexes = new ArrayList<>();
   private final List<SimClient> clients = new ArrayList<>();
 
-  private IndexRun(IndexPlan plan, Cluster cluster, long loadedBytes) {
+  /** Bytes of the loaded tree that no compute server counts as its own. */
+  private long loadedBytes;
+
+  private IndexRun(IndexPlan plan, Cluster cluster, long treeBytes) {
     this.plan = plan;
     this.cluster = cluster;
-    this.loadedBytes = loadedBytes;
+    this.treeBytes = treeBytes;
     sim = plan.sim();
     meter = new Meter(cluster, sim, new Counters(), SETTLING_NANOS);
     records = sim.supply();
@@ -66,6 +69,8 @@ public final class IndexRun {
     for (int server = 0; server < servers; server++) {
       indexes.add(plan.index().join(cluster.fabric(server), server, 1));
     }
+    // Compute servers of ORCA have taken over the whole tree now, those of others nothing.
+    loadedBytes = ownBytes() == 0 ? treeBytes : 0;
     Distribution.Draw draw = sim.distribution().over(sim.records(), sim.theta());
     for (int server = 0; server < servers; server++) {
       addClients(server, draw);
@@ -107,6 +112,10 @@ public final class IndexRun {
               plan.workload().keysAtOnce(),
               meter));
     }
+  }
+
+  private long ownBytes() {
+    return indexes.stream().mapToLong(RangeIndex::poolBytes).sum();
   }
 
   /** Runs operations before the clock starts: they take effect at once. */
@@ -152,7 +161,7 @@ public final class IndexRun {
     public Footprint footprint() {
       return new Footprint(
           sim.records() + clients.stream().mapToLong(SimClient::inserted).sum(),
-          loadedBytes + indexes.stream().mapToLong(RangeIndex::poolBytes).sum(),
+          loadedBytes + ownBytes(),
           indexes.stream().mapToLong(RangeIndex::cachedBytes).sum());
     }
   }

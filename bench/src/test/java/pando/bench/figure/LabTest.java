@@ -5,9 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import pando.bench.keys.KeySet;
+import pando.bench.records.SortedRecords;
+import pando.bench.subject.IndexSubject;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
+import pando.index.IndexOptions;
+import pando.index.IndexSystem;
+import pando.index.Systems;
 import pando.index.dex.DexOptions;
 import pando.sim.ClusterModel;
 
@@ -27,6 +34,26 @@ final class LabTest {
     Results again = lab.run(DexOptions.defaults(), List.of(uniform));
     assertThat(readBytes(again, uniform)).isEqualTo(readBytes(results, uniform));
     assertThat(readBytes(results, normal)).isNotEqualTo(readBytes(results, uniform));
+  }
+
+  /** Some compute servers count what was loaded as their own when they join, some do not. */
+  @ParameterizedTest
+  @MethodSource("systems")
+  void shouldCountTheLoadedPoolOnce(IndexSystem system) {
+    Lab lab = new Lab(3, 2, true, 2, 0.7, index -> ClusterModel.defaults(), 100_000, 1);
+    Load reads = new Load(Workload.READ_ONLY, Distribution.UNIFORM).withWarmup(0).forMillis(1);
+    double simulated =
+        lab.run(system.defaults(), List.of(reads)).footprint(reads).poolBytesPerRecord();
+    IndexOptions options = system.defaults().withComputeServers(3);
+    try (IndexSubject loaded = IndexSubject.openLocal(options, 2, 64 << 20, 1)) {
+      loaded.load(
+          new SortedRecords(reads.keys().records(lab.records(), 1), lab.records(), _ -> {}), 0.7);
+      assertThat(simulated).isEqualTo((double) loaded.bytes() / lab.records());
+    }
+  }
+
+  static List<IndexSystem> systems() {
+    return Systems.all();
   }
 
   private static long readBytes(Results results, Load load) {
