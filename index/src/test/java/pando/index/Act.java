@@ -8,11 +8,11 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /** One operation of a session, and what it does to a map. */
-record Act(Kind kind, long key, long value) {
+public record Act(Kind kind, long key, long value) {
   private static final int SCANNED = 20;
 
   /** The operations there are. */
-  enum Kind {
+  public enum Kind {
     GET,
     PUT,
     PUT_IF_ABSENT,
@@ -41,7 +41,7 @@ record Act(Kind kind, long key, long value) {
   }
 
   /** Does it; returns the entry or value it found, or what a scan visited. */
-  @Nullable Object run(Session session) {
+  public @Nullable Object run(Session session) {
     return switch (kind) {
       case GET -> session.get(key) ? session.value() : null;
       case PUT -> session.put(key, value) ? session.value() : null;
@@ -59,7 +59,7 @@ record Act(Kind kind, long key, long value) {
   }
 
   /** Does it to a map; returns what a session would. */
-  @Nullable Object run(NavigableMap<Long, Long> model) {
+  public @Nullable Object run(NavigableMap<Long, Long> model) {
     return switch (kind) {
       case GET -> model.get(key);
       case PUT -> model.put(key, value);
@@ -86,7 +86,7 @@ record Act(Kind kind, long key, long value) {
   }
 
   /** Sets a key of a map to what a session was seen to have there. */
-  static void settle(NavigableMap<Long, Long> model, long key, @Nullable Long found) {
+  public static void settle(NavigableMap<Long, Long> model, long key, @Nullable Long found) {
     if (found == null) {
       model.remove(key);
     } else {

@@ -11,6 +11,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Backoff;
 import pando.fabric.Capabilities;
@@ -47,6 +48,7 @@ public final class HookedFabric implements Fabric {
   private final AtomicLong skippedNanos = new AtomicLong();
   private final Set<RegisteredMemory> memories = ConcurrentHashMap.newKeySet();
   private volatile int lost = NONE;
+  private @Nullable Supplier<? extends Error> atTransition;
 
   /** Hooks nothing yet. */
   public HookedFabric(Fabric fabric) {
@@ -144,6 +146,19 @@ public final class HookedFabric implements Fabric {
   /** Returns the number of local memories that are registered and not closed. */
   public int openMemories() {
     return memories.size();
+  }
+
+  /** Has the next transition of a local lock or cache state fail, once. */
+  public void failAtNextTransition(Supplier<? extends Error> failure) {
+    atTransition = failure;
+  }
+
+  private void transition() {
+    Supplier<? extends Error> failure = atTransition;
+    if (failure != null) {
+      atTransition = null;
+      throw failure.get();
+    }
   }
 
   /** Has all workers' clocks go forward. */
@@ -354,11 +369,37 @@ public final class HookedFabric implements Fabric {
     fabric.close();
   }
 
+  private final class HookedBackoff implements Backoff {
+    private final Backoff backoff;
+
+    HookedBackoff(Backoff backoff) {
+      this.backoff = backoff;
+    }
+
+    @Override
+    public void pause(int attempt) {
+      backoff.pause(attempt);
+    }
+
+    @Override
+    public void pauseBriefly(int attempt) {
+      backoff.pauseBriefly(attempt);
+    }
+
+    @Override
+    public void transition() {
+      HookedFabric.this.transition();
+      backoff.transition();
+    }
+  }
+
   private final class HookedWorker implements Worker {
     private final Worker worker;
+    private final Backoff backoff;
 
     HookedWorker(Worker worker) {
       this.worker = worker;
+      this.backoff = new HookedBackoff(worker.backoff());
     }
 
     private long issue(VerbList verbs, LongSupplier whole) {
@@ -450,7 +491,7 @@ public final class HookedFabric implements Fabric {
 
     @Override
     public Backoff backoff() {
-      return worker.backoff();
+      return backoff;
     }
 
     @Override

@@ -78,13 +78,13 @@ final class Cleaner {
   }
 
   /**
-   * Cleans all records of all buckets, but those of leaves on lost memory servers. The session
-   * holds no lock and no latch.
+   * Cleans all records of all buckets while no operation is under way, but those of leaves on lost
+   * memory servers, and of leaves that are left latched.
    */
   void cleanAll(Losses losses) {
     for (long bucket = 0; bucket < records.bytes(); bucket += RecordCache.BUCKET_BYTES) {
       long at = bucket;
-      losses.defer(() -> cleanWhole(at));
+      context.defer(losses, () -> cleanWhole(at));
     }
   }
 

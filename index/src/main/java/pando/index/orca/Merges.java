@@ -151,7 +151,7 @@ final class Merges {
   }
 
   /**
-   * Merges the leaf with the largest delta of some that are drawn.
+   * Merges the leaf with the largest delta of some that are drawn and not latched.
    *
    * @return {@code false} if none has more than some changes
    */
@@ -162,7 +162,8 @@ final class Merges {
     int drawn = 0;
     int start = end == 0 ? 0 : random.nextInt(end);
     for (int i = 0; i < end && drawn < DRAWN; i++) {
-      int delta = LeafEntries.delta(entries.version((start + i) % end));
+      long version = entries.version((start + i) % end);
+      int delta = LeafEntries.isLatched(version) ? 0 : LeafEntries.delta(version);
       int changes = delta == 0 ? 0 : deltas.count(delta);
       drawn += changes > 0 ? 1 : 0;
       if (changes > largest) {
@@ -178,11 +179,14 @@ final class Merges {
     return found;
   }
 
-  /** Merges every leaf that has a delta, but those that need a lost memory server. */
+  /**
+   * Merges every leaf that has a delta while no operation is under way, but those that need a lost
+   * memory server, or something that is left latched.
+   */
   void mergeAll(Losses losses) {
     for (int i = 1; i < entries.end(); i++) {
       int entry = i;
-      losses.defer(() -> mergeWhole(entry));
+      context.defer(losses, () -> mergeWhole(entry));
     }
   }
 

@@ -3,7 +3,9 @@ package pando.index.orca;
 import java.util.ArrayList;
 import java.util.List;
 import pando.fabric.Fabric;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
+import pando.fabric.pool.Losses;
 import pando.index.host.LocalMemory;
 import pando.index.host.WorkerContext;
 import pando.index.orca.directory.DirectoryPage;
@@ -53,6 +55,7 @@ final class OrcaContext extends WorkerContext {
   final HeldLeaves heldLeaves;
 
   private final long scanned;
+  private long waitNanosMax;
   private long waitStart;
 
   OrcaContext(OrcaServer server, Fabric fabric) {
@@ -64,6 +67,7 @@ final class OrcaContext extends WorkerContext {
     this.pages = local.region((long) PAGES * DirectoryPage.BYTES);
     this.scanned = local.region((long) SCANNED * server.options.nodeBytes());
     this.server = server;
+    this.waitNanosMax = server.options.lockWaitNanos();
     super(fabric, local);
     this.heldLeaves = new HeldLeaves(this);
   }
@@ -81,13 +85,30 @@ final class OrcaContext extends WorkerContext {
       waitStart = worker.nanoTime();
     } else if (attempt % LOOK_EVERY == 0) {
       long waited = worker.nanoTime() - waitStart;
-      if (waited > server.options.lockWaitNanos()) {
+      if (waited > waitNanosMax) {
         throw new StalledException(
             "%s: key=%s, waitedNanos=%s, attempts=%s, computeServer=%s"
                 .formatted(what, key, waited, attempt, server.number));
       }
     }
     worker.backoff().pauseBriefly(attempt);
+  }
+
+  /**
+   * Takes a step while no operation is under way. It waits for nothing: what is latched was left so
+   * by a change that stopped half-way, and counts as lost.
+   */
+  void defer(Losses losses, Runnable step) {
+    waitNanosMax = 0;
+    losses.defer(() -> {
+      try {
+        step.run();
+      } catch (StalledException e) {
+        throw new MemoryServerLostException(
+            "what a change that stopped half-way keeps latched is not written back: "
+                + e.getMessage());
+      }
+    });
   }
 
   /** Returns the local offset of a segment that is READ. */

@@ -280,7 +280,7 @@ final class OrcaWorker extends HostedWorker {
           context.counters.leafHits++;
           return probe.kind != RecordCache.ABSENT;
         }
-        context.pause(attempt, CLAIMED, wanted);
+        context.pause(attempt, probe.kind == RecordCache.BUSY ? CLAIMED : MERGING, wanted);
       } else if (claim.claim(wanted)) {
         return operation.answers()
             ? writeClaimed(operation, wanted, stored)
