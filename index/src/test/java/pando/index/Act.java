@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** One operation of a session, and what it does to a map. */
@@ -20,18 +21,25 @@ public record Act(Kind kind, long key, long value) {
     REMOVE,
     FLOOR,
     CEILING,
-    SCAN
+    SCAN,
+    STORE,
+    DISCARD
   }
 
+  /** Those that return what was there. */
+  static final List<Kind> ANSWERED =
+      Stream.of(Kind.values()).filter(kind -> kind != Kind.STORE && kind != Kind.DISCARD).toList();
+
   /**
-   * Returns operations near a key under which leaves become full and empty again, and all else
-   * besides.
+   * Returns operations near a key under which leaves become full and empty again, and others of
+   * some kinds besides.
    */
-  static List<Act> nearby(SplittableRandom random, long center, int span, int count) {
+  static List<Act> nearby(
+      SplittableRandom random, List<Kind> kinds, long center, int span, int count) {
     List<Act> acts = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       boolean shrinking = i > count / 2;
-      Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
+      Kind kind = kinds.get(random.nextInt(kinds.size()));
       if (random.nextInt(4) > 0) {
         kind = shrinking ? Kind.REMOVE : Kind.PUT;
       }
@@ -55,6 +63,14 @@ public record Act(Kind kind, long key, long value) {
         session.scan(key, SCANNED, (each, stored) -> seen.add(Map.entry(each, stored)));
         yield seen;
       }
+      case STORE -> {
+        session.store(key, value);
+        yield null;
+      }
+      case DISCARD -> {
+        session.discard(key);
+        yield null;
+      }
     };
   }
 
@@ -73,6 +89,14 @@ public record Act(Kind kind, long key, long value) {
               .limit(SCANNED)
               .map(Map.Entry::copyOf)
               .toList();
+      case STORE -> {
+        model.put(key, value);
+        yield null;
+      }
+      case DISCARD -> {
+        model.remove(key);
+        yield null;
+      }
     };
   }
 

@@ -21,6 +21,7 @@ class JoinTest {
   @ParameterizedTest
   @CsvSource({
     "dex, node-bytes=256",
+    "orca, node-bytes=1024",
     "sherman, node-bytes=256",
     "sherman, local-locks=off on-chip-locks=off",
     "sherman, partitioned=on",
@@ -52,6 +53,7 @@ class JoinTest {
   @ParameterizedTest
   @CsvSource({
     "dex, subtree-level=0 merge-share=0.2 caching=off offloading=off cooling-share=0.3 samples=5",
+    "orca, leaf-share=1 page-children=60 merge-share=0.4 delta-share=0.5 delta-changes=3 twin=off",
     "sherman, local-locks=off handovers=0 combine=off entry-writes=off merge-share=0.5",
     "p-sherman, handovers=0 combine=off entry-writes=off merge-share=0.5 merged-share=1",
     "fg, entry-writes=on combine=on merge-share=0 merged-share=0.5",

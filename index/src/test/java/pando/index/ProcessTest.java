@@ -109,7 +109,7 @@ class ProcessTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "sherman", "p-sherman", "deft", "rolex", "xstore-d"})
+  @ValueSource(strings = {"dex", "orca", "sherman", "p-sherman", "deft", "rolex", "xstore-d"})
   void shouldTellThatAMemoryServerIsLost(SystemUnderTest system) throws Exception {
     NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(Seeds.of(404)), 2_000);
     try (IndexProcess zero = IndexProcess.memoryServer("m0", 0);

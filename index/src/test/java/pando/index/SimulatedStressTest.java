@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
+import pando.index.orca.OrcaIndex;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 import pando.sim.fault.Fault;
@@ -29,6 +30,9 @@ class SimulatedStressTest {
 
   @ParameterizedTest(name = "seed={0} {1} {2}")
   @CsvSource({
+    "131, ORCA,      neighbours=on",
+    "132, ORCA,      delta-changes=2",
+    "133, ORCA,      twin=off merge-share=0.4 delta-share=0.5",
     "142, SHERMAN,   validation=lines",
     "143, SHERMAN,   validation=versions",
     "144, SHERMAN,   validation=checksum",
@@ -78,6 +82,9 @@ class SimulatedStressTest {
         StressRun run = new StressRun(index, start, CLIENTS, OPERATIONS);
         run.run(tasks -> simulate(cluster, tasks));
         expected = run.expected();
+        if (index instanceof OrcaIndex orca) {
+          assertThat(orca.audit()).isEmpty();
+        }
       }
       Tree tree = TreeCheck.walk(fabric, configuration, index);
       assertThat(tree.entries()).isEqualTo(expected);

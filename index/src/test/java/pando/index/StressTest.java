@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
+import pando.index.orca.OrcaIndex;
 
 /** Real threads on one index. */
 @Timeout(180)
@@ -18,6 +19,9 @@ class StressTest {
     "101, DEX,       4, 1, 1, offloading=off",
     "102, DEX,       4, 2, 4, offloading=off",
     "104, DEX,       4, 2, 4, contrary=0.5",
+    "111, ORCA,      4, 1, 1, neighbours=on",
+    "112, ORCA,      4, 2, 4, delta-changes=2",
+    "113, ORCA,      6, 2, 2, twin=off merge-share=0.4 delta-share=0.5",
     "121, SHERMAN,   4, 1, 1, validation=checksum",
     "122, SHERMAN,   4, 2, 4, validation=checksum",
     "123, SHERMAN,   6, 2, 2, validation=versions",
@@ -62,6 +66,9 @@ class StressTest {
         StressRun run = new StressRun(index, start, threads, OPERATIONS);
         run.run();
         expected = run.expected();
+        if (index instanceof OrcaIndex orca) {
+          assertThat(orca.audit()).isEmpty();
+        }
       }
       Tree tree = TreeCheck.walk(fabric, configuration, index);
       assertThat(tree.entries()).isEqualTo(expected);

@@ -28,7 +28,7 @@ class VerbFailuresTest {
   private static final List<String> SYSTEMS =
       List.of(
           "DEX caching=on",
-          "ORCA neighbours=on",
+          "ORCA delta-changes=2",
           "SHERMAN validation=checksum",
           "P_SHERMAN validation=lines",
           "FG validation=versions",
@@ -41,7 +41,7 @@ class VerbFailuresTest {
       List.of(
           "DEX offloading=off",
           "DEX contrary=0.5",
-          "ORCA neighbours=off",
+          "ORCA neighbours=on",
           "ORCA twin=off",
           "SHERMAN validation=lines",
           "SHERMAN validation=versions",

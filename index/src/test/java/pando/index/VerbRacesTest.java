@@ -32,6 +32,7 @@ class VerbRacesTest {
 
   private static final List<String> SYSTEMS =
       List.of(
+          "ORCA delta-changes=2",
           "SHERMAN validation=checksum",
           "P_SHERMAN validation=lines",
           "FG validation=versions",
@@ -42,6 +43,7 @@ class VerbRacesTest {
 
   private static final List<String> MORE_SYSTEMS =
       List.of(
+          "ORCA neighbours=on",
           "SHERMAN validation=lines",
           "SHERMAN validation=versions",
           "FG validation=checksum",

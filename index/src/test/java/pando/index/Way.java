@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import pando.index.orca.OrcaOptions;
 
 /**
  * An operation behind those that go before it: a tree in which it does what it is chosen for, such
@@ -31,7 +32,9 @@ record Way(List<Act> before, Act act, long nodes, List<Integer> posted) {
 
   /** Returns operations that differ in what they do to the tree, those with the most verbs. */
   static List<Way> all(Configuration configuration) {
-    List<Act> acts = Act.nearby(new SplittableRandom(982), ENTRIES / 2 * STEP, (int) STEP, ACTS);
+    List<Act> acts =
+        Act.nearby(
+            new SplittableRandom(982), kinds(configuration), ENTRIES / 2 * STEP, (int) STEP, ACTS);
     Map<String, Way> ways = new LinkedHashMap<>();
     try (HookedFabric fabric = open();
         RangeIndex index = configuration.create(fabric);
@@ -54,6 +57,13 @@ record Way(List<Act> before, Act act, long nodes, List<Integer> posted) {
       }
     }
     return List.copyOf(ways.values());
+  }
+
+  /** Returns the kinds of operations that differ in their verbs. */
+  private static List<Act.Kind> kinds(Configuration configuration) {
+    return configuration.options() instanceof OrcaOptions
+        ? List.of(Act.Kind.values())
+        : Act.ANSWERED;
   }
 
   private String effect() {
