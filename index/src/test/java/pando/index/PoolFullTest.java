@@ -170,8 +170,8 @@ class PoolFullTest {
   }
 
   private static long leftMax(SystemUnderTest system, long bytes) {
-    // ORCA's compute servers have regions of 16 KiB, with a nearly empty leaf here and there.
-    return bytes / 8 + (system == SystemUnderTest.ORCA ? 4 * (16 << 10) : 0);
+    // Each of ORCA's two compute servers has a region of 16 KiB with the leaf that is left.
+    return bytes / 8 + (system == SystemUnderTest.ORCA ? 2 * (16 << 10) : 0);
   }
 
   /** Returns how many entries there was room for. */

@@ -18,7 +18,8 @@ public abstract class HostedServer implements AutoCloseable {
   public final int system;
 
   /**
-   * Shut during a bulk load and while the index closes. All compute servers of the index share one.
+   * Shut during a bulk load, while the index closes, and for {@link #tryAlone}. All compute servers
+   * of the index share one.
    */
   Gate gate = new Gate();
 
@@ -102,6 +103,26 @@ public abstract class HostedServer implements AutoCloseable {
    * close. Default: no tasks.
    */
   protected void stop() {}
+
+  /**
+   * Takes a step while no operation on the index is under way in this process, if that can be had
+   * soon. For background tasks, which must not be waited for with the gate shut.
+   *
+   * @param worker the task's own
+   * @param waitNanos how long operations may be kept waiting for those under way, in nanoseconds
+   * @return whether the step was taken
+   */
+  protected final boolean tryAlone(Worker worker, long waitNanos, Runnable step) {
+    if (!gate.tryShut(worker, waitNanos)) {
+      return false;
+    }
+    try {
+      step.run();
+    } finally {
+      gate.open();
+    }
+    return true;
+  }
 
   /**
    * Returns the least free session number, and reserves it.

@@ -2,6 +2,7 @@ package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.Backoff;
+import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
 import pando.fabric.pool.Losses;
@@ -36,6 +37,11 @@ final class Cleaner {
 
   private static final int BUCKETS = 16;
 
+  /** Buckets whose records fit one list of WRITEs. */
+  private static final int TOGETHER = OrcaContext.CLEANED_MAX / RecordCache.WAYS;
+
+  private static final Due ALL = (bucket, way) -> true;
+
   private final RecordCache records;
   private final Directory directory;
   private final LeafEntries entries;
@@ -52,6 +58,7 @@ final class Cleaner {
   private final int[] pinned = new int[OrcaContext.CLEANED_MAX];
   private int count;
 
+  private final Due cold;
   private final long[] newer = new long[RecordCache.WAYS];
   private int newerCount;
 
@@ -65,6 +72,13 @@ final class Cleaner {
     this.memory = context.memory;
     this.view = new LeafView(directory, backoff);
     this.record = new RecordWay(context);
+    this.cold = (bucket, way) -> records.count(bucket, way) == 0;
+  }
+
+  /** Tells which ways of buckets are to be cleaned. */
+  @FunctionalInterface
+  interface Due {
+    boolean isDue(long bucket, int way);
   }
 
   /**
@@ -74,7 +88,7 @@ final class Cleaner {
    * @return number of records that can be evicted now
    */
   int makeRoom(long bucket) {
-    return clean(bucket, BUCKETS, false);
+    return clean(bucket, BUCKETS, cold);
   }
 
   /**
@@ -82,40 +96,56 @@ final class Cleaner {
    * memory servers, and of leaves that are left latched.
    */
   void cleanAll(Losses losses) {
-    for (long bucket = 0; bucket < records.bytes(); bucket += RecordCache.BUCKET_BYTES) {
-      long at = bucket;
-      context.defer(losses, () -> cleanWhole(at));
+    records.forEachBucket(bucket -> context.defer(losses, () -> cleanWhole(bucket, ALL)));
+  }
+
+  /**
+   * Cleans all records of a part that are due, while no operation is under way.
+   *
+   * @throws StalledException if one cannot be cleaned, as its leaf is left latched
+   */
+  void cleanPart(int part, Due due) {
+    for (long at = records.first(part); at < records.end(part); ) {
+      int buckets = (int) Math.min(TOGETHER, (records.end(part) - at) / RecordCache.BUCKET_BYTES);
+      clean(at, buckets, due);
+      at += (long) buckets * RecordCache.BUCKET_BYTES;
+    }
+    for (long at = records.first(part); at < records.end(part); at += RecordCache.BUCKET_BYTES) {
+      if (hasNewer(at, due)) {
+        throw new StalledException("records of a part cannot be cleaned: bucket=" + at);
+      }
     }
   }
 
-  private void cleanWhole(long bucket) {
-    for (int attempt = 0; hasNewer(bucket); attempt++) {
-      clean(bucket, 1, true);
+  private void cleanWhole(long bucket, Due due) {
+    for (int attempt = 0; hasNewer(bucket, due); attempt++) {
+      clean(bucket, 1, due);
       context.pause(attempt, "records cannot be cleaned", bucket);
     }
   }
 
-  private boolean hasNewer(long bucket) {
+  private boolean hasNewer(long bucket, Due due) {
     records.lock(bucket, backoff);
     boolean found = false;
     for (int way = 0; way < RecordCache.WAYS; way++) {
       int kind = records.kind(bucket, way);
-      found |= kind == RecordCache.DIRTY || kind == RecordCache.DELTA_NEWER;
+      boolean newer = kind == RecordCache.DIRTY || kind == RecordCache.DELTA_NEWER;
+      found |= newer && due.isDue(bucket, way);
     }
     records.unlock(bucket);
     return found;
   }
 
-  private int clean(long bucket, int buckets, boolean all) {
+  private int clean(long bucket, int buckets, Due due) {
     int folded = 0;
     count = 0;
     list.clear();
     try {
       long at = bucket;
       for (int i = 0; i < buckets && count + RecordCache.WAYS <= keys.length; i++) {
-        prepare(at, all);
+        prepare(at, due);
         folded += fold();
-        at = at + RecordCache.BUCKET_BYTES < records.bytes() ? at + RecordCache.BUCKET_BYTES : 0;
+        at = records.next(at);
       }
       if (count > 0) {
         context.worker.scatter(list);
@@ -128,16 +158,15 @@ final class Cleaner {
   }
 
   /** Pins and notes what is to be written of a bucket. */
-  private void prepare(long bucket, boolean all) {
+  private void prepare(long bucket, Due due) {
     newerCount = 0;
     records.lock(bucket, backoff);
     try {
       for (int way = 0; way < RecordCache.WAYS; way++) {
         int kind = records.kind(bucket, way);
-        boolean due = all || records.count(bucket, way) == 0;
-        if (due && kind == RecordCache.DIRTY) {
+        if (kind == RecordCache.DIRTY && due.isDue(bucket, way)) {
           prepare(bucket, way);
-        } else if (due && kind == RecordCache.DELTA_NEWER) {
+        } else if (kind == RecordCache.DELTA_NEWER && due.isDue(bucket, way)) {
           newer[newerCount++] = records.key(bucket, way);
         }
       }

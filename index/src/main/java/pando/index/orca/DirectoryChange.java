@@ -96,6 +96,11 @@ final class DirectoryChange {
     return structure;
   }
 
+  /** Returns whether the latch of the structure is held, so that a sparse node is joined. */
+  boolean joinsNode() {
+    return structure;
+  }
+
   /** Gives the latch of the structure back, if it is held and {@link #begin} is not to come. */
   void unlatchStructure() {
     if (structure) {

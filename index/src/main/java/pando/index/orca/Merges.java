@@ -44,7 +44,7 @@ final class Merges {
    * added to a delta only while the pool has room for the merges of all deltas, in gaps that this
    * compute server has or in regions that it takes for them; else PoolFullException. Merges ask for
    * no leave, nor do removals: once the deltas hold nothing but removals, merges take less than
-   * they give back. How much room is enough is an estimate (OrcaServer.DELTA_ROOM); where it falls
+   * they give back. How much room is enough is an estimate (OrcaServer.ensureRoom); where it falls
    * short, a merge fails, and the delta stays as it was.
    */
 
@@ -111,6 +111,7 @@ final class Merges {
   void relieve() {
     if (deltas.isShort()) {
       try {
+        server.shares.countMerge();
         mergeFullest(0);
       } catch (PoolFullException _) {
         // The change that is to come may find room in its delta all the same; else it says so.
@@ -145,7 +146,12 @@ final class Merges {
     directory.seek(key, view);
     int delta = LeafEntries.delta(entries.version(view.entry));
     int changes = delta == 0 ? 0 : deltas.count(delta);
-    if (changes >= changesMax || !mergeFullest(changes)) {
+    if (changes >= changesMax) {
+      merge(key);
+      return;
+    }
+    server.shares.countMerge();
+    if (!mergeFullest(changes)) {
       merge(key);
     }
   }
@@ -179,6 +185,21 @@ final class Merges {
     return found;
   }
 
+  /** Merges every leaf whose delta is in a part of the memory, but those that are latched. */
+  void mergePart(int part) {
+    for (int entry = 1; entry < entries.end(); entry++) {
+      long version = entries.version(entry);
+      int delta = LeafEntries.isLatched(version) ? 0 : LeafEntries.delta(version);
+      if (delta != 0 && deltas.partOf(delta) == part) {
+        // As in mergeFullest, the key may be a wrong one.
+        long key = deltas.key(delta, 0);
+        if (server.owns(key)) {
+          merge(key);
+        }
+      }
+    }
+  }
+
   /**
    * Merges every leaf that has a delta while no operation is under way, but those that need a lost
    * memory server, or something that is left latched.
@@ -209,14 +230,29 @@ final class Merges {
    * @throws StalledException if an earlier change of the session stopped half-way
    */
   void merge(long key) {
+    boolean again = merge(key, false);
+    while (again) {
+      again = merge(key, true);
+    }
+  }
+
+  /**
+   * Merges the leaf of a key.
+   *
+   * @param onlyToJoin whether the leaf is to be merged without a delta, too, if a neighbour comes
+   *     along
+   * @return whether it came along, and the leaf still has few records
+   */
+  private boolean merge(long key, boolean onlyToJoin) {
     change.checkUsable();
     directory.seek(key, view);
     if (!entries.tryLatch(view.entry)) {
-      return;
+      return false;
     }
-    if (view.node.isReplaced() || LeafEntries.delta(entries.version(view.entry)) == 0) {
+    boolean due = onlyToJoin || LeafEntries.delta(entries.version(view.entry)) != 0;
+    if (view.node.isReplaced() || !due) {
       context.heldLeaves.unlatch(view.entry);
-      return;
+      return false;
     }
     pieces.clear();
     entries.startMerge(view.entry, true);
@@ -226,12 +262,17 @@ final class Merges {
       count = 0;
       combine(view);
       joined = count < recordsMin && join();
+      if (onlyToJoin && !joined && !change.joinsNode()) {
+        context.heldLeaves.unlatch(view.entry);
+        return false;
+      }
       replace(joined);
     } catch (Throwable e) {
       undo(joined, e);
       throw e;
     }
     finish(joined);
+    return joined && count < recordsMin;
   }
 
   private void replace(boolean joined) {

@@ -66,9 +66,7 @@ final class OrcaAudit {
       problems.add("the directory is left latched");
     }
     node(directory.root());
-    for (long bucket = 0; bucket < records.bytes(); bucket += RecordCache.BUCKET_BYTES) {
-      bucket(bucket);
-    }
+    records.forEachBucket(this::bucket);
     dirty.forEach(this::checkDirty);
     return problems;
   }

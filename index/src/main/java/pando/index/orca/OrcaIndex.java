@@ -68,6 +68,13 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
     return problems;
   }
 
+  /** Returns which caches have the memory of this process's compute servers now. */
+  public CacheShares shares() {
+    return servers.stream()
+        .map(server -> server.shares.now())
+        .reduce(CacheShares.NONE, CacheShares::plus);
+  }
+
   @Override
   protected int system() {
     return OrcaServer.SYSTEM;

@@ -7,6 +7,7 @@ import pando.index.Tree;
 import pando.index.host.HostedIndex;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.leaf.LeafLayout;
+import pando.index.orca.parts.CacheParts;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
 import pando.index.settings.SystemOptions;
@@ -21,7 +22,6 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
 
   private static final int LEAF_BYTES_MIN = LeafLayout.bytes(LeafLayout.SEGMENTS_MIN);
   private static final int LEAF_BYTES_MAX = LeafLayout.bytes(LeafLayout.SEGMENTS_MAX);
-  private static final long CACHE_BYTES_MIN = Deltas.BYTES_MIN + (1 << 10);
 
   private static final Setting LEAF_SHARE =
       Setting.number("leaf-share", "0.92", 0.1, 1)
@@ -32,8 +32,11 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   private static final Setting MERGE_SHARE =
       mergeShare("0.25", 0.4, "fill below which a merge takes the neighbouring leaf along");
   private static final Setting DELTA_SHARE =
-      Setting.number("delta-share", "0.2", 0.01, 0.5)
-          .meaning("share of the cache that is kept for deltas");
+      Setting.number("delta-share", "0.2", 0.01, 0.9)
+          .meaning("share of the cache that deltas have at the start");
+  private static final Setting SHARES_MOVE =
+      Setting.flag(
+          "shares-move", "on", "move memory between records and deltas to where it earns more");
   private static final Setting DELTA_CHANGES =
       Setting.integer("delta-changes", "255", 1, Deltas.RECORDS_MAX)
           .meaning("changes of a leaf that its delta holds before it is merged");
@@ -51,6 +54,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
                       PAGE_CHILDREN,
                       MERGE_SHARE,
                       DELTA_SHARE,
+                      SHARES_MOVE,
                       DELTA_CHANGES,
                       NEIGHBOURS,
                       TWIN,
@@ -66,7 +70,8 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
               DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 27))
           .withVariation(MERGE_SHARE.name(), "0.25", "0.4")
           .withVariation(DELTA_CHANGES.name(), "2", "255")
-          .withVariation(TWIN.name(), "on", "off");
+          .withVariation(TWIN.name(), "on", "off")
+          .withVariation(SHARES_MOVE.name(), "on", "off");
 
   private OrcaOptions(Settings settings) {
     super("orca", settings);
@@ -84,7 +89,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
 
   @Override
   public long cacheBytesMin() {
-    return CACHE_BYTES_MIN;
+    return CacheParts.BYTES_MIN;
   }
 
   @Override
@@ -119,9 +124,15 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
     return (int) settings().number(PAGE_CHILDREN);
   }
 
-  /** Returns the bytes of the cache that are kept for deltas. */
-  long deltaBytes() {
-    return Math.max(Deltas.BYTES_MIN, (long) (cacheBytes() * settings().number(DELTA_SHARE)));
+  /** Returns how many of some parts of the cache deltas have at the start, at least 1. */
+  int deltaParts(int parts) {
+    long wanted = Math.round(parts * settings().number(DELTA_SHARE));
+    return (int) Math.clamp(wanted, 1, parts - 1L);
+  }
+
+  /** Returns whether memory moves between records and deltas. */
+  boolean sharesMove() {
+    return settings().isOn(SHARES_MOVE);
   }
 
   /** Returns the greatest number of changes of a leaf's delta. */

@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -19,6 +20,7 @@ import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.DirectoryPage;
 import pando.index.orca.leaf.LeafLayout;
+import pando.index.orca.parts.CacheParts;
 import pando.index.orca.records.RecordCache;
 import pando.index.orca.space.ExtentAllocator;
 import pando.index.pool.Catalogue;
@@ -43,11 +45,11 @@ final class OrcaServer extends HostedServer {
   /** Units of the new leaves and pages of one merge, before the old ones are given back. */
   private static final int MERGE_UNITS = 24;
 
-  /**
-   * Bytes by which the merges of all deltas make the tree grow, at most, for a byte of delta. A
-   * record takes about as much in a leaf as in a delta; leaves and pages that are split take more.
-   */
-  private static final long DELTA_ROOM = 4;
+  /** Least bytes of a change in a delta. */
+  private static final int CHANGE_BYTES = 16;
+
+  /** Longest time that operations wait for those under way, in nanoseconds. */
+  private static final long ALONE_NANOS = 2_000_000;
 
   private static final int SERVER_SHIFT = 32;
   private static final int EPOCH_SHIFT = 44;
@@ -57,9 +59,11 @@ final class OrcaServer extends HostedServer {
   final Directory directory;
   final RecordCache records;
   final Deltas deltas;
+  final Shares shares;
   final ExtentAllocator extents;
 
   private final Fabric fabric;
+  private final CacheParts parts;
   private final int memoryServers;
   private final long incarnation;
   private final AtomicInteger stamps = new AtomicInteger();
@@ -91,23 +95,17 @@ final class OrcaServer extends HostedServer {
     this.memoryServers = fabric.memoryServers();
     this.places = new NodePlaces(fabric, DirectoryPage.BYTES);
     this.directory = new Directory(fabric);
-    this.deltas = Deltas.create(fabric, options.deltaBytes());
-    this.records = records(fabric, options, deltas);
+    this.parts = CacheParts.create(fabric, options.cacheBytes());
+    int deltaParts = options.deltaParts(parts.count());
+    this.deltas = new Deltas(parts);
+    IntStream.range(0, deltaParts).forEach(deltas::add);
+    this.records = new RecordCache(parts, deltaParts, parts.count(), options.twin());
     this.extents = new ExtentAllocator(memoryServers, regionBytes);
     // A later compute server with this number draws another epoch.
     this.incarnation =
         (long) random.nextInt(1 << RootTable.EPOCH_BITS) << EPOCH_SHIFT
             | (long) number << SERVER_SHIFT;
-  }
-
-  private static RecordCache records(Fabric fabric, OrcaOptions options, Deltas deltas) {
-    try {
-      return RecordCache.create(
-          fabric, options.cacheBytes() - options.deltaBytes(), options.twin());
-    } catch (Throwable e) {
-      deltas.close();
-      throw e;
-    }
+    this.shares = new Shares(this, fabric, parts);
   }
 
   // The life of the index. One caller at a time, under the lock of the partition table; no
@@ -176,7 +174,7 @@ final class OrcaServer extends HostedServer {
     assert deltas.bytesUsed() == 0 : "bytesUsed=" + deltas.bytesUsed();
     rootAddress = GlobalAddress.NULL;
     directory.entries().clear();
-    records.memory().fill((byte) 0);
+    records.clear();
     full = 0;
   }
 
@@ -189,6 +187,21 @@ final class OrcaServer extends HostedServer {
   }
 
   @Override
+  protected void pause(Backoff backoff) {
+    shares.pause(backoff);
+  }
+
+  @Override
+  protected void resume() {
+    shares.resume();
+  }
+
+  @Override
+  protected void stop() {
+    shares.close();
+  }
+
+  @Override
   public synchronized void close() {
     if (closed) {
       return;
@@ -196,8 +209,7 @@ final class OrcaServer extends HostedServer {
     cachedBytes = cachedBytes();
     closed = true;
     directory.close();
-    records.close();
-    deltas.close();
+    parts.close();
   }
 
   // Counters.
@@ -224,7 +236,9 @@ final class OrcaServer extends HostedServer {
 
   @Override
   protected VerbCounters verbs() {
-    return own.verbs();
+    VerbCounters sum = own.verbs();
+    sum.add(shares.verbs());
+    return sum;
   }
 
   /** Counts a record that was cached, and whether another was evicted for it. */
@@ -295,8 +309,19 @@ final class OrcaServer extends HostedServer {
   }
 
   private int unitsToMerge() {
-    long units = MERGE_UNITS + DELTA_ROOM * deltas.bytesUsed() / LeafLayout.UNIT_BYTES;
-    return (int) Math.min(units, Integer.MAX_VALUE);
+    double growth = bytesOfRecordMax() / CHANGE_BYTES * deltas.bytesUsed();
+    return (int) Math.min(MERGE_UNITS + growth / LeafLayout.UNIT_BYTES, Integer.MAX_VALUE);
+  }
+
+  /**
+   * Returns about how many bytes a record takes after splits: in half a leaf, below half a page.
+   */
+  private double bytesOfRecordMax() {
+    int records = options.recordsMax() / 2;
+    int segments = Math.max(LeafLayout.SEGMENTS_MIN, records / (LeafLayout.SLOTS - 1) + 1);
+    double leaf = (double) LeafLayout.units(segments) * LeafLayout.UNIT_BYTES;
+    double page = 2.0 * DirectoryPage.BYTES / options.pageChildren();
+    return (leaf + page) / records;
   }
 
   /** Pages are aligned. */
@@ -313,6 +338,13 @@ final class OrcaServer extends HostedServer {
   void freePage(Worker worker, long message, long address) {
     assert address != GlobalAddress.NULL;
     extents.free(worker, message, address, PAGE_UNITS);
+  }
+
+  /** Takes a step while no operation is under way, or does not; what it moves makes room. */
+  void alone(Worker worker, Runnable step) {
+    if (tryAlone(worker, ALONE_NANOS, step)) {
+      full = 0;
+    }
   }
 
   /** Returns whether the cache of records is full, so that neighbours find no free way. */

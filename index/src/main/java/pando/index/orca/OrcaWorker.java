@@ -37,6 +37,8 @@ final class OrcaWorker extends HostedWorker {
   private static final String CLAIMED = "a key stays claimed by another session";
   private static final String MERGING = "the leaf of a key stays latched";
 
+  private static final int CLAIMS_TO_A_NOTE = 32;
+
   private final OrcaServer server;
   private final OrcaContext context;
   private final RecordCache records;
@@ -53,6 +55,7 @@ final class OrcaWorker extends HostedWorker {
   private final VerbList list = new VerbList();
   private final int[] later = new int[OrcaContext.SEGMENTS];
   private Wanted[] together = {};
+  private int claims;
 
   OrcaWorker(OrcaServer server, OrcaContext context, int session) {
     super(server, session, context, new Neighbours(context), new Scans(context));
@@ -79,6 +82,14 @@ final class OrcaWorker extends HostedWorker {
   @Override
   protected void complete() {}
 
+  /** Tells what the cache is worth, now and then. */
+  private void noteClaim() {
+    if (++claims % CLAIMS_TO_A_NOTE == 0) {
+      server.shares.note(probe.tailHits);
+      probe.tailHits = 0;
+    }
+  }
+
   // Reading.
 
   @Override
@@ -92,6 +103,7 @@ final class OrcaWorker extends HostedWorker {
         }
         context.pause(attempt, CLAIMED, wanted);
       } else if (claim.claim(wanted)) {
+        noteClaim();
         return load(wanted);
       }
     }
@@ -282,6 +294,7 @@ final class OrcaWorker extends HostedWorker {
         }
         context.pause(attempt, probe.kind == RecordCache.BUSY ? CLAIMED : MERGING, wanted);
       } else if (claim.claim(wanted)) {
+        noteClaim();
         return operation.answers()
             ? writeClaimed(operation, wanted, stored)
             : writeBlindly(operation, wanted, stored);

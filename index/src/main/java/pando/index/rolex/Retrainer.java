@@ -5,6 +5,7 @@ import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.VerbCounters;
+import pando.index.host.PausableSteps;
 
 /**
  * Retrains models that the sessions of a compute server find due, concurrently with them (ROLEX,
@@ -16,12 +17,11 @@ final class Retrainer implements AutoCloseable {
   private final Fabric fabric;
   private final RetrainQueue queue;
   private final int number;
+  private final PausableSteps steps = new PausableSteps();
   private final long[] low = new long[1];
   private volatile @Nullable RolexContext context;
   private @Nullable Retraining retraining;
   private boolean closed;
-  private volatile boolean busy;
-  private volatile boolean paused;
   private volatile long retrained;
   private volatile long failed;
   private volatile @Nullable Throwable failure;
@@ -45,16 +45,15 @@ final class Retrainer implements AutoCloseable {
    * @return whether there was one
    */
   boolean step() {
-    busy = true;
-    try {
-      boolean works = !paused && queue.take(low);
-      if (works) {
-        retrain(low[0]);
-      }
-      return works;
-    } finally {
-      busy = false;
+    return steps.take(this::retrainNext);
+  }
+
+  private boolean retrainNext() {
+    boolean works = queue.take(low);
+    if (works) {
+      retrain(low[0]);
     }
+    return works;
   }
 
   @SuppressWarnings("NonAtomicVolatileUpdate") // Written by the task alone.
@@ -76,15 +75,12 @@ final class Retrainer implements AutoCloseable {
 
   /** Waits until the current model is retrained. No other one is begun before {@link #resume}. */
   void pause(Backoff backoff) {
-    paused = true;
-    for (int attempt = 0; busy; attempt++) {
-      backoff.pauseBriefly(attempt);
-    }
+    steps.pause(backoff);
   }
 
   /** Goes on. */
   void resume() {
-    paused = false;
+    steps.resume();
   }
 
   /** Opened by the task itself: a worker belongs to one thread. */

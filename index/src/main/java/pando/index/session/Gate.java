@@ -120,26 +120,53 @@ public final class Gate {
       }
       pause(worker, attempt, start, "another change of the index does not end");
     }
+    if (!awaitEmpty(worker, start, WAIT_NANOS_MAX)) {
+      throw stalled("an operation does not end", worker.nanoTime() - start);
+    }
+    return true;
+  }
+
+  /**
+   * Shuts the gate for something that can as well be done later: not if another thread has shut it,
+   * nor if operations stay inside for some time.
+   *
+   * @param waitNanos longest wait, in nanoseconds; meanwhile no operation begins
+   * @return whether the gate is shut, and no operation is inside
+   */
+  public boolean tryShut(Worker worker, long waitNanos) {
+    return STATE.compareAndSet(this, OPEN, SHUT)
+        && awaitEmpty(worker, worker.nanoTime(), waitNanos);
+  }
+
+  /**
+   * Waits until no operation is inside. Opens the gate and returns {@code false} if that is late.
+   */
+  private boolean awaitEmpty(Worker worker, long start, long waitNanos) {
     boolean empty = false;
     try {
-      for (int attempt = 0; isAnyInside(); attempt++) {
-        pause(worker, attempt, start, "an operation does not end");
+      empty = !isAnyInside();
+      for (int attempt = 0; !empty && worker.nanoTime() - start <= waitNanos; attempt++) {
+        worker.backoff().pause(attempt);
+        empty = !isAnyInside();
       }
-      empty = true;
     } finally {
       if (!empty) {
         open();
       }
     }
-    return true;
+    return empty;
   }
 
   private static void pause(Worker worker, int attempt, long start, String reason) {
     long waited = worker.nanoTime() - start;
     if (waited > WAIT_NANOS_MAX) {
-      throw new StalledException(reason + ": waitedNanos=" + waited);
+      throw stalled(reason, waited);
     }
     worker.backoff().pause(attempt);
+  }
+
+  private static StalledException stalled(String reason, long waited) {
+    return new StalledException(reason + ": waitedNanos=" + waited);
   }
 
   /** Opens the gate again, unless it is closed. */

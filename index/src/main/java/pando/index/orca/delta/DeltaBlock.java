@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import pando.fabric.memory.Words;
+import pando.index.orca.parts.CacheParts;
 
 /**
  * The bytes of a delta's block, which is named by its place: its offset in units of 16 bytes, and 1
@@ -48,6 +49,10 @@ final class DeltaBlock {
   private static final int KINDS = 16;
   private static final int SHORT_MASK = 0xffff;
   private static final int BYTE_MASK = 0xff;
+
+  static {
+    assert BYTES_MAX <= CacheParts.PART_BYTES_MIN && BYTES_MAX <= CacheParts.SLACK_BYTES;
+  }
 
   private DeltaBlock() {}
 

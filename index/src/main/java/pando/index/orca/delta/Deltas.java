@@ -1,9 +1,8 @@
 package pando.index.orca.delta;
 
 import java.lang.foreign.MemorySegment;
-import pando.fabric.Fabric;
-import pando.fabric.RegisteredMemory;
 import pando.fabric.memory.Words;
+import pando.index.orca.parts.CacheParts;
 
 /**
  * The deltas of a compute server's leaves: for each leaf that has changes, a block of records that
@@ -14,7 +13,7 @@ import pando.fabric.memory.Words;
  * back or used again meanwhile, get anything then, but no exception, and find out by the version of
  * the leaf. What is named by the leaf is published by the writer's unlatching.
  */
-public final class Deltas implements AutoCloseable {
+public final class Deltas {
   /** No block. */
   public static final int NONE = DeltaBlock.NONE;
 
@@ -30,52 +29,46 @@ public final class Deltas implements AutoCloseable {
   /** Kind: the key was removed, and the leaf may have it. */
   public static final int TOMBSTONE = 3;
 
-  private static final int SLAB_BYTES = 64 << 10;
-  private static final int SLAB_BYTES_MIN = 8 << 10;
-
-  /** Memory that is divided into smaller slabs, so that there are enough of them. */
-  private static final long LITTLE_BYTES = 2L * SLAB_BYTES;
-
-  /** Least memory for deltas, in bytes. */
-  public static final long BYTES_MIN = SLAB_BYTES_MIN + DeltaBlock.BYTES_MAX;
-
   private static final int[] ROOMS = {4, 6, 9, 13, 20, 30, 45, 68, 102, 153, RECORDS_MAX};
   private static final int SHARE_LEFT_WHEN_SHORT = 8;
 
-  private final RegisteredMemory registered;
+  private final CacheParts parts;
   private final MemorySegment memory;
   private final Slabs slabs;
 
-  private Deltas(RegisteredMemory registered, int slabs, int slabBytes) {
-    this.registered = registered;
-    this.memory = registered.segment();
-    this.slabs = new Slabs(memory, slabs, slabBytes, ROOMS);
-  }
-
-  /**
-   * Creates memory for deltas, all of it free.
-   *
-   * @param bytes memory to use, at least {@link #BYTES_MIN}; what is left over by slabs and the
-   *     bytes of one block is not used
-   */
-  public static Deltas create(Fabric fabric, long bytes) {
-    int slabBytes = bytes < LITTLE_BYTES ? SLAB_BYTES_MIN : SLAB_BYTES;
-    // A reader of an old block in the last slab may read as much as the largest block has.
-    long slabs = (bytes - DeltaBlock.BYTES_MAX) / slabBytes;
-    long slabsMax = (long) Integer.MAX_VALUE * DeltaBlock.UNIT_BYTES / slabBytes;
-    if (slabs < 1 || slabs > slabsMax) {
+  /** Creates memory for deltas that has no part yet. */
+  public Deltas(CacheParts parts) {
+    long most = (long) Integer.MAX_VALUE * DeltaBlock.UNIT_BYTES;
+    if (parts.count() * parts.bytesOfPart() > most) {
       throw new IllegalArgumentException(
-          "memory for deltas out of range: bytes=%s, minimum=%s, maximum=%s"
-              .formatted(bytes, BYTES_MIN, slabsMax * slabBytes + DeltaBlock.BYTES_MAX));
+          "too much memory to name its blocks: parts=%s, bytesOfPart=%s, most=%s"
+              .formatted(parts.count(), parts.bytesOfPart(), most));
     }
-    return new Deltas(
-        fabric.register(slabs * slabBytes + DeltaBlock.BYTES_MAX), (int) slabs, slabBytes);
+    this.parts = parts;
+    this.memory = parts.memory();
+    this.slabs = new Slabs(parts, ROOMS);
   }
 
-  /** Frees the memory. No thread may use the deltas any more. */
-  @Override
-  public void close() {
-    registered.close();
+  // Parts
+
+  /** Gives blocks from a part, too. */
+  public void add(int part) {
+    slabs.add(part);
+  }
+
+  /** Gives no more blocks from a part; those in use stay. {@link #add} takes it back. */
+  public void retire(int part) {
+    slabs.retire(part);
+  }
+
+  /** Returns the bytes of all blocks in use in a part. */
+  public long bytesUsed(int part) {
+    return slabs.bytesUsed(part);
+  }
+
+  /** Returns the part that a block lies in. */
+  public int partOf(int block) {
+    return parts.partOf(DeltaBlock.at(block));
   }
 
   /** Returns the bytes that blocks can be made of. */

@@ -7,10 +7,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
+import pando.index.orca.parts.CacheParts;
 
 /**
- * Blocks of some sizes, carved out of slabs of one memory. All blocks of a slab have the same size;
- * a slab whose blocks are all free may be given to another size.
+ * Blocks of some sizes, carved out of slabs, into which the parts of a memory are divided. All
+ * blocks of a slab have the same size; a slab whose blocks are all free may be given to another
+ * size, or leave with its part.
  *
  * <p>Thread-safe.
  */
@@ -28,10 +30,15 @@ final class Slabs {
 
   private static final int NONE = -1;
 
+  /** About how large a slab is: small enough that all sizes have one, large for the largest. */
+  private static final int SLAB_BYTES = 48 << 10;
+
   private static final ValueLayout.OfInt LINK = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final int LINK_AT = 8;
 
+  private final CacheParts parts;
   private final MemorySegment memory;
+  private final int slabsOfPart;
   private final int slabBytes;
   private final int[] rooms;
 
@@ -48,39 +55,79 @@ final class Slabs {
   private final int[] next;
   private final int[] previous;
 
-  private int emptySlab;
+  /** Whether it is a slab of a part that is here to stay. */
+  private final boolean[] here;
+
+  private int emptySlab = NONE;
+  private final AtomicLong bytes = new AtomicLong();
   private final AtomicLong bytesUsed = new AtomicLong();
 
   /**
-   * Creates slabs that are all empty.
+   * Creates slabs of no part.
    *
-   * @param memory starts with the slabs
-   * @param slabBytes bytes of a slab, at least those of the largest block
    * @param rooms the records of a block, for each size, ascending
    */
-  Slabs(MemorySegment memory, int slabs, int slabBytes, int[] rooms) {
-    this.memory = memory;
-    this.slabBytes = slabBytes;
+  Slabs(CacheParts parts, int[] rooms) {
+    this.parts = parts;
+    this.memory = parts.memory();
     this.rooms = rooms.clone();
+    slabsOfPart = (int) Math.max(1, parts.bytesOfPart() / SLAB_BYTES);
+    slabBytes = (int) (parts.bytesOfPart() / slabsOfPart) & -DeltaBlock.UNIT_BYTES;
     blockBytes = Arrays.stream(rooms).map(room -> (int) DeltaBlock.bytes(room)).toArray();
     capacity = Arrays.stream(blockBytes).map(bytes -> slabBytes / bytes).toArray();
     firstSlab = new int[rooms.length];
     Arrays.fill(firstSlab, NONE);
-    size = new int[slabs];
+    int most = parts.count() * slabsOfPart;
+    size = new int[most];
     Arrays.fill(size, NONE);
-    used = new int[slabs];
-    carved = new int[slabs];
-    firstBlock = new int[slabs];
-    next = new int[slabs];
-    previous = new int[slabs];
-    for (int slab = 0; slab < slabs; slab++) {
-      next[slab] = slab + 1 < slabs ? slab + 1 : NONE;
+    used = new int[most];
+    carved = new int[most];
+    firstBlock = new int[most];
+    next = new int[most];
+    previous = new int[most];
+    here = new boolean[most];
+  }
+
+  // Parts
+
+  /** Adds the slabs of a part, or takes a retired one back. */
+  synchronized void add(int part) {
+    for (int slab = part * slabsOfPart; slab < (part + 1) * slabsOfPart; slab++) {
+      here[slab] = true;
+      bytes.addAndGet(slabBytes);
+      if (size[slab] == NONE) {
+        pushEmpty(slab);
+      } else if (used[slab] < capacity[size[slab]]) {
+        link(slab);
+      }
     }
+  }
+
+  /** Takes no more blocks from a part. */
+  synchronized void retire(int part) {
+    for (int slab = part * slabsOfPart; slab < (part + 1) * slabsOfPart; slab++) {
+      here[slab] = false;
+      bytes.addAndGet(-slabBytes);
+      if (size[slab] == NONE) {
+        removeEmpty(slab);
+      } else if (used[slab] < capacity[size[slab]]) {
+        unlink(slab);
+      }
+    }
+  }
+
+  /** Returns the bytes of the blocks in use of a part. */
+  synchronized long bytesUsed(int part) {
+    long sum = 0;
+    for (int slab = part * slabsOfPart; slab < (part + 1) * slabsOfPart; slab++) {
+      sum += size[slab] == NONE ? 0 : (long) used[slab] * blockBytes[size[slab]];
+    }
+    return sum;
   }
 
   /** Returns the bytes of all slabs. */
   long bytes() {
-    return (long) size.length * slabBytes;
+    return bytes.get();
   }
 
   /** Returns the bytes of all blocks in use. */
@@ -120,10 +167,10 @@ final class Slabs {
   }
 
   private int takeFrom(int slab) {
-    int bytes = blockBytes[size[slab]];
+    int bytesOfBlock = blockBytes[size[slab]];
     int block = firstBlock[slab];
     if (block == DeltaBlock.NONE) {
-      block = DeltaBlock.of((long) slab * slabBytes + (long) carved[slab] * bytes);
+      block = DeltaBlock.of(offset(slab) + (long) carved[slab] * bytesOfBlock);
       carved[slab]++;
     } else {
       firstBlock[slab] = memory.get(LINK, DeltaBlock.at(block) + LINK_AT);
@@ -132,7 +179,7 @@ final class Slabs {
     if (used[slab] == capacity[size[slab]]) {
       unlink(slab);
     }
-    bytesUsed.addAndGet(bytes);
+    bytesUsed.addAndGet(bytesOfBlock);
     DeltaBlock.setHeader(memory, block, 0, rooms[size[slab]]);
     return block;
   }
@@ -145,7 +192,7 @@ final class Slabs {
   synchronized void give(int block) {
     checkUsed(block);
     int slab = slabOf(block);
-    if (used[slab] == capacity[size[slab]]) {
+    if (here[slab] && used[slab] == capacity[size[slab]]) {
       link(slab);
     }
     used[slab]--;
@@ -154,35 +201,63 @@ final class Slabs {
     memory.set(LINK, DeltaBlock.at(block) + LINK_AT, firstBlock[slab]);
     firstBlock[slab] = block;
     if (used[slab] == 0) {
-      unlink(slab);
+      if (here[slab]) {
+        unlink(slab);
+        pushEmpty(slab);
+      }
       size[slab] = NONE;
-      next[slab] = emptySlab;
-      emptySlab = slab;
     }
   }
 
   private void checkUsed(int block) {
     if (!isUsed(block)) {
       throw new IllegalStateException(
-          "the block is not in use: block=" + block + ", slabs=" + size.length);
+          "the block is not in use: block=" + block + ", bytes=" + bytes);
     }
   }
 
   private boolean isUsed(int block) {
     long at = DeltaBlock.at(block);
-    if (at < 0 || at >= bytes() || size[slabOf(block)] == NONE) {
+    if (at < 0 || at >= parts.count() * parts.bytesOfPart()) {
       return false;
     }
     int slab = slabOf(block);
-    int bytes = blockBytes[size[slab]];
-    int atInSlab = (int) (at % slabBytes);
-    return atInSlab % bytes == 0
-        && atInSlab / bytes < carved[slab]
+    long atInSlab = at - offset(slab);
+    if (atInSlab >= slabBytes || size[slab] == NONE) {
+      return false;
+    }
+    int bytesOfBlock = blockBytes[size[slab]];
+    return atInSlab % bytesOfBlock == 0
+        && atInSlab / bytesOfBlock < carved[slab]
         && DeltaBlock.room(memory, block) == rooms[size[slab]];
   }
 
   private int slabOf(int block) {
-    return (int) (DeltaBlock.at(block) / slabBytes);
+    long at = DeltaBlock.at(block);
+    int part = parts.partOf(at);
+    long inPart = (at - parts.offset(part)) / slabBytes;
+    return part * slabsOfPart + (int) Math.min(inPart, slabsOfPart - 1);
+  }
+
+  private long offset(int slab) {
+    return parts.offset(slab / slabsOfPart) + (long) (slab % slabsOfPart) * slabBytes;
+  }
+
+  private void pushEmpty(int slab) {
+    next[slab] = emptySlab;
+    emptySlab = slab;
+  }
+
+  private void removeEmpty(int slab) {
+    if (emptySlab == slab) {
+      emptySlab = next[slab];
+      return;
+    }
+    int before = emptySlab;
+    while (next[before] != slab) {
+      before = next[before];
+    }
+    next[before] = next[slab];
   }
 
   /** Puts a slab that has a free block into the list of its size. */

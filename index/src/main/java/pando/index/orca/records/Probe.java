@@ -25,6 +25,9 @@ public final class Probe {
   /** The record's value. */
   public long value;
 
+  /** Hits of records that had not been hit since they came, or since their count fell to 0. */
+  public long tailHits;
+
   final Backoff backoff;
 
   /**

@@ -6,11 +6,11 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.util.function.LongConsumer;
 import pando.fabric.Backoff;
-import pando.fabric.Fabric;
-import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.memory.Words;
+import pando.index.orca.parts.CacheParts;
 
 /**
  * Single records of a compute server, each in a way of its key's home bucket, or of that bucket's
@@ -29,7 +29,7 @@ import pando.fabric.memory.Words;
  *
  * <p>Thread-safe.
  */
-public final class RecordCache implements AutoCloseable {
+public final class RecordCache {
   /*
    * A bucket, 128 bytes: two lines, 7 ways
    * ======================================
@@ -132,55 +132,99 @@ public final class RecordCache implements AutoCloseable {
   /** Result of a look: a bucket is locked, or was changed meanwhile. */
   private static final int MOVED = 2;
 
-  private final RegisteredMemory registered;
+  private final CacheParts parts;
   private final MemorySegment memory;
-  private final long buckets;
   private final boolean twins;
+  private HomeTable homes;
 
-  private RecordCache(RegisteredMemory registered, long buckets, boolean twins) {
-    this.registered = registered;
-    this.memory = registered.segment();
-    this.buckets = buckets;
+  /**
+   * Creates an empty cache in some parts of a memory, which must be zero.
+   *
+   * @param from first of the parts
+   * @param to last of them, exclusive
+   * @param twins whether keys may be in the twins of their homes
+   */
+  public RecordCache(CacheParts parts, int from, int to, boolean twins) {
+    this.parts = parts;
+    this.memory = parts.memory();
+    this.homes = HomeTable.of(parts, from, to);
     this.twins = twins;
   }
 
+  // Parts
+
+  /** Returns which part has the buckets of which keys. */
+  public HomeTable homes() {
+    return homes;
+  }
+
   /**
-   * Creates an empty cache.
-   *
-   * @param bytes memory to use, at least two buckets; what is left over by pairs of buckets is not
-   *     used
-   * @param twins whether keys may be in the twins of their homes
+   * Sets which part has the buckets of which keys. No operation may be under way. Records that are
+   * {@linkplain #isStray elsewhere} then have to be moved.
    */
-  public static RecordCache create(Fabric fabric, long bytes, boolean twins) {
-    long pairs = bytes / (2 * BUCKET_BYTES);
-    if (pairs < 1) {
-      throw new IllegalArgumentException(
-          "too little memory for two buckets: bytes=" + bytes + ", minimum=" + 2 * BUCKET_BYTES);
+  public void setHomes(HomeTable changed) {
+    homes = changed;
+  }
+
+  /** Empties a part, whatever is in it. */
+  public void clear(int part) {
+    memory.asSlice(parts.offset(part), parts.bytesOfPart()).fill((byte) 0);
+  }
+
+  /** Empties all parts. */
+  public void clear() {
+    for (int part : homes.inUse()) {
+      clear(part);
     }
-    return new RecordCache(fabric.register(pairs * 2 * BUCKET_BYTES), 2 * pairs, twins);
   }
 
-  /** Returns the memory that the buckets' offsets are of. */
-  public MemorySegment memory() {
-    return memory;
+  /** Returns the offset of the first bucket of a part. */
+  public long first(int part) {
+    return parts.offset(part);
   }
 
-  /** Returns the number of buckets, which is even. */
+  /** Returns the offset behind the last bucket of a part. */
+  public long end(int part) {
+    return parts.offset(part) + parts.bytesOfPart();
+  }
+
+  /** Returns the bucket behind another one, or the first of the part behind its last. */
+  public long next(long bucket) {
+    long next = bucket + BUCKET_BYTES;
+    return next % parts.bytesOfPart() == 0 ? next - parts.bytesOfPart() : next;
+  }
+
+  /** Returns whether a way of a bucket has a record that belongs elsewhere by some table. */
+  public boolean isStray(long bucket, int way, HomeTable table) {
+    if (kind(bucket, way) == FREE) {
+      return false;
+    }
+    long home = table.home(key(bucket, way));
+    return home != bucket && home != twin(bucket);
+  }
+
+  /** Returns the number of buckets. */
   public long buckets() {
-    return buckets;
+    return homes.inUse().length * (parts.bytesOfPart() / BUCKET_BYTES);
   }
 
-  /** Returns the bytes of all buckets. */
-  public long bytes() {
-    return buckets * BUCKET_BYTES;
+  /** Calls a visitor with the offset of each bucket. */
+  public void forEachBucket(LongConsumer visitor) {
+    for (int part : homes.inUse()) {
+      for (long bucket = first(part); bucket < end(part); bucket += BUCKET_BYTES) {
+        visitor.accept(bucket);
+      }
+    }
   }
 
   /** Returns the bytes of the ways that are not FREE, by looking at all. */
   public long bytesUsed() {
     long used = 0;
-    for (long bucket = 0; bucket < bytes(); bucket += BUCKET_BYTES) {
-      long states = Words.get(memory, bucket);
-      used += Long.bitCount((states | states >>> 1 | states >>> 2) & LOWEST_KIND_BITS);
+    for (int part : homes.inUse()) {
+      for (long bucket = first(part); bucket < end(part); bucket += BUCKET_BYTES) {
+        long states = Words.get(memory, bucket);
+        used += Long.bitCount((states | states >>> 1 | states >>> 2) & LOWEST_KIND_BITS);
+      }
     }
     return used * BUCKET_BYTES / WAYS;
   }
@@ -190,27 +234,14 @@ public final class RecordCache implements AutoCloseable {
     return twins;
   }
 
-  /** Frees the memory. No thread may use the cache any more. */
-  @Override
-  public void close() {
-    registered.close();
-  }
-
   /** Returns the offset of a key's home bucket. */
   public long home(long key) {
-    return Math.unsignedMultiplyHigh(mix(key), buckets) * BUCKET_BYTES;
+    return homes.home(key);
   }
 
   /** Returns the offset of the other bucket of a pair. */
   public static long twin(long bucket) {
     return bucket ^ BUCKET_BYTES;
-  }
-
-  /** Scatters a word, as SplitMix64 does. */
-  private static long mix(long word) {
-    long mixed = (word ^ (word >>> 30)) * 0xbf58476d1ce4e5b9L;
-    mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
-    return mixed ^ (mixed >>> 31);
   }
 
   // Reading without a lock
@@ -280,16 +311,18 @@ public final class RecordCache implements AutoCloseable {
     if (!isSameVersion(now, word)) {
       return MOVED;
     }
-    raiseCount(bucket, way, now);
+    raiseCount(bucket, way, now, out);
     out.set(bucket, way, stateOf(states, way), value);
     return FOUND;
   }
 
-  private void raiseCount(long bucket, int way, long word) {
+  private void raiseCount(long bucket, int way, long word, Probe out) {
     int one = 1 << (2 * way);
     int counts = (int) word & COUNTS_MASK;
-    if ((counts & COUNT_MAX * one) != COUNT_MAX * one) {
+    int count = counts & COUNT_MAX * one;
+    if (count != COUNT_MAX * one) {
       setCounts(bucket, counts + one);
+      out.tailHits += count == 0 ? 1 : 0;
     }
   }
 
@@ -657,7 +690,7 @@ public final class RecordCache implements AutoCloseable {
   }
 
   private String describe(long bucket) {
-    StringBuilder text = new StringBuilder("bucket=").append(bucket).append(" of ").append(bytes());
+    StringBuilder text = new StringBuilder("bucket=").append(bucket);
     for (int at = 0; at < BUCKET_BYTES; at += Long.BYTES) {
       text.append(at == 0 ? ", words=" : " ")
           .append(Long.toHexString(Words.get(memory, bucket + at)));

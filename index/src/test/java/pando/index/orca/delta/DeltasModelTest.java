@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
 import pando.index.Pools;
 import pando.index.Seeds;
+import pando.index.orca.parts.CacheParts;
 
 /** Random changes of many deltas in little memory, compared with maps. */
 @Timeout(60)
@@ -22,7 +24,8 @@ class DeltasModelTest {
   private static final int STEPS = Seeds.count(100_000, 20_000_000);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
-  private final Deltas deltas = Deltas.create(fabric, SLABS * SLAB_BYTES + 4352);
+  private final CacheParts parts = CacheParts.of(fabric, SLABS, SLAB_BYTES);
+  private final Deltas deltas = new Deltas(parts);
   private final int[] blocks = new int[LEAVES];
   private final Model[] models = new Model[LEAVES];
   private int fullMemory;
@@ -35,13 +38,14 @@ class DeltasModelTest {
 
   @AfterEach
   void close() {
-    deltas.close();
+    parts.close();
     fabric.close();
   }
 
   @Test
   void shouldHoldWhatTheModelsHold() {
     Random random = new Random(Seeds.of(21));
+    IntStream.range(0, SLABS).forEach(deltas::add);
     for (int step = 0; step < STEPS; step++) {
       // Some leaves get most changes, so that all rooms are in use.
       int leaf = Math.min(random.nextInt(LEAVES), random.nextInt(LEAVES));

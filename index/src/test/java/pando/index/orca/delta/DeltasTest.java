@@ -7,12 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
 import pando.fabric.memory.Words;
 import pando.index.Pools;
 import pando.index.Seeds;
+import pando.index.orca.parts.CacheParts;
 
 @Timeout(60)
 class DeltasTest {
@@ -20,11 +22,18 @@ class DeltasTest {
   private static final long BLOCK_BYTES_MAX = 4352;
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
-  private final Deltas deltas = Deltas.create(fabric, 2 * SLAB_BYTES + BLOCK_BYTES_MAX);
+  private final CacheParts parts = CacheParts.of(fabric, 2, SLAB_BYTES);
+  private final Deltas deltas = new Deltas(parts);
+
+  @BeforeEach
+  void addParts() {
+    deltas.add(0);
+    deltas.add(1);
+  }
 
   @AfterEach
   void close() {
-    deltas.close();
+    parts.close();
     fabric.close();
   }
 
@@ -162,14 +171,42 @@ class DeltasTest {
   }
 
   @Test
-  void shouldRefuseMemoryOutOfRange() {
-    for (long bytes : new long[] {-1, 0, Deltas.BYTES_MIN - 1, 1L << 36}) {
-      assertThatThrownBy(() -> Deltas.create(fabric, bytes))
+  void shouldEmptyAPartThatRetires() {
+    List<Integer> small = takeAll();
+    deltas.retire(1);
+    assertThat(deltas.bytes()).isEqualTo(SLAB_BYTES);
+    assertThat(deltas.bytesUsed(1)).isEqualTo(96 * (SLAB_BYTES / 96));
+    small.stream().filter(block -> deltas.partOf(block) == 1).forEach(deltas::free);
+    assertThat(deltas.bytesUsed(1)).isZero();
+    assertThat(deltas.create()).as("its blocks are not given again").isEqualTo(Deltas.NONE);
+    deltas.add(1);
+    assertThat(takeAll()).hasSize((int) (SLAB_BYTES / 96)).allMatch(at -> deltas.partOf(at) == 1);
+  }
+
+  @Test
+  void shouldTakeARetiredPartBack() {
+    int block = filled(Deltas.RECORDS_MAX);
+    int part = deltas.partOf(block);
+    int taken = takeAll().size();
+    assertThat(taken).isEqualTo(14 + (int) (SLAB_BYTES / 96));
+    deltas.retire(part);
+    deltas.add(part);
+    assertThat(deltas.find(block, 2)).isEqualTo(1);
+    deltas.free(block);
+    assertThat(deltas.create()).isEqualTo(block);
+    assertThat(deltas.bytes()).isEqualTo(2 * SLAB_BYTES);
+  }
+
+  @Test
+  void shouldRefuseTooLittleMemory() {
+    assertThat(CacheParts.BYTES_MIN).isEqualTo(3 * BLOCK_BYTES_MAX);
+    for (long bytes : new long[] {-1, 0, CacheParts.BYTES_MIN - 1}) {
+      assertThatThrownBy(() -> CacheParts.create(fabric, bytes))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("bytes=" + bytes)
-          .hasMessageContaining("minimum=" + Deltas.BYTES_MIN);
+          .hasMessageContaining("minimum=" + CacheParts.BYTES_MIN);
     }
-    Deltas.create(fabric, Deltas.BYTES_MIN).close();
+    CacheParts.create(fabric, CacheParts.BYTES_MIN).close();
   }
 
   /** A reader may have the name of a block whose memory holds anything by now. */

@@ -9,13 +9,16 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Threads;
+import pando.index.orca.parts.CacheParts;
 
 /** One writer of a block, readers that validate by a version, and others that take blocks. */
 @Timeout(60)
@@ -24,14 +27,20 @@ class DeltasThreadsTest {
   private static final int CHANGES = Seeds.count(60_000, 3_000_000);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
-  private final Deltas deltas = Deltas.create(fabric, 300 << 10);
+  private final CacheParts parts = CacheParts.of(fabric, 4, 64 << 10);
+  private final Deltas deltas = new Deltas(parts);
   private final AtomicInteger writers = new AtomicInteger();
   private final AtomicLong version = new AtomicLong();
   private volatile int published;
 
+  @BeforeEach
+  void addParts() {
+    IntStream.range(0, parts.count()).forEach(deltas::add);
+  }
+
   @AfterEach
   void close() {
-    deltas.close();
+    parts.close();
     fabric.close();
   }
 

@@ -13,6 +13,7 @@ import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.index.Pools;
 import pando.index.Seeds;
+import pando.index.orca.parts.CacheParts;
 
 /** Random changes of a small cache, compared with a map of what is in it. */
 @Timeout(60)
@@ -43,8 +44,8 @@ class RecordCacheModelTest {
   @ValueSource(booleans = {false, true})
   void shouldHoldWhatTheModelHolds(boolean twins) {
     Random random = new Random(Seeds.of(twins ? 11 : 12));
-    try (RecordCache cache =
-        RecordCache.create(fabric, BUCKETS * RecordCache.BUCKET_BYTES, twins)) {
+    try (CacheParts parts = CacheParts.of(fabric, 1, BUCKETS * RecordCache.BUCKET_BYTES)) {
+      RecordCache cache = new RecordCache(parts, 0, 1, twins);
       for (int step = 0; step < STEPS; step++) {
         long key = random.nextLong(LOW, HIGH);
         checkFind(cache, key);

@@ -11,6 +11,7 @@ import pando.fabric.Fabric;
 import pando.fabric.StalledException;
 import pando.fabric.memory.Words;
 import pando.index.Pools;
+import pando.index.orca.parts.CacheParts;
 
 @Timeout(60)
 class RecordCacheTest {
@@ -19,12 +20,13 @@ class RecordCacheTest {
   private static final int VERSION_SHIFT = 40;
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
-  private final RecordCache cache = RecordCache.create(fabric, 2 * RecordCache.BUCKET_BYTES, true);
+  private final CacheParts parts = CacheParts.of(fabric, 1, 2 * RecordCache.BUCKET_BYTES);
+  private final RecordCache cache = new RecordCache(parts, 0, 1, true);
   private final Probe probe = new Probe(BACKOFF);
 
   @AfterEach
   void close() {
-    cache.close();
+    parts.close();
     fabric.close();
   }
 
@@ -39,7 +41,7 @@ class RecordCacheTest {
   }
 
   private long word(long bucket) {
-    return Words.get(cache.memory(), bucket + LOCK);
+    return Words.get(parts.memory(), bucket + LOCK);
   }
 
   private void put(long bucket, int way, int kind, long key) {
@@ -60,9 +62,9 @@ class RecordCacheTest {
 
   @Test
   void shouldUsePairsOfBuckets() {
-    try (RecordCache odd = RecordCache.create(fabric, 1023, false)) {
+    try (CacheParts three = CacheParts.of(fabric, 1, 768)) {
+      RecordCache odd = new RecordCache(three, 0, 1, false);
       assertThat(odd.buckets()).isEqualTo(6);
-      assertThat(odd.bytes()).isEqualTo(768);
       assertThat(odd.twins()).isFalse();
       for (long key = Long.MIN_VALUE; key < Long.MIN_VALUE + 100; key++) {
         assertThat(odd.home(key)).isBetween(0L, 640L);
@@ -71,10 +73,9 @@ class RecordCacheTest {
     }
     assertThat(RecordCache.twin(0)).isEqualTo(128);
     assertThat(RecordCache.twin(384)).isEqualTo(256);
-    assertThatThrownBy(() -> RecordCache.create(fabric, 255, true))
+    assertThatThrownBy(() -> CacheParts.of(fabric, 1, 255))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("bytes=255")
-        .hasMessageContaining("minimum=256");
+        .hasMessageContaining("bytesOfPart=255");
   }
 
   @Test
@@ -168,7 +169,7 @@ class RecordCacheTest {
   void shouldSaturateCountsAndTouchNothingElse() {
     fill(RecordCache.CLEAN);
     long group = 0xabcdefL << 16;
-    Words.set(cache.memory(), LOCK, word(0) | group);
+    Words.set(parts.memory(), LOCK, word(0) | group);
     long before = word(0);
     for (int way = 0; way < RecordCache.WAYS; way++) {
       for (int hit = 0; hit < 6; hit++) {
@@ -193,7 +194,7 @@ class RecordCacheTest {
   void shouldMoveTheVersionAndWrap() {
     long counts = 0x2fff;
     long group = 0x123456L << 16;
-    Words.set(cache.memory(), LOCK, 0xfffffeL << VERSION_SHIFT | group | counts);
+    Words.set(parts.memory(), LOCK, 0xfffffeL << VERSION_SHIFT | group | counts);
     assertThat(cache.isLocked(0)).isFalse();
     assertThat(cache.tryLock(0)).isTrue();
     assertThat(word(0)).isEqualTo(0xffffffL << VERSION_SHIFT | group | counts);

@@ -18,6 +18,7 @@ import pando.fabric.Worker;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Threads;
+import pando.index.orca.parts.CacheParts;
 
 /** Readers without locks beside writers with them; readers go on until the writers are done. */
 @Timeout(60)
@@ -27,15 +28,15 @@ class RecordCacheThreadsTest {
   private static final int CHANGES = Seeds.count(50_000, 5_000_000);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
-  private final RecordCache cache =
-      RecordCache.create(fabric, BUCKETS * RecordCache.BUCKET_BYTES, true);
+  private final CacheParts parts = CacheParts.of(fabric, 1, BUCKETS * RecordCache.BUCKET_BYTES);
+  private final RecordCache cache = new RecordCache(parts, 0, 1, true);
   private final RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
   private final AtomicInteger changes = new AtomicInteger();
   private final AtomicInteger writers = new AtomicInteger();
 
   @AfterEach
   void close() {
-    cache.close();
+    parts.close();
     memory.close();
     fabric.close();
   }

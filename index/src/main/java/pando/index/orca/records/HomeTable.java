@@ -1,0 +1,110 @@
+package pando.index.orca.records;
+
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import pando.index.orca.parts.CacheParts;
+
+/**
+ * Which part of the memory has the buckets of which keys: 1,024 ranges of hashes, each of one part.
+ * So a cache gains or loses a part by moving the records of some ranges. Immutable.
+ */
+public final class HomeTable {
+  private static final int RANGE_BITS = 10;
+  private static final int RANGES = 1 << RANGE_BITS;
+  private static final int RANGE_SHIFT = Long.SIZE - RANGE_BITS;
+
+  private final CacheParts parts;
+  private final long bucketsOfPart;
+
+  /** By range, its part. */
+  private final int[] partOfRange;
+
+  /** By range, the offset of its part. */
+  private final long[] offsets;
+
+  private HomeTable(CacheParts parts, int[] partOfRange) {
+    this.parts = parts;
+    this.bucketsOfPart = parts.bytesOfPart() / RecordCache.BUCKET_BYTES;
+    this.partOfRange = partOfRange;
+    this.offsets = Arrays.stream(partOfRange).mapToLong(parts::offset).toArray();
+  }
+
+  /** Makes a table in which some parts, at least one, have about as many ranges each. */
+  static HomeTable of(CacheParts parts, int from, int to) {
+    return new HomeTable(
+        parts, IntStream.range(0, RANGES).map(range -> from + range % (to - from)).toArray());
+  }
+
+  /** Returns the offset of a key's home bucket. */
+  long home(long key) {
+    long mixed = mix(key);
+    return offsets[(int) (mixed >>> RANGE_SHIFT)]
+        + Math.unsignedMultiplyHigh(mixed << RANGE_BITS, bucketsOfPart) * RecordCache.BUCKET_BYTES;
+  }
+
+  /** Scatters a word, as SplitMix64 does. */
+  private static long mix(long word) {
+    long mixed = (word ^ (word >>> 30)) * 0xbf58476d1ce4e5b9L;
+    mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
+    return mixed ^ (mixed >>> 31);
+  }
+
+  /** Returns the parts that have ranges, in ascending order. */
+  public int[] inUse() {
+    return Arrays.stream(partOfRange).distinct().sorted().toArray();
+  }
+
+  /** Returns whether a part has ranges. */
+  public boolean isInUse(int part) {
+    return Arrays.stream(partOfRange).anyMatch(found -> found == part);
+  }
+
+  /** Returns the parts that have fewer ranges in another table. */
+  public int[] partsThatLose(HomeTable after) {
+    return IntStream.range(0, RANGES)
+        .filter(range -> partOfRange[range] != after.partOfRange[range])
+        .map(range -> partOfRange[range])
+        .distinct()
+        .toArray();
+  }
+
+  /** Returns a table in which a part that has no range has as many as others. */
+  public HomeTable with(int part) {
+    int[] changed = partOfRange.clone();
+    for (int i = RANGES / (inUse().length + 1); i > 0; i--) {
+      changed[rangeOf(changed, extreme(changed, part, true))] = part;
+    }
+    return new HomeTable(parts, changed);
+  }
+
+  /** Returns a table in which a part, not the only one, has no range. */
+  public HomeTable without(int part) {
+    int[] changed = partOfRange.clone();
+    for (int range = 0; range < RANGES; range++) {
+      if (changed[range] == part) {
+        changed[range] = extreme(changed, part, false);
+      }
+    }
+    return new HomeTable(parts, changed);
+  }
+
+  private static int rangeOf(int[] table, int part) {
+    int range = 0;
+    while (table[range] != part) {
+      range++;
+    }
+    return range;
+  }
+
+  /** Returns the part, but one, with the most ranges or the fewest, of those that have any. */
+  private int extreme(int[] table, int but, boolean most) {
+    int[] ranges = new int[parts.count()];
+    for (int part : table) {
+      ranges[part]++;
+    }
+    return IntStream.range(0, ranges.length)
+        .filter(part -> part != but && ranges[part] > 0)
+        .reduce((a, b) -> most == ranges[b] > ranges[a] && ranges[a] != ranges[b] ? b : a)
+        .orElseThrow();
+  }
+}

@@ -1,0 +1,193 @@
+package pando.index.orca;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import pando.fabric.Fabric;
+import pando.fabric.VerbList;
+import pando.fabric.VerbList.Kind;
+import pando.fabric.server.CallFailedException;
+import pando.index.HookedFabric;
+import pando.index.Pools;
+import pando.index.Seeds;
+import pando.index.Session;
+import pando.index.Threads;
+
+/** Memory moves between records and deltas, and nothing is lost meanwhile. */
+@Timeout(120)
+class OrcaSharesTest {
+  private static final int POOL_BYTES = 32 << 20;
+  private static final int CACHE_BYTES = 128 << 10;
+  private static final OrcaOptions OPTIONS =
+      ((OrcaOptions) OrcaOptions.ORCA.tiny())
+          .withCacheBytes(CACHE_BYTES)
+          .with("shares-move", "on")
+          .with("delta-changes", "255")
+          .withComputeServers(1);
+
+  private final TreeMap<Long, Long> model = new TreeMap<>();
+
+  private void insert(HookedFabric fabric, Session session, int count, SplittableRandom random) {
+    for (int i = 0; i < count; i++) {
+      long key = random.nextLong();
+      session.put(key, ~key);
+      model.put(key, ~key);
+      fabric.runTasks();
+    }
+  }
+
+  /** Updates and looks keys up that do not all fit the cache. */
+  private void use(HookedFabric fabric, Session session, int count, SplittableRandom random) {
+    List<Long> keys = new ArrayList<>(model.keySet()).subList(0, 12_000);
+    for (int i = 0; i < count; i++) {
+      long key = keys.get(Math.min(random.nextInt(keys.size()), random.nextInt(keys.size())));
+      if (random.nextInt(4) == 0) {
+        session.put(key, i);
+        model.put(key, (long) i);
+      } else {
+        assertThat(session.get(key)).isTrue();
+        assertThat(session.value()).isEqualTo(model.get(key));
+      }
+      fabric.runTasks();
+    }
+  }
+
+  private void checkAll(Session session) {
+    for (Map.Entry<Long, Long> entry : model.entrySet()) {
+      assertThat(session.get(entry.getKey())).isTrue();
+      assertThat(session.value()).isEqualTo(entry.getValue());
+    }
+  }
+
+  @Test
+  void shouldMoveMemoryToWhereItEarnsMore() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2301));
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
+        OrcaIndex index = OrcaIndex.create(fabric, OPTIONS);
+        Session session = index.session()) {
+      CacheShares before = index.shares();
+      assertThat(before.recordBytes() + before.deltaBytes()).isBetween(120_000L, 128L << 10);
+      insert(fabric, session, 20_000, random);
+      CacheShares inserted = index.shares();
+      assertThat(inserted.deltaBytes()).isGreaterThan(2 * before.deltaBytes());
+      assertThat(index.audit()).isEmpty();
+      use(fabric, session, 60_000, random);
+      CacheShares used = index.shares();
+      assertThat(used.deltaBytes()).isLessThan(inserted.deltaBytes() / 4);
+      assertThat(used.failed()).isZero();
+      assertThat(used.moved()).isGreaterThan(20);
+      assertThat(index.audit()).isEmpty();
+      checkAll(session);
+    }
+  }
+
+  @Test
+  void shouldStayWhereTheyAreIfTheyDoNotMove() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2302));
+    OrcaOptions fixed = OPTIONS.with("shares-move", "off");
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
+        OrcaIndex index = OrcaIndex.create(fabric, fixed);
+        Session session = index.session()) {
+      CacheShares before = index.shares();
+      insert(fabric, session, 2_000, random);
+      assertThat(index.shares()).isEqualTo(before);
+      assertThat(before.deltaBytes() * 4).isBetween(before.recordBytes() - 8_192, 128L << 10);
+    }
+  }
+
+  /** Values that are newer than the leaf are written before their records move: that may fail. */
+  @Test
+  void shouldLoseNothingWhereAMoveFails() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2303));
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
+        OrcaIndex index = OrcaIndex.create(fabric, OPTIONS);
+        Session session = index.session()) {
+      insert(fabric, session, 14_000, random);
+      int broken = 0;
+      for (int round = 0; round < 300; round++) {
+        change(session, 100, random);
+        int[] left = {random.nextInt(6)};
+        fabric.hookNext(
+            verbs -> isWrite(verbs) && left[0]-- == 0,
+            posting -> {
+              throw new CallFailedException("broken by a test");
+            });
+        fabric.runTasks();
+        broken += fabric.unhook();
+      }
+      assertThat(broken).isPositive();
+      assertThat(index.shares().failed()).isPositive();
+      assertThat(index.shares().moved()).isPositive();
+      assertThat(index.audit()).isEmpty();
+      checkAll(session);
+    }
+  }
+
+  private static boolean isWrite(VerbList verbs) {
+    return verbs.size() > 0 && verbs.kind(0) == Kind.WRITE;
+  }
+
+  private void change(Session session, int count, SplittableRandom random) {
+    List<Long> keys = new ArrayList<>(model.keySet()).subList(0, 12_000);
+    for (int i = 0; i < count; i++) {
+      long key = keys.get(random.nextInt(keys.size()));
+      session.put(key, i);
+      model.put(key, (long) i);
+    }
+  }
+
+  @Test
+  void shouldAnswerRightWhileMemoryMoves() throws Exception {
+    int threads = 4;
+    OrcaOptions options = OPTIONS.withComputeServers(2);
+    try (Fabric fabric = Pools.open(2, POOL_BYTES, 1);
+        OrcaIndex index = OrcaIndex.create(fabric, options)) {
+      List<Callable<Void>> tasks = new ArrayList<>();
+      for (int i = 0; i < threads; i++) {
+        int own = i;
+        tasks.add(() -> {
+          operate(index, own, threads);
+          return null;
+        });
+      }
+      Threads.run(tasks);
+      assertThat(index.audit()).isEmpty();
+      assertThat(index.shares().moved()).isPositive();
+      assertThat(index.shares().lastFailure()).isNull();
+    }
+  }
+
+  /** Works on the keys that belong to one thread, and checks each answer. */
+  private static void operate(OrcaIndex index, int own, int threads) {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2310 + own));
+    TreeMap<Long, Long> expected = new TreeMap<>();
+    try (Session session = index.session()) {
+      for (int i = 0; i < Seeds.count(60_000, 3_000_000); i++) {
+        boolean inserts = i / 10_000 % 2 == 0;
+        long key = mixed(random.nextInt(20_000) * (long) threads + own);
+        Long before = expected.get(key);
+        if (random.nextInt(8) < (inserts ? 6 : 1)) {
+          assertThat(session.put(key, i)).isEqualTo(before != null);
+          expected.put(key, (long) i);
+        } else if (random.nextInt(20) == 0) {
+          assertThat(session.remove(key)).isEqualTo(before != null);
+          expected.remove(key);
+        } else {
+          assertThat(session.get(key)).isEqualTo(before != null);
+          assertThat(before == null || session.value() == before).isTrue();
+        }
+      }
+    }
+  }
+
+  private static long mixed(long number) {
+    return number * 0x9E3779B97F4A7C15L;
+  }
+}
