@@ -3,8 +3,10 @@ package pando.bench;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import pando.bench.figure.Figure;
 import pando.bench.figure.FigureLine;
 import pando.bench.records.Ledger;
@@ -16,7 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Runs a figure of a paper again. */
+/** Runs a figure of a paper again, or one of the project's own. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "compare",
@@ -38,16 +40,17 @@ final class CompareCommand implements Callable<Integer> {
       converter = Choices.FigureConverter.class,
       description =
           "sherman-10, sherman-11, dex-6, dex-table2, deft-ycsb, deft-ablation, deft-dex,"
-              + " rolex-ycsb, rolex-scaling, rolex-data, rolex-retraining, rolex-empty or systems.")
+              + " rolex-ycsb, rolex-scaling, rolex-data, rolex-retraining, rolex-empty, systems, or"
+              + " orca, which is orca-table2, orca-caches, orca-workloads, orca-ablation and"
+              + " orca-scaling.")
   private Figure figure;
 
   @Option(
       names = "--records",
       paramLabel = "N",
-      defaultValue = "20M",
       converter = Quantity.class,
-      description = "Records to load (default: ${DEFAULT-VALUE}).")
-  private long records;
+      description = "Records to load (default: 20M; ORCA's figures: 500K).")
+  private @Nullable Long asked;
 
   @Option(
       names = "--seed",
@@ -60,11 +63,18 @@ final class CompareCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
+    long records = asked == null ? figure.records() : asked;
     Ranges.check(spec, "--records", records, RECORDS_MIN, Ledger.RECORDS_MAX);
     jsonOption.check();
-    List<FigureLine> lines = figure.run(records, seed);
+    List<FigureLine> lines = new ArrayList<>();
     PrintWriter out = spec.commandLine().getOut();
-    out.printf("%s%n%s", figure.title(), FigureReport.table(lines));
+    for (Figure part : figure.parts()) {
+      List<FigureLine> its = part.run(records, seed);
+      out.printf("%s%n%s", part.title(), FigureReport.table(its));
+      out.flush();
+      lines.addAll(its);
+    }
+    figure.remark(lines).ifPresent(out::println);
     out.flush();
     Path json = jsonOption.file();
     if (json != null) {

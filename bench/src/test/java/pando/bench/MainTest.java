@@ -479,6 +479,22 @@ final class MainTest {
   }
 
   @Test
+  void shouldPrintAFigureOfTheProjectsOwn() throws IOException {
+    Path json = directory.resolve("orca.json");
+    int status = execute("compare", "--figure=orca-table2", "--records=100K", "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString())
+        .containsPattern("what +READs +WRITEs +atomics +CALLs +trips +bytes")
+        .containsPattern(
+            "read-only, ORCA +0\\.[12]\\d* +0\\.000 +0\\.000 +0\\.000 +0\\.[12]\\d* +[12]\\d\\.")
+        .contains("write-intensive, DEX", "write-intensive, XStore-D")
+        .doesNotContain("does not lead");
+    assertThat(Files.readString(json))
+        .contains("read-only, ORCA")
+        .contains("\"measure\":\"READs\"");
+  }
+
+  @Test
   void shouldSimulateEachKindOfLock() throws IOException {
     Path json = directory.resolve("locks.json");
     int status =

@@ -3,14 +3,11 @@ package pando.bench.figure;
 import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import pando.bench.run.Footprint;
-import pando.bench.run.Measurement;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.fabric.VerbCounters;
 import pando.index.IndexSystem;
 import pando.index.Systems;
 
@@ -37,8 +34,7 @@ final class AllSystems implements Figure {
   public List<FigureLine> run(long records, long seed) {
     Lab lab = Lab.ofRolex(records, seed);
     List<Load> loads = WORKLOADS.stream().map(workload -> load(workload, records)).toList();
-    Map<IndexSystem, Results> results = new LinkedHashMap<>();
-    Systems.all().forEach(each -> results.put(each, lab.run(each.defaults(), loads)));
+    Map<IndexSystem, Results> results = lab.runEach(Systems.all(), loads);
     List<FigureLine> lines = new ArrayList<>();
     for (Load load : loads) {
       results.forEach((system, its) -> add(lines, load, system, its));
@@ -52,15 +48,8 @@ final class AllSystems implements Figure {
 
   private static void add(List<FigureLine> lines, Load load, IndexSystem system, Results results) {
     String what = load.workload() + ", " + system.title();
-    Measurement measured = results.measurement(load);
-    VerbCounters verbs = measured.verbs;
     Footprint footprint = results.footprint(load);
-    add(lines, what, "READs", measured.perOperation(verbs.reads));
-    add(lines, what, "WRITEs", measured.perOperation(verbs.writes));
-    add(lines, what, "atomics", measured.perOperation(verbs.atomics));
-    add(lines, what, "CALLs", measured.perOperation(verbs.calls));
-    add(lines, what, "trips", measured.perOperation(verbs.roundTrips));
-    add(lines, what, "bytes", measured.perOperation(verbs.bytes()));
+    lines.addAll(results.verbs(what, load));
     add(lines, what, "cached B/record", footprint.cachedBytesPerRecord());
     add(lines, what, "pool B/record", footprint.poolBytesPerRecord());
     add(lines, what, "Mops", results.megaOps(load));

@@ -13,7 +13,7 @@ final class DexTable2 implements Figure {
   private static final Load READ_ONLY = new Load(Workload.READ_ONLY, Distribution.ZIPFIAN_DEX);
   private static final Load WRITE_INTENSIVE =
       new Load(Workload.WRITE_INTENSIVE, Distribution.ZIPFIAN_DEX);
-  private static final List<Load> BOTH = List.of(READ_ONLY, WRITE_INTENSIVE);
+  static final List<Load> BOTH = List.of(READ_ONLY, WRITE_INTENSIVE);
 
   @Override
   public String name() {

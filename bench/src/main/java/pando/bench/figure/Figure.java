@@ -1,8 +1,9 @@
 package pando.bench.figure;
 
 import java.util.List;
+import java.util.Optional;
 
-/** A figure or table of a paper. */
+/** A figure or table of a paper, or of the project's own. */
 public interface Figure {
   /** Returns all figures. */
   static List<Figure> all() {
@@ -19,7 +20,13 @@ public interface Figure {
         new RolexData(),
         new RolexRetraining(),
         new RolexEmpty(),
-        new AllSystems());
+        new AllSystems(),
+        new Orca(),
+        new OrcaTable2(),
+        new OrcaCaches(),
+        new OrcaWorkloads(),
+        new OrcaAblation(),
+        new OrcaScaling());
   }
 
   /** Returns the name on the command line, such as {@code sherman-10}. */
@@ -28,10 +35,25 @@ public interface Figure {
   /** Returns a title of one line. */
   String title();
 
+  /** Returns how many records are loaded unless another number is asked for. */
+  default long records() {
+    return 20_000_000;
+  }
+
+  /** Returns the figures that it consists of, in the order in which they run; or itself alone. */
+  default List<Figure> parts() {
+    return List.of(this);
+  }
+
   /**
    * Runs it.
    *
    * @param records to load; the papers have 10 to 50 times as many as the default of 20 M
    */
   List<FigureLine> run(long records, long seed);
+
+  /** Returns what there is to say about its numbers in one line, or nothing. */
+  default Optional<String> remark(List<FigureLine> lines) {
+    return Optional.empty();
+  }
 }

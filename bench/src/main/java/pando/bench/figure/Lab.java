@@ -22,6 +22,7 @@ import pando.sim.ClusterOptions;
  *
  * @param sharedCards whether compute server i and memory server i share a network card
  * @param threads of each compute server
+ * @param cache share of the records that each compute server caches
  * @param fill share of each node that the load fills
  * @param model of the cluster, which may depend on the index
  */
@@ -30,13 +31,14 @@ record Lab(
     int memoryServers,
     boolean sharedCards,
     int threads,
+    double cache,
     double fill,
     Function<IndexOptions, ClusterModel> model,
     long records,
     long seed) {
   private static final double THETA = 0.99;
 
-  /** Share of the records that each compute server caches. */
+  /** Share of the records that each compute server caches, unless a figure says another. */
   private static final double CACHE = 0.08;
 
   /** Number of operations that fill a cache of inner nodes or models. */
@@ -49,7 +51,8 @@ record Lab(
    * Returns the testbed of Sherman's paper, with the processor time that an operation took there.
    */
   static Lab ofSherman(long records, long seed) {
-    return new Lab(8, 8, true, 22, 0.8, index -> IndexPlan.modelOf(system(index)), records, seed);
+    return new Lab(
+        8, 8, true, 22, CACHE, 0.8, index -> IndexPlan.modelOf(system(index)), records, seed);
   }
 
   /**
@@ -57,7 +60,7 @@ record Lab(
    * index.
    */
   static Lab ofDex(long records, long seed) {
-    return new Lab(4, 4, true, 36, 0.7, index -> ClusterModel.defaults(), records, seed);
+    return new Lab(4, 4, true, 36, CACHE, 0.7, index -> ClusterModel.defaults(), records, seed);
   }
 
   /**
@@ -65,7 +68,7 @@ record Lab(
    * index.
    */
   static Lab ofDeft(long records, long seed) {
-    return new Lab(10, 2, true, 30, 0.7, index -> ClusterModel.defaults(), records, seed);
+    return new Lab(10, 2, true, 30, CACHE, 0.7, index -> ClusterModel.defaults(), records, seed);
   }
 
   /**
@@ -73,21 +76,41 @@ record Lab(
    * the same processor time of an operation for every index.
    */
   static Lab ofRolex(long records, long seed) {
-    return new Lab(3, 3, false, 36, 0.7, index -> ClusterModel.defaults(), records, seed);
+    return new Lab(3, 3, false, 36, CACHE, 0.7, index -> ClusterModel.defaults(), records, seed);
+  }
+
+  /** Returns this testbed with other caches. */
+  Lab withCache(double share) {
+    return new Lab(
+        computeServers, memoryServers, sharedCards, threads, share, fill, model, records, seed);
+  }
+
+  /** Returns this testbed with other compute servers, whose cards are their own. */
+  Lab withComputeServers(int number) {
+    return new Lab(number, memoryServers, false, threads, cache, fill, model, records, seed);
+  }
+
+  /** Runs loads on several systems as they are by default. */
+  Map<IndexSystem, Results> runEach(List<IndexSystem> systems, List<Load> loads) {
+    Map<IndexSystem, Results> results = new LinkedHashMap<>();
+    systems.forEach(system -> results.put(system, run(system.defaults(), loads)));
+    return results;
   }
 
   /** Runs loads on one index; loads that start with the same records share one loaded tree. */
   Results run(IndexOptions index, List<Load> loads) {
     IndexOptions options =
-        index
-            .withComputeServers(computeServers)
-            .withCacheBytes(Math.round(CACHE * records * 2 * Long.BYTES));
+        index.withComputeServers(computeServers).withCacheBytes(cacheBytes(index));
     Map<Load, SimResult> results = new LinkedHashMap<>();
     loads.stream()
         .collect(Collectors.groupingBy(Start::of))
         .values()
         .forEach(sameStart -> run(options, sameStart, results));
     return new Results(results);
+  }
+
+  private long cacheBytes(IndexOptions index) {
+    return Math.max(index.cacheBytesMin(), Math.round(cache * records * 2 * Long.BYTES));
   }
 
   /** The records that a load starts with. */

@@ -1,10 +1,12 @@
 package pando.bench.figure;
 
+import java.util.List;
 import java.util.Map;
 import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 import pando.bench.simulate.SimResult;
 import pando.bench.simulate.Windows;
+import pando.fabric.VerbCounters;
 
 /** The results of one index in a lab. */
 final class Results {
@@ -41,6 +43,25 @@ final class Results {
   double bytesIn(Load load) {
     Measurement measured = measurement(load);
     return measured.perOperation(measured.verbs.bytesIn);
+  }
+
+  /**
+   * Returns what each operation issued: a line for each kind of verb, for round trips and bytes.
+   */
+  List<FigureLine> verbs(String what, Load load) {
+    VerbCounters verbs = measurement(load).verbs;
+    return List.of(
+        line(what, "READs", load, verbs.reads),
+        line(what, "WRITEs", load, verbs.writes),
+        line(what, "atomics", load, verbs.atomics),
+        line(what, "CALLs", load, verbs.calls),
+        line(what, "trips", load, verbs.roundTrips),
+        line(what, "bytes", load, verbs.bytes()));
+  }
+
+  private FigureLine line(String what, String measure, Load load, long count) {
+    return new FigureLine(
+        what, measure, FigureLine.NOT_GIVEN, measurement(load).perOperation(count));
   }
 
   Footprint footprint(Load load) {

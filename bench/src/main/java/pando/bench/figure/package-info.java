@@ -1,5 +1,5 @@
 /**
  * Figures and tables of the papers, reproduced in virtual time, with the paper's numbers next to
- * ours.
+ * ours; and figures of the project's own.
  */
 package pando.bench.figure;

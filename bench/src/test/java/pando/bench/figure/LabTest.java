@@ -22,7 +22,7 @@ import pando.sim.ClusterModel;
 final class LabTest {
   @Test
   void shouldRunLoadsOnKeysOfTheirOwn() {
-    Lab lab = new Lab(2, 2, true, 2, 0.7, index -> ClusterModel.defaults(), 100_000, 1);
+    Lab lab = new Lab(2, 2, true, 2, 0.08, 0.7, index -> ClusterModel.defaults(), 100_000, 1);
     Load uniform = new Load(Workload.INSERT_INTENSIVE, Distribution.ZIPFIAN).forMillis(1);
     Load normal = uniform.withKeys(KeySet.NORMAL);
     Load scans = new Load(Workload.YCSB_E, Distribution.ZIPFIAN).withKeys(KeySet.NORMAL);
@@ -40,7 +40,7 @@ final class LabTest {
   @ParameterizedTest
   @MethodSource("systems")
   void shouldCountTheLoadedPoolOnce(IndexSystem system) {
-    Lab lab = new Lab(3, 2, true, 2, 0.7, index -> ClusterModel.defaults(), 100_000, 1);
+    Lab lab = new Lab(3, 2, true, 2, 0.08, 0.7, index -> ClusterModel.defaults(), 100_000, 1);
     Load reads = new Load(Workload.READ_ONLY, Distribution.UNIFORM).withWarmup(0).forMillis(1);
     double simulated =
         lab.run(system.defaults(), List.of(reads)).footprint(reads).poolBytesPerRecord();

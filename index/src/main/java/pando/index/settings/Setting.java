@@ -171,6 +171,11 @@ public final class Setting {
     return kind == Kind.CHOICE ? choices.get((int) value) : plain(value);
   }
 
+  /** Returns the words that it takes, but for the one of a value; nothing if it takes numbers. */
+  List<String> wordsBut(double value) {
+    return choices.stream().filter(word -> choices.indexOf(word) != value).toList();
+  }
+
   private static String plain(double value) {
     return value == Math.rint(value)
         ? String.format(Locale.ROOT, "%.0f", value)

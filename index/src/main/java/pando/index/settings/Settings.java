@@ -81,6 +81,18 @@ public final class Settings {
     return documentation;
   }
 
+  /** Returns each setting that takes one of several words, with the words that it does not have. */
+  public Map<String, List<String>> otherWords() {
+    Map<String, List<String>> others = new LinkedHashMap<>();
+    values.forEach((setting, value) -> {
+      List<String> words = setting.wordsBut(value);
+      if (!words.isEmpty()) {
+        others.put(setting.name(), words);
+      }
+    });
+    return others;
+  }
+
   @Override
   public boolean equals(@Nullable Object other) {
     return other instanceof Settings settings && values.equals(settings.values);

@@ -133,6 +133,11 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
     return settings.documentation();
   }
 
+  /** Returns each setting that takes one of several words, with the words that it does not have. */
+  public final Map<String, List<String>> otherWords() {
+    return settings.otherWords();
+  }
+
   @Override
   public final String system() {
     return system;

@@ -1,0 +1,97 @@
+package pando.bench.figure;
+
+import static pando.bench.figure.FigureLine.NOT_GIVEN;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import pando.bench.run.Measurement;
+import pando.bench.workload.Distribution;
+import pando.bench.workload.Workload;
+import pando.index.IndexSystem;
+import pando.index.dex.DexOptions;
+import pando.index.orca.OrcaOptions;
+
+/** ORCA beside DEX, and beside the best of the other systems. */
+final class Beside {
+  /** The measure of ORCA's throughput over that of the best of the others. */
+  static final String RATIO = "x";
+
+  /** What sweeps run. */
+  static final List<Load> LOADS =
+      List.of(
+          new Load(Workload.READ_ONLY, Distribution.ZIPFIAN),
+          new Load(Workload.WRITE_INTENSIVE, Distribution.ZIPFIAN));
+
+  private final Map<IndexSystem, Results> results;
+
+  private Beside(Map<IndexSystem, Results> results) {
+    this.results = results;
+  }
+
+  /** Runs loads on systems, among them ORCA and DEX. */
+  static Beside run(Lab lab, List<IndexSystem> systems, List<Load> loads) {
+    return new Beside(lab.runEach(systems, loads));
+  }
+
+  /** Returns a row for each load of {@link #LOADS} at each point, which its name names. */
+  static List<FigureLine> sweep(Map<String, Beside> points) {
+    List<FigureLine> lines = new ArrayList<>();
+    for (Load load : LOADS) {
+      points.forEach(
+          (name, beside) -> lines.addAll(beside.lines(load.workload() + ", " + name, load)));
+    }
+    return lines;
+  }
+
+  /**
+   * Returns what ORCA, DEX and the best of the others made of a load: a row.
+   *
+   * @param what names the load; the name of the best system is added
+   */
+  List<FigureLine> lines(String what, Load load) {
+    IndexSystem other = bestOther(load);
+    Results orca = of(OrcaOptions.ORCA);
+    Results best = of(other);
+    String row = what + ", beside " + other.title();
+    return List.of(
+        line(row, "ORCA Mops", orca.megaOps(load)),
+        line(row, "DEX Mops", of(DexOptions.DEX).megaOps(load)),
+        line(row, "best Mops", best.megaOps(load)),
+        line(row, RATIO, orca.over(best, load)),
+        line(row, "ORCA trips", trips(orca, load)),
+        line(row, "best trips", trips(best, load)),
+        line(row, "ORCA bytes", bytes(orca, load)),
+        line(row, "best bytes", bytes(best, load)));
+  }
+
+  private IndexSystem bestOther(Load load) {
+    return results.keySet().stream()
+        .filter(system -> !system.equals(OrcaOptions.ORCA))
+        .max(Comparator.comparingDouble(system -> of(system).megaOps(load)))
+        .orElseThrow();
+  }
+
+  private Results of(IndexSystem system) {
+    Results its = results.get(system);
+    if (its == null) {
+      throw new IllegalArgumentException("this was not run: system=" + system.name());
+    }
+    return its;
+  }
+
+  private static FigureLine line(String what, String measure, double ours) {
+    return new FigureLine(what, measure, NOT_GIVEN, ours);
+  }
+
+  private static double trips(Results results, Load load) {
+    Measurement measured = results.measurement(load);
+    return measured.perOperation(measured.verbs.roundTrips);
+  }
+
+  private static double bytes(Results results, Load load) {
+    Measurement measured = results.measurement(load);
+    return measured.perOperation(measured.verbs.bytes());
+  }
+}

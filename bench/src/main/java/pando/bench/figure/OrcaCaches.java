@@ -1,0 +1,41 @@
+package pando.bench.figure;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import pando.index.IndexSystem;
+import pando.index.deft.DeftOptions;
+import pando.index.dex.DexOptions;
+import pando.index.orca.OrcaOptions;
+import pando.index.sherman.ShermanOptions;
+
+/** ORCA beside the best of the other systems with caches of many sizes. */
+final class OrcaCaches implements OrcaFigure {
+  private static final List<Integer> PERCENT = List.of(1, 2, 4, 8, 16, 32, 64);
+
+  /** ORCA, and those that may be second for lookups and updates. */
+  private static final List<IndexSystem> SYSTEMS =
+      List.of(OrcaOptions.ORCA, DexOptions.DEX, DeftOptions.DEFT, ShermanOptions.P_SHERMAN);
+
+  @Override
+  public String name() {
+    return "orca-caches";
+  }
+
+  @Override
+  public String title() {
+    return "Cache of each compute server, as a share of the records: 4 + 4 servers, 144 clients,"
+        + " Zipf 0.99";
+  }
+
+  @Override
+  public List<FigureLine> run(long records, long seed) {
+    Lab lab = Lab.ofDex(records, seed);
+    Map<String, Beside> sizes = new LinkedHashMap<>();
+    for (int percent : PERCENT) {
+      Lab sized = lab.withCache(percent / 100.0);
+      sizes.put(percent + " %", Beside.run(sized, SYSTEMS, Beside.LOADS));
+    }
+    return Beside.sweep(sizes);
+  }
+}
