@@ -164,11 +164,11 @@ final class Merges {
   private boolean mergeFullest(int than) {
     long largestKey = 0;
     int largest = than;
-    int end = entries.end();
+    int all = entries.end() - 1;
+    int start = all == 0 ? 0 : random.nextInt(all);
     int drawn = 0;
-    int start = end == 0 ? 0 : random.nextInt(end);
-    for (int i = 0; i < end && drawn < DRAWN; i++) {
-      long version = entries.version((start + i) % end);
+    for (int i = 0; i < all && drawn < DRAWN; i++) {
+      long version = entries.version(1 + (start + i) % all);
       int delta = LeafEntries.isLatched(version) ? 0 : LeafEntries.delta(version);
       int changes = delta == 0 ? 0 : deltas.count(delta);
       drawn += changes > 0 ? 1 : 0;

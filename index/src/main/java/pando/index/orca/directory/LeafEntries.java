@@ -88,6 +88,11 @@ public final class LeafEntries implements AutoCloseable {
   private final BitSet used = new BitSet();
   private int size;
 
+  /** No entry below this number is free. */
+  private int firstFree = 1;
+
+  private volatile int end = 1;
+
   /** Creates entries for no leaf yet. */
   public LeafEntries(Fabric fabric) {
     this.fabric = fabric;
@@ -95,12 +100,14 @@ public final class LeafEntries implements AutoCloseable {
 
   /** Takes a free entry. Its version and its count of merges go on from those of its last leaf. */
   public synchronized int take() {
-    int entry = used.nextClearBit(1);
+    int entry = used.nextClearBit(firstFree);
     if (entry >= chunks.length << CHUNK_SHIFT) {
       addChunk();
     }
     used.set(entry);
+    firstFree = entry + 1;
     size++;
+    end = Math.max(end, entry + 1);
     return entry;
   }
 
@@ -119,12 +126,15 @@ public final class LeafEntries implements AutoCloseable {
   /** Frees an entry. Sessions that still read it find its version moved, or its leaf replaced. */
   public synchronized void free(int entry) {
     used.clear(entry);
+    firstFree = Math.min(firstFree, entry);
     size--;
   }
 
   /** Frees all entries. No session may use one. */
   public synchronized void clear() {
     used.clear();
+    firstFree = 1;
+    end = 1;
     size = 0;
     for (MemorySegment chunk : chunks) {
       chunk.fill((byte) 0);
@@ -136,9 +146,9 @@ public final class LeafEntries implements AutoCloseable {
     return (long) size * ENTRY_BYTES;
   }
 
-  /** Returns one more than the greatest number that an entry may have. */
+  /** Returns one more than the greatest number that an entry has had. */
   public int end() {
-    return chunks.length << CHUNK_SHIFT;
+    return end;
   }
 
   private MemorySegment chunk(int entry) {
