@@ -13,12 +13,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.bench.keys.KeySet;
 import pando.index.IndexSystem;
@@ -310,6 +312,31 @@ final class MainTest {
     List<Map<String, String>> objects = objects(json);
     assertThat(objects).hasSize(3 * 6);
     assertThat(objects).allSatisfy(result -> assertThat(result.keySet()).isEqualTo(FIELDS));
+  }
+
+  @ParameterizedTest
+  @MethodSource("systems")
+  void shouldAllocateNothingOnTheWayOfAnOperation(String system) throws IOException {
+    Path json = directory.resolve("allocated.json");
+    int status =
+        execute(
+            "bench",
+            "--index=" + system,
+            "--workload=read-only,write-intensive",
+            "--distribution=uniform",
+            "--records=20K",
+            "--operations=20K",
+            "--warmup=1K",
+            "--threads=1",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(objects(json))
+        .hasSize(2)
+        .allSatisfy(run -> assertThat(number(run, "allocatedBytesPerOp")).isLessThan(8));
+  }
+
+  static Stream<String> systems() {
+    return Systems.all().stream().map(IndexSystem::name);
   }
 
   @ParameterizedTest

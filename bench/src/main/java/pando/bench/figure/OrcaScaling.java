@@ -34,7 +34,7 @@ final class OrcaScaling implements OrcaFigure {
     Map<String, Beside> sizes = new LinkedHashMap<>();
     for (int number : SERVERS) {
       Lab sized = lab.withComputeServers(number).withCache(CACHE / number);
-      sizes.put(number + " compute servers", Beside.run(sized, SYSTEMS, Beside.LOADS));
+      sizes.put("compute servers=" + number, Beside.run(sized, SYSTEMS, Beside.LOADS));
     }
     return Beside.sweep(sizes);
   }

@@ -22,11 +22,15 @@ public final class HomeTable {
   /** By range, the offset of its part. */
   private final long[] offsets;
 
+  /** How many parts have ranges; kept, as each lookup that misses asks for it. */
+  private final int partsInUse;
+
   private HomeTable(CacheParts parts, int[] partOfRange) {
     this.parts = parts;
     this.bucketsOfPart = parts.bytesOfPart() / RecordCache.BUCKET_BYTES;
     this.partOfRange = partOfRange;
     this.offsets = Arrays.stream(partOfRange).mapToLong(parts::offset).toArray();
+    this.partsInUse = inUse().length;
   }
 
   /** Makes a table in which some parts, at least one, have about as many ranges each. */
@@ -47,6 +51,11 @@ public final class HomeTable {
     long mixed = (word ^ (word >>> 30)) * 0xbf58476d1ce4e5b9L;
     mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
     return mixed ^ (mixed >>> 31);
+  }
+
+  /** Returns how many parts have ranges. */
+  int partsInUse() {
+    return partsInUse;
   }
 
   /** Returns the parts that have ranges, in ascending order. */

@@ -205,7 +205,7 @@ public final class RecordCache {
 
   /** Returns the number of buckets. */
   public long buckets() {
-    return homes.inUse().length * (parts.bytesOfPart() / BUCKET_BYTES);
+    return homes.partsInUse() * (parts.bytesOfPart() / BUCKET_BYTES);
   }
 
   /** Calls a visitor with the offset of each bucket. */
