@@ -12,6 +12,7 @@ import pando.bench.console.TextTable;
 import pando.fabric.VerbCounters;
 import pando.index.Session;
 import pando.index.dex.DexOptions;
+import pando.index.orca.OrcaOptions;
 
 /**
  * Loads address ranges into a cluster inside this process, asks for them and changes them in every
@@ -21,6 +22,7 @@ public final class Demo {
   private static final double CACHED_SHARE = 0.08;
   private static final int LOOKUPS = 1_000_000;
   private static final int WARMUP_PART = 4;
+  private static final int SYSTEMS_PART = 2;
   private static final int MOVES = 20_000;
   private static final int REMOVALS = 5_000;
   private static final long SEED = 1;
@@ -82,21 +84,24 @@ public final class Demo {
   public void run() {
     out.println("Pando demo: which country is an IPv4 address in?");
     out.println();
+    long cacheBytes;
     try (DemoCluster uncached = DemoCluster.load(withoutLeafCache(), ranges);
         DemoCluster cluster = DemoCluster.load(withCache(uncached.nodes()), ranges)) {
       introduce(cluster);
-      Lookups.Cost first = new Lookups(ranges, 1, SEED).run(cluster);
+      Cost first = new Lookups(ranges, 1, SEED).run(cluster);
       Lookups warmup = new Lookups(ranges, lookupCount / WARMUP_PART, SEED + 1);
       warmup.run(cluster);
       warmup.run(uncached);
       Lookups lookups = new Lookups(ranges, lookupCount, SEED);
       String asked = Numbers.count(lookupCount) + " addresses";
-      Lookups.Cost cost = lookUp(asked, lookups, cluster);
-      Lookups.Cost uncachedCost = lookUp(asked + ", caching no leaves", lookups, uncached);
+      Cost cost = lookUp(asked, lookups, cluster);
+      Cost uncachedCost = lookUp(asked + ", caching no leaves", lookups, uncached);
       change(cluster.session());
       scan(cluster.session());
       compare(cost, uncachedCost, first);
+      cacheBytes = cluster.cacheBytes() / DemoCluster.COMPUTE_SERVERS;
     }
+    compareSystems(cacheBytes);
     out.printf("%nDone: all %s checks passed.%n", Numbers.count(checks.passed()));
   }
 
@@ -128,8 +133,8 @@ public final class Demo {
     out.printf("(Data: IPFire location database, location.ipfire.org, CC BY-SA 4.0.)%n%n");
   }
 
-  private Lookups.Cost lookUp(String what, Lookups lookups, DemoCluster cluster) {
-    Lookups.Cost cost = lookups.run(cluster);
+  private Cost lookUp(String what, Lookups lookups, DemoCluster cluster) {
+    Cost cost = lookups.run(cluster);
     step("look up", what, () -> lookups.check(ranges, checks));
     return cost;
   }
@@ -173,7 +178,7 @@ public final class Demo {
     return found;
   }
 
-  private void compare(Lookups.Cost cached, Lookups.Cost uncached, Lookups.Cost first) {
+  private void compare(Cost cached, Cost uncached, Cost first) {
     TextTable table =
         new TextTable(
             1, List.of("a lookup costs", "READs", "trips", "bytes", "cache hits", "lookups/s"));
@@ -184,14 +189,40 @@ public final class Demo {
     out.println("A READ is a copy within this process here; over a network each trip waits.");
   }
 
-  private static List<String> row(String name, Lookups.Cost cost) {
+  private static List<String> row(String name, Cost cost) {
     return List.of(
         name,
-        Numbers.decimal(cost.perLookup(cost.verbs().reads), 3),
-        Numbers.decimal(cost.perLookup(cost.verbs().roundTrips), 3),
-        Numbers.decimal(cost.perLookup(cost.verbs().bytes()), 1),
+        Numbers.decimal(cost.perOperation(cost.verbs().reads), 3),
+        Numbers.decimal(cost.perOperation(cost.verbs().roundTrips), 3),
+        Numbers.decimal(cost.perOperation(cost.verbs().bytes()), 1),
         Numbers.percent(cost.cacheHitRatio()),
-        cost.lookups() == 1 ? "-" : Numbers.count(Math.round(cost.perSecond())));
+        cost.operations() == 1 ? "-" : Numbers.count(Math.round(cost.perSecond())));
+  }
+
+  /** Compares DEX with ORCA, the same ranges and the same caches. */
+  private void compareSystems(long cacheBytes) {
+    SideBySide work = new SideBySide(ranges, lookupCount / SYSTEMS_PART, SEED, checks);
+    TextTable table =
+        new TextTable(
+            1, List.of("with equal caches", "READs", "WRITEs", "trips", "bytes", "operations/s"));
+    SideBySide.Costs dex = work.run(DexOptions.defaults().withCacheBytes(cacheBytes));
+    SideBySide.Costs orca = work.run(OrcaOptions.defaults().withCacheBytes(cacheBytes));
+    table.add(systemRow("a lookup, DEX", dex.lookups()));
+    table.add(systemRow("a lookup, ORCA", orca.lookups()));
+    table.add(systemRow("an update, DEX", dex.updates()));
+    table.add(systemRow("an update, ORCA", orca.updates()));
+    out.printf("%n%s", table);
+    out.println("ORCA caches single ranges in place of nodes of about 40.");
+  }
+
+  private static List<String> systemRow(String name, Cost cost) {
+    return List.of(
+        name,
+        Numbers.decimal(cost.perOperation(cost.verbs().reads), 3),
+        Numbers.decimal(cost.perOperation(cost.verbs().writes), 3),
+        Numbers.decimal(cost.perOperation(cost.verbs().roundTrips), 3),
+        Numbers.decimal(cost.perOperation(cost.verbs().bytes()), 1),
+        Numbers.count(Math.round(cost.perSecond())));
   }
 
   private void step(String verb, String what, Runnable action) {

@@ -4,9 +4,9 @@ import java.util.SortedMap;
 import pando.bench.records.MapEntries;
 import pando.bench.subject.IndexSubject;
 import pando.bench.subject.PoolSize;
+import pando.index.IndexOptions;
 import pando.index.RangeIndex;
 import pando.index.Session;
-import pando.index.dex.DexOptions;
 
 /** A cluster in this process with an index of address ranges, and one session on it. */
 final class DemoCluster implements AutoCloseable {
@@ -17,18 +17,18 @@ final class DemoCluster implements AutoCloseable {
   private static final long SEED = 1;
 
   private final IndexSubject cluster;
-  private final DexOptions options;
+  private final IndexOptions options;
   private final Session session;
 
-  private DemoCluster(IndexSubject cluster, DexOptions options) {
+  private DemoCluster(IndexSubject cluster, IndexOptions options) {
     this.cluster = cluster;
     this.options = options;
     session = cluster.index().session();
   }
 
   /** Starts a cluster and loads ranges. */
-  static DemoCluster load(DexOptions options, SortedMap<Long, Long> ranges) {
-    DexOptions four = options.withComputeServers(COMPUTE_SERVERS);
+  static DemoCluster load(IndexOptions options, SortedMap<Long, Long> ranges) {
+    IndexOptions four = options.withComputeServers(COMPUTE_SERVERS);
     long bytes = PoolSize.bytes(ranges.size(), 0, FILL);
     IndexSubject cluster = IndexSubject.openLocal(four, MEMORY_SERVERS, bytes, SEED);
     cluster.load(new MapEntries(ranges), FILL);

@@ -8,8 +8,6 @@ import java.util.NavigableMap;
 import java.util.Random;
 import java.util.SplittableRandom;
 import pando.bench.workload.Distribution;
-import pando.fabric.VerbCounters;
-import pando.index.CacheCounters;
 import pando.index.Session;
 
 /**
@@ -35,35 +33,9 @@ final class Lookups {
     locations = new long[count];
   }
 
-  /**
-   * What the lookups took.
-   *
-   * @param lookups how many
-   * @param nanos that they took
-   * @param verbs that they issued
-   * @param cacheHitRatio share of them that found their leaf cached
-   */
-  record Cost(int lookups, long nanos, VerbCounters verbs, double cacheHitRatio) {
-    double perLookup(long count) {
-      return (double) count / lookups;
-    }
-
-    double perSecond() {
-      return lookups * 1e9 / nanos;
-    }
-  }
-
   /** Looks all addresses up, one after the other. */
   Cost run(DemoCluster cluster) {
-    VerbCounters verbsBefore = cluster.index().verbs().copy();
-    CacheCounters cacheBefore = cluster.index().cache();
-    long start = System.nanoTime();
-    lookUp(cluster.session());
-    long nanos = System.nanoTime() - start;
-    VerbCounters verbs = cluster.index().verbs().copy();
-    verbs.subtract(verbsBefore);
-    double hitRatio = cluster.index().cache().since(cacheBefore).hitRatio();
-    return new Cost(addresses.length, nanos, verbs, hitRatio);
+    return Cost.of(addresses.length, cluster, () -> lookUp(cluster.session()));
   }
 
   /** Compares every answer with that of an ordinary map. */
