@@ -12,6 +12,7 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
+import pando.index.Costs;
 import pando.index.Entries;
 import pando.index.Session;
 import pando.index.Systems;
@@ -101,7 +102,7 @@ class DexVerbsTest {
     for (long key = from; key < to; key++) {
       VerbCounters verbs = verbs(operation, key);
       if (verbs.atomics > 0) {
-        return text(verbs);
+        return Costs.text(verbs);
       }
       assertThat(verbs.reads + verbs.writes).as("key %d", key).isZero();
     }
@@ -117,27 +118,11 @@ class DexVerbsTest {
   }
 
   private String cost(LongConsumer operation, long key) {
-    return text(verbs(operation, key));
+    return Costs.text(verbs(operation, key));
   }
 
   private VerbCounters verbs(LongConsumer operation, long key) {
-    VerbCounters before = index.verbs().copy();
-    operation.accept(key);
-    VerbCounters verbs = index.verbs().copy();
-    verbs.subtract(before);
-    return verbs;
-  }
-
-  private static String text(VerbCounters verbs) {
-    return "reads=%d, writes=%d, atomics=%d, calls=%d, trips=%d, in=%d, out=%d"
-        .formatted(
-            verbs.reads,
-            verbs.writes,
-            verbs.atomics,
-            verbs.calls,
-            verbs.roundTrips,
-            verbs.bytesIn,
-            verbs.bytesOut);
+    return Costs.of(index, () -> operation.accept(key));
   }
 
   private static DexOptions options() {

@@ -186,7 +186,7 @@ class OrcaRacesTest {
         () -> {
           for (int round = 0; round < 4; round++) {
             for (long key = 10 * STEP; key < ENTRIES * STEP; key += 10 * STEP) {
-              merge(other, key - round * (CHANGES + 2));
+              merge(other, key - (long) round * (CHANGES + 2));
             }
           }
         },
@@ -206,27 +206,33 @@ class OrcaRacesTest {
         });
     evict(session);
     fabric.unhook();
-    assertThat(failures)
-        .anyMatch(failure ->
-            failure instanceof StalledException
-                && failure.getMessage().contains("a leaf stays pinned"));
+    assertThat(failures).anyMatch(failure -> failure instanceof StalledException);
   }
 
   @Test
   void shouldKeepAnUpdateOfAValueThatIsBeingWritten() {
     open();
-    update(session, KEY, -7);
+    long[] value = {-7};
+    update(session, KEY, value[0]);
     fabric.hookEach(
         OrcaRacesTest::writesValues,
         values -> {
-          update(other, KEY, model.get(KEY) - 1);
-          // Where all of a bucket are being written there is no room for another key.
-          catchThrowable(() -> evict(other));
+          update(other, KEY, --value[0]);
+          evictSome(other);
           values.post();
         });
     evict(session);
     assertThat(fabric.unhook()).isPositive();
     get(KEY);
+  }
+
+  private void evictSome(Session by) {
+    try {
+      evict(by);
+    } catch (StalledException e) {
+      // Where all records of a bucket are being written there is no room for another.
+      assertThat(e).hasMessageContaining("no record of a bucket can be evicted");
+    }
   }
 
   @Test
@@ -319,7 +325,7 @@ class OrcaRacesTest {
     Runnable change =
         () -> {
           for (int round = 0; round < 12; round++) {
-            merge(other, KEY - round * 10);
+            merge(other, KEY - 10L * round);
           }
           remove(other, KEY - 60 * STEP, KEY - 10 * STEP);
           steady.keySet().retainAll(model.keySet());
@@ -386,7 +392,7 @@ class OrcaRacesTest {
     for (Predicate<VerbList> verbs :
         List.<Predicate<VerbList>>of(
             OrcaRacesTest::readsLeaf, OrcaRacesTest::writesLeaf, OrcaRacesTest::writesValues)) {
-      long value = --round * 10;
+      long value = 10L * --round;
       update(other, KEY, value);
       behind(verbs, () -> update(other, KEY, value - 1), () -> merge(session, KEY + value));
       get(KEY);

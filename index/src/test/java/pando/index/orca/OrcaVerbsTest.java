@@ -12,6 +12,7 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
+import pando.index.Costs;
 import pando.index.Entries;
 import pando.index.Session;
 
@@ -158,7 +159,7 @@ class OrcaVerbsTest {
             if (verbs.writes > 0) {
               cleanings++;
               assertThat(verbs.writes).as("key %d", key).isLessThanOrEqualTo(32);
-              assertThat(text(verbs))
+              assertThat(Costs.text(verbs))
                   .as("key %d", key)
                   .isEqualTo(
                       "reads=1, writes=%d, atomics=0, calls=0, trips=2, in=128, out=%d"
@@ -210,7 +211,7 @@ class OrcaVerbsTest {
     for (long key = ENTRIES / 2 * STEP; key < ENTRIES * STEP; key += step) {
       VerbCounters verbs = verbs(operation, key);
       if (verbs.reads == leaves) {
-        return text(verbs);
+        return Costs.text(verbs);
       }
     }
     throw new AssertionError("no operation READs so many leaves: leaves=" + leaves);
@@ -222,27 +223,11 @@ class OrcaVerbsTest {
   }
 
   private String cost(LongConsumer operation, long key) {
-    return text(verbs(operation, key));
+    return Costs.text(verbs(operation, key));
   }
 
   private VerbCounters verbs(LongConsumer operation, long key) {
-    VerbCounters before = index.verbs().copy();
-    operation.accept(key);
-    VerbCounters verbs = index.verbs().copy();
-    verbs.subtract(before);
-    return verbs;
-  }
-
-  private static String text(VerbCounters verbs) {
-    return "reads=%d, writes=%d, atomics=%d, calls=%d, trips=%d, in=%d, out=%d"
-        .formatted(
-            verbs.reads,
-            verbs.writes,
-            verbs.atomics,
-            verbs.calls,
-            verbs.roundTrips,
-            verbs.bytesIn,
-            verbs.bytesOut);
+    return Costs.of(index, () -> operation.accept(key));
   }
 
   private static OrcaOptions options() {

@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
+import pando.index.Costs;
 import pando.index.Entries;
 import pando.index.Pools;
 import pando.index.Seeds;
@@ -62,15 +63,6 @@ class RolexVerbsTest {
     }
   }
 
-  /** Runs something and returns the verbs that it took. */
-  private static VerbCounters cost(RolexIndex index, Runnable operations) {
-    VerbCounters before = index.verbs();
-    operations.run();
-    VerbCounters verbs = index.verbs();
-    verbs.subtract(before);
-    return verbs;
-  }
-
   @ParameterizedTest(name = "{0}")
   @CsvSource({
     // operation,       writes, atomics, trips
@@ -97,7 +89,7 @@ class RolexVerbsTest {
       List<Long> keys = new ArrayList<>();
       model.keySet().forEach(keys::add);
       VerbCounters verbs =
-          cost(
+          Costs.of(
               index,
               () -> {
                 for (int i = 0; i < ENTRIES; i += SHARE) {
@@ -152,15 +144,15 @@ class RolexVerbsTest {
         Session session = index.session()) {
       NavigableMap<Long, Long> model = fillLeaf(index, session, 3);
       long synonym = keyOfTheMiddle(model) + 2;
-      VerbCounters verbs = cost(index, () -> operation.run(session, synonym));
+      VerbCounters verbs = Costs.of(index, () -> operation.run(session, synonym));
       System.out.println(operation + ": " + verbs);
       boolean writes = operation != Case.GET;
       int written = operation == Case.PUT_IF_ABSENT ? 0 : 1;
       check(verbs, 2, writes ? 1 + written : 0, writes ? 1 : 0, writes ? 2 : 1);
       long inserted = keyOfTheMiddle(model) + 9;
-      check(cost(index, () -> session.put(inserted, 1)), 2, 2, 1, 2);
-      check(cost(index, () -> session.get(inserted)), 2, 0, 0, 1);
-      check(cost(index, () -> session.get(inserted + 1)), 2, 0, 0, 1);
+      check(Costs.of(index, () -> session.put(inserted, 1)), 2, 2, 1, 2);
+      check(Costs.of(index, () -> session.get(inserted)), 2, 0, 0, 1);
+      check(Costs.of(index, () -> session.get(inserted + 1)), 2, 0, 0, 1);
     }
   }
 
@@ -176,9 +168,9 @@ class RolexVerbsTest {
       long middle = keyOfTheMiddle(model);
       other.get(model.higherKey(middle + 1));
       other.get(middle);
-      check(cost(joined, () -> assertThat(other.get(middle + 1)).isTrue()), 2, 0, 0, 2);
-      check(cost(joined, () -> assertThat(other.get(middle + 1)).isTrue()), 2, 0, 0, 1);
-      check(cost(joined, () -> assertThat(other.get(middle)).isTrue()), 2, 0, 0, 1);
+      check(Costs.of(joined, () -> assertThat(other.get(middle + 1)).isTrue()), 2, 0, 0, 2);
+      check(Costs.of(joined, () -> assertThat(other.get(middle + 1)).isTrue()), 2, 0, 0, 1);
+      check(Costs.of(joined, () -> assertThat(other.get(middle)).isTrue()), 2, 0, 0, 1);
     }
   }
 
@@ -193,14 +185,14 @@ class RolexVerbsTest {
       for (int i = 2; i <= DELTA; i++) {
         session.put(middle + i, i);
       }
-      VerbCounters verbs = cost(index, () -> session.put(middle + DELTA + 1, 1));
+      VerbCounters verbs = Costs.of(index, () -> session.put(middle + DELTA + 1, 1));
       System.out.println("second synonym leaf: " + verbs);
       assertThat(verbs.reads).isEqualTo(2);
       assertThat(verbs.writes).isEqualTo(3);
       assertThat(verbs.roundTrips - verbs.calls).isEqualTo(2);
       assertThat(verbs.roundTrips).isLessThanOrEqualTo(3);
       // The last entry of a synonym leaf goes with it.
-      verbs = cost(index, () -> assertThat(session.remove(middle + DELTA + 1)).isTrue());
+      verbs = Costs.of(index, () -> assertThat(session.remove(middle + DELTA + 1)).isTrue());
       System.out.println("synonym leaf removed: " + verbs);
       assertThat(verbs.roundTrips).isLessThanOrEqualTo(3);
     }
@@ -221,7 +213,7 @@ class RolexVerbsTest {
       for (long key : model.headMap(keyOfTheMiddle(model)).keySet()) {
         if (number++ % SHARE == 0) {
           VerbCounters verbs =
-              cost(
+              Costs.of(
                   index,
                   () -> assertThat(session.scan(key, entries, (k, v) -> true)).isEqualTo(entries));
           most = Math.max(most, verbs.roundTrips);

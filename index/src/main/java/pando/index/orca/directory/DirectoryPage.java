@@ -99,14 +99,8 @@ public final class DirectoryPage {
   }
 
   private static long sum(MemorySegment memory, long at) {
-    long sum = 0;
-    for (int position = 0; position < SUM; position += Long.BYTES) {
-      sum += word(memory, at + position) * MULTIPLIERS[position / Long.BYTES];
-    }
-    for (int position = UNUSED; position < POINTERS; position += Long.BYTES) {
-      sum += word(memory, at + position) * MULTIPLIERS[position / Long.BYTES];
-    }
-    return sum;
+    return Checksums.sum(memory, at, 0, SUM, MULTIPLIERS)
+        + Checksums.sum(memory, at, UNUSED, POINTERS, MULTIPLIERS);
   }
 
   // These methods check nothing; problem() does.
@@ -144,11 +138,6 @@ public final class DirectoryPage {
   /** Returns the low fence of a child. */
   public static long separator(MemorySegment memory, long at, int child) {
     return word(memory, separatorAt(at, child));
-  }
-
-  /** Returns the high fence of a child, inclusive. */
-  public static long highOf(MemorySegment memory, long at, int child) {
-    return child + 1 < count(memory, at) ? separator(memory, at, child + 1) - 1 : high(memory, at);
   }
 
   /** Returns the pointer to a child. */

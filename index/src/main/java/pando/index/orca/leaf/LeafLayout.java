@@ -244,14 +244,8 @@ public final class LeafLayout {
   }
 
   private static long sum(MemorySegment memory, long at) {
-    long sum = 0;
-    for (int position = 0; position < SUM; position += Long.BYTES) {
-      sum += word(memory, at + position) * MULTIPLIERS[position / Long.BYTES];
-    }
-    for (int position = HEADS; position < HEADER_BYTES; position += Long.BYTES) {
-      sum += word(memory, at + position) * MULTIPLIERS[position / Long.BYTES];
-    }
-    return sum;
+    return Checksums.sum(memory, at, 0, SUM, MULTIPLIERS)
+        + Checksums.sum(memory, at, HEADS, HEADER_BYTES, MULTIPLIERS);
   }
 
   /**

@@ -24,9 +24,6 @@ import pando.fabric.memory.Words;
  * </ul>
  */
 public final class Segment {
-  /** Result: the key is not in the segment. */
-  public static final int ABSENT = -1;
-
   /** Result: the segment is not sound. */
   public static final int DAMAGED = -2;
 
@@ -34,30 +31,6 @@ public final class Segment {
   private static final int SLOT_BYTES = LeafLayout.SLOT_BYTES;
 
   private Segment() {}
-
-  /** Returns the slot of a key, {@link #ABSENT} or {@link #DAMAGED}. */
-  public static int find(
-      MemorySegment memory,
-      long at,
-      long address,
-      boolean first,
-      long from,
-      long last,
-      int shift,
-      long low,
-      long high,
-      long stamp,
-      long key) {
-    int records = records(memory, at, address, first, from, last, shift, low, high, stamp);
-    if (records < 0) {
-      return DAMAGED;
-    }
-    int below = 0;
-    for (int slot = 0; slot < records; slot++) {
-      below += key(memory, at, slot) < key ? 1 : 0;
-    }
-    return below < records && key(memory, at, below) == key ? below : ABSENT;
-  }
 
   /** Returns the number of records, which have the first slots; or {@link #DAMAGED}. */
   public static int records(

@@ -59,8 +59,6 @@ class DirectoryPageTest {
     for (int child = 0; child < count; child++) {
       assertThat(DirectoryPage.separator(memory, AT, child)).isEqualTo(separators[child]);
       assertThat(DirectoryPage.pointer(memory, AT, child)).isEqualTo(pointers[child]);
-      assertThat(DirectoryPage.highOf(memory, AT, child))
-          .isEqualTo(child + 1 < count ? separators[child + 1] - 1 : HIGH);
     }
     DirectoryPage.setPointer(memory, AT, count - 1, 77);
     assertThat(DirectoryPage.pointer(memory, AT, count - 1)).isEqualTo(77);

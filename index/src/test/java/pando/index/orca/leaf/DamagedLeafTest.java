@@ -134,7 +134,7 @@ class DamagedLeafTest {
         if (packer.place(i) != place || isValue) {
           assertThat(found).isIn(slot, Segment.DAMAGED);
         } else {
-          assertThat(found).isIn(Segment.ABSENT, Segment.DAMAGED);
+          assertThat(found).isIn(Leaf.ABSENT, Segment.DAMAGED);
         }
       }
     }

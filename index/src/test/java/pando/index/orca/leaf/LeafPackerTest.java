@@ -151,7 +151,7 @@ class LeafPackerTest {
     int segment = segmentOf(key);
     int slot = Leaf.find(memory, address, segment, key);
     if (expected < 0) {
-      assertThat(slot).isEqualTo(Segment.ABSENT);
+      assertThat(slot).isEqualTo(Leaf.ABSENT);
       return;
     }
     assertThat(segment * LeafLayout.SLOTS + slot).isEqualTo(packer.place(expected));
