@@ -6,6 +6,7 @@ import pando.fabric.Fabric;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.pool.Losses;
+import pando.index.CorruptNodeException;
 import pando.index.host.LocalMemory;
 import pando.index.host.WorkerContext;
 import pando.index.orca.directory.DirectoryPage;
@@ -96,16 +97,17 @@ final class OrcaContext extends WorkerContext {
 
   /**
    * Takes a step while no operation is under way. It waits for nothing: what is latched was left so
-   * by a change that stopped half-way, and counts as lost.
+   * by a change that stopped half-way. That counts as lost, and so does what is damaged.
    */
   void defer(Losses losses, Runnable step) {
     waitNanosMax = 0;
     losses.defer(() -> {
       try {
         step.run();
-      } catch (StalledException e) {
+      } catch (StalledException | CorruptNodeException e) {
         throw new MemoryServerLostException(
-            "what a change that stopped half-way keeps latched is not written back: "
+            "what a change that stopped half-way keeps latched, or what is damaged, is not written"
+                + " back: "
                 + e.getMessage());
       }
     });

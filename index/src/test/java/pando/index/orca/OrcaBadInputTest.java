@@ -166,7 +166,8 @@ class OrcaBadInputTest {
           if (failure != null) {
             assertThat(failure).isInstanceOf(PoolFullException.class);
             refused++;
-            for (long near : model.headMap(key, false).descendingKeySet().stream().limit(3).toList()) {
+            for (long near :
+                model.headMap(key, false).descendingKeySet().stream().limit(3).toList()) {
               session.discard(near);
               model.remove(near);
             }

@@ -10,12 +10,14 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
@@ -217,6 +219,110 @@ class OrcaDamageTest {
         .hasMessageContaining("in use");
     assertThat(options.walk(fabric).problems())
         .anyMatch(problem -> problem.contains("overlaps the extent"));
+  }
+
+  /** A slot of a leaf that is damaged. */
+  private final class Slot {
+    final long address;
+    final long key;
+    final boolean isRecord;
+
+    Slot(long leaf, int place) {
+      address = leaf + LeafLayout.keyPosition(place);
+      key = read(address);
+      isRecord = Long.valueOf(read(address + Long.BYTES)).equals(model.get(key));
+    }
+  }
+
+  /** A damaged value, or a key in place of another of its segment, is not detected. */
+  @Test
+  void shouldAnswerRightOrFindEachDamagedByteOfSegments() {
+    TreeReader.Page page = ranges.get(1).getLast().getFirst();
+    long leaf = LeafPointer.address(page.pointers()[1]);
+    int slots = LeafPointer.segments(page.pointers()[1]) * LeafLayout.SLOTS;
+    NavigableMap<Long, Long> inLeaf = model.subMap(page.lows()[1], true, page.lows()[2], false);
+    int voids = 0;
+    for (int at = 0; at < slots * LeafLayout.SLOT_BYTES; at++) {
+      Slot slot = new Slot(leaf, at / LeafLayout.SLOT_BYTES);
+      long word = slot.address + (at & Long.BYTES);
+      long before = read(word);
+      long damaged = before ^ (long) random.nextInt(1, 256) << (at % Long.BYTES * Byte.SIZE);
+      write(word, damaged);
+      String what = "place %s, byte %s".formatted(at / LeafLayout.SLOT_BYTES, at);
+      try (RangeIndex index = options.join(fabric, 0, COMPUTE_SERVERS);
+          Session session = index.session()) {
+        int found = 0;
+        for (Map.Entry<Long, Long> entry : inLeaf.entrySet()) {
+          found += answers(session, entry.getKey(), entry.getValue(), slot, what) ? 0 : 1;
+        }
+        assertThat(slot.isRecord || found > 0).as(what).isTrue();
+        voids += slot.isRecord ? 0 : 1;
+        checkScan(session, slot, word == slot.address ? damaged : slot.key, what);
+      }
+      write(word, before);
+    }
+    assertThat(voids).as("bytes of void slots").isPositive();
+    assertThat(findsDamage("nothing")).isFalse();
+  }
+
+  /** Returns whether a lookup answers; if not, it has found the damage. */
+  private static boolean answers(Session session, long key, long value, Slot slot, String what) {
+    try {
+      boolean right = session.get(key) && session.value() == value;
+      assertThat(right || (slot.isRecord && key == slot.key)).as("%s: %s", what, key).isTrue();
+      return true;
+    } catch (CorruptNodeException e) {
+      return false;
+    }
+  }
+
+  private void checkScan(Session session, Slot slot, long damagedKey, String what) {
+    NavigableMap<Long, Long> expected = new TreeMap<>(model);
+    NavigableMap<Long, Long> seen;
+    try {
+      seen = Entries.scan(session);
+    } catch (CorruptNodeException e) {
+      return;
+    }
+    for (long key : new long[] {slot.key, damagedKey}) {
+      expected.remove(key);
+      seen.remove(key);
+    }
+    assertThat(slot.isRecord).as(what).isTrue();
+    assertThat(seen).as(what).isEqualTo(expected);
+  }
+
+  @Test
+  void shouldWriteBackAllButADamagedLeaf() {
+    TreeReader.Page page = ranges.get(1).getLast().getFirst();
+    long leaf = LeafPointer.address(page.pointers()[1]);
+    long low = page.lows()[1];
+    int place = 0;
+    while (new Slot(leaf, place).isRecord) {
+      place++;
+    }
+    long word = leaf + LeafLayout.valuePosition(place);
+    long before = read(word);
+    RangeIndex index = options.join(fabric, 0, COMPUTE_SERVERS);
+    try (Session session = index.session()) {
+      session.store(low + 1, 1);
+      for (Map.Entry<Long, Long> entry : List.copyOf(model.entrySet())) {
+        long key = entry.getKey() + 2;
+        if (key < low || key >= page.lows()[2]) {
+          session.store(key, key);
+          model.put(key, key);
+        }
+      }
+    }
+    write(word, ~before);
+    assertThatThrownBy(index::close)
+        .isInstanceOf(MemoryServerLostException.class)
+        .hasMessageContaining(GlobalAddress.toString(leaf));
+    assertThatThrownBy(index::session).hasMessage("the index is closed");
+    write(word, before);
+    Tree tree = options.walk(fabric);
+    assertThat(tree.problems()).isEmpty();
+    assertThat(tree.entries()).isEqualTo(model);
   }
 
   private long read(long address) {
