@@ -20,7 +20,7 @@ final class DemoTest {
         .contains("50,000 addresses")
         .contains("16.214.20.0")
         .containsPattern("a lookup, DEX +0\\.\\d+ +0\\.000 +0\\.\\d+ +\\d{3}\\.\\d +[1-9]")
-        .containsPattern("a lookup, ORCA +0\\.\\d+ +0\\.000 +0\\.\\d+ +\\d\\d\\.\\d +[1-9]")
+        .containsPattern("a lookup, ORCA +0\\.\\d+ +0\\.000 +0\\.\\d+ +\\d{1,2}\\.\\d +[1-9]")
         .containsPattern("an update, DEX +0\\.\\d+ +0\\.\\d+ ")
         .containsPattern("an update, ORCA +0\\.\\d+ +0\\.\\d+ ")
         .containsPattern("all [0-9,]+ checks passed");
