@@ -115,7 +115,6 @@ public final class RecordCache {
   private static final int COUNTS_MASK = 0xffff;
 
   private static final int KINDS_EVICTED = 1 << CLEAN | 1 << ABSENT | 1 << DELTA;
-  private static final int KINDS_NEWER = 1 << DIRTY | 1 << DELTA_NEWER;
   private static final long LOWEST_KIND_BITS = 0x0001_0101_0101_0101L;
 
   private static final int KINDS_UNDER_WAY = 1 << CLEANING | 1 << BUSY;
@@ -540,14 +539,26 @@ public final class RecordCache {
    * with count 0. If not, a key may rather go to the twin.
    */
   public boolean hasColdWay(long bucket) {
-    return free(bucket) != NONE || coldWay(bucket, KINDS_EVICTED) != NONE;
+    return free(bucket) != NONE || hasColdRecord(bucket);
+  }
+
+  private boolean hasColdRecord(long bucket) {
+    long states = Words.get(memory, bucket);
+    int counts = counts(bucket);
+    for (int way = 0; way < WAYS; way++) {
+      boolean cold = (counts >>> (2 * way) & COUNT_MAX) == 0;
+      if (cold && isAmong(KINDS_EVICTED, kindOf(stateOf(states, way)))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
    * Returns a way to use again: a FREE one, or else one whose record may be dropped (GCLOCK). The
    * hand goes on from way to way; a CLEAN, ABSENT or DELTA record with count 0 goes, and other
-   * counts are lowered by one. DIRTY and DELTA_NEWER records stay, see {@link #dirtyCandidate};
-   * CLEANING and BUSY ones are passed untouched. The way is not changed.
+   * counts are lowered by one. DIRTY and DELTA_NEWER records stay until they are written; CLEANING
+   * and BUSY ones are passed untouched. The way is not changed.
    *
    * @return {@link #NONE} if no record can be dropped
    */
@@ -575,30 +586,6 @@ public final class RecordCache {
     setCounts(bucket, counts);
     setHand(bucket, way);
     return victim;
-  }
-
-  /**
-   * Returns the next DIRTY or DELTA_NEWER way with count 0, in the order of the hand, which could
-   * be used again once its value is written; {@link #NONE} if there is none.
-   */
-  public int dirtyCandidate(long bucket) {
-    assert isLocked(bucket) : describe(bucket);
-    return coldWay(bucket, KINDS_NEWER);
-  }
-
-  /** Returns the next way with count 0, in the order of the hand, that is of one of some kinds. */
-  private int coldWay(long bucket, int kinds) {
-    long states = Words.get(memory, bucket);
-    int counts = counts(bucket);
-    int way = handOf(states);
-    for (int step = 0; step < WAYS; step++) {
-      boolean cold = (counts >>> (2 * way) & COUNT_MAX) == 0;
-      if (cold && isAmong(kinds, kindOf(stateOf(states, way)))) {
-        return way;
-      }
-      way = next(way);
-    }
-    return NONE;
   }
 
   private void setHand(long bucket, int way) {

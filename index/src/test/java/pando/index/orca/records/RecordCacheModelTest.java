@@ -100,7 +100,7 @@ class RecordCacheModelTest {
     }
     int way = cache.victim(bucket);
     if (way == RecordCache.NONE) {
-      way = cache.dirtyCandidate(bucket);
+      way = newerWay(cache, bucket);
     }
     if (way != RecordCache.NONE) {
       drop(cache, bucket, way);
@@ -110,6 +110,18 @@ class RecordCacheModelTest {
       put(cache, bucket, way, key, Entry.random(random, 1 + random.nextInt(7)));
       cache.setCount(bucket, way, 0);
     }
+  }
+
+  /** Returns a way whose record could be evicted once its value is written. */
+  private static int newerWay(RecordCache cache, long bucket) {
+    for (int way = 0; way < RecordCache.WAYS; way++) {
+      int kind = cache.kind(bucket, way);
+      if (cache.count(bucket, way) == 0
+          && (kind == RecordCache.DIRTY || kind == RecordCache.DELTA_NEWER)) {
+        return way;
+      }
+    }
+    return RecordCache.NONE;
   }
 
   private void put(RecordCache cache, long bucket, int way, long key, Entry entry) {

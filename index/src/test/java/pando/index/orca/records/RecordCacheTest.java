@@ -238,31 +238,12 @@ class RecordCacheTest {
           kind == RecordCache.CLEAN || kind == RecordCache.ABSENT || kind == RecordCache.DELTA;
       boolean newer = kind == RecordCache.DIRTY || kind == RecordCache.DELTA_NEWER;
       assertThat(cache.victim(0) != RecordCache.NONE).as("kind=" + kind).isEqualTo(evicted);
-      assertThat(cache.dirtyCandidate(0) != RecordCache.NONE).as("kind=" + kind).isEqualTo(newer);
       if (!evicted) {
         assertThat(cache.hasColdWay(0)).as("kind=" + kind).isFalse();
         assertThat(cache.count(0, 2)).as("kind=" + kind).isEqualTo(newer ? 0 : 3);
       }
       cache.unlock(0);
     }
-  }
-
-  @Test
-  void shouldNameTheNextDirtyRecordThatIsCold() {
-    fill(RecordCache.BUSY);
-    cache.lock(0, BACKOFF);
-    cache.setState(0, 2, RecordCache.DIRTY, 2, 0);
-    cache.setState(0, 4, RecordCache.DELTA_NEWER, 4, 0);
-    cache.setState(0, 6, RecordCache.CLEAN, 6, 0);
-    cache.setCount(0, 2, 3);
-    cache.setCount(0, 6, 1);
-    assertThat(cache.dirtyCandidate(0)).isEqualTo(4);
-    assertThat(cache.victim(0)).isEqualTo(6);
-    assertThat(cache.count(0, 2)).isEqualTo(1);
-    assertThat(cache.dirtyCandidate(0)).isEqualTo(4);
-    cache.setState(0, 4, RecordCache.BUSY, 4, 0);
-    assertThat(cache.dirtyCandidate(0)).isEqualTo(RecordCache.NONE);
-    cache.unlock(0);
   }
 
   @Test
