@@ -32,9 +32,10 @@ final class DirectoryChange {
    * Otherwise separators change. The page becomes a new one, or several, or takes a neighbour along
    * where both have few children; then the page above it has one child in place of one, or changes
    * in the same way. All new pages are written first; then one word makes them part of the tree: a
-   * pointer of 8 bytes in the lowest page that stays, or the root word. All this happens under the
-   * latch of the directory's structure and, as leaves below may change their pointers meanwhile,
-   * under the latches of the level-0 nodes that are replaced.
+   * pointer of 8 bytes in the lowest page that stays, or the root word. As leaves below may change
+   * their pointers meanwhile, all this happens under the latches of the level-0 nodes that are
+   * replaced; and under the latch of the directory's structure. A page that only takes one more or
+   * one less shares that with others: they change other words of the page above, which stays.
    */
 
   private final OrcaContext context;
@@ -45,10 +46,14 @@ final class DirectoryChange {
   private final VerbList list = new VerbList();
   private final int childrenMax;
 
+  /** Number of children below which a node is joined with a neighbour. */
+  private final int childrenMin;
+
   private LeafView view;
   private @Nullable LeafView joined;
   private Pieces pieces;
-  private boolean structure;
+  private boolean shares;
+  private boolean excludes;
   private boolean uncertain;
 
   /** Level-0 nodes that are latched. */
@@ -86,25 +91,47 @@ final class DirectoryChange {
     this.directory = server.directory;
     this.entries = directory.entries();
     this.childrenMax = server.options.pageChildren();
+    this.childrenMin = Math.max(2, childrenMax / 4);
     this.view = new LeafView(directory, worker.backoff());
     this.pieces = new Pieces(1);
   }
 
-  /** Takes the latch of the structure before {@link #begin}, unless it is taken. */
-  boolean tryLatchStructure() {
-    structure = structure || directory.tryLatch();
-    return structure;
+  /**
+   * Takes the latch of the structure before {@link #begin}, to join leaves below one node: shared,
+   * or alone if the node itself is to go.
+   *
+   * @param leaf that is to be joined with a neighbour, latched
+   * @return {@code false} if another change has it
+   */
+  boolean tryLatchToJoin(LeafView leaf) {
+    shares = directory.tryShare();
+    if (!shares) {
+      return false;
+    }
+    directory.seek(leaf.low, leaf);
+    if (mayStay(leaf.node, leaf.node.size() - 1)) {
+      return true;
+    }
+    unlatchStructure();
+    excludes = directory.tryExclude();
+    return excludes;
   }
 
-  /** Returns whether the latch of the structure is held, so that a sparse node is joined. */
+  /** Returns whether a node that has so many children is not joined with another. */
+  private boolean mayStay(DirectoryNode node, int children) {
+    return node != directory.root() && children >= childrenMin;
+  }
+
+  /** Returns whether a node is to be joined with another, as it has few children. */
   boolean joinsNode() {
-    return structure;
+    return excludes;
   }
 
   /** Gives the latch of the structure back, if it is held and {@link #begin} is not to come. */
   void unlatchStructure() {
-    if (structure) {
-      structure = false;
+    if (shares || excludes) {
+      shares = false;
+      excludes = false;
       directory.unlatch();
     }
   }
@@ -142,18 +169,44 @@ final class DirectoryChange {
     view = merged;
     joined = neighbour;
     pieces = leaves;
-    if (leaves.count == 1 && neighbour == null && !structure) {
+    if (leaves.count == 1 && neighbour == null && !excludes) {
       latchNode();
-    } else {
-      latchStructure();
-      latchNode();
-      plan();
+      return;
     }
+    if (!shares && !excludes) {
+      share();
+    }
+    latchNode();
+    if (shares && neighbour == null && !fits()) {
+      unlatchNodes();
+      unlatchStructure();
+      exclude();
+      latchNode();
+    }
+    plan();
   }
 
-  private void latchStructure() {
-    for (int attempt = 0; !tryLatchStructure(); attempt++) {
+  /** Returns whether one node can take the place of the latched one. */
+  private boolean fits() {
+    return view.node != directory.root() && view.node.size() - 1 + pieces.count <= childrenMax;
+  }
+
+  private void share() {
+    for (int attempt = 0; !directory.tryShare(); attempt++) {
       await(attempt);
+    }
+    shares = true;
+  }
+
+  private void exclude() {
+    directory.startWait();
+    try {
+      for (int attempt = 0; !directory.tryExclude(); attempt++) {
+        await(attempt);
+      }
+      excludes = true;
+    } finally {
+      directory.endWait();
     }
   }
 
@@ -315,7 +368,7 @@ final class DirectoryChange {
 
   /** Returns the place of a neighbour that has room for a node's few children, -1 if none has. */
   private int neighbourToAbsorb(DirectoryNode parent, int child, Children children) {
-    if (children.size() >= Math.max(2, childrenMax / 4)) {
+    if (shares || children.size() >= childrenMin) {
       return -1;
     }
     for (int neighbour = child - 1; neighbour <= child + 1; neighbour += 2) {

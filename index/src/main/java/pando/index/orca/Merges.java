@@ -387,7 +387,7 @@ final class Merges {
    * of the structure stays held.
    */
   private boolean join() {
-    if (!change.tryLatchStructure()) {
+    if (!change.tryLatchToJoin(view)) {
       return false;
     }
     boolean joined = false;
@@ -406,14 +406,18 @@ final class Merges {
 
   private boolean tryJoin() {
     boolean left = view.child + 1 == view.node.size();
-    directory.seek(left ? view.low - 1 : view.high + 1, other);
-    if (!entries.tryLatch(other.entry)) {
+    long beside = left ? view.low - 1 : view.high + 1;
+    directory.seek(beside, other);
+    int entry = other.entry;
+    if (!entries.tryLatch(entry)) {
       return false;
     }
     boolean joined = false;
     try {
+      // It may have been split before it was latched: then another leaf is beside this one.
+      directory.seek(beside, other);
       other.copyHeld();
-      if (count + recordsAfterMerge(other) <= recordsMax * JOINED_SHARE) {
+      if (other.entry == entry && count + recordsAfterMerge(other) <= recordsMax * JOINED_SHARE) {
         entries.startMerge(other.entry, true);
         awaitUnpinned(other);
         combineJoined(left);
@@ -421,7 +425,7 @@ final class Merges {
       }
     } finally {
       if (!joined) {
-        context.heldLeaves.unlatch(other.entry);
+        context.heldLeaves.unlatch(entry);
       }
     }
     return joined;

@@ -60,7 +60,7 @@ final class OrcaAudit {
 
   /** Returns what is wrong. No session is in an operation. */
   List<String> problems() {
-    if (directory.tryLatch()) {
+    if (directory.tryExclude()) {
       directory.unlatch();
     } else {
       problems.add("the directory is left latched");

@@ -1,6 +1,7 @@
 package pando.index.orca.directory;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 
@@ -8,14 +9,24 @@ import pando.fabric.Fabric;
  * The inner levels of one compute server's part of the index: a tree of {@link DirectoryNode}s, all
  * of it in local memory, and the entries of its leaves.
  *
- * <p>Searches take no lock. A merge that changes separators replaces nodes under {@link #tryLatch
- * the latch}; a search that reaches a leaf through a node that was replaced starts again.
+ * <p>Searches take no lock; one that reaches a leaf through a node that was replaced starts again.
+ * A merge that changes separators replaces nodes under the latch of the structure: it {@linkplain
+ * #tryShare shares} it if one node of level 0 takes the place of another, whose latch it holds, and
+ * {@linkplain #tryExclude excludes} others if more changes.
  */
 public final class Directory implements AutoCloseable {
+  private static final int EXCLUSIVE = -1;
+
   private final LeafEntries entries;
-  private final AtomicBoolean latched = new AtomicBoolean();
+
+  /** Number of changes that share the latch of the structure, or {@link #EXCLUSIVE}. */
+  private final AtomicInteger latch = new AtomicInteger();
+
+  /** Number of changes that wait for the latch alone; meanwhile no other comes to share it. */
+  private final AtomicInteger waiting = new AtomicInteger();
+
+  private final AtomicLong nodeBytes = new AtomicLong();
   private volatile DirectoryNode root;
-  private volatile long nodeBytes;
 
   /** Creates a directory without leaves, which must be {@linkplain #open opened}. */
   public Directory(Fabric fabric) {
@@ -26,7 +37,7 @@ public final class Directory implements AutoCloseable {
   /** Sets the root of a tree that no session uses yet. */
   public void open(DirectoryNode newRoot) {
     root = newRoot;
-    nodeBytes = bytes(newRoot);
+    nodeBytes.set(bytes(newRoot));
   }
 
   private static long bytes(DirectoryNode node) {
@@ -49,7 +60,7 @@ public final class Directory implements AutoCloseable {
 
   /** Returns about how many bytes of local memory it takes. */
   public long bytes() {
-    return nodeBytes + entries.bytes();
+    return nodeBytes.get() + entries.bytes();
   }
 
   /**
@@ -100,20 +111,37 @@ public final class Directory implements AutoCloseable {
 
   // Changes, by merges.
 
-  /**
-   * Takes the latch that changes of separators need, unless it is taken; returns whether it did.
-   */
-  public boolean tryLatch() {
-    return latched.compareAndSet(false, true);
+  /** Shares the latch of the structure, unless a change has it alone or waits for that. */
+  public boolean tryShare() {
+    int sharing = latch.get();
+    return waiting.get() == 0 && sharing != EXCLUSIVE && latch.compareAndSet(sharing, sharing + 1);
   }
 
-  /** Gives the latch back. */
+  /** Takes the latch of the structure alone, unless a change has it. */
+  public boolean tryExclude() {
+    return latch.compareAndSet(0, EXCLUSIVE);
+  }
+
+  /** Keeps other changes from coming to share the latch, until {@link #endWait}. */
+  public void startWait() {
+    waiting.incrementAndGet();
+  }
+
+  /** Ends what {@link #startWait} began. */
+  public void endWait() {
+    waiting.decrementAndGet();
+  }
+
+  /** Gives the latch of the structure back. */
   public void unlatch() {
-    latched.set(false);
+    if (!latch.compareAndSet(EXCLUSIVE, 0)) {
+      latch.decrementAndGet();
+    }
   }
 
   /**
-   * Replaces a child of a node, or the root. The caller holds the latch.
+   * Replaces a child of a node, or the root. The caller has the latch, alone if it replaces the
+   * root.
    *
    * @param holder whose child is replaced by one that covers the same keys; {@code null} to replace
    *     the root
@@ -126,17 +154,15 @@ public final class Directory implements AutoCloseable {
     }
   }
 
-  /** Tells searches that a node was replaced. The caller holds the latch. */
-  @SuppressWarnings("NonAtomicVolatileUpdate") // Under the latch.
+  /** Tells searches that a node was replaced. The caller has the latch. */
   public void drop(DirectoryNode node) {
     node.markReplaced();
-    nodeBytes -= node.bytes();
+    nodeBytes.addAndGet(-node.bytes());
   }
 
-  /** Counts a node that is new. The caller holds the latch. */
-  @SuppressWarnings("NonAtomicVolatileUpdate") // Under the latch.
+  /** Counts a node that is new. The caller has the latch. */
   public void add(DirectoryNode node) {
-    nodeBytes += node.bytes();
+    nodeBytes.addAndGet(node.bytes());
   }
 
   @Override
