@@ -18,11 +18,8 @@ final class Beside {
   /** The measure of ORCA's throughput over that of the best of the others. */
   static final String RATIO = "x";
 
-  /** What sweeps run. */
-  static final List<Load> LOADS =
-      List.of(
-          new Load(Workload.READ_ONLY, Distribution.ZIPFIAN),
-          new Load(Workload.WRITE_INTENSIVE, Distribution.ZIPFIAN));
+  private static final List<Workload> SWEPT =
+      List.of(Workload.READ_ONLY, Workload.WRITE_INTENSIVE);
 
   private final Map<IndexSystem, Results> results;
 
@@ -35,10 +32,21 @@ final class Beside {
     return new Beside(lab.runEach(systems, loads));
   }
 
-  /** Returns a row for each load of {@link #LOADS} at each point, which its name names. */
-  static List<FigureLine> sweep(Map<String, Beside> points) {
+  /** Returns what sweeps run: with a warm-up in which large caches are filled and settle, too. */
+  static List<Load> swept(long records) {
+    return SWEPT.stream()
+        .map(workload -> new Load(workload, Distribution.ZIPFIAN).withWarmup(2 * records))
+        .toList();
+  }
+
+  /**
+   * Returns a row for each load at each point of a sweep.
+   *
+   * @param points what was run, by name
+   */
+  static List<FigureLine> sweep(Map<String, Beside> points, List<Load> loads) {
     List<FigureLine> lines = new ArrayList<>();
-    for (Load load : LOADS) {
+    for (Load load : loads) {
       points.forEach(
           (name, beside) -> lines.addAll(beside.lines(load.workload() + ", " + name, load)));
     }

@@ -31,11 +31,12 @@ final class OrcaCaches implements OrcaFigure {
   @Override
   public List<FigureLine> run(long records, long seed) {
     Lab lab = Lab.ofDex(records, seed);
+    List<Load> loads = Beside.swept(records);
     Map<String, Beside> sizes = new LinkedHashMap<>();
     for (int percent : PERCENT) {
       Lab sized = lab.withCache(percent / 100.0);
-      sizes.put(percent + " %", Beside.run(sized, SYSTEMS, Beside.LOADS));
+      sizes.put(percent + " %", Beside.run(sized, SYSTEMS, loads));
     }
-    return Beside.sweep(sizes);
+    return Beside.sweep(sizes, loads);
   }
 }

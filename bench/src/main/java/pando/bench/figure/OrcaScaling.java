@@ -31,11 +31,12 @@ final class OrcaScaling implements OrcaFigure {
   @Override
   public List<FigureLine> run(long records, long seed) {
     Lab lab = Lab.ofDex(records, seed);
+    List<Load> loads = Beside.swept(records);
     Map<String, Beside> sizes = new LinkedHashMap<>();
     for (int number : SERVERS) {
       Lab sized = lab.withComputeServers(number).withCache(CACHE / number);
-      sizes.put("compute servers=" + number, Beside.run(sized, SYSTEMS, Beside.LOADS));
+      sizes.put("compute servers=" + number, Beside.run(sized, SYSTEMS, loads));
     }
-    return Beside.sweep(sizes);
+    return Beside.sweep(sizes, loads);
   }
 }
