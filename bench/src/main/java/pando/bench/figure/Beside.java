@@ -18,8 +18,7 @@ final class Beside {
   /** The measure of ORCA's throughput over that of the best of the others. */
   static final String RATIO = "x";
 
-  private static final List<Workload> SWEPT =
-      List.of(Workload.READ_ONLY, Workload.WRITE_INTENSIVE);
+  private static final List<Workload> SWEPT = List.of(Workload.READ_ONLY, Workload.WRITE_INTENSIVE);
 
   private final Map<IndexSystem, Results> results;
 
