@@ -29,6 +29,7 @@ class VerbFailuresTest {
       List.of(
           "DEX caching=on",
           "ORCA delta-changes=2",
+          "ORCA image-share=0.4",
           "SHERMAN validation=checksum",
           "P_SHERMAN validation=lines",
           "FG validation=versions",

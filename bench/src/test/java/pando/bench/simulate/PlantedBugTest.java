@@ -45,6 +45,8 @@ class PlantedBugTest {
     "orca-scan-without-version, orca",
     "orca-given-back-early,     orca",
     "orca-published-unflagged,  orca",
+    "orca-image-kept,           orca",
+    "orca-image-unpatched,      orca",
   })
   void shouldFind(String bug, String system) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
@@ -101,9 +103,16 @@ class PlantedBugTest {
                 usual.model(),
                 Map.of("merge-share", "0.5", "merged-share", "1"));
         // Its bugs need several sessions at one key, while it is cleaned or its leaf merges.
-        case "orca" -> new TrialPlan(system, 1, 2, 16, 4_000, 200, faults, usual.model(), Map.of());
+        case "orca" ->
+            new TrialPlan(system, 1, 2, 16, 4_000, 200, faults, usual.model(), settings());
         default -> usual;
       };
+    }
+
+    /** Bugs of images need room for them; others need records that are evicted. */
+    private static Map<String, String> settings() {
+      boolean images = System.getProperty("pando.plant", "").startsWith("orca-image");
+      return images ? Map.of() : Map.of("cache-bytes", "13824");
     }
   }
 }

@@ -67,5 +67,11 @@ public final class PlantedBug {
   /** A merge of ORCA publishes without telling readers to wait. */
   public static final boolean PUBLISHED_UNFLAGGED = PLANTED.equals("orca-published-unflagged");
 
+  /** A merge of ORCA keeps the images of its leaf. */
+  public static final boolean IMAGE_KEPT = PLANTED.equals("orca-image-kept");
+
+  /** Cleaning of ORCA does not put what it has written into the image of the slot. */
+  public static final boolean IMAGE_UNPATCHED = PLANTED.equals("orca-image-unpatched");
+
   private PlantedBug() {}
 }

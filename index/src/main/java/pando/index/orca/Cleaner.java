@@ -11,6 +11,7 @@ import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
+import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.records.RecordCache;
 
@@ -25,7 +26,8 @@ final class Cleaner {
    *   under the bucket's lock: pin the leaf, which fails while it merges; find the address of the
    *     slot; copy the value; the record becomes CLEANING
    *   the WRITE; 32 records go together
-   *   move the leaf's version: a scan that READ the old value reads again
+   *   put the value into the image, if the slot is in one, and move the leaf's version: a scan that
+   *     READ the old value reads again
    *   under the bucket's lock: the record becomes CLEAN if it still has the value that was written,
    *     else DIRTY
    *   unpin the leaf
@@ -46,6 +48,7 @@ final class Cleaner {
   private final Directory directory;
   private final LeafEntries entries;
   private final Deltas deltas;
+  private final ImageCache images;
   private final OrcaContext context;
   private final Backoff backoff;
   private final MemorySegment memory;
@@ -56,6 +59,7 @@ final class Cleaner {
   private final long[] keys = new long[OrcaContext.CLEANED_MAX];
   private final long[] written = new long[OrcaContext.CLEANED_MAX];
   private final int[] pinned = new int[OrcaContext.CLEANED_MAX];
+  private final int[] places = new int[OrcaContext.CLEANED_MAX];
   private int count;
 
   private final Due cold;
@@ -68,6 +72,7 @@ final class Cleaner {
     this.directory = context.server.directory;
     this.entries = directory.entries();
     this.deltas = context.server.deltas;
+    this.images = context.server.images;
     this.backoff = context.worker.backoff();
     this.memory = context.memory;
     this.view = new LeafView(directory, backoff);
@@ -194,7 +199,8 @@ final class Cleaner {
     pinned[count] = entry;
     long buffer = context.values + (long) count * Long.BYTES;
     Words.set(memory, buffer, written[count]);
-    long value = LeafLayout.valuePosition(view.segment * LeafLayout.SLOTS + slot);
+    places[count] = view.segment * LeafLayout.SLOTS + slot;
+    long value = LeafLayout.valuePosition(places[count]);
     list.write(view.address() + value, buffer, Long.BYTES);
     records.setState(bucket, way, RecordCache.CLEANING, slot, 0);
     if (PlantedBug.COUNTED_DOWN_EARLY) {
@@ -213,9 +219,7 @@ final class Cleaner {
   private int end(boolean done) {
     int cleaned = 0;
     for (int i = 0; i < count; i++) {
-      if (!PlantedBug.VERSION_KEPT) {
-        entries.moveVersion(pinned[i]);
-      }
+      images.noteWritten(pinned[i], places[i], written[i], done, backoff);
       record.lock(keys[i]);
       if (record.kind() == RecordCache.CLEANING) {
         boolean clean = done && record.value() == written[i];

@@ -8,10 +8,11 @@ import pando.index.host.DescentCounters;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafView;
+import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.Segment;
 
-/** Looks for a key that is not cached: in the delta of its leaf, else in one segment, by a READ. */
+/** Looks for a key that is not cached: in the delta of its leaf, else in one segment of it. */
 final class LeafLookup {
   /** Result: the key is in neither. */
   static final int ABSENT = 0;
@@ -30,6 +31,7 @@ final class LeafLookup {
 
   private final Directory directory;
   private final Deltas deltas;
+  private final ImageCache images;
   private final Worker worker;
   private final MemorySegment memory;
   private final DescentCounters counters;
@@ -55,6 +57,7 @@ final class LeafLookup {
   LeafLookup(OrcaContext context, long buffer) {
     this.directory = context.server.directory;
     this.deltas = context.server.deltas;
+    this.images = context.server.images;
     this.worker = context.worker;
     this.memory = context.memory;
     this.counters = context.counters;
@@ -73,7 +76,9 @@ final class LeafLookup {
     while (true) {
       int found = begin(key);
       if (found == UNREAD) {
-        worker.read(view.segmentAddress(), buffer, LeafLayout.SEGMENT_BYTES);
+        if (!copyImage()) {
+          worker.read(view.segmentAddress(), buffer, LeafLayout.SEGMENT_BYTES);
+        }
         found = end(key);
       }
       if (found != MOVED) {
@@ -112,19 +117,31 @@ final class LeafLookup {
     }
   }
 
-  /** Adds the READ of the segment to a list. */
+  /** Adds the READ of the segment to a list, if no image has it. */
   void addRead(VerbList list) {
-    list.read(view.segmentAddress(), buffer, LeafLayout.SEGMENT_BYTES);
+    if (!copyImage()) {
+      list.read(view.segmentAddress(), buffer, LeafLayout.SEGMENT_BYTES);
+    }
+  }
+
+  /** Copies the segment from an image; returns whether one has it. */
+  private boolean copyImage() {
+    int pair = view.segment / ImageCache.SEGMENTS;
+    int inPair = view.segment % ImageCache.SEGMENTS;
+    long at = buffer - (long) inPair * LeafLayout.SEGMENT_BYTES;
+    boolean copied = images.copy(view.entry, pair, 1 << inPair, memory, at, worker.backoff()) != 0;
+    counters.leafHits += copied ? 1 : 0;
+    counters.leafMisses += copied ? 0 : 1;
+    return copied;
   }
 
   /**
-   * Looks into the segment that was READ.
+   * Looks into the segment that was READ, or copied.
    *
    * @return {@link #ABSENT}, {@link #IN_LEAF} or {@link #MOVED}
    * @throws CorruptNodeException if the segment is damaged
    */
   int end(long key) {
-    counters.leafMisses++;
     int read =
         Segment.records(
             memory,

@@ -1,19 +1,21 @@
 package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
+import pando.fabric.Backoff;
 import pando.fabric.VerbList;
 import pando.index.CorruptNodeException;
 import pando.index.cache.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
+import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.Segment;
 import pando.index.orca.records.RecordCache;
 
 /**
- * The entries of some segments in a row of one leaf, in key order: what was READ, with the delta
- * merged in, and with the newer values that are cached.
+ * The entries of some segments in a row of one leaf, in key order: what images have or what was
+ * READ, with the delta merged in, and with the newer values that are cached.
  */
 final class LeafRange {
   /*
@@ -26,8 +28,13 @@ final class LeafRange {
    * change.
    */
 
+  /** Segments that a READ takes along as fast as a card can begin another one. */
+  private static final int GAP_MAX = 2;
+
   private final LeafEntries entries;
   private final Deltas deltas;
+  private final ImageCache images;
+  private final Backoff backoff;
   private final RecordWay record;
   private final MemorySegment memory;
   private final long buffer;
@@ -36,6 +43,10 @@ final class LeafRange {
 
   private int first;
   private int last;
+
+  /** Segments that are READ, a bit for each; the others were copied from images. */
+  private int read;
+
   private long low;
   private long high;
 
@@ -55,24 +66,81 @@ final class LeafRange {
   LeafRange(OrcaContext context, long buffer) {
     this.entries = context.server.directory.entries();
     this.deltas = context.server.deltas;
+    this.images = context.server.images;
+    this.backoff = context.worker.backoff();
     this.record = new RecordWay(context);
     this.memory = context.memory;
     this.buffer = buffer;
     this.view = new LeafView(context.server.directory, context.worker.backoff());
   }
 
-  /** Adds the READ of some segments to a list; returns their number. */
-  int read(VerbList list, int from, int to) {
-    first = from;
-    last = to;
+  /** Copies some segments from images, and adds READs of others to a list. */
+  void read(VerbList list, int from, int to) {
+    // The heads of a leaf that is published meanwhile may have led anywhere.
+    int end = view.segments() - 1;
+    first = Math.clamp(from, 0, end);
+    last = Math.clamp(to, first, end);
     view.seekTo(first);
     low = first == 0 ? view.low : view.low + (view.from << view.shift);
     view.seekTo(last);
     high = last == view.segments() - 1 ? view.high : greatest(view.last);
-    int segments = last - first + 1;
-    list.read(
-        view.address() + LeafLayout.segment(first), buffer, segments * LeafLayout.SEGMENT_BYTES);
-    return segments;
+    read = (2 << last) - (1 << first);
+    for (int pair = first / ImageCache.SEGMENTS; pair <= last / ImageCache.SEGMENTS; pair++) {
+      int copied = images.copy(view.entry, pair, ofPair(pair), memory, at(pair), backoff);
+      read &= ~(copied << (pair * ImageCache.SEGMENTS));
+    }
+    closeGaps();
+    addReads(list);
+  }
+
+  /** READs cached segments, too, where a READ of its own for what is behind them costs as much. */
+  private void closeGaps() {
+    int end = 0;
+    for (int left = read; left != 0; left &= -1 << end) {
+      int start = Integer.numberOfTrailingZeros(left);
+      if (end > 0 && start - end <= GAP_MAX) {
+        read |= (1 << start) - (1 << end);
+      }
+      end = start + Integer.numberOfTrailingZeros(~(left >>> start));
+    }
+  }
+
+  /** Returns the segments of a pair that are READ, a bit for each. */
+  private int ofPair(int pair) {
+    return (read >>> (pair * ImageCache.SEGMENTS)) & ((1 << ImageCache.SEGMENTS) - 1);
+  }
+
+  /** Returns where the first segment of a pair is, or would be. */
+  private long at(int pair) {
+    return atSegment(pair * ImageCache.SEGMENTS);
+  }
+
+  /** Adds a READ for each row of segments that are READ. */
+  private void addReads(VerbList list) {
+    int left = read;
+    while (left != 0) {
+      int start = Integer.numberOfTrailingZeros(left);
+      int segments = Integer.numberOfTrailingZeros(~(left >>> start));
+      list.read(
+          view.address() + LeafLayout.segment(start),
+          atSegment(start),
+          segments * LeafLayout.SEGMENT_BYTES);
+      left &= -1 << (start + segments);
+    }
+  }
+
+  private long atSegment(int segment) {
+    return buffer + (long) (segment - first) * LeafLayout.SEGMENT_BYTES;
+  }
+
+  /** Returns the number of segments. */
+  int segments() {
+    return last - first + 1;
+  }
+
+  /** Returns the number of segments that are READ. */
+  int segmentsRead() {
+    return Integer.bitCount(read);
   }
 
   private long greatest(long q) {
@@ -80,7 +148,7 @@ final class LeafRange {
   }
 
   /**
-   * Collects the entries of the segments that were READ.
+   * Collects the entries of the segments.
    *
    * @param held whether the leaf is held
    * @return {@code false} if something has moved meanwhile
@@ -92,7 +160,7 @@ final class LeafRange {
     int change = delta == 0 ? 0 : position(delta, low);
     int changes = delta == 0 ? 0 : deltas.count(delta);
     for (int segment = first; segment <= last; segment++) {
-      long at = buffer + (long) (segment - first) * LeafLayout.SEGMENT_BYTES;
+      long at = atSegment(segment);
       int records = check(segment, at);
       if (records < 0) {
         if (held || view.hasSameExtent()) {
@@ -122,6 +190,19 @@ final class LeafRange {
     }
     takeNewer();
     return held || isCurrent();
+  }
+
+  /**
+   * Puts what was READ and collected into images, unless the leaf has moved.
+   *
+   * @param evicts whether other images may go for it
+   */
+  void admit(boolean evicts) {
+    for (int pair = first / ImageCache.SEGMENTS; pair <= last / ImageCache.SEGMENTS; pair++) {
+      if (ofPair(pair) != 0) {
+        images.admit(view, pair, ofPair(pair), evicts, memory, at(pair), backoff);
+      }
+    }
   }
 
   private boolean isCurrent() {

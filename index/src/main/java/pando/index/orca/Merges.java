@@ -14,6 +14,7 @@ import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
+import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafPacker;
 import pando.index.orca.leaf.LeafReader;
@@ -29,7 +30,7 @@ final class Merges {
    *   2. READ the leaf, and check it.
    *   3. Merge by key with the delta, and take the newer values of cached records along.
    *   4. Pack: one leaf, or several if the records do not fit one.
-   *   5. WRITE the new leaves where nothing was.
+   *   5. WRITE the new leaves where nothing was. Drop the images of the old ones.
    *   6. Change the directory in the pool (DirectoryChange): new pages first, then one word.
    *   7. Publish: the entries, the directory, and then each cached record that step 3 found: it is
    *      CLEAN at its new slot if its value is the one that was written, else DIRTY.
@@ -67,6 +68,7 @@ final class Merges {
   private final Directory directory;
   private final LeafEntries entries;
   private final Deltas deltas;
+  private final ImageCache images;
   private final Backoff backoff;
   private final RecordWay record;
   private final LeafView view;
@@ -97,6 +99,7 @@ final class Merges {
     this.directory = server.directory;
     this.entries = directory.entries();
     this.deltas = server.deltas;
+    this.images = server.images;
     this.backoff = worker.backoff();
     this.record = new RecordWay(context);
     this.view = new LeafView(directory, backoff);
@@ -283,6 +286,10 @@ final class Merges {
       freeExtent(view);
     }
     writeLeaves();
+    images.drop(view.entry, view.segments(), backoff);
+    if (joined) {
+      images.drop(other.entry, other.segments(), backoff);
+    }
     change.begin(view, joined ? other : null, pieces);
     change.write();
     publish();

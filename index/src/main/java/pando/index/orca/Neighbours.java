@@ -46,11 +46,16 @@ final class Neighbours extends NeighbourSearch {
     while (segment != end) {
       list.clear();
       range.read(list, segment, segment);
-      worker.scatter(list);
-      context.counters.leafMisses++;
+      if (range.segmentsRead() == 0) {
+        context.counters.leafHits++;
+      } else {
+        worker.scatter(list);
+        context.counters.leafMisses++;
+      }
       if (!range.collect(isHeld)) {
         return Outcome.BUSY;
       }
+      range.admit(context.mayEvictImages(1, range.segmentsRead()));
       int index = down ? floor(wanted) : ceiling(wanted);
       if (index >= 0) {
         return found(range.keys[index], range.values[index]);

@@ -1,5 +1,6 @@
 package pando.index.orca;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -7,27 +8,33 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.Backoff;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.DirectoryNode;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
+import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafReader;
 import pando.index.orca.records.RecordCache;
 
 /**
- * Checks at rest that directory, leaves, deltas and cached records of a compute server agree, and
- * that nothing is latched, pinned or claimed.
+ * Checks at rest that directory, leaves, deltas, images and cached records of a compute server
+ * agree, and that nothing is latched, pinned or claimed.
  */
 final class OrcaAudit {
+  private static final int SEGMENT_BYTES = LeafLayout.SEGMENT_BYTES;
+
   private final OrcaContext context;
   private final Directory directory;
   private final LeafEntries entries;
   private final Deltas deltas;
   private final RecordCache records;
+  private final ImageCache images;
   private final LeafReader reader = new LeafReader();
   private final LeafView view;
+  private final Backoff backoff;
 
   private final long[] keys = new long[LeafLayout.RECORDS_MAX];
   private final long[] values = new long[LeafLayout.RECORDS_MAX];
@@ -39,6 +46,7 @@ final class OrcaAudit {
   private final Map<Integer, Integer> dirty = new HashMap<>();
 
   private final Set<Long> cached = new HashSet<>();
+  private long imagesFound;
   private final List<String> problems = new ArrayList<>();
 
   private record InLeaf(int slot, long value) {}
@@ -55,7 +63,9 @@ final class OrcaAudit {
     this.entries = directory.entries();
     this.deltas = context.server.deltas;
     this.records = context.server.records;
-    this.view = new LeafView(directory, context.worker.backoff());
+    this.images = context.server.images;
+    this.backoff = context.worker.backoff();
+    this.view = new LeafView(directory, backoff);
   }
 
   /** Returns what is wrong. No session is in an operation. */
@@ -67,6 +77,11 @@ final class OrcaAudit {
     }
     node(directory.root());
     records.forEachBucket(this::bucket);
+    if (images.images() != imagesFound) {
+      problems.add(
+          "images of leaves that there are not, or twice: images=%s, found=%s, computeServer=%s"
+              .formatted(images.images(), imagesFound, context.server.number));
+    }
     dirty.forEach(this::checkDirty);
     return problems;
   }
@@ -99,6 +114,7 @@ final class OrcaAudit {
     }
     delta();
     int found = read();
+    checkImages();
     if (found < 0) {
       problems.add(String.valueOf(reader.problem()));
     } else if (found != LeafEntries.records(view.control)) {
@@ -145,6 +161,29 @@ final class OrcaAudit {
         OrcaServer.LEAF_PARTITION,
         keys,
         values);
+  }
+
+  /** Compares the images of a leaf with the leaf that was READ. */
+  private void checkImages() {
+    for (int pair = 0; pair * ImageCache.SEGMENTS < view.segments(); pair++) {
+      long copy = context.scanned(0);
+      int wanted = (1 << ImageCache.SEGMENTS) - 1;
+      int has = images.copy(view.entry, pair, wanted, context.memory, copy, backoff);
+      imagesFound += has == 0 ? 0 : 1;
+      for (int i = 0; i < ImageCache.SEGMENTS; i++) {
+        int segment = pair * ImageCache.SEGMENTS + i;
+        if ((has >>> i & 1) != 0 && !isAsRead(copy + (long) i * SEGMENT_BYTES, segment)) {
+          problem("an image is not as the leaf: segment=" + segment, view.low);
+        }
+      }
+    }
+  }
+
+  private boolean isAsRead(long copy, int segment) {
+    long read = context.leaf + LeafLayout.segment(segment);
+    return MemorySegment.mismatch(
+            context.memory, copy, copy + SEGMENT_BYTES, context.memory, read, read + SEGMENT_BYTES)
+        < 0;
   }
 
   private void bucket(long bucket) {

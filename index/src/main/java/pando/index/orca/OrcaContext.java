@@ -30,6 +30,9 @@ final class OrcaContext extends WorkerContext {
   /** Leaves that a scan READs together. */
   static final int SCANNED = 8;
 
+  /** Of so many scans that find little in images, one may evict others for what it has READ. */
+  private static final int LAZINESS = 16;
+
   /** Segments that are READ together. */
   static final int SEGMENTS = 32;
 
@@ -111,6 +114,18 @@ final class OrcaContext extends WorkerContext {
                 + e.getMessage());
       }
     });
+  }
+
+  /**
+   * Returns whether images may be evicted for segments that were READ. A scan that has found half
+   * of its segments or more is popular, and READs what it lacks the next time, too; others are
+   * taken for popular once in some times. So what is asked for once hardly evicts anything, and the
+   * images of a scan come together.
+   */
+  boolean mayEvictImages(int segments, int segmentsRead) {
+    return segmentsRead > 0
+        && server.images.isOn()
+        && (2 * segmentsRead <= segments || worker.random().nextInt(LAZINESS) == 0);
   }
 
   /** Returns the local offset of a segment that is READ. */

@@ -19,6 +19,7 @@ import pando.index.lock.Retry;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.DirectoryPage;
+import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.parts.CacheParts;
 import pando.index.orca.records.RecordCache;
@@ -60,6 +61,7 @@ final class OrcaServer extends HostedServer {
   final RecordCache records;
   final Deltas deltas;
   final Shares shares;
+  final ImageCache images;
   final ExtentAllocator extents;
 
   private final Fabric fabric;
@@ -95,7 +97,8 @@ final class OrcaServer extends HostedServer {
     this.memoryServers = fabric.memoryServers();
     this.places = new NodePlaces(fabric, DirectoryPage.BYTES);
     this.directory = new Directory(fabric);
-    this.parts = CacheParts.create(fabric, options.cacheBytes());
+    this.images = ImageCache.create(fabric, directory.entries(), options.imageBytes());
+    this.parts = parts(fabric, options, images);
     int deltaParts = options.deltaParts(parts.count());
     this.deltas = new Deltas(parts);
     IntStream.range(0, deltaParts).forEach(deltas::add);
@@ -106,6 +109,15 @@ final class OrcaServer extends HostedServer {
         (long) random.nextInt(1 << RootTable.EPOCH_BITS) << EPOCH_SHIFT
             | (long) number << SERVER_SHIFT;
     this.shares = new Shares(this, fabric, parts);
+  }
+
+  private static CacheParts parts(Fabric fabric, OrcaOptions options, ImageCache images) {
+    try {
+      return CacheParts.create(fabric, options.cacheBytes() - options.imageBytes());
+    } catch (Throwable e) {
+      images.close();
+      throw e;
+    }
   }
 
   // The life of the index. One caller at a time, under the lock of the partition table; no
@@ -175,6 +187,7 @@ final class OrcaServer extends HostedServer {
     rootAddress = GlobalAddress.NULL;
     directory.entries().clear();
     records.clear();
+    images.clear();
     full = 0;
   }
 
@@ -210,6 +223,7 @@ final class OrcaServer extends HostedServer {
     closed = true;
     directory.close();
     parts.close();
+    images.close();
   }
 
   // Counters.
@@ -221,7 +235,9 @@ final class OrcaServer extends HostedServer {
 
   @Override
   protected synchronized long cachedBytes() {
-    return closed ? cachedBytes : directory.bytes() + records.bytesUsed() + deltas.bytesUsed();
+    return closed
+        ? cachedBytes
+        : directory.bytes() + records.bytesUsed() + deltas.bytesUsed() + images.bytesUsed();
   }
 
   @Override

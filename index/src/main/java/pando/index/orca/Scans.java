@@ -4,13 +4,18 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
+import pando.index.orca.directory.LeafEntries;
+import pando.index.orca.directory.LeafView;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.session.LeafScan;
 
-/** Visits entries in key order; READs the segments of several leaves in one round trip. */
+/** Visits entries in key order; READs what images lack of several leaves in one round trip. */
 final class Scans extends LeafScan {
-  /** Records of a segment to reckon with. */
-  private static final double RECORDS_OF_SEGMENT = 7;
+  /**
+   * Records beyond those that are needed, as segments do not all have as many: then hardly any scan
+   * needs a second round trip.
+   */
+  private static final double SPARE_RECORDS = 7;
 
   private static final int ATTEMPTS_BEFORE_HOLDING = 2;
 
@@ -58,30 +63,56 @@ final class Scans extends LeafScan {
       next = range.high() + 1;
       more = wanted > 0 && range.high() < to && next > from && context.server.owns(next);
     }
-    worker.scatter(list);
-    context.counters.leafMisses += leaves;
+    scatter(leaves);
+    boolean evicts = mayEvict(leaves);
     for (int i = 0; i < leaves; i++) {
       if (!ranges[i].collect(false)) {
         return i;
       }
+      ranges[i].admit(evicts);
     }
     return leaves;
   }
 
-  /** Adds the READ of a leaf's segments; returns about how many entries they have. */
-  private long addRead(LeafRange range, long from, long to, long wanted) {
-    range.view.seek(from);
-    int first = range.view.segment;
-    int end = range.view.segments() - 1;
-    if (to < range.view.high) {
-      range.view.seek(to);
-      end = range.view.segment;
+  private void scatter(int leaves) {
+    if (list.size() > 0) {
+      worker.scatter(list);
     }
-    long needed = (long) (Math.min(wanted, LeafLayout.RECORDS_MAX) / RECORDS_OF_SEGMENT) + 1;
-    int last = (int) Math.min(end, first + needed);
-    int segments = range.read(list, first, last);
-    int delta = range.view.delta();
-    return (long) (segments * RECORDS_OF_SEGMENT) + (delta == 0 ? 0 : deltas.count(delta));
+    for (int i = 0; i < leaves; i++) {
+      boolean hit = ranges[i].segmentsRead() == 0;
+      context.counters.leafHits += hit ? 1 : 0;
+      context.counters.leafMisses += hit ? 0 : 1;
+    }
+  }
+
+  private boolean mayEvict(int leaves) {
+    int segments = 0;
+    int segmentsRead = 0;
+    for (int i = 0; i < leaves; i++) {
+      segments += ranges[i].segments();
+      segmentsRead += ranges[i].segmentsRead();
+    }
+    return context.mayEvictImages(segments, segmentsRead);
+  }
+
+  /** Adds the READs of a leaf's segments; returns about how many entries they have. */
+  private long addRead(LeafRange range, long from, long to, long wanted) {
+    LeafView view = range.view;
+    int end = view.segments() - 1;
+    if (to < view.high) {
+      view.seek(to);
+      end = view.segment;
+    }
+    view.seek(from);
+    int first = view.segment;
+    double perSegment = Math.max(1, (double) LeafEntries.records(view.control) / view.segments());
+    double inFirst = perSegment * view.shareFrom(from);
+    double beyond = Math.min(wanted, LeafLayout.RECORDS_MAX) + SPARE_RECORDS - inFirst;
+    int needed = (int) Math.ceil(Math.max(0, beyond) / perSegment);
+    int last = Math.min(end, first + needed);
+    range.read(list, first, last);
+    int delta = view.delta();
+    return (long) (inFirst + perSegment * (last - first)) + (delta == 0 ? 0 : deltas.count(delta));
   }
 
   /** READs one leaf while it is held. */
@@ -92,7 +123,7 @@ final class Scans extends LeafScan {
       if (context.heldLeaves.tryHold(range.view)) {
         list.clear();
         addRead(range, from, to, limit);
-        worker.scatter(list);
+        scatter(1);
         range.collect(true);
         context.heldLeaves.release(range.view.entry);
         return 1;

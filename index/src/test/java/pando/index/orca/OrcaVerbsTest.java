@@ -12,8 +12,10 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
+import pando.index.AllocatedBytes;
 import pando.index.Costs;
 import pando.index.Entries;
+import pando.index.EntryVisitor;
 import pando.index.Session;
 
 /** What operations cost: the table of ORCA in docs/systems.md. */
@@ -23,6 +25,8 @@ class OrcaVerbsTest {
   private static final long STEP = 1_000;
   private static final int SCANNED = 100;
   private static final long SMALL_CACHE = 64 << 10;
+  private static final int ROUNDS_MAX = 60;
+  private static final long NOISE_BYTES_MAX = 4_096;
 
   private final NavigableMap<Long, Long> model = Entries.spaced(ENTRIES, STEP);
 
@@ -124,7 +128,7 @@ class OrcaVerbsTest {
             VerbCounters verbs = verbs(this::scan, key);
             assertThat(verbs.roundTrips).as("key %d", key).isOne();
             assertThat(verbs.reads).as("key %d", key).isBetween(1L, 3L);
-            assertThat(verbs.bytesIn).as("key %d", key).isBetween(1_920L, 2_048L);
+            assertThat(verbs.bytesIn).as("key %d", key).isBetween(1_664L, 1_920L);
             assertThat(verbs.bytesOut).as("key %d", key).isZero();
           }
         });
@@ -132,6 +136,73 @@ class OrcaVerbsTest {
 
   private void scan(long from) {
     session.scan(from, Long.MAX_VALUE, SCANNED, (_, _) -> true);
+  }
+
+  @Test
+  void shouldReadOnlyWhatImagesLack() {
+    run(
+        options().with("image-share", "0.5"),
+        () -> {
+          for (long key = 0; key < (ENTRIES - 3 * SCANNED) * STEP; key += 3 * SCANNED * STEP) {
+            VerbCounters first = verbs(this::scan, key);
+            assertThat(first.roundTrips).as("key %d", key).isOne();
+            assertThat(first.bytesIn).as("key %d", key).isBetween(1_664L, 1_920L);
+            assertThat(cost(this::scan, key)).as("key %d", key).isEqualTo(reads(0, 0, 0));
+            assertThat(cost(session::floor, key + 1)).isEqualTo(reads(0, 0, 0));
+            assertThat(cost(session::ceiling, key + 10 * STEP - 1)).isEqualTo(reads(0, 0, 0));
+            assertThat(cost(session::get, key + 20 * STEP)).isEqualTo(reads(0, 0, 0));
+
+            VerbCounters shifted = verbs(this::scan, key + SCANNED / 2 * STEP);
+            assertThat(shifted.roundTrips).as("key %d", key).isOne();
+            assertThat(shifted.reads).as("key %d", key).isBetween(1L, 2L);
+            assertThat(shifted.bytesIn).as("key %d", key).isBetween(640L, 1_152L);
+          }
+        });
+  }
+
+  @Test
+  void shouldDropTheImagesOfALeafThatMerges() {
+    run(
+        options().with("image-share", "0.5").with("delta-changes", "2"),
+        () -> {
+          long key = ENTRIES / 2 * STEP;
+          scan(key);
+          session.update(key + STEP, -1);
+          assertThat(cost(this::scan, key)).isEqualTo(reads(0, 0, 0));
+          // The third change of a leaf merges it.
+          session.store(key + 1, 1);
+          session.store(key + 2, 2);
+          assertThat(cost(this::scan, key)).isEqualTo(reads(0, 0, 0));
+          session.store(key + 3, 3);
+          assertThat(verbs(this::scan, key).reads).isPositive();
+          assertThat(cost(this::scan, key)).isEqualTo(reads(0, 0, 0));
+          assertThat(Entries.get(session, key + STEP)).isEqualTo(-1);
+          assertThat(index.audit()).isEmpty();
+        });
+  }
+
+  @Test
+  void shouldNotAllocateWhereImagesAre() {
+    run(
+        options().withCacheBytes(SMALL_CACHE).with("image-share", "0.5"),
+        () -> {
+          AllocatedBytes allocated = new AllocatedBytes();
+          EntryVisitor visitor = (key, value) -> (key ^ value) != 1;
+          long least = Long.MAX_VALUE;
+          for (int round = 0; round < ROUNDS_MAX && least >= NOISE_BYTES_MAX; round++) {
+            long before = allocated.get();
+            for (int i = 0; i < ENTRIES; i++) {
+              long key = i * 7_919L % ENTRIES * STEP;
+              session.scan(key, Long.MAX_VALUE, 20, visitor);
+              session.floor(key + 1);
+              session.ceiling(key - 1);
+              session.get(key);
+              session.update(key, key);
+            }
+            least = Math.min(least, allocated.get() - before);
+          }
+          assertThat(least).isLessThan(NOISE_BYTES_MAX);
+        });
   }
 
   @Test

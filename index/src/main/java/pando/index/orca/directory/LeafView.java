@@ -151,6 +151,17 @@ public final class LeafView {
     seekTo(number, LeafEntries.width(control));
   }
 
+  /** Returns which share of the keys of the segment that was found is not below one of them. */
+  public double shareFrom(long key) {
+    long least = low + (from << shift);
+    long greatest = last == Heads.q(high, low, shift) ? high : low + ((last + 1) << shift) - 1;
+    return (unsigned(greatest - key) + 1) / (unsigned(greatest - least) + 1);
+  }
+
+  private static double unsigned(long distance) {
+    return (distance >>> 1) * 2.0;
+  }
+
   private void seekTo(int number, int width) {
     segment = number;
     from = head(number, width);

@@ -1,0 +1,583 @@
+package pando.index.orca.images;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLongArray;
+import pando.fabric.Backoff;
+import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
+import pando.fabric.memory.Words;
+import pando.index.cache.PlantedBug;
+import pando.index.orca.directory.LeafEntries;
+import pando.index.orca.directory.LeafView;
+import pando.index.orca.leaf.LeafLayout;
+
+/**
+ * Images of pairs of segments: the bytes of segments 2p and 2p + 1 of a leaf, as they were READ
+ * from its extent. An image that is here is as the pool has it, but for values whose WRITE is under
+ * way.
+ *
+ * <p>The images are in slabs of equal size of one memory, which may be added and removed while
+ * sessions use the cache.
+ *
+ * <p>Thread-safe.
+ */
+public final class ImageCache implements AutoCloseable {
+  /*
+   * A set, 2,112 bytes: a line of tags, and 8 images
+   * ================================================
+   *
+   *     0  tags of ways 0..7, 8 bytes each:
+   *          leaf's entry 4 (lowest) | pair 4 bits, valid segments 2 bits, zero 2 bits
+   *          | count 1 | hand 1, in way 0 alone | zero 1
+   *    64  way 0: segment 2p 128, segment 2p + 1 128
+   *    ..
+   *  1856  way 7
+   *
+   * A way without a valid segment is free. The hash of leaf and pair says which of 1,024 ranges it
+   * is in, and thereby the slab, and which set of the slab. So a slab that comes takes ranges from
+   * the others, and what is in other ranges stays.
+   *
+   * Versions. Readers take no lock: they note the version of the set, copy what they need, and use
+   * it if neither the version nor the slabs have changed meanwhile; else it counts as not cached. The
+   * versions' lowest bit is the lock. They are not in the slabs, as the memory of a slab that was
+   * removed is used otherwise while a session may still be about to lock one of its sets. A version
+   * is shared by the sets with the same number modulo LOCKS.
+   *
+   * Why no image is stale for good. A value is written to a leaf while an image of the slot may be
+   * here, or on its way here:
+   *
+   *   a cleaner:  WRITE                 | lock; put the value into the image; move the leaf's
+   *                                     |   version; unlock | the record is CLEAN
+   *   a reader:   view of the leaf; READ | lock; compare the leaf's version with that of the view;
+   *                                     |   put the image in; unlock
+   *
+   * If the reader locks first, the cleaner finds the image and puts the value into it. If the cleaner
+   * does, the reader finds the version moved, unless its view, and so its READ, came later than the
+   * WRITE. A scan that copies the image before the value is put in finds the record CLEANING, or the
+   * version moved.
+   *
+   * A merge drops the images of its leaf after the leaf's count of merges has moved, and before the
+   * leaf has another extent. So a READ that ran beside it finds that count moved, or its image is
+   * dropped.
+   */
+
+  /** Segments of an image. */
+  public static final int SEGMENTS = 2;
+
+  private static final int WAYS = 8;
+  private static final int TAG_BYTES = Long.BYTES;
+  private static final int TAGS_BYTES = WAYS * TAG_BYTES;
+  private static final int SEGMENT_BYTES = LeafLayout.SEGMENT_BYTES;
+  private static final int IMAGE_BYTES = SEGMENTS * SEGMENT_BYTES;
+
+  /** Bytes of a set. */
+  public static final int SET_BYTES = TAGS_BYTES + WAYS * IMAGE_BYTES;
+
+  private static final int PAIR_SHIFT = 32;
+  private static final int VALID_SHIFT = 36;
+  private static final int VALID_MASK = 3;
+  private static final long KEY_MASK = (1L << VALID_SHIFT) - 1;
+  private static final int COUNT = 5;
+  private static final int COUNT_MAX = 15;
+  private static final int HAND = 6;
+  private static final long HAND_MASK = 0xffL << (HAND * Byte.SIZE);
+
+  private static final int RANGES_SHIFT = 10;
+  private static final int RANGES = 1 << RANGES_SHIFT;
+  private static final int LOCKS = 1024;
+  private static final int NONE = -1;
+  private static final long[] NO_SLABS = {};
+
+  private static final int WAITS_MAX = 20_000;
+
+  private final LeafEntries entries;
+  private final RegisteredMemory registered;
+  private final MemorySegment memory;
+  private final int setsOfSlab;
+  private final AtomicLongArray versions = new AtomicLongArray(LOCKS);
+
+  /** Where the slab of each range starts; empty if there is no slab. Replaced as a whole. */
+  private volatile long[] slabOfRange = NO_SLABS;
+
+  /** Where the slabs start. */
+  private long[] slabs = NO_SLABS;
+
+  /**
+   * Creates a cache without slabs.
+   *
+   * @param entries of the leaves that the images are of
+   * @param registered has the slabs
+   * @param slabBytes bytes of a slab, at least {@link #SET_BYTES}; what is left over by sets is not
+   *     used
+   */
+  public ImageCache(LeafEntries entries, RegisteredMemory registered, long slabBytes) {
+    if (slabBytes < SET_BYTES || slabBytes / SET_BYTES > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(
+          "bytes of a slab of images out of range: bytes=" + slabBytes + ", minimum=" + SET_BYTES);
+    }
+    this.entries = entries;
+    this.registered = registered;
+    this.memory = registered.segment();
+    this.setsOfSlab = (int) (slabBytes / SET_BYTES);
+  }
+
+  /**
+   * Creates an empty cache of one slab.
+   *
+   * @param entries of the leaves that the images are of
+   * @param bytes of the slab; with less than {@link #SET_BYTES} there is none, and nothing is
+   *     cached
+   */
+  public static ImageCache create(Fabric fabric, LeafEntries entries, long bytes) {
+    long slabBytes = Math.max(bytes, SET_BYTES);
+    ImageCache cache = new ImageCache(entries, fabric.register(slabBytes), slabBytes);
+    if (bytes >= SET_BYTES) {
+      cache.slabs = new long[1];
+      cache.slabOfRange = cache.ranges(cache.slabs);
+    }
+    return cache;
+  }
+
+  /** Frees the memory. No thread may use the cache any more. */
+  @Override
+  public void close() {
+    registered.close();
+  }
+
+  // Slabs
+
+  /**
+   * Adds a slab, whatever its bytes are, which takes its share of the images of the others.
+   *
+   * @param at where it starts in the memory, a multiple of 8
+   */
+  public synchronized void addSlab(long at, Backoff backoff) {
+    for (int set = 0; set < setsOfSlab; set++) {
+      memory.asSlice(at + (long) set * SET_BYTES, TAGS_BYTES).fill((byte) 0);
+    }
+    long[] more = Arrays.copyOf(slabs, slabs.length + 1);
+    more[slabs.length] = at;
+    replace(more, backoff);
+  }
+
+  /**
+   * Removes a slab, and all its images. Afterwards no session reads or writes it any more.
+   *
+   * @param at where it starts
+   */
+  public synchronized void removeSlab(long at, Backoff backoff) {
+    long[] fewer = Arrays.stream(slabs).filter(slab -> slab != at).toArray();
+    if (fewer.length == slabs.length) {
+      throw new IllegalArgumentException("no such slab: at=" + at);
+    }
+    replace(fewer, backoff);
+  }
+
+  private void replace(long[] after, Backoff backoff) {
+    long[] before = slabs;
+    slabOfRange = ranges(after);
+    slabs = after;
+    // Sessions that have locked a set of a range that moves have unlocked it afterwards.
+    for (long slab : before) {
+      for (int set = 0; set < setsOfSlab; set++) {
+        dropStrangers(slab, slab + (long) set * SET_BYTES, backoff);
+      }
+    }
+  }
+
+  /** Gives each slab as many ranges, of which as many as can be stay where they are. */
+  private long[] ranges(long[] after) {
+    if (after.length == 0) {
+      return NO_SLABS;
+    }
+    int[] left = new int[after.length];
+    for (int i = 0; i < after.length; i++) {
+      left[i] = RANGES / after.length + (i < RANGES % after.length ? 1 : 0);
+    }
+    long[] ranges = new long[RANGES];
+    boolean[] stays = new boolean[RANGES];
+    for (int range = 0; range < slabOfRange.length; range++) {
+      int slab = indexOf(after, slabOfRange[range]);
+      if (slab != NONE && left[slab] > 0) {
+        left[slab]--;
+        ranges[range] = after[slab];
+        stays[range] = true;
+      }
+    }
+    int slab = 0;
+    for (int range = 0; range < RANGES; range++) {
+      if (!stays[range]) {
+        while (left[slab] == 0) {
+          slab++;
+        }
+        left[slab]--;
+        ranges[range] = after[slab];
+      }
+    }
+    return ranges;
+  }
+
+  private static int indexOf(long[] slabs, long at) {
+    for (int i = 0; i < slabs.length; i++) {
+      if (slabs[i] == at) {
+        return i;
+      }
+    }
+    return NONE;
+  }
+
+  /** Drops the images of a set whose ranges are in other slabs now. */
+  private void dropStrangers(long slab, long set, Backoff backoff) {
+    for (int attempt = 0; !tryLock(set); attempt++) {
+      await(attempt, backoff);
+    }
+    for (int way = 0; way < WAYS; way++) {
+      long hash = hash(tag(set, way) & KEY_MASK);
+      if (slabOfRange.length == 0 || slabOfRange[range(hash)] != slab) {
+        setValid(set, way, 0);
+      }
+    }
+    unlock(set);
+  }
+
+  /** Drops all images. No session may use the cache. */
+  public synchronized void clear() {
+    for (long slab : slabs) {
+      memory.asSlice(slab, (long) setsOfSlab * SET_BYTES).fill((byte) 0);
+    }
+  }
+
+  /** Returns the number of images, by looking at all. No slab comes or goes meanwhile. */
+  public synchronized long images() {
+    long images = 0;
+    for (long slab : slabs) {
+      for (int set = 0; set < setsOfSlab; set++) {
+        for (int way = 0; way < WAYS; way++) {
+          images += valid(tag(slab + (long) set * SET_BYTES, way)) == 0 ? 0 : 1;
+        }
+      }
+    }
+    return images;
+  }
+
+  /** Returns the bytes of all images and of their tags, by looking at all. */
+  public long bytesUsed() {
+    return images() * (IMAGE_BYTES + TAG_BYTES);
+  }
+
+  /** Returns whether it has a slab. */
+  public boolean isOn() {
+    return slabOfRange.length > 0;
+  }
+
+  // Where an image is
+
+  private static long key(int leaf, int pair) {
+    return Integer.toUnsignedLong(leaf) | (long) pair << PAIR_SHIFT;
+  }
+
+  /** Scatters a key, as SplitMix64 does. */
+  private static long hash(long key) {
+    long mixed = (key ^ (key >>> 30)) * 0xbf58476d1ce4e5b9L;
+    mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
+    return mixed ^ (mixed >>> 31);
+  }
+
+  private static int range(long hash) {
+    return (int) (hash >>> (Long.SIZE - RANGES_SHIFT));
+  }
+
+  private long set(long[] ranges, long hash) {
+    long number = Math.unsignedMultiplyHigh(hash << RANGES_SHIFT, setsOfSlab);
+    return ranges[range(hash)] + number * SET_BYTES;
+  }
+
+  @SuppressWarnings("ReferenceEquality") // Each change makes an array that was never there before.
+  private boolean hasMoved(long[] ranges) {
+    return slabOfRange != ranges;
+  }
+
+  private int wayOf(long set, long key) {
+    for (int way = 0; way < WAYS; way++) {
+      long tag = tag(set, way);
+      if ((tag & KEY_MASK) == key && valid(tag) != 0) {
+        return way;
+      }
+    }
+    return NONE;
+  }
+
+  // Reading without a lock
+
+  /**
+   * Copies segments of a pair, if they are cached. A session that uses them looks afterwards
+   * whether the leaf has still the extent that it had before, as for a segment that it has READ.
+   *
+   * @param leaf number of the leaf's entry
+   * @param wanted a bit for each segment of the pair
+   * @param to receives the segments
+   * @param at where the first of the two segments goes; the second one goes behind it
+   * @return a bit for each segment that was copied
+   */
+  public int copy(int leaf, int pair, int wanted, MemorySegment to, long at, Backoff backoff) {
+    long[] ranges = slabOfRange;
+    if (ranges.length == 0) {
+      return 0;
+    }
+    long key = key(leaf, pair);
+    long set = set(ranges, hash(key));
+    long version = versions.getAcquire(lockOf(set));
+    int way = isLocked(version) ? NONE : wayOf(set, key);
+    int found = way == NONE ? 0 : valid(tag(set, way)) & wanted;
+    if (found == 0) {
+      return 0;
+    }
+    for (int segment = 0; segment < SEGMENTS; segment++) {
+      if ((found >>> segment & 1) != 0) {
+        long offset = (long) segment * SEGMENT_BYTES;
+        MemorySegment.copy(memory, image(set, way) + offset, to, at + offset, SEGMENT_BYTES);
+        backoff.transition();
+      }
+    }
+    int count = count(set, way);
+    VarHandle.loadLoadFence();
+    if (versions.getPlain(lockOf(set)) != version || hasMoved(ranges)) {
+      return 0;
+    }
+    if (count < COUNT_MAX) {
+      raiseCount(ranges, set, way, version);
+    }
+    return found;
+  }
+
+  /** Raises the count of a way, unless something of its set has changed. */
+  private void raiseCount(long[] ranges, long set, int way, long version) {
+    if (versions.compareAndSet(lockOf(set), version, version + 1)) {
+      VarHandle.storeStoreFence();
+      if (!hasMoved(ranges)) {
+        setCount(set, way, count(set, way) + 1);
+      }
+      unlock(set);
+    }
+  }
+
+  // Changes, under the lock of the set
+
+  /**
+   * Puts segments of a pair into the cache that were READ since the view was filled, unless
+   * something of the leaf has moved since: then they may be older than what is written by now.
+   *
+   * @param read a bit for each segment of the pair
+   * @param evicts whether another image may go for it
+   * @param from has the segments
+   * @param at where the first of the two segments is, or would be; the second one is behind it
+   * @throws StalledException if the set stays locked
+   */
+  public void admit(
+      LeafView view,
+      int pair,
+      int read,
+      boolean evicts,
+      MemorySegment from,
+      long at,
+      Backoff backoff) {
+    long key = key(view.entry, pair);
+    long set = lock(key, backoff);
+    if (set == NONE) {
+      return;
+    }
+    try {
+      if (!view.isMerging() && view.isCurrent()) {
+        put(set, key, read, evicts, from, at);
+      }
+    } finally {
+      unlock(set);
+    }
+  }
+
+  private void put(long set, long key, int read, boolean evicts, MemorySegment from, long at) {
+    int way = wayOf(set, key);
+    if (way == NONE) {
+      way = free(set);
+      if (way == NONE && !evicts) {
+        return;
+      }
+      way = way == NONE ? victim(set) : way;
+      Words.set(memory, tagAt(set, way), key | (tag(set, way) & HAND_MASK));
+    }
+    for (int segment = 0; segment < SEGMENTS; segment++) {
+      if ((read >>> segment & 1) != 0) {
+        long offset = (long) segment * SEGMENT_BYTES;
+        MemorySegment.copy(from, at + offset, memory, image(set, way) + offset, SEGMENT_BYTES);
+      }
+    }
+    setValid(set, way, valid(tag(set, way)) | read);
+  }
+
+  /**
+   * Moves the version of a leaf to which a value was written, and puts the value into the image.
+   *
+   * @param place of the slot: segment * {@link LeafLayout#SLOTS} + slot
+   * @param done whether the leaf has the value; else it may have this one or the one before
+   * @throws StalledException if the set stays locked
+   */
+  public void noteWritten(int leaf, int place, long value, boolean done, Backoff backoff) {
+    int segment = place / LeafLayout.SLOTS;
+    long key = key(leaf, segment / SEGMENTS);
+    long set;
+    do {
+      set = lock(key, backoff);
+      try {
+        int way = set == NONE ? NONE : wayOf(set, key);
+        if (way != NONE && !PlantedBug.IMAGE_UNPATCHED) {
+          patch(set, way, segment % SEGMENTS, place % LeafLayout.SLOTS, value, done);
+        }
+        if (!PlantedBug.VERSION_KEPT) {
+          entries.moveVersion(leaf);
+        }
+      } finally {
+        if (set != NONE) {
+          unlock(set);
+        }
+      }
+      // A session may have put the image into a first slab that was added meanwhile.
+    } while (set == NONE && slabOfRange.length > 0);
+  }
+
+  private void patch(long set, int way, int segment, int slot, long value, boolean done) {
+    if (done) {
+      long at = image(set, way) + (long) segment * SEGMENT_BYTES;
+      Words.set(memory, at + (long) slot * LeafLayout.SLOT_BYTES + Long.BYTES, value);
+    } else {
+      setValid(set, way, valid(tag(set, way)) & ~(1 << segment));
+    }
+  }
+
+  /**
+   * Drops all images of a leaf, which merges: its count of merges has moved, and it has not got
+   * another extent yet.
+   *
+   * @throws StalledException if a set stays locked
+   */
+  public void drop(int leaf, int segments, Backoff backoff) {
+    for (int pair = 0; pair * SEGMENTS < segments && !PlantedBug.IMAGE_KEPT; pair++) {
+      long key = key(leaf, pair);
+      long set = lock(key, backoff);
+      if (set == NONE) {
+        return;
+      }
+      int way = wayOf(set, key);
+      if (way != NONE) {
+        setValid(set, way, 0);
+      }
+      unlock(set);
+    }
+  }
+
+  /** Locks the set of a key; returns {@link #NONE} if there is no slab. */
+  private long lock(long key, Backoff backoff) {
+    long hash = hash(key);
+    for (int attempt = 0; ; attempt++) {
+      long[] ranges = slabOfRange;
+      if (ranges.length == 0) {
+        return NONE;
+      }
+      long set = set(ranges, hash);
+      if (tryLock(set)) {
+        if (!hasMoved(ranges)) {
+          return set;
+        }
+        unlock(set);
+      }
+      await(attempt, backoff);
+    }
+  }
+
+  private boolean tryLock(long set) {
+    long version = versions.getAcquire(lockOf(set));
+    if (isLocked(version) || !versions.compareAndSet(lockOf(set), version, version + 1)) {
+      return false;
+    }
+    VarHandle.storeStoreFence();
+    return true;
+  }
+
+  private void unlock(long set) {
+    int lock = lockOf(set);
+    versions.setRelease(lock, versions.getPlain(lock) + 1);
+  }
+
+  private static boolean isLocked(long version) {
+    return (version & 1) != 0;
+  }
+
+  private static int lockOf(long set) {
+    return (int) (set / SET_BYTES % LOCKS);
+  }
+
+  private static void await(int attempt, Backoff backoff) {
+    if (attempt >= WAITS_MAX) {
+      throw new StalledException("a set of images stays locked: attempts=" + attempt);
+    }
+    backoff.pause(attempt);
+  }
+
+  private int free(long set) {
+    for (int way = 0; way < WAYS; way++) {
+      if (valid(tag(set, way)) == 0) {
+        return way;
+      }
+    }
+    return NONE;
+  }
+
+  /**
+   * Returns a way whose image goes (GCLOCK). The hand goes on from way to way; an image with count
+   * 0 goes, and other counts are lowered by one.
+   */
+  private int victim(long set) {
+    int way = memory.get(JAVA_BYTE, set + HAND);
+    while (count(set, way) > 0) {
+      setCount(set, way, count(set, way) - 1);
+      way = (way + 1) % WAYS;
+    }
+    memory.set(JAVA_BYTE, set + HAND, (byte) ((way + 1) % WAYS));
+    return way;
+  }
+
+  // The bytes of a set
+
+  private static long tagAt(long set, int way) {
+    return set + (long) way * TAG_BYTES;
+  }
+
+  private long tag(long set, int way) {
+    return Words.get(memory, tagAt(set, way));
+  }
+
+  private static int valid(long tag) {
+    return (int) (tag >>> VALID_SHIFT) & VALID_MASK;
+  }
+
+  private void setValid(long set, int way, int valid) {
+    long others = tag(set, way) & ~((long) VALID_MASK << VALID_SHIFT);
+    Words.set(memory, tagAt(set, way), others | (long) valid << VALID_SHIFT);
+  }
+
+  private int count(long set, int way) {
+    return memory.get(JAVA_BYTE, tagAt(set, way) + COUNT);
+  }
+
+  private void setCount(long set, int way, int count) {
+    memory.set(JAVA_BYTE, tagAt(set, way) + COUNT, (byte) count);
+  }
+
+  private static long image(long set, int way) {
+    return set + TAGS_BYTES + (long) way * IMAGE_BYTES;
+  }
+}
