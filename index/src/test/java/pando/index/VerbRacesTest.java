@@ -24,7 +24,7 @@ import pando.index.orca.OrcaIndex;
  * and what they return is another test's. Not for DEX: its operations wait for each other inside a
  * compute server, and a hook has but one thread.
  */
-@Timeout(120)
+@Timeout(600)
 class VerbRacesTest {
   /**
    * How many kinds of changes are tried at each verb, before it and behind; else the next in turn.
