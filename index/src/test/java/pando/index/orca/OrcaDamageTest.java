@@ -43,6 +43,10 @@ class OrcaDamageTest {
   private static final int COMPUTE_SERVERS = 2;
   private static final int REGION_BYTES = 16 << 10;
   private static final int ENTRIES = 500;
+
+  /** Bytes of slots from one that is damaged to the next. */
+  private static final int SLOT_STEP = Seeds.count(3, 1);
+
   private static final long IMAGE = 0;
   private static final long MESSAGE = 4096;
 
@@ -242,7 +246,7 @@ class OrcaDamageTest {
     int slots = LeafPointer.segments(page.pointers()[1]) * LeafLayout.SLOTS;
     NavigableMap<Long, Long> inLeaf = model.subMap(page.lows()[1], true, page.lows()[2], false);
     int voids = 0;
-    for (int at = 0; at < slots * LeafLayout.SLOT_BYTES; at++) {
+    for (int at = 0; at < slots * LeafLayout.SLOT_BYTES; at += SLOT_STEP) {
       Slot slot = new Slot(leaf, at / LeafLayout.SLOT_BYTES);
       long word = slot.address + (at & Long.BYTES);
       long before = read(word);
