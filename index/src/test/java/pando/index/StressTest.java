@@ -22,6 +22,7 @@ class StressTest {
     "111, ORCA,      4, 1, 1, neighbours=on",
     "112, ORCA,      4, 2, 4, delta-changes=2",
     "113, ORCA,      6, 2, 2, twin=off merge-share=0.4 delta-share=0.5",
+    "114, ORCA,      4, 2, 2, image-share=0.5 delta-changes=20",
     "121, SHERMAN,   4, 1, 1, validation=checksum",
     "122, SHERMAN,   4, 2, 4, validation=checksum",
     "123, SHERMAN,   6, 2, 2, validation=versions",
