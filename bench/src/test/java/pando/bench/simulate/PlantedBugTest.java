@@ -112,7 +112,7 @@ class PlantedBugTest {
     /** Bugs of images need room for them; others need records that are evicted. */
     private static Map<String, String> settings() {
       boolean images = System.getProperty("pando.plant", "").startsWith("orca-image");
-      return images ? Map.of() : Map.of("cache-bytes", "13824");
+      return images ? Map.of() : Map.of("cache-bytes", "8960");
     }
   }
 }

@@ -7,18 +7,25 @@ import org.jspecify.annotations.Nullable;
  *
  * @param recordBytes memory for records, in bytes
  * @param deltaBytes memory for deltas, in bytes
- * @param moved how often a part of the memory went from one to the other
+ * @param imageBytes memory for images, in bytes
+ * @param moved how often a part of the memory went from one to another
  * @param failed how often that failed; the memory stayed as it was
  * @param lastFailure why it failed last at one of them, {@code null} if it never has
  */
 public record CacheShares(
-    long recordBytes, long deltaBytes, long moved, long failed, @Nullable Throwable lastFailure) {
-  static final CacheShares NONE = new CacheShares(0, 0, 0, 0, null);
+    long recordBytes,
+    long deltaBytes,
+    long imageBytes,
+    long moved,
+    long failed,
+    @Nullable Throwable lastFailure) {
+  static final CacheShares NONE = new CacheShares(0, 0, 0, 0, 0, null);
 
   CacheShares plus(CacheShares other) {
     return new CacheShares(
         recordBytes + other.recordBytes,
         deltaBytes + other.deltaBytes,
+        imageBytes + other.imageBytes,
         moved + other.moved,
         failed + other.failed,
         other.lastFailure == null ? lastFailure : other.lastFailure);

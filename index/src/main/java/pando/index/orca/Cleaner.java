@@ -104,17 +104,21 @@ final class Cleaner {
     records.forEachBucket(bucket -> context.defer(losses, () -> cleanWhole(bucket, ALL)));
   }
 
-  /**
-   * Cleans all records of a part that are due, while no operation is under way.
-   *
-   * @throws StalledException if one cannot be cleaned, as its leaf is left latched
-   */
+  /** Cleans the records of a part that are due, but those of leaves that merge or are latched. */
   void cleanPart(int part, Due due) {
     for (long at = records.first(part); at < records.end(part); ) {
       int buckets = (int) Math.min(TOGETHER, (records.end(part) - at) / RecordCache.BUCKET_BYTES);
       clean(at, buckets, due);
       at += (long) buckets * RecordCache.BUCKET_BYTES;
     }
+  }
+
+  /**
+   * Checks that no record of a part is due to be cleaned.
+   *
+   * @throws StalledException if one is
+   */
+  void checkClean(int part, Due due) {
     for (long at = records.first(part); at < records.end(part); at += RecordCache.BUCKET_BYTES) {
       if (hasNewer(at, due)) {
         throw new StalledException("records of a part cannot be cleaned: bucket=" + at);

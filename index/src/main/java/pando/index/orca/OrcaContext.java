@@ -89,7 +89,7 @@ final class OrcaContext extends WorkerContext {
       waitStart = worker.nanoTime();
     } else if (attempt % LOOK_EVERY == 0) {
       long waited = worker.nanoTime() - waitStart;
-      if (waited > waitNanosMax) {
+      if (waited >= waitNanosMax) {
         throw new StalledException(
             "%s: key=%s, waitedNanos=%s, attempts=%s, computeServer=%s"
                 .formatted(what, key, waited, attempt, server.number));

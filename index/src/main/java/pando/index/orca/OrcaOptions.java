@@ -6,7 +6,6 @@ import pando.index.IndexSystem;
 import pando.index.Tree;
 import pando.index.host.HostedIndex;
 import pando.index.orca.delta.Deltas;
-import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.parts.CacheParts;
 import pando.index.settings.Setting;
@@ -37,10 +36,12 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
           .meaning("share of the cache that deltas have at the start");
   private static final Setting SHARES_MOVE =
       Setting.flag(
-          "shares-move", "on", "move memory between records and deltas to where it earns more");
+          "shares-move",
+          "on",
+          "move memory between records, deltas and images to where it earns more");
   private static final Setting IMAGE_SHARE =
       Setting.number("image-share", "0", 0, 0.8)
-          .meaning("share of the cache that is kept for pairs of segments, which scans read");
+          .meaning("share of the cache that pairs of segments, for scans, have at the start");
   private static final Setting DELTA_CHANGES =
       Setting.integer("delta-changes", "255", 1, Deltas.RECORDS_MAX)
           .meaning("changes of a leaf that its delta holds before it is merged");
@@ -72,12 +73,12 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
               "ORCA",
               "ownership, a cache of single records, leaves published out of place",
               DEFAULTS,
-              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 31))
+              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 22))
           .withVariation(MERGE_SHARE.name(), "0.25", "0.4")
           .withVariation(DELTA_CHANGES.name(), "2", "255")
           .withVariation(TWIN.name(), "on", "off")
           .withVariation(SHARES_MOVE.name(), "on", "off")
-          .withVariation(IMAGE_SHARE.name(), "0", "0.14");
+          .withVariation(IMAGE_SHARE.name(), "0", "0.34");
 
   private OrcaOptions(Settings settings) {
     super("orca", settings);
@@ -130,23 +131,21 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
     return (int) settings().number(PAGE_CHILDREN);
   }
 
-  /** Returns how many of some parts of what images leave deltas have at the start, at least 1. */
+  /** Returns how many of some parts of the cache deltas have at the start, at least 1. */
   int deltaParts(int parts) {
-    double left = (double) (cacheBytes() - imageBytes()) / cacheBytes();
-    double share = settings().number(DELTA_SHARE) / left;
-    return (int) Math.clamp(Math.round(parts * share), 1, parts - 1L);
+    long wanted = Math.round(parts * settings().number(DELTA_SHARE));
+    return (int) Math.clamp(wanted, 1, parts - 1L);
   }
 
-  /** Returns whether memory moves between records and deltas. */
-  boolean sharesMove() {
+  /** Returns how many of some parts images have at the start; records have at least one. */
+  int imageParts(int parts) {
+    long wanted = Math.round(parts * settings().number(IMAGE_SHARE));
+    return (int) Math.min(wanted, parts - 1L - deltaParts(parts));
+  }
+
+  /** Returns whether memory moves between records, deltas and images. */
+  public boolean sharesMove() {
     return settings().isOn(SHARES_MOVE);
-  }
-
-  /** Returns the bytes of the cache that are kept for images, 0 if they are too few for any. */
-  long imageBytes() {
-    long most = cacheBytes() - CacheParts.BYTES_MIN;
-    long wanted = Math.min(most, (long) (cacheBytes() * settings().number(IMAGE_SHARE)));
-    return wanted < ImageCache.SET_BYTES ? 0 : wanted;
   }
 
   /** Returns the greatest number of changes of a leaf's delta. */
@@ -172,6 +171,11 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   /** Returns these options with {@link #twin()} on or off. */
   public OrcaOptions withTwin(boolean on) {
     return with(TWIN, on);
+  }
+
+  /** Returns these options with {@link #sharesMove()} on or off. */
+  public OrcaOptions withSharesMove(boolean on) {
+    return with(SHARES_MOVE, on);
   }
 
   /** Returns the longest wait for a latch or a claim of another session, in nanoseconds. */

@@ -52,6 +52,9 @@ final class OrcaServer extends HostedServer {
   /** Longest time that operations wait for those under way, in nanoseconds. */
   private static final long ALONE_NANOS = 2_000_000;
 
+  /** Before there are sessions, nothing is waited for. */
+  private static final Backoff NO_WAIT = attempt -> {};
+
   private static final int SERVER_SHIFT = 32;
   private static final int EPOCH_SHIFT = 44;
 
@@ -97,27 +100,21 @@ final class OrcaServer extends HostedServer {
     this.memoryServers = fabric.memoryServers();
     this.places = new NodePlaces(fabric, DirectoryPage.BYTES);
     this.directory = new Directory(fabric);
-    this.images = ImageCache.create(fabric, directory.entries(), options.imageBytes());
-    this.parts = parts(fabric, options, images);
+    this.parts = CacheParts.create(fabric, options.cacheBytes());
     int deltaParts = options.deltaParts(parts.count());
+    int imageParts = options.imageParts(parts.count());
     this.deltas = new Deltas(parts);
     IntStream.range(0, deltaParts).forEach(deltas::add);
-    this.records = new RecordCache(parts, deltaParts, parts.count(), options.twin());
+    this.images = new ImageCache(directory.entries(), parts.memory(), parts.bytesOfPart());
+    IntStream.range(deltaParts, deltaParts + imageParts)
+        .forEach(part -> images.addSlab(parts.offset(part), NO_WAIT));
+    this.records = new RecordCache(parts, deltaParts + imageParts, parts.count(), options.twin());
     this.extents = new ExtentAllocator(memoryServers, regionBytes);
     // A later compute server with this number draws another epoch.
     this.incarnation =
         (long) random.nextInt(1 << RootTable.EPOCH_BITS) << EPOCH_SHIFT
             | (long) number << SERVER_SHIFT;
     this.shares = new Shares(this, fabric, parts);
-  }
-
-  private static CacheParts parts(Fabric fabric, OrcaOptions options, ImageCache images) {
-    try {
-      return CacheParts.create(fabric, options.cacheBytes() - options.imageBytes());
-    } catch (Throwable e) {
-      images.close();
-      throw e;
-    }
   }
 
   // The life of the index. One caller at a time, under the lock of the partition table; no
@@ -223,7 +220,6 @@ final class OrcaServer extends HostedServer {
     closed = true;
     directory.close();
     parts.close();
-    images.close();
   }
 
   // Counters.

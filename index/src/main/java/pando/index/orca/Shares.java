@@ -1,9 +1,7 @@
 package pando.index.orca;
 
-import java.util.Comparator;
-import java.util.Objects;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Backoff;
@@ -11,9 +9,7 @@ import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.VerbCounters;
 import pando.index.host.PausableSteps;
-import pando.index.orca.delta.Deltas;
 import pando.index.orca.parts.CacheParts;
-import pando.index.orca.records.HomeTable;
 import pando.index.orca.records.RecordCache;
 import pando.index.session.Failures;
 
@@ -28,11 +24,12 @@ final class Shares implements AutoCloseable {
    *
    *   records   the hits of records that were about to go (those of count 0), each a READ of a
    *             segment, for each part
-   *   deltas    the merges for want of memory, each a READ and a WRITE of a leaf, for each part: a
-   *             delta that is twice as large is merged half as often
+   *   deltas    the merges for want of memory, each a READ and a WRITE of a leaf, for each part
+   *   images    the hits of images that were about to go, each a READ of a pair, for each part
    *
-   * After each window one part moves, if the other cache earns clearly more by it. Records are moved,
-   * and deltas' blocks merged away, so that a part is empty before it is given to the other.
+   * All on the average of some windows. After each window one part goes from the cache that earns least by it to the one that earns most,
+   * if that is clearly more. Records are moved, and deltas' blocks merged away, so that the part is
+   * empty before the other one has it.
    */
 
   /**
@@ -42,11 +39,8 @@ final class Shares implements AutoCloseable {
 
   private static final int WINDOW_MIN = 128;
 
-  /** Time of a card for a READ of a segment, in nanoseconds. */
-  private static final long SEGMENT_NANOS = 18;
-
-  /** Time of a card for a READ and a WRITE of a leaf, in nanoseconds. */
-  private static final long MERGE_NANOS = 640;
+  /** Windows that count: in one alone, few merges or none tell little. */
+  private static final int MEMORY = 16;
 
   /** By how much one cache must earn more than the other. */
   private static final double CLEARLY = 1.25;
@@ -54,18 +48,15 @@ final class Shares implements AutoCloseable {
   /** Records keep one part of so many. */
   private static final int RECORDS_LEAST = 16;
 
-  /** Attempts to merge all blocks of a part away while sessions go on. */
-  private static final int PASSES = 8;
-
   private final OrcaServer server;
   private final Fabric fabric;
-  private final RecordCache records;
-  private final Deltas deltas;
   private final CacheParts parts;
   private final int recordPartsMin;
   private final long window;
   private final LongAdder tailHits = new LongAdder();
   private final LongAdder merges = new LongAdder();
+  private final LongAdder pairsRead = new LongAdder();
+  private final LongAdder pairsMissed = new LongAdder();
   private final PausableSteps steps = new PausableSteps();
   private final @Nullable BackgroundTask task;
   private volatile long due;
@@ -73,16 +64,17 @@ final class Shares implements AutoCloseable {
   private volatile long failed;
   private volatile @Nullable Throwable failure;
   private volatile @Nullable OrcaContext context;
-  private @Nullable PartMoves moves;
-  private @Nullable Merges merging;
+  private List<PartHolder> holders = List.of();
+
+  /** What each holder has earned, on the average of about the last {@link #MEMORY} windows. */
+  private final double[] earnings = new double[3];
+
   private boolean closed;
 
   /** Creates the shares; what each cache has now is what it starts with. */
   Shares(OrcaServer server, Fabric fabric, CacheParts parts) {
     this.server = server;
     this.fabric = fabric;
-    this.records = server.records;
-    this.deltas = server.deltas;
     this.parts = parts;
     this.recordPartsMin = Math.max(1, parts.count() / RECORDS_LEAST);
     long buckets = parts.count() * parts.bytesOfPart() / RecordCache.BUCKET_BYTES;
@@ -104,17 +96,35 @@ final class Shares implements AutoCloseable {
   /** Notes hits of records of count 0; wakes the task if a window has passed. */
   void note(long hits) {
     tailHits.add(hits);
-    if (task != null && server.admissions() >= due) {
+    wakeIfDue();
+  }
+
+  /** Notes pairs of segments that a scan has READ; wakes the task if a window has passed. */
+  void notePairs(int read) {
+    pairsRead.add(read);
+    pairsMissed.add(read);
+    wakeIfDue();
+  }
+
+  private void wakeIfDue() {
+    if (task != null && missed() >= due) {
       task.wake();
     }
   }
 
+  /** Returns how much was asked for that was not cached. */
+  private long missed() {
+    return server.admissions() + pairsMissed.sum();
+  }
+
   /** Returns which cache has how much. */
   CacheShares now() {
-    int ofRecords = records.homes().inUse().length;
+    int ofRecords = server.records.homes().partsInUse();
+    int ofImages = server.images.slabs().length;
     return new CacheShares(
         ofRecords * parts.bytesOfPart(),
-        (parts.count() - ofRecords) * parts.bytesOfPart(),
+        (parts.count() - ofRecords - ofImages) * parts.bytesOfPart(),
+        ofImages * parts.bytesOfPart(),
         moved,
         failed,
         failure);
@@ -123,11 +133,11 @@ final class Shares implements AutoCloseable {
   // The task.
 
   private boolean step() {
-    long now = server.admissions();
+    long now = missed();
     if (now >= due) {
       due = now + window;
       try {
-        movePart();
+        movePart(open());
       } catch (PandoException | VirtualMachineError e) {
         // Sessions meet the cause, too. All is as before.
         fail(e);
@@ -146,50 +156,48 @@ final class Shares implements AutoCloseable {
     }
   }
 
-  private void movePart() {
-    int recordParts = records.homes().inUse().length;
-    int deltaParts = parts.count() - recordParts;
-    double ofRecords = (double) tailHits.sumThenReset() * SEGMENT_NANOS / recordParts;
-    double ofDeltas = (double) merges.sumThenReset() * MERGE_NANOS / deltaParts;
-    OrcaContext own = open();
-    if (ofDeltas > CLEARLY * ofRecords && recordParts > recordPartsMin) {
-      giveToDeltas(own);
-    } else if (ofRecords > CLEARLY * ofDeltas && deltaParts > 1) {
-      giveToRecords(own);
+  private void movePart(OrcaContext own) {
+    PartHolder most = holders.getFirst();
+    @Nullable PartHolder least = null;
+    double highest = -1;
+    double lowest = Double.MAX_VALUE;
+    for (int i = 0; i < holders.size(); i++) {
+      PartHolder holder = holders.get(i);
+      earnings[i] += (holder.earned() - earnings[i]) / MEMORY;
+      double earned = earnings[i];
+      if (earned > highest) {
+        highest = earned;
+        most = holder;
+      }
+      if (earned < lowest && holder.parts() > holder.partsMin()) {
+        lowest = earned;
+        least = holder;
+      }
+    }
+    if (least != null && highest > CLEARLY * lowest) {
+      move(own, least, most);
     }
   }
 
-  private void giveToDeltas(OrcaContext own) {
-    int[] inUse = records.homes().inUse();
-    int part = inUse[inUse.length - 1];
-    server.alone(
-        own.worker,
-        () -> {
-          Objects.requireNonNull(moves).take(part);
-          deltas.add(part);
-          countMove();
-        });
-  }
-
-  private void giveToRecords(OrcaContext own) {
-    int part = emptiestOfDeltas();
-    deltas.retire(part);
+  private void move(OrcaContext own, PartHolder from, PartHolder to) {
+    int part = from.next();
+    boolean[] gone = {false};
     try {
-      for (int pass = 0; pass < PASSES && deltas.bytesUsed(part) > 0; pass++) {
-        Objects.requireNonNull(merging).mergePart(part);
-      }
-      server.alone(own.worker, () -> giveToRecords(part));
+      from.empty(part);
+      to.expect(part);
+      server.alone(
+          own.worker,
+          () -> {
+            if (from.release(part)) {
+              to.receive(part);
+              gone[0] = true;
+              countMove();
+            }
+          });
     } finally {
-      if (!records.homes().isInUse(part)) {
-        deltas.add(part);
+      if (!gone[0]) {
+        from.keep(part);
       }
-    }
-  }
-
-  private void giveToRecords(int part) {
-    if (deltas.bytesUsed(part) == 0) {
-      Objects.requireNonNull(moves).give(part);
-      countMove();
     }
   }
 
@@ -198,22 +206,16 @@ final class Shares implements AutoCloseable {
     moved++;
   }
 
-  private int emptiestOfDeltas() {
-    HomeTable homes = records.homes();
-    return IntStream.range(0, parts.count())
-        .filter(part -> !homes.isInUse(part))
-        .boxed()
-        .min(Comparator.comparingLong(deltas::bytesUsed))
-        .orElseThrow();
-  }
-
   /** Opened by the task itself: a worker belongs to one thread. */
   private OrcaContext open() {
     OrcaContext opened = context;
     if (opened == null) {
       opened = new OrcaContext(server, fabric);
-      moves = new PartMoves(opened);
-      merging = new Merges(opened);
+      holders =
+          List.of(
+              new RecordParts(opened, recordPartsMin, tailHits),
+              new DeltaParts(opened, merges),
+              new ImageParts(opened, parts, pairsRead));
       context = opened;
     }
     return opened;

@@ -51,7 +51,7 @@ final class DeltaBlock {
   private static final int BYTE_MASK = 0xff;
 
   static {
-    assert BYTES_MAX <= CacheParts.PART_BYTES_MIN && BYTES_MAX <= CacheParts.SLACK_BYTES;
+    assert BYTES_MAX <= CacheParts.SLACK_BYTES;
   }
 
   private DeltaBlock() {}

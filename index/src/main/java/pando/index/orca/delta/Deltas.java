@@ -1,6 +1,7 @@
 package pando.index.orca.delta;
 
 import java.lang.foreign.MemorySegment;
+import java.util.stream.IntStream;
 import pando.fabric.memory.Words;
 import pando.index.orca.parts.CacheParts;
 
@@ -59,6 +60,16 @@ public final class Deltas {
   /** Gives no more blocks from a part; those in use stay. {@link #add} takes it back. */
   public void retire(int part) {
     slabs.retire(part);
+  }
+
+  /** Returns the parts that blocks are given from. */
+  public int[] parts() {
+    return IntStream.range(0, parts.count()).filter(slabs::has).toArray();
+  }
+
+  /** Returns whether blocks are given from a part. */
+  public boolean has(int part) {
+    return slabs.has(part);
   }
 
   /** Returns the bytes of all blocks in use in a part. */
@@ -167,7 +178,7 @@ public final class Deltas {
    *
    * @return the block; or a larger one with all records and the new one, and then the block that
    *     was passed stays as it was, for readers, until the caller has published the new one and
-   *     frees it; or {@link #NONE} if there is no memory, or {@link #RECORDS_MAX} records are in
+   *     frees it; or {@link #NONE} if there is no memory, or no block has room for one more
    */
   public int insert(int block, long key, long value, int kind) {
     checkKind(kind);
@@ -180,7 +191,7 @@ public final class Deltas {
     int count = count(block);
     int to = block;
     if (count == DeltaBlock.room(memory, block)) {
-      to = count == RECORDS_MAX ? NONE : slabs.take(count + 1);
+      to = slabs.take(count + 1);
       if (to == NONE) {
         return NONE;
       }

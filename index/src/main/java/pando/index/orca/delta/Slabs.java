@@ -65,14 +65,15 @@ final class Slabs {
   /**
    * Creates slabs of no part.
    *
-   * @param rooms the records of a block, for each size, ascending
+   * @param sizes the records of a block, for each size, ascending; those that no slab can hold are
+   *     left out
    */
-  Slabs(CacheParts parts, int[] rooms) {
+  Slabs(CacheParts parts, int[] sizes) {
     this.parts = parts;
     this.memory = parts.memory();
-    this.rooms = rooms.clone();
     slabsOfPart = (int) Math.max(1, parts.bytesOfPart() / SLAB_BYTES);
     slabBytes = (int) (parts.bytesOfPart() / slabsOfPart) & -DeltaBlock.UNIT_BYTES;
+    rooms = Arrays.stream(sizes).filter(room -> DeltaBlock.bytes(room) <= slabBytes).toArray();
     blockBytes = Arrays.stream(rooms).map(room -> (int) DeltaBlock.bytes(room)).toArray();
     capacity = Arrays.stream(blockBytes).map(bytes -> slabBytes / bytes).toArray();
     firstSlab = new int[rooms.length];
@@ -116,6 +117,11 @@ final class Slabs {
     }
   }
 
+  /** Returns whether blocks are taken from a part. */
+  synchronized boolean has(int part) {
+    return here[part * slabsOfPart];
+  }
+
   /** Returns the bytes of the blocks in use of a part. */
   synchronized long bytesUsed(int part) {
     long sum = 0;
@@ -137,6 +143,9 @@ final class Slabs {
 
   /** Takes an empty block for some records; {@link DeltaBlock#NONE} if there is none. */
   synchronized int take(int records) {
+    if (records > rooms[rooms.length - 1]) {
+      return DeltaBlock.NONE;
+    }
     int wanted = sizeFor(records);
     int slab = firstSlab[wanted];
     if (slab == NONE && emptySlab != NONE) {

@@ -6,9 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Backoff;
-import pando.fabric.Fabric;
-import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.memory.Words;
 import pando.index.cache.PlantedBug;
@@ -26,7 +25,7 @@ import pando.index.orca.leaf.LeafLayout;
  *
  * <p>Thread-safe.
  */
-public final class ImageCache implements AutoCloseable {
+public final class ImageCache {
   /*
    * A set, 2,112 bytes: a line of tags, and 8 images
    * ================================================
@@ -96,10 +95,10 @@ public final class ImageCache implements AutoCloseable {
   private static final int WAITS_MAX = 20_000;
 
   private final LeafEntries entries;
-  private final RegisteredMemory registered;
   private final MemorySegment memory;
   private final int setsOfSlab;
   private final AtomicLongArray versions = new AtomicLongArray(LOCKS);
+  private final LongAdder tailHits = new LongAdder();
 
   /** Where the slab of each range starts; empty if there is no slab. Replaced as a whole. */
   private volatile long[] slabOfRange = NO_SLABS;
@@ -111,42 +110,18 @@ public final class ImageCache implements AutoCloseable {
    * Creates a cache without slabs.
    *
    * @param entries of the leaves that the images are of
-   * @param registered has the slabs
+   * @param memory has the slabs
    * @param slabBytes bytes of a slab, at least {@link #SET_BYTES}; what is left over by sets is not
    *     used
    */
-  public ImageCache(LeafEntries entries, RegisteredMemory registered, long slabBytes) {
+  public ImageCache(LeafEntries entries, MemorySegment memory, long slabBytes) {
     if (slabBytes < SET_BYTES || slabBytes / SET_BYTES > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
           "bytes of a slab of images out of range: bytes=" + slabBytes + ", minimum=" + SET_BYTES);
     }
     this.entries = entries;
-    this.registered = registered;
-    this.memory = registered.segment();
+    this.memory = memory;
     this.setsOfSlab = (int) (slabBytes / SET_BYTES);
-  }
-
-  /**
-   * Creates an empty cache of one slab.
-   *
-   * @param entries of the leaves that the images are of
-   * @param bytes of the slab; with less than {@link #SET_BYTES} there is none, and nothing is
-   *     cached
-   */
-  public static ImageCache create(Fabric fabric, LeafEntries entries, long bytes) {
-    long slabBytes = Math.max(bytes, SET_BYTES);
-    ImageCache cache = new ImageCache(entries, fabric.register(slabBytes), slabBytes);
-    if (bytes >= SET_BYTES) {
-      cache.slabs = new long[1];
-      cache.slabOfRange = cache.ranges(cache.slabs);
-    }
-    return cache;
-  }
-
-  /** Frees the memory. No thread may use the cache any more. */
-  @Override
-  public void close() {
-    registered.close();
   }
 
   // Slabs
@@ -243,6 +218,21 @@ public final class ImageCache implements AutoCloseable {
       }
     }
     unlock(set);
+  }
+
+  /** Returns where the slabs start. */
+  public synchronized long[] slabs() {
+    return slabs.clone();
+  }
+
+  /** Returns whether a slab is here. */
+  public synchronized boolean hasSlab(long at) {
+    return indexOf(slabs, at) != NONE;
+  }
+
+  /** Returns the counter of hits of images that had count 0. */
+  public LongAdder tailHits() {
+    return tailHits;
   }
 
   /** Drops all images. No session may use the cache. */
@@ -348,6 +338,9 @@ public final class ImageCache implements AutoCloseable {
     VarHandle.loadLoadFence();
     if (versions.getPlain(lockOf(set)) != version || hasMoved(ranges)) {
       return 0;
+    }
+    if (count == 0) {
+      tailHits.increment();
     }
     if (count < COUNT_MAX) {
       raiseCount(ranges, set, way, version);

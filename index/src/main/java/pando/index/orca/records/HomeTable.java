@@ -54,7 +54,7 @@ public final class HomeTable {
   }
 
   /** Returns how many parts have ranges. */
-  int partsInUse() {
+  public int partsInUse() {
     return partsInUse;
   }
 

@@ -199,7 +199,6 @@ class DeltasTest {
 
   @Test
   void shouldRefuseTooLittleMemory() {
-    assertThat(CacheParts.BYTES_MIN).isEqualTo(3 * BLOCK_BYTES_MAX);
     for (long bytes : new long[] {-1, 0, CacheParts.BYTES_MIN - 1}) {
       assertThatThrownBy(() -> CacheParts.create(fabric, bytes))
           .isInstanceOf(IllegalArgumentException.class)
@@ -207,6 +206,26 @@ class DeltasTest {
           .hasMessageContaining("minimum=" + CacheParts.BYTES_MIN);
     }
     CacheParts.create(fabric, CacheParts.BYTES_MIN).close();
+  }
+
+  @Test
+  void shouldHaveNoBlocksThatDoNotFitAPart() {
+    try (CacheParts small = CacheParts.of(fabric, 2, CacheParts.PART_BYTES_MIN)) {
+      Deltas few = new Deltas(small);
+      few.add(0);
+      few.add(1);
+      int block = few.create();
+      for (int i = 0; i < 102; i++) {
+        int larger = few.insert(block, i, i, Deltas.PUT);
+        assertThat(larger).as("i=%s", i).isNotEqualTo(Deltas.NONE);
+        if (larger != block) {
+          few.free(block);
+        }
+        block = larger;
+      }
+      assertThat(few.insert(block, 102, 1, Deltas.PUT)).isEqualTo(Deltas.NONE);
+      assertThat(few.count(block)).isEqualTo(102);
+    }
   }
 
   /** A reader may have the name of a block whose memory holds anything by now. */

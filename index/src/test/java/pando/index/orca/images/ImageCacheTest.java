@@ -110,99 +110,101 @@ class ImageCacheTest {
     return found;
   }
 
+  /** Returns a cache of one slab. */
+  private ImageCache cacheOf(long bytes) {
+    ImageCache cache = new ImageCache(entries, fabric.register(bytes).segment(), bytes);
+    cache.addSlab(0, BACKOFF);
+    return cache;
+  }
+
   @Test
   void shouldCacheNothingWithoutRoom() {
     int leaf = leaf(new Random(1));
-    try (ImageCache cache = ImageCache.create(fabric, entries, ImageCache.SET_BYTES - 1)) {
-      assertThat(cache.isOn()).isFalse();
-      admit(cache, leaf, 0, BOTH);
-      assertThat(check(cache, leaf, 0, BOTH)).isZero();
-      long version = entries.version(leaf);
-      cache.noteWritten(leaf, 3, 1, true, BACKOFF);
-      assertThat(entries.version(leaf)).isNotEqualTo(version);
-      cache.drop(leaf, SEGMENTS, BACKOFF);
-      assertThat(cache.bytesUsed()).isZero();
-    }
+    ImageCache cache = new ImageCache(entries, buffer, ImageCache.SET_BYTES);
+    assertThat(cache.isOn()).isFalse();
+    admit(cache, leaf, 0, BOTH);
+    assertThat(check(cache, leaf, 0, BOTH)).isZero();
+    long version = entries.version(leaf);
+    cache.noteWritten(leaf, 3, 1, true, BACKOFF);
+    assertThat(entries.version(leaf)).isNotEqualTo(version);
+    cache.drop(leaf, SEGMENTS, BACKOFF);
+    assertThat(cache.bytesUsed()).isZero();
   }
 
   @Test
   void shouldCopyWhatIsCachedOfAPair() {
     int leaf = leaf(new Random(2));
-    try (ImageCache cache = ImageCache.create(fabric, entries, ImageCache.SET_BYTES)) {
-      admit(cache, leaf, 14, 2);
-      assertThat(check(cache, leaf, 14, 1)).isZero();
-      assertThat(check(cache, leaf, 14, BOTH)).isEqualTo(2);
-      assertThat(check(cache, leaf, 13, BOTH)).isZero();
-      admit(cache, leaf, 14, 1);
-      assertThat(check(cache, leaf, 14, BOTH)).isEqualTo(BOTH);
-      assertThat(cache.images()).isOne();
-      cache.clear();
-      assertThat(check(cache, leaf, 14, BOTH)).isZero();
-    }
+    ImageCache cache = cacheOf(ImageCache.SET_BYTES);
+    admit(cache, leaf, 14, 2);
+    assertThat(check(cache, leaf, 14, 1)).isZero();
+    assertThat(check(cache, leaf, 14, BOTH)).isEqualTo(2);
+    assertThat(check(cache, leaf, 13, BOTH)).isZero();
+    admit(cache, leaf, 14, 1);
+    assertThat(check(cache, leaf, 14, BOTH)).isEqualTo(BOTH);
+    assertThat(cache.images()).isOne();
+    cache.clear();
+    assertThat(check(cache, leaf, 14, BOTH)).isZero();
   }
 
   @Test
   void shouldNotAdmitWhatMayBeOld() {
     int leaf = leaf(new Random(3));
-    try (ImageCache cache = ImageCache.create(fabric, entries, 5 * ImageCache.SET_BYTES)) {
-      LeafView view = view(leaf);
-      cache.noteWritten(leaf, 0, 1, true, BACKOFF);
-      admit(cache, view);
-      assertThat(check(cache, leaf, 0, BOTH)).as("a value was written").isZero();
+    ImageCache cache = cacheOf(5 * ImageCache.SET_BYTES);
+    LeafView view = view(leaf);
+    cache.noteWritten(leaf, 0, 1, true, BACKOFF);
+    admit(cache, view);
+    assertThat(check(cache, leaf, 0, BOTH)).as("a value was written").isZero();
 
-      view.copyHeld();
-      assertThat(entries.tryLatch(leaf)).isTrue();
-      entries.startMerge(leaf, true);
-      admit(cache, view);
-      assertThat(check(cache, leaf, 0, BOTH)).as("a merge has begun").isZero();
+    view.copyHeld();
+    assertThat(entries.tryLatch(leaf)).isTrue();
+    entries.startMerge(leaf, true);
+    admit(cache, view);
+    assertThat(check(cache, leaf, 0, BOTH)).as("a merge has begun").isZero();
 
-      view.copyHeld();
-      admit(cache, view);
-      assertThat(check(cache, leaf, 0, BOTH)).as("a merge is under way").isZero();
+    view.copyHeld();
+    admit(cache, view);
+    assertThat(check(cache, leaf, 0, BOTH)).as("a merge is under way").isZero();
 
-      entries.cancelMerge(leaf);
-      entries.unlatch(leaf, 0);
-      view.copyHeld();
-      admit(cache, view);
-      assertThat(check(cache, leaf, 0, BOTH)).isEqualTo(BOTH);
-    }
+    entries.cancelMerge(leaf);
+    entries.unlatch(leaf, 0);
+    view.copyHeld();
+    admit(cache, view);
+    assertThat(check(cache, leaf, 0, BOTH)).isEqualTo(BOTH);
   }
 
   @Test
   void shouldDropASegmentThatMayHaveBeenWritten() {
     int leaf = leaf(new Random(4));
-    try (ImageCache cache = ImageCache.create(fabric, entries, ImageCache.SET_BYTES)) {
-      admit(cache, leaf, 1, BOTH);
-      cache.noteWritten(leaf, 3 * LeafLayout.SLOTS + 7, 1, false, BACKOFF);
-      assertThat(check(cache, leaf, 1, BOTH)).isOne();
-    }
+    ImageCache cache = cacheOf(ImageCache.SET_BYTES);
+    admit(cache, leaf, 1, BOTH);
+    cache.noteWritten(leaf, 3 * LeafLayout.SLOTS + 7, 1, false, BACKOFF);
+    assertThat(check(cache, leaf, 1, BOTH)).isOne();
   }
 
   @Test
   void shouldKeepWhatIsAskedForMost() {
     Random random = new Random(Seeds.of(5));
     int leaf = leaf(random);
-    try (ImageCache cache = ImageCache.create(fabric, entries, ImageCache.SET_BYTES)) {
-      for (int pair = 0; pair < 8; pair++) {
-        admit(cache, leaf, pair, 1);
-      }
-      for (int i = 0; i < 100; i++) {
-        check(cache, leaf, 2, BOTH);
-        check(cache, leaf, 5, BOTH);
-        admit(cache, leaf, 8 + i % 8, 1);
-      }
-      assertThat(cache.images()).isEqualTo(8);
-      assertThat(check(cache, leaf, 2, 1)).isOne();
-      assertThat(check(cache, leaf, 5, 1)).isOne();
-
-      LeafView view = view(leaf);
-      int cached = pairs(cache, leaf);
-      for (int pair = 0; pair < 8; pair++) {
-        read(leaf, pair, 1);
-        cache.admit(view, pair, 1, false, buffer, 0, BACKOFF);
-      }
-      assertThat(pairs(cache, leaf)).as("nothing may be evicted").isEqualTo(cached);
+    ImageCache cache = cacheOf(ImageCache.SET_BYTES);
+    for (int pair = 0; pair < 8; pair++) {
+      admit(cache, leaf, pair, 1);
     }
+    for (int i = 0; i < 100; i++) {
+      check(cache, leaf, 2, BOTH);
+      check(cache, leaf, 5, BOTH);
+      admit(cache, leaf, 8 + i % 8, 1);
+    }
+    assertThat(cache.images()).isEqualTo(8);
+    assertThat(check(cache, leaf, 2, 1)).isOne();
+    assertThat(check(cache, leaf, 5, 1)).isOne();
+
+    LeafView view = view(leaf);
+    int cached = pairs(cache, leaf);
+    for (int pair = 0; pair < 8; pair++) {
+      read(leaf, pair, 1);
+      cache.admit(view, pair, 1, false, buffer, 0, BACKOFF);
+    }
+    assertThat(pairs(cache, leaf)).as("nothing may be evicted").isEqualTo(cached);
   }
 
   private int pairs(ImageCache cache, int leaf) {
@@ -224,30 +226,29 @@ class ImageCacheTest {
     long at = (slabBytes + 7L) & -Long.BYTES;
     int hits = 0;
     RegisteredMemory registered = fabric.register(slabs * at);
-    try (ImageCache cache = new ImageCache(entries, registered, slabBytes)) {
-      boolean[] added = new boolean[slabs];
-      for (int step = 0; step < STEPS; step++) {
-        int leaf = numbers.get(random.nextInt(LEAVES));
-        int pair = random.nextInt(PAIRS);
-        int segments = pair == PAIRS - 1 ? 1 : random.nextInt(1, 4);
-        switch (random.nextInt(step % 2_000 < 40 ? 20 : 16)) {
-          case 0, 1, 2, 3, 4, 5 -> admit(cache, leaf, pair, segments);
-          case 6, 7 -> write(cache, leaf, random);
-          case 8 -> merge(cache, leaf, random);
-          case 16, 17, 18, 19 ->
-              change(cache, registered.segment(), added, random.nextInt(slabs), at);
-          default -> hits += check(cache, leaf, pair, segments) == 0 ? 0 : 1;
-        }
+    ImageCache cache = new ImageCache(entries, registered.segment(), slabBytes);
+    boolean[] added = new boolean[slabs];
+    for (int step = 0; step < STEPS; step++) {
+      int leaf = numbers.get(random.nextInt(LEAVES));
+      int pair = random.nextInt(PAIRS);
+      int segments = pair == PAIRS - 1 ? 1 : random.nextInt(1, 4);
+      switch (random.nextInt(step % 2_000 < 40 ? 20 : 16)) {
+        case 0, 1, 2, 3, 4, 5 -> admit(cache, leaf, pair, segments);
+        case 6, 7 -> write(cache, leaf, random);
+        case 8 -> merge(cache, leaf, random);
+        case 16, 17, 18, 19 ->
+            change(cache, registered.segment(), added, random.nextInt(slabs), at);
+        default -> hits += check(cache, leaf, pair, segments) == 0 ? 0 : 1;
       }
-      long images = 0;
-      for (int leaf : numbers) {
-        for (int pair = 0; pair < PAIRS; pair++) {
-          images += check(cache, leaf, pair, BOTH) == 0 ? 0 : 1;
-        }
-      }
-      assertThat(cache.images()).isEqualTo(images);
-      assertThat(cache.bytesUsed()).isEqualTo(images * 264);
     }
+    long images = 0;
+    for (int leaf : numbers) {
+      for (int pair = 0; pair < PAIRS; pair++) {
+        images += check(cache, leaf, pair, BOTH) == 0 ? 0 : 1;
+      }
+    }
+    assertThat(cache.images()).isEqualTo(images);
+    assertThat(cache.bytesUsed()).isEqualTo(images * 264);
     assertThat(hits).isGreaterThan(STEPS / 1_000);
   }
 
@@ -290,35 +291,33 @@ class ImageCacheTest {
     int leaf = leaf(random);
     int slabs = 7;
     long slabBytes = 100L * ImageCache.SET_BYTES;
-    try (ImageCache cache =
-        new ImageCache(entries, fabric.register(slabs * slabBytes), slabBytes)) {
-      for (int slab = 0; slab < slabs; slab++) {
-        cache.addSlab(slab * slabBytes, BACKOFF);
-      }
-      for (int i = 0; i < 4_000; i++) {
-        int one = i % 2 == 0 ? leaf : entries.take();
-        leaves.putIfAbsent(one, words(leaf));
-        admit(cache, one, i % PAIRS, 1);
-      }
-      long before = cache.images();
-      cache.removeSlab(3 * slabBytes, BACKOFF);
-      assertThat(cache.images()).isBetween(before * 5 / 7, before * 6 / 7 + before / 20);
-      cache.addSlab(3 * slabBytes, BACKOFF);
-      assertThat(cache.images()).isBetween(before * 4 / 7, before * 6 / 7);
+    ImageCache cache =
+        new ImageCache(entries, fabric.register(slabs * slabBytes).segment(), slabBytes);
+    for (int slab = 0; slab < slabs; slab++) {
+      cache.addSlab(slab * slabBytes, BACKOFF);
     }
+    for (int i = 0; i < 4_000; i++) {
+      int one = i % 2 == 0 ? leaf : entries.take();
+      leaves.putIfAbsent(one, words(leaf));
+      admit(cache, one, i % PAIRS, 1);
+    }
+    long before = cache.images();
+    cache.removeSlab(3 * slabBytes, BACKOFF);
+    assertThat(cache.images()).isBetween(before * 5 / 7, before * 6 / 7 + before / 20);
+    cache.addSlab(3 * slabBytes, BACKOFF);
+    assertThat(cache.images()).isBetween(before * 4 / 7, before * 6 / 7);
   }
 
   @Test
   void shouldRefuseSlabsThatThereAreNot() {
-    assertThatThrownBy(() -> new ImageCache(entries, fabric.register(64), 64))
+    assertThatThrownBy(() -> new ImageCache(entries, buffer, 64))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("bytes of a slab of images out of range: bytes=64, minimum=2112");
-    try (ImageCache cache = ImageCache.create(fabric, entries, ImageCache.SET_BYTES)) {
-      assertThatThrownBy(() -> cache.removeSlab(8, BACKOFF))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessage("no such slab: at=8");
-      cache.removeSlab(0, BACKOFF);
-      assertThat(cache.isOn()).isFalse();
-    }
+    ImageCache cache = cacheOf(ImageCache.SET_BYTES);
+    assertThatThrownBy(() -> cache.removeSlab(8, BACKOFF))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("no such slab: at=8");
+    cache.removeSlab(0, BACKOFF);
+    assertThat(cache.isOn()).isFalse();
   }
 }

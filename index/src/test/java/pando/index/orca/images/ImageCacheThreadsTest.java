@@ -36,12 +36,13 @@ class ImageCacheThreadsTest {
   private final RegisteredMemory local = fabric.register(Worker.CALL_BYTES_MAX);
   private final ImageCache cache =
       new ImageCache(
-          directory.entries(), fabric.register(SLABS * ImageCache.SET_BYTES), ImageCache.SET_BYTES);
+          directory.entries(),
+          fabric.register(SLABS * ImageCache.SET_BYTES).segment(),
+          ImageCache.SET_BYTES);
   private final AtomicInteger writers = new AtomicInteger();
 
   @AfterEach
   void close() {
-    cache.close();
     directory.close();
     local.close();
     fabric.close();

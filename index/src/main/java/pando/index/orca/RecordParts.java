@@ -1,20 +1,25 @@
 package pando.index.orca;
 
+import java.util.concurrent.atomic.LongAdder;
 import pando.index.orca.records.HomeTable;
 import pando.index.orca.records.RecordCache;
 
-/**
- * Moves parts of a compute server's memory between records and deltas. No operation may be under
- * way.
- */
-final class PartMoves {
+/** The cache of records as a holder of parts. */
+final class RecordParts implements PartHolder {
   /*
    * First all records that have to move are cleaned where they are, by verbs that may fail: then
    * nothing has changed but that. Then each is in its leaf or its delta as well, so it may be moved
    * or dropped, in memory alone.
    */
 
+  /** Time of a card for a READ of a segment, in nanoseconds. */
+  private static final long SEGMENT_NANOS = 18;
+
   private final RecordCache records;
+  private final LongAdder tailHits;
+  private final int partsMin;
+  private long admissions;
+  private long evictions;
   private final Cleaner cleaner;
   private final OrcaContext context;
   private final long[] keys = new long[RecordCache.WAYS];
@@ -23,28 +28,89 @@ final class PartMoves {
   private final int[] slots = new int[RecordCache.WAYS];
   private final int[] counts = new int[RecordCache.WAYS];
 
-  PartMoves(OrcaContext context) {
+  /**
+   * Creates the holder.
+   *
+   * @param tailHits counts hits of records that were about to go, as their count was 0
+   */
+  RecordParts(OrcaContext context, int partsMin, LongAdder tailHits) {
     this.context = context;
     this.records = context.server.records;
+    this.partsMin = partsMin;
+    this.tailHits = tailHits;
     this.cleaner = new Cleaner(context);
   }
 
-  /** Takes a part, not the only one, from the cache of records, and empties it. */
-  void take(int part) {
-    move(records.homes().without(part));
+  @Override
+  public int parts() {
+    return records.homes().partsInUse();
   }
 
-  /** Gives a part to the cache of records. */
-  void give(int part) {
+  @Override
+  public int partsMin() {
+    return partsMin;
+  }
+
+  /**
+   * Hits count as far as records are evicted for others: where all fit, more room saves nothing.
+   */
+  @Override
+  public double earned() {
+    long newAdmissions = context.server.admissions() - admissions;
+    long newEvictions = context.server.evictions() - evictions;
+    admissions += newAdmissions;
+    evictions += newEvictions;
+    double full = newAdmissions == 0 ? 0 : (double) newEvictions / newAdmissions;
+    return tailHits.sumThenReset() * full * SEGMENT_NANOS / parts();
+  }
+
+  @Override
+  public int next() {
+    int[] inUse = records.homes().inUse();
+    return inUse[inUse.length - 1];
+  }
+
+  @Override
+  public void empty(int part) {
+    clean(records.homes().without(part));
+  }
+
+  @Override
+  public void expect(int part) {
+    clean(records.homes().with(part));
+  }
+
+  /** Cleans records that have to move: operations stand still for fewer later. */
+  private void clean(HomeTable after) {
+    for (int part : records.homes().partsThatLose(after)) {
+      cleaner.cleanPart(part, (bucket, way) -> records.isStray(bucket, way, after));
+    }
+  }
+
+  @Override
+  public boolean release(int part) {
+    move(records.homes().without(part));
+    return true;
+  }
+
+  @Override
+  public void receive(int part) {
     records.clear(part);
     move(records.homes().with(part));
   }
 
+  @Override
+  public void keep(int part) {
+    if (!records.homes().isInUse(part)) {
+      receive(part);
+    }
+  }
+
   private void move(HomeTable after) {
-    HomeTable before = records.homes();
-    int[] parts = before.partsThatLose(after);
+    int[] parts = records.homes().partsThatLose(after);
+    clean(after);
     for (int part : parts) {
-      cleaner.cleanPart(part, (bucket, way) -> records.isStray(bucket, way, after));
+      cleaner.checkClean(part, (bucket, way) -> records.isStray(bucket, way, after));
     }
     records.setHomes(after);
     for (int part : parts) {

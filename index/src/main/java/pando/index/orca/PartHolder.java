@@ -1,0 +1,41 @@
+package pando.index.orca;
+
+/**
+ * A cache that can have more or fewer parts of a compute server's memory. For the task that moves
+ * them.
+ */
+interface PartHolder {
+  /** Returns the number of its parts. */
+  int parts();
+
+  /** Returns the number of parts that it keeps. */
+  int partsMin();
+
+  /**
+   * Returns what a part more would have saved since the last call, or a part less have cost: in
+   * time of a memory server's network card, in nanoseconds.
+   */
+  double earned();
+
+  /** Returns the part that is given away next. There is one. */
+  int next();
+
+  /** Empties a part as far as that is possible while operations go on. */
+  default void empty(int part) {}
+
+  /** Prepares to receive a part, as far as that is possible while operations go on. */
+  default void expect(int part) {}
+
+  /**
+   * Gives a part away, while no operation is under way.
+   *
+   * @return {@code false} if it is still in use
+   */
+  boolean release(int part);
+
+  /** Receives a part, while no operation is under way. */
+  void receive(int part);
+
+  /** Keeps a part that did not go after all, be it released or not. */
+  void keep(int part);
+}
