@@ -170,7 +170,7 @@ class CloseTest {
     try (Fabric fabric = Pools.open(2, 16 << 20, 905)) {
       RangeIndex index = configuration.create(fabric);
       Session session = index.session();
-      for (long key = 0; key < KEYS; key++) {
+      for (long key = 0; key < MANY_KEYS; key++) {
         session.put(key, ~key);
       }
       List<Long> visited = new ArrayList<>();
@@ -180,10 +180,10 @@ class CloseTest {
             assertThat(value).isEqualTo(~key);
             return visited.add(key);
           };
-      assertThatThrownBy(() -> session.scan(0, KEYS, closing))
+      assertThatThrownBy(() -> session.scan(0, MANY_KEYS, closing))
           .isInstanceOf(IllegalStateException.class)
           .hasMessage("the index is closed");
-      assertThat(visited).isNotEmpty().hasSizeLessThan(KEYS);
+      assertThat(visited).isNotEmpty().hasSizeLessThan(MANY_KEYS);
       assertThat(visited).isEqualTo(LongStream.range(0, visited.size()).boxed().toList());
       session.close();
       checkUnlocked(fabric, configuration);

@@ -111,7 +111,8 @@ class ProcessTest {
   @ParameterizedTest
   @ValueSource(strings = {"dex", "orca", "sherman", "p-sherman", "deft", "rolex", "xstore-d"})
   void shouldTellThatAMemoryServerIsLost(SystemUnderTest system) throws Exception {
-    NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(Seeds.of(404)), 2_000);
+    NavigableMap<Long, Long> model =
+        Entries.random(new SplittableRandom(Seeds.of(404)), 8_000); // More than caches hold.
     try (IndexProcess zero = IndexProcess.memoryServer("m0", 0);
         Fabric fabric = ShmFabric.attach(List.of("m0"), 1)) {
       RangeIndex index = IndexProcess.configuration(system).create(fabric, 0, 2);
