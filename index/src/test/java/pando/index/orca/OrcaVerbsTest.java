@@ -305,7 +305,8 @@ class OrcaVerbsTest {
     return OrcaOptions.defaults()
         .withComputeServers(1)
         .withCacheBytes(16 << 20)
-        .with("neighbours", "off");
+        .with("neighbours", "off")
+        .with("shares-move", "off");
   }
 
   private void run(OrcaOptions options, Runnable body) {
