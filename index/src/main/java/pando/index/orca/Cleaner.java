@@ -138,7 +138,10 @@ final class Cleaner {
     boolean found = false;
     for (int way = 0; way < RecordCache.WAYS; way++) {
       int kind = records.kind(bucket, way);
-      boolean newer = kind == RecordCache.DIRTY || kind == RecordCache.DELTA_NEWER;
+      boolean newer =
+          kind == RecordCache.DIRTY
+              || kind == RecordCache.CLEANING
+              || kind == RecordCache.DELTA_NEWER;
       found |= newer && due.isDue(bucket, way);
     }
     records.unlock(bucket);

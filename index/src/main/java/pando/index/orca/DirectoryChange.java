@@ -577,8 +577,7 @@ final class DirectoryChange {
     }
     for (int i = 0; i < pieces.count; i++) {
       if (isTaken(i)) {
-        boolean latchedNew = entries.tryLatch(pieces.entry[i]);
-        assert latchedNew : "entry=" + pieces.entry[i];
+        latchNew(pieces.entry[i]);
         entries.startMerge(pieces.entry[i], true);
       }
       entries.startPublish(pieces.entry[i]);
@@ -592,6 +591,13 @@ final class DirectoryChange {
     }
     if (top != null) {
       publishNodes(top);
+    }
+  }
+
+  /** Latches an entry that was free: a session that saw it before may have it for a moment. */
+  private void latchNew(int entry) {
+    for (int attempt = 0; !entries.tryLatch(entry); attempt++) {
+      worker.backoff().pauseBriefly(attempt);
     }
   }
 
@@ -651,8 +657,9 @@ final class DirectoryChange {
   }
 
   private void releaseEntries() {
-    for (int i = pieces.count - taken; i < pieces.count; i++) {
-      entries.free(pieces.entry[i]);
+    int first = joined == null ? 1 : 2;
+    for (int i = 0; i < taken; i++) {
+      entries.free(pieces.entry[first + i]);
     }
   }
 

@@ -3,6 +3,7 @@ package pando.index.orca;
 import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
+import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
@@ -235,7 +236,19 @@ final class Merges {
   void merge(long key) {
     boolean again = merge(key, false);
     while (again) {
-      again = merge(key, true);
+      again = joinMore(key);
+    }
+  }
+
+  /** Joins the leaf with one more neighbour; may as well fail, as its delta has been merged. */
+  private boolean joinMore(long key) {
+    try {
+      return merge(key, true);
+    } catch (PandoException e) {
+      if (change.isUncertain()) {
+        throw e;
+      }
+      return false;
     }
   }
 
@@ -426,9 +439,7 @@ final class Merges {
       other.copyHeld();
       if (other.entry == entry && count + recordsAfterMerge(other) <= recordsMax * JOINED_SHARE) {
         entries.startMerge(other.entry, true);
-        awaitUnpinned(other);
-        combineJoined(left);
-        joined = true;
+        joined = tryCombineJoined(left);
       }
     } finally {
       if (!joined) {
@@ -447,6 +458,34 @@ final class Merges {
       records += deltas.kind(delta, i) == Deltas.TOMBSTONE ? -1 : 1;
     }
     return Math.max(records, 0);
+  }
+
+  /**
+   * Takes the records of the neighbour along if all are sure to fit one leaf: more would be more
+   * than the page may have room for. A neighbour that cannot be READ stays where it is.
+   */
+  private boolean tryCombineJoined(boolean left) {
+    int own = count;
+    try {
+      awaitUnpinned(other);
+      combineJoined(left);
+    } catch (PandoException _) {
+      count = own;
+      return false;
+    }
+    long low = Math.min(view.low, other.low);
+    long high = Math.max(view.high, other.high);
+    cuts.cut(keys, 0, count, low, high, pieces);
+    boolean fits = pieces.count == 1;
+    pieces.clear();
+    if (!fits) {
+      int start = left ? count - own : 0;
+      System.arraycopy(keys, start, keys, 0, own);
+      System.arraycopy(values, start, values, 0, own);
+      System.arraycopy(cached, start, cached, 0, own);
+      count = own;
+    }
+    return fits;
   }
 
   private void combineJoined(boolean left) {

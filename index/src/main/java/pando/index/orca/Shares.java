@@ -181,7 +181,8 @@ final class Shares implements AutoCloseable {
 
   private void move(OrcaContext own, PartHolder from, PartHolder to) {
     int part = from.next();
-    boolean[] gone = {false};
+    // Whether the part has gone, or is kept already: while sessions run, it must not be touched.
+    boolean[] settled = {false};
     try {
       from.empty(part);
       to.expect(part);
@@ -189,13 +190,25 @@ final class Shares implements AutoCloseable {
           own.worker,
           () -> {
             if (from.release(part)) {
-              to.receive(part);
-              gone[0] = true;
-              countMove();
+              settled[0] = true;
+              pass(part, from, to);
             }
           });
     } finally {
-      if (!gone[0]) {
+      if (!settled[0]) {
+        from.keep(part);
+      }
+    }
+  }
+
+  private void pass(int part, PartHolder from, PartHolder to) {
+    boolean received = false;
+    try {
+      to.receive(part);
+      received = true;
+      countMove();
+    } finally {
+      if (!received) {
         from.keep(part);
       }
     }

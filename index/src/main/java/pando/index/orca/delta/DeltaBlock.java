@@ -72,7 +72,7 @@ final class DeltaBlock {
 
   /** Returns where a block starts. */
   static long at(int block) {
-    return (block - 1L) * UNIT_BYTES;
+    return (Integer.toUnsignedLong(block) - 1) * UNIT_BYTES;
   }
 
   static void setHeader(MemorySegment memory, int block, int count, int room) {

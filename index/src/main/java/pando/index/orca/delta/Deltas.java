@@ -39,7 +39,7 @@ public final class Deltas {
 
   /** Creates memory for deltas that has no part yet. */
   public Deltas(CacheParts parts) {
-    long most = (long) Integer.MAX_VALUE * DeltaBlock.UNIT_BYTES;
+    long most = 0xFFFF_FFFFL * DeltaBlock.UNIT_BYTES;
     if (parts.count() * parts.bytesOfPart() > most) {
       throw new IllegalArgumentException(
           "too much memory to name its blocks: parts=%s, bytesOfPart=%s, most=%s"

@@ -37,6 +37,7 @@ public final class Directory implements AutoCloseable {
   /** Sets the root of a tree that no session uses yet. */
   public void open(DirectoryNode newRoot) {
     root = newRoot;
+    latch.set(0);
     nodeBytes.set(bytes(newRoot));
   }
 
