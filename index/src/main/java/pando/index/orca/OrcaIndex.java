@@ -63,9 +63,19 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
   public List<String> audit() {
     List<String> problems = new ArrayList<>();
     for (OrcaServer server : servers) {
-      server.withContext(context -> problems.addAll(new OrcaAudit(context).problems()));
+      server.withContext(context -> problems.addAll(audit(server, context)));
     }
     return problems;
+  }
+
+  /** Memory must not move meanwhile, as records and deltas move with it. */
+  private static List<String> audit(OrcaServer server, OrcaContext context) {
+    server.shares.pause(context.worker.backoff());
+    try {
+      return new OrcaAudit(context).problems();
+    } finally {
+      server.shares.resume();
+    }
   }
 
   /** Returns which caches have the memory of this process's compute servers now. */
