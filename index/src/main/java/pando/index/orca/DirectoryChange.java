@@ -79,7 +79,7 @@ final class DirectoryChange {
   /** Those of them that it turned out not to need. */
   private final List<Long> unused = new ArrayList<>();
 
-  /** Number of entries that this change has taken: for the last pieces. */
+  /** Number of entries that this change has taken, and latched: for the last pieces. */
   private int taken;
 
   private boolean published;
@@ -453,14 +453,11 @@ final class DirectoryChange {
       } else if (i == 1 && joined != null) {
         pieces.entry[i] = joined.entry;
       } else {
-        pieces.entry[i] = entries.take();
+        pieces.entry[i] = entries.takeLatched();
         taken++;
+        entries.startMerge(pieces.entry[i], true);
       }
     }
-  }
-
-  private boolean isTaken(int piece) {
-    return piece >= pieces.count - taken;
   }
 
   // In the pool.
@@ -576,10 +573,6 @@ final class DirectoryChange {
       pieces.entry[0] = view.entry;
     }
     for (int i = 0; i < pieces.count; i++) {
-      if (isTaken(i)) {
-        latchNew(pieces.entry[i]);
-        entries.startMerge(pieces.entry[i], true);
-      }
       entries.startPublish(pieces.entry[i]);
     }
     if (joined != null && pieces.count == 1) {
@@ -591,13 +584,6 @@ final class DirectoryChange {
     }
     if (top != null) {
       publishNodes(top);
-    }
-  }
-
-  /** Latches an entry that was free: a session that saw it before may have it for a moment. */
-  private void latchNew(int entry) {
-    for (int attempt = 0; !entries.tryLatch(entry); attempt++) {
-      worker.backoff().pauseBriefly(attempt);
     }
   }
 
@@ -659,6 +645,7 @@ final class DirectoryChange {
   private void releaseEntries() {
     int first = joined == null ? 1 : 2;
     for (int i = 0; i < taken; i++) {
+      context.heldLeaves.unlatch(pieces.entry[first + i]);
       entries.free(pieces.entry[first + i]);
     }
   }

@@ -100,15 +100,37 @@ public final class LeafEntries implements AutoCloseable {
 
   /** Takes a free entry. Its version and its count of merges go on from those of its last leaf. */
   public synchronized int take() {
-    int entry = used.nextClearBit(firstFree);
+    int entry = freeFrom(firstFree);
+    use(entry);
+    return entry;
+  }
+
+  /**
+   * Takes a free entry and latches it. A session that has seen an entry before it was freed may
+   * have it latched for a moment; then it is another one.
+   */
+  public synchronized int takeLatched() {
+    int entry = freeFrom(firstFree);
+    while (!tryLatch(entry)) {
+      entry = freeFrom(entry + 1);
+    }
+    use(entry);
+    return entry;
+  }
+
+  private int freeFrom(int least) {
+    int entry = used.nextClearBit(least);
     if (entry >= chunks.length << CHUNK_SHIFT) {
       addChunk();
     }
+    return entry;
+  }
+
+  private void use(int entry) {
     used.set(entry);
-    firstFree = entry + 1;
+    firstFree = used.nextClearBit(firstFree);
     size++;
     end = Math.max(end, entry + 1);
-    return entry;
   }
 
   private void addChunk() {

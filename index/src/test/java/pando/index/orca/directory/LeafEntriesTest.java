@@ -41,4 +41,29 @@ class LeafEntriesTest {
       entries.close();
     }
   }
+
+  /** A change of the tree waits for no session that has an entry latched which is free. */
+  @Test
+  void shouldLatchTheLeastFreeEntryThatIsNotLatched() {
+    try (Fabric fabric = Pools.open(1, 1 << 20, 1)) {
+      LeafEntries entries = new LeafEntries(fabric);
+      for (int entry = 1; entry <= 5; entry++) {
+        assertThat(entries.take()).isEqualTo(entry);
+      }
+      entries.free(2);
+      entries.free(3);
+      entries.free(4);
+      assertThat(entries.tryLatch(2)).isTrue();
+      assertThat(entries.tryLatch(4)).isTrue();
+      assertThat(entries.takeLatched()).isEqualTo(3);
+      assertThat(LeafEntries.isLatched(entries.version(3))).isTrue();
+      assertThat(entries.takeLatched()).isEqualTo(6);
+      entries.unlatch(4, 0);
+      assertThat(entries.takeLatched()).isEqualTo(4);
+      entries.unlatch(2, 0);
+      assertThat(entries.take()).isEqualTo(2);
+      assertThat(entries.end()).isEqualTo(7);
+      entries.close();
+    }
+  }
 }
