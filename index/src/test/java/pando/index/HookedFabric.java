@@ -49,6 +49,8 @@ public final class HookedFabric implements Fabric {
   private final Set<RegisteredMemory> memories = ConcurrentHashMap.newKeySet();
   private volatile int lost = NONE;
   private @Nullable Supplier<? extends Error> atTransition;
+  private int pauses = NONE;
+  private Runnable atPause = () -> {};
 
   /** Hooks nothing yet. */
   public HookedFabric(Fabric fabric) {
@@ -158,6 +160,19 @@ public final class HookedFabric implements Fabric {
     if (failure != null) {
       atTransition = null;
       throw failure.get();
+    }
+  }
+
+  /** Has something happen, once, as soon as a session waits after so many attempts. */
+  public void hookPause(int attempts, Runnable happening) {
+    pauses = attempts;
+    atPause = happening;
+  }
+
+  private void pause(int attempt) {
+    if (attempt == pauses) {
+      pauses = NONE;
+      atPause.run();
     }
   }
 
@@ -383,6 +398,7 @@ public final class HookedFabric implements Fabric {
 
     @Override
     public void pauseBriefly(int attempt) {
+      HookedFabric.this.pause(attempt);
       backoff.pauseBriefly(attempt);
     }
 

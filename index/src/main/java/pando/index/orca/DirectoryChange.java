@@ -38,6 +38,9 @@ final class DirectoryChange {
    * one less shares that with others: they change other words of the page above, which stays.
    */
 
+  /** Waits for the latch of the structure are ahead of others for this fraction of their limit. */
+  private static final int AHEAD_SHARE = 16;
+
   private final OrcaContext context;
   private final OrcaServer server;
   private final Worker worker;
@@ -48,6 +51,9 @@ final class DirectoryChange {
 
   /** Number of children below which a node is joined with a neighbour. */
   private final int childrenMin;
+
+  /** How long it may keep others from sharing the latch of the structure, in nanoseconds. */
+  private final long aheadNanos;
 
   private LeafView view;
   private @Nullable LeafView joined;
@@ -92,6 +98,7 @@ final class DirectoryChange {
     this.entries = directory.entries();
     this.childrenMax = server.options.pageChildren();
     this.childrenMin = Math.max(2, childrenMax / 4);
+    this.aheadNanos = server.options.lockWaitNanos() / AHEAD_SHARE;
     this.view = new LeafView(directory, worker.backoff());
     this.pieces = new Pieces(1);
   }
@@ -198,13 +205,28 @@ final class DirectoryChange {
     shares = true;
   }
 
+  /**
+   * Waits for the latch of the structure alone: at first ahead of those that would share it. A
+   * change that got stuck shares it for good, and others should not have to wait for that.
+   */
   private void exclude() {
+    excludes = tryExcludeAhead();
+    for (int attempt = 0; !excludes; attempt++) {
+      await(attempt);
+      excludes = directory.tryExclude();
+    }
+  }
+
+  private boolean tryExcludeAhead() {
+    long start = worker.nanoTime();
     directory.startWait();
     try {
-      for (int attempt = 0; !directory.tryExclude(); attempt++) {
+      boolean taken = directory.tryExclude();
+      for (int attempt = 0; !taken && worker.nanoTime() - start < aheadNanos; attempt++) {
         await(attempt);
+        taken = directory.tryExclude();
       }
-      excludes = true;
+      return taken;
     } finally {
       directory.endWait();
     }

@@ -28,6 +28,7 @@ import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.Tree;
+import pando.index.orca.directory.DirectoryPage;
 import pando.index.orca.leaf.LeafLayout;
 
 /** Changes of leaves that stop half-way: it is not known whether the pool has them. */
@@ -40,6 +41,7 @@ class OrcaStuckTest {
   private static final int CACHED = 100;
   private static final Act.Kind[] KINDS = {Act.Kind.REMOVE, Act.Kind.PUT, Act.Kind.UPDATE};
   private static final int LEAF_BYTES = 896;
+  private static final long WAIT_NANOS = 20_000_000;
 
   /** Changes of a leaf near the middle, by the leaves that they READ and WRITE. */
   enum Change {
@@ -117,7 +119,7 @@ class OrcaStuckTest {
         .withCacheBytes(64 << 10)
         .with("page-children", "4")
         .with("delta-changes", "4")
-        .with("lock-wait-millis", "20");
+        .with("lock-wait-millis", Long.toString(WAIT_NANOS / 1_000_000));
   }
 
   private static HookedFabric open() {
@@ -254,6 +256,68 @@ class OrcaStuckTest {
       assertThat(tree.problems()).isEmpty();
       assertThat(far(stuck, tree.entries())).isEqualTo(far(stuck, model));
     }
+  }
+
+  /**
+   * A page that divides waits for all changes that are under way, at first ahead of others. Where
+   * one of them stays under way for good, it waits in vain, and others go on.
+   */
+  @Test
+  void shouldSplitLeavesWhileAPageCannotDivide() {
+    NavigableMap<Long, Long> model = Entries.spaced(ENTRIES, STEP);
+    try (HookedFabric fabric = open()) {
+      OrcaIndex index = OrcaIndex.create(fabric, options());
+      index.bulkLoad(Entries.of(model), 0.7);
+      try (Session session = index.session();
+          Session divides = index.session();
+          Session splits = index.session()) {
+        fabric.hookEach(
+            Change.SPLIT.word(),
+            word -> {
+              throw new UnknownOutcomeException("by a test");
+            });
+        Change.SPLIT.run(session, model, StalledException.class, "stopped half-way");
+        fabric.unhook();
+        int[] split = {0};
+        Runnable splitElsewhere =
+            () -> {
+              insertUntilAPageIsWritten(fabric, splits, MIDDLE + FAR);
+              split[0]++;
+            };
+        fabric.hookPause(
+            1,
+            () -> {
+              fabric.letTimePass(WAIT_NANOS / 2);
+              fabric.hookPause(2, splitElsewhere);
+            });
+        Throwable failure =
+            catchThrowable(() -> {
+              for (long key = MIDDLE - FAR; key < MIDDLE - FAR + STEP; key++) {
+                divides.store(key, key);
+              }
+            });
+        assertThat(failure)
+            .isInstanceOf(StalledException.class)
+            .hasMessageContaining("a page stays latched");
+        assertThat(split[0]).isOne();
+        insertUntilAPageIsWritten(fabric, splits, MIDDLE + FAR + FAR / 2);
+      }
+      assertThatThrownBy(index::close).isInstanceOf(MemoryServerLostException.class);
+    }
+  }
+
+  private static void insertUntilAPageIsWritten(HookedFabric fabric, Session session, long key) {
+    boolean[] written = {false};
+    fabric.hookEach(
+        verbs -> verbs.kind(0) == Kind.WRITE && verbs.length(0) == DirectoryPage.BYTES,
+        page -> {
+          page.post();
+          written[0] = true;
+        });
+    for (long added = key + 1; !written[0]; added++) {
+      session.store(added, added);
+    }
+    fabric.unhook();
   }
 
   private static NavigableMap<Long, Long> far(long key, Map<Long, Long> entries) {
