@@ -193,6 +193,29 @@ class OrcaRacesTest {
         () -> get(KEY));
   }
 
+  /** Where leaves begin is not known: in one of the cases the leaf before the key's is emptied. */
+  @ParameterizedTest
+  @ValueSource(ints = {8, 12, 16, 20, 24, 28, 32})
+  void shouldReadAgainWhereTheLeafWasJoinedToTheOneBeforeIt(int before) {
+    open();
+    long key = KEY - before * STEP;
+    before(
+        OrcaRacesTest::isRead,
+        () -> {
+          remove(other, key - 40 * STEP, key);
+          // Merges that take no entry, but space.
+          for (int round = 0; round < 8; round++) {
+            for (long moved = KEY + 10 * STEP; moved < ENTRIES * STEP; moved += 2 * STEP) {
+              other.discard(moved + round);
+              model.remove(moved + round);
+              other.store(moved + round + 1, round);
+              model.put(moved + round + 1, (long) round);
+            }
+          }
+        },
+        () -> get(key));
+  }
+
   @Test
   void shouldMoveNoSlotWhileAValueIsWrittenToIt() {
     open();

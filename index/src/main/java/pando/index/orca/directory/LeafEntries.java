@@ -68,6 +68,9 @@ public final class LeafEntries implements AutoCloseable {
   private static final int HEAD_WORDS = 4;
   private static final long[] NOT_WIDE = {};
 
+  /** The stamp of a free entry; no leaf has it. */
+  private static final long NO_STAMP = 0;
+
   private static final long LATCH = 1L << 32;
   private static final long VERSION_STEP = 2L << 32;
   private static final long DELTA_MASK = 0xFFFF_FFFFL;
@@ -145,9 +148,10 @@ public final class LeafEntries implements AutoCloseable {
     chunks = more;
   }
 
-  /** Frees an entry. Sessions that still read it find its version moved, or its leaf replaced. */
+  /** Frees an entry. Sessions that still read it find its version moved, and its stamp. */
   public synchronized void free(int entry) {
     used.clear(entry);
+    setStamp(entry, NO_STAMP);
     firstFree = Math.min(firstFree, entry);
     size--;
   }
