@@ -637,6 +637,7 @@ final class DirectoryChange {
     }
     uncertain = false;
     published = true;
+    server.shares.noteDirectory();
   }
 
   /**

@@ -78,7 +78,10 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
     }
   }
 
-  /** Returns which caches have the memory of this process's compute servers now. */
+  /**
+   * Returns which caches have the memory of this process's compute servers now, and how much of it
+   * is set aside for their directories.
+   */
   public CacheShares shares() {
     return servers.stream()
         .map(server -> server.shares.now())
@@ -114,7 +117,7 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
 
   @Override
   protected Loader loader(OrcaServer server, double fill) {
-    return new OrcaLoader(server, fabric, regionBytes, fill);
+    return new OrcaLoader(server, servers, fabric, regionBytes, fill);
   }
 
   @Override

@@ -3,6 +3,7 @@ package pando.index.orca;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,9 @@ import pando.index.CorruptNodeException;
 import pando.index.Partitioning;
 import pando.index.load.Fences;
 import pando.index.load.Loader;
+import pando.index.orca.directory.DirectoryNode;
 import pando.index.orca.directory.DirectoryPage;
+import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafPointer;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafPacker;
@@ -53,6 +56,7 @@ final class OrcaLoader implements Loader {
   private static final int AHEAD = 32;
 
   private final OrcaServer server;
+  private final List<OrcaServer> servers;
   private final int memoryServers;
   private final int regionBytes;
   private final RegisteredMemory registered;
@@ -82,6 +86,9 @@ final class OrcaLoader implements Loader {
   private long[] pointers = new long[1024];
   private int leaves;
 
+  /** The leaves that have heads of several bytes. */
+  private final BitSet wide = new BitSet();
+
   /** Where leaves are allocated while they are written: a space for each time that one started. */
   private final List<ExtentAllocator> spaces = new ArrayList<>();
 
@@ -101,9 +108,17 @@ final class OrcaLoader implements Loader {
 
   private record Extent(ExtentAllocator space, long address, int units) {}
 
-  OrcaLoader(OrcaServer server, Fabric fabric, int regionBytes, double fill) {
+  /**
+   * Creates a loader.
+   *
+   * @param server gives memory servers in turn, and stamps
+   * @param servers compute servers in this process, whose caches have to hold their directories
+   */
+  OrcaLoader(
+      OrcaServer server, List<OrcaServer> servers, Fabric fabric, int regionBytes, double fill) {
     OrcaOptions options = server.options;
     this.server = server;
+    this.servers = servers;
     this.memoryServers = fabric.memoryServers();
     this.regionBytes = regionBytes;
     this.perLeaf = Math.max(2, (int) (options.recordsMax() * fill));
@@ -221,6 +236,7 @@ final class OrcaLoader implements Loader {
         spaces
             .getLast()
             .allocate(worker, message, server.nextMemoryServer(), LeafLayout.units(segments), 1);
+    wide.set(leaves, packer.width() > 1);
     addLeaf(leafLow, LeafPointer.of(address, segments));
     pack(nextImage(), address, from);
     post(address, LeafLayout.bytes(segments));
@@ -282,6 +298,7 @@ final class OrcaLoader implements Loader {
     int count = partitioning.servers();
     spaces.forEach(space -> space.trim(worker, message));
     takeRanges(partitioning);
+    checkDirectories(partitioning);
     long[] words = new long[count];
     for (int range = 0; range < count; range++) {
       moveLeaves(range);
@@ -309,6 +326,44 @@ final class OrcaLoader implements Loader {
       }
       ranges.add(space);
     }
+  }
+
+  /**
+   * Checks, while the index is not in place yet, that the directories leave the caches room.
+   *
+   * @throws IllegalArgumentException if one does not
+   */
+  private void checkDirectories(Partitioning partitioning) {
+    long most = 0;
+    for (OrcaServer each : servers) {
+      most = Math.max(most, directoryBytes(partitioning.rangeOfServer(each.number)));
+    }
+    server.options.checkDirectory(most);
+  }
+
+  private long directoryBytes(int range) {
+    int from = starts[range];
+    int to = starts[range + 1];
+    long wideHeads = 0;
+    for (int leaf = wide.nextSetBit(from);
+        leaf >= 0 && leaf < to;
+        leaf = wide.nextSetBit(leaf + 1)) {
+      wideHeads += LeafPointer.segments(pointers[leaf]);
+    }
+    long bytes = LeafEntries.bytes(to - from, wideHeads);
+    int children = to - from;
+    for (int level = 0; ; level++) {
+      bytes += DirectoryNode.bytes(level, children);
+      if (children <= perPage) {
+        return bytes;
+      }
+      children = pages(children);
+    }
+  }
+
+  /** Returns the number of pages of a level that has so many children. */
+  private int pages(int children) {
+    return (children + perPage - 1) / perPage;
   }
 
   private long regionOf(long address) {
@@ -384,7 +439,7 @@ final class OrcaLoader implements Loader {
     long[] childLows = Arrays.copyOfRange(lows, starts[range], starts[range + 1]);
     long[] children = Arrays.copyOfRange(pointers, starts[range], starts[range + 1]);
     for (int level = 0; ; level++) {
-      int parts = (children.length + perPage - 1) / perPage;
+      int parts = pages(children.length);
       long[] pageLows = new long[parts];
       long[] pages = new long[parts];
       for (int part = 0; part < parts; part++) {

@@ -33,7 +33,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
       mergeShare("0.25", 0.4, "fill below which a merge takes the neighbouring leaf along");
   private static final Setting DELTA_SHARE =
       Setting.number("delta-share", "0.2", 0.01, 0.9)
-          .meaning("share of the cache that deltas have at the start");
+          .meaning("share of the cache, less the directory, that deltas have at the start");
   private static final Setting SHARES_MOVE =
       Setting.flag(
           "shares-move",
@@ -41,7 +41,9 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
           "move memory between records, deltas and images to where it earns more");
   private static final Setting IMAGE_SHARE =
       Setting.number("image-share", "0", 0, 0.8)
-          .meaning("share of the cache that pairs of segments, for scans, have at the start");
+          .meaning(
+              "share of the cache, less the directory, that pairs of segments, for scans, have at"
+                  + " the start");
   private static final Setting DELTA_CHANGES =
       Setting.integer("delta-changes", "255", 1, Deltas.RECORDS_MAX)
           .meaning("changes of a leaf that its delta holds before it is merged");
@@ -73,7 +75,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
               "ORCA",
               "ownership, a cache of single records, leaves published out of place",
               DEFAULTS,
-              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 22))
+              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 31))
           .withVariation(MERGE_SHARE.name(), "0.25", "0.4")
           .withVariation(DELTA_CHANGES.name(), "2", "255")
           .withVariation(TWIN.name(), "on", "off")
@@ -97,6 +99,21 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   @Override
   public long cacheBytesMin() {
     return CacheParts.BYTES_MIN;
+  }
+
+  /**
+   * Checks that a directory leaves the caches of a compute server their least.
+   *
+   * @param bytes what the directory takes
+   * @throws IllegalArgumentException if it does not
+   */
+  void checkDirectory(long bytes) {
+    long needed = CacheParts.bytesBeside(bytes);
+    if (cacheBytes() < needed) {
+      throw new IllegalArgumentException(
+          "the cache is too small for the directory of a compute server: cache-bytes=%s, directoryBytes=%s, needed: cache-bytes=%s"
+              .formatted(cacheBytes(), bytes, needed));
+    }
   }
 
   @Override
@@ -131,7 +148,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
     return (int) settings().number(PAGE_CHILDREN);
   }
 
-  /** Returns how many of some parts of the cache deltas have at the start, at least 1. */
+  /** Returns how many of some parts, at least 2, deltas have at the start: at least 1. */
   int deltaParts(int parts) {
     long wanted = Math.round(parts * settings().number(DELTA_SHARE));
     return (int) Math.clamp(wanted, 1, parts - 1L);

@@ -4,7 +4,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
-import java.util.stream.IntStream;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -52,9 +51,6 @@ final class OrcaServer extends HostedServer {
   /** Longest time that operations wait for those under way, in nanoseconds. */
   private static final long ALONE_NANOS = 2_000_000;
 
-  /** Before there are sessions, nothing is waited for. */
-  private static final Backoff NO_WAIT = attempt -> {};
-
   private static final int SERVER_SHIFT = 32;
   private static final int EPOCH_SHIFT = 44;
 
@@ -101,14 +97,9 @@ final class OrcaServer extends HostedServer {
     this.places = new NodePlaces(fabric, DirectoryPage.BYTES);
     this.directory = new Directory(fabric);
     this.parts = CacheParts.create(fabric, options.cacheBytes());
-    int deltaParts = options.deltaParts(parts.count());
-    int imageParts = options.imageParts(parts.count());
     this.deltas = new Deltas(parts);
-    IntStream.range(0, deltaParts).forEach(deltas::add);
     this.images = new ImageCache(directory.entries(), parts.memory(), parts.bytesOfPart());
-    IntStream.range(deltaParts, deltaParts + imageParts)
-        .forEach(part -> images.addSlab(parts.offset(part), NO_WAIT));
-    this.records = new RecordCache(parts, deltaParts + imageParts, parts.count(), options.twin());
+    this.records = new RecordCache(parts, 0, parts.count(), options.twin());
     this.extents = new ExtentAllocator(memoryServers, regionBytes);
     // A later compute server with this number draws another epoch.
     this.incarnation =
@@ -128,9 +119,10 @@ final class OrcaServer extends HostedServer {
   }
 
   /**
-   * Reads the directory from the pool.
+   * Reads the directory from the pool, and shares out what it leaves of the cache.
    *
    * @throws CorruptNodeException if it is damaged
+   * @throws IllegalArgumentException if it leaves less than the caches need
    */
   @Override
   protected void open(Catalogue catalogue) {
@@ -147,6 +139,8 @@ final class OrcaServer extends HostedServer {
   private void open(OrcaContext context, long root) {
     long table = Catalogue.rootAddress(root);
     rootWord = new DirectoryOpening(context).open(table, range, low, high);
+    options.checkDirectory(directory.bytes());
+    shares.shareOut(context.worker.backoff());
     rootAddress = RootTable.wordAddress(table, range);
   }
 

@@ -14,8 +14,8 @@ import pando.index.orca.records.RecordCache;
 import pando.index.session.Failures;
 
 /**
- * Moves parts of a compute server's memory to the cache that earns more by them, in a background
- * task.
+ * Shares a compute server's memory out: to the directory, and to the caches. A background task
+ * follows the directory as it grows, and moves parts to the cache that earns more by them.
  */
 final class Shares implements AutoCloseable {
   /*
@@ -27,9 +27,13 @@ final class Shares implements AutoCloseable {
    *   deltas    the merges for want of memory, each a READ and a WRITE of a leaf, for each part
    *   images    the hits of images that were about to go, each a READ of a pair, for each part
    *
-   * All on the average of some windows. After each window one part goes from the cache that earns least by it to the one that earns most,
-   * if that is clearly more. Records are moved, and deltas' blocks merged away, so that the part is
-   * empty before the other one has it.
+   * All on the average of some windows. After each window one part goes from the cache that earns
+   * least by it to the one that earns most, if that is clearly more. Records are moved, and deltas'
+   * blocks merged away, so that the part is empty before the other one has it.
+   *
+   * The directory comes first: what it takes is counted in the memory, so as many parts are set
+   * aside as it takes. The cache that earns least gives them, but keeps its least; the directory
+   * takes what it needs all the same.
    */
 
   /**
@@ -48,6 +52,8 @@ final class Shares implements AutoCloseable {
   /** Records keep one part of so many. */
   private static final int RECORDS_LEAST = 16;
 
+  private static final int NONE = -1;
+
   private final OrcaServer server;
   private final Fabric fabric;
   private final CacheParts parts;
@@ -58,8 +64,12 @@ final class Shares implements AutoCloseable {
   private final LongAdder pairsRead = new LongAdder();
   private final LongAdder pairsMissed = new LongAdder();
   private final PausableSteps steps = new PausableSteps();
-  private final @Nullable BackgroundTask task;
+  private final BackgroundTask task;
+  private final DirectoryParts setAside;
+
+  /** Number of missed keys and pairs at which the window ends. */
   private volatile long due;
+
   private volatile long moved;
   private volatile long failed;
   private volatile @Nullable Throwable failure;
@@ -71,7 +81,7 @@ final class Shares implements AutoCloseable {
 
   private boolean closed;
 
-  /** Creates the shares; what each cache has now is what it starts with. */
+  /** Creates shares of memory that is not {@linkplain #shareOut shared out} yet. */
   Shares(OrcaServer server, Fabric fabric, CacheParts parts) {
     this.server = server;
     this.fabric = fabric;
@@ -79,11 +89,43 @@ final class Shares implements AutoCloseable {
     this.recordPartsMin = Math.max(1, parts.count() / RECORDS_LEAST);
     long buckets = parts.count() * parts.bytesOfPart() / RecordCache.BUCKET_BYTES;
     this.window = Math.max(WINDOW_MIN, buckets * RecordCache.WAYS / WINDOWS);
-    this.due = window;
-    this.task =
-        server.options.sharesMove()
-            ? fabric.background("pando-shares-" + server.number, () -> steps.take(this::step))
-            : null;
+    this.due = server.options.sharesMove() ? window : Long.MAX_VALUE;
+    this.setAside = new DirectoryParts(server.directory, parts);
+    this.task = fabric.background("pando-shares-" + server.number, () -> steps.take(this::step));
+  }
+
+  /**
+   * Shares the memory out by the settings: what the directory leaves, which is enough. The caches
+   * are empty, no session uses them, and the task is paused or has not been woken.
+   */
+  void shareOut(Backoff backoff) {
+    for (int part = 0; part < parts.count(); part++) {
+      takeBack(part, backoff);
+    }
+    int wanted = (int) setAside.partsWanted();
+    int left = parts.count() - wanted;
+    int forDeltas = server.options.deltaParts(left);
+    int forImages = server.options.imageParts(left);
+    for (int part = 0; part < forDeltas; part++) {
+      server.deltas.add(part);
+    }
+    for (int part = forDeltas; part < forDeltas + forImages; part++) {
+      server.images.addSlab(parts.offset(part), backoff);
+    }
+    server.records.open(forDeltas + forImages, left);
+    for (int part = left; part < parts.count(); part++) {
+      setAside.receive(part);
+    }
+  }
+
+  private void takeBack(int part, Backoff backoff) {
+    if (server.deltas.has(part)) {
+      server.deltas.retire(part);
+    }
+    if (server.images.hasSlab(parts.offset(part))) {
+      server.images.removeSlab(parts.offset(part), backoff);
+    }
+    setAside.release(part);
   }
 
   // Called by sessions.
@@ -107,7 +149,14 @@ final class Shares implements AutoCloseable {
   }
 
   private void wakeIfDue() {
-    if (task != null && missed() >= due) {
+    if (missed() >= due) {
+      task.wake();
+    }
+  }
+
+  /** Notes that the directory has changed; wakes the task if it needs more parts, or fewer. */
+  void noteDirectory() {
+    if (setAside.isShort() || setAside.isAmple()) {
       task.wake();
     }
   }
@@ -119,12 +168,12 @@ final class Shares implements AutoCloseable {
 
   /** Returns which cache has how much. */
   CacheShares now() {
-    int ofRecords = server.records.homes().partsInUse();
-    int ofImages = server.images.slabs().length;
     return new CacheShares(
-        ofRecords * parts.bytesOfPart(),
-        (parts.count() - ofRecords - ofImages) * parts.bytesOfPart(),
-        ofImages * parts.bytesOfPart(),
+        server.records.homes().partsInUse() * parts.bytesOfPart(),
+        server.deltas.parts().length * parts.bytesOfPart(),
+        server.images.slabs().length * parts.bytesOfPart(),
+        server.directory.bytes(),
+        setAside.bytes(),
         moved,
         failed,
         failure);
@@ -133,17 +182,21 @@ final class Shares implements AutoCloseable {
   // The task.
 
   private boolean step() {
-    long now = missed();
-    if (now >= due) {
-      due = now + window;
-      try {
-        movePart(open());
-      } catch (PandoException | VirtualMachineError e) {
-        // Sessions meet the cause, too. All is as before.
-        fail(e);
+    try {
+      boolean more = fitDirectory();
+      long now = missed();
+      if (now >= due) {
+        due = now + window;
+        open();
+        measure();
+        movePart();
       }
+      return more;
+    } catch (PandoException | VirtualMachineError e) {
+      // Sessions meet the cause, too. All is as before.
+      fail(e);
+      return false;
     }
-    return false;
   }
 
   @SuppressWarnings("NonAtomicVolatileUpdate") // Written by the task alone.
@@ -156,30 +209,63 @@ final class Shares implements AutoCloseable {
     }
   }
 
-  private void movePart(OrcaContext own) {
-    PartHolder most = holders.getFirst();
-    @Nullable PartHolder least = null;
-    double highest = -1;
-    double lowest = Double.MAX_VALUE;
-    for (int i = 0; i < holders.size(); i++) {
-      PartHolder holder = holders.get(i);
-      earnings[i] += (holder.earned() - earnings[i]) / MEMORY;
-      double earned = earnings[i];
-      if (earned > highest) {
-        highest = earned;
-        most = holder;
-      }
-      if (earned < lowest && holder.parts() > holder.partsMin()) {
-        lowest = earned;
-        least = holder;
-      }
+  /**
+   * Sets one part more aside for the directory if it has outgrown them, or gives one back that it
+   * does not need; returns whether that was done.
+   */
+  private boolean fitDirectory() {
+    if (!setAside.isShort() && !setAside.isAmple()) {
+      return false;
     }
-    if (least != null && highest > CLEARLY * lowest) {
-      move(own, least, most);
+    open();
+    if (!server.options.sharesMove()) {
+      // There are no windows: what counts is what was earned since the last part.
+      measure();
+    }
+    if (setAside.isAmple()) {
+      return move(setAside, holders.get(most()));
+    }
+    int least = least();
+    return least != NONE && move(holders.get(least), setAside);
+  }
+
+  /** Asks all caches what they have earned. */
+  private void measure() {
+    for (int i = 0; i < earnings.length; i++) {
+      earnings[i] += (holders.get(i).earned() - earnings[i]) / MEMORY;
     }
   }
 
-  private void move(OrcaContext own, PartHolder from, PartHolder to) {
+  private void movePart() {
+    int most = most();
+    int least = least();
+    if (least != NONE && earnings[most] > CLEARLY * earnings[least]) {
+      move(holders.get(least), holders.get(most));
+    }
+  }
+
+  /** Returns the number of the cache that earns most. */
+  private int most() {
+    int most = 0;
+    for (int i = 1; i < earnings.length; i++) {
+      most = earnings[i] > earnings[most] ? i : most;
+    }
+    return most;
+  }
+
+  /** Returns the number of the cache that earns least of those that can give a part away. */
+  private int least() {
+    int least = NONE;
+    for (int i = 0; i < earnings.length; i++) {
+      PartHolder holder = holders.get(i);
+      boolean gives = holder.parts() > holder.partsMin();
+      least = gives && (least == NONE || earnings[i] < earnings[least]) ? i : least;
+    }
+    return least;
+  }
+
+  /** Moves a part; returns whether it went. */
+  private boolean move(PartHolder from, PartHolder to) {
     int part = from.next();
     // Whether the part has gone, or is kept already: while sessions run, it must not be touched.
     boolean[] settled = {false};
@@ -187,7 +273,7 @@ final class Shares implements AutoCloseable {
       from.empty(part);
       to.expect(part);
       server.alone(
-          own.worker,
+          open().worker,
           () -> {
             if (from.release(part)) {
               settled[0] = true;
@@ -199,6 +285,7 @@ final class Shares implements AutoCloseable {
         from.keep(part);
       }
     }
+    return settled[0];
   }
 
   private void pass(int part, PartHolder from, PartHolder to) {
@@ -254,9 +341,7 @@ final class Shares implements AutoCloseable {
   @Override
   public void close() {
     Failures failures = new Failures();
-    if (task != null) {
-      failures.collect(task::close);
-    }
+    failures.collect(task::close);
     OrcaContext opened = context;
     if (opened != null && !closed) {
       closed = true;

@@ -153,6 +153,11 @@ public final class DirectoryNode {
 
   /** Returns about how many bytes it takes in local memory. */
   long bytes() {
-    return (long) lows.length * (Long.BYTES + (level == 0 ? Integer.BYTES : Long.BYTES));
+    return bytes(level, lows.length);
+  }
+
+  /** Returns about how many bytes nodes of a level with so many children take. */
+  public static long bytes(int level, int children) {
+    return (long) children * (Long.BYTES + (level == 0 ? Integer.BYTES : Long.BYTES));
   }
 }

@@ -1,10 +1,13 @@
 package pando.index.orca.directory;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntToLongFunction;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
@@ -88,8 +91,9 @@ public final class LeafEntries implements AutoCloseable {
   /** Heads of several bytes, by entry; few leaves have them. */
   private volatile long[][][] wide = new long[0][][];
 
+  private final AtomicLong wideBytes = new AtomicLong();
   private final BitSet used = new BitSet();
-  private int size;
+  private final AtomicInteger size = new AtomicInteger();
 
   /** No entry below this number is free. */
   private int firstFree = 1;
@@ -99,6 +103,15 @@ public final class LeafEntries implements AutoCloseable {
   /** Creates entries for no leaf yet. */
   public LeafEntries(Fabric fabric) {
     this.fabric = fabric;
+  }
+
+  /**
+   * Returns the bytes of some leaves' entries.
+   *
+   * @param wideHeads heads of several bytes that they have in all
+   */
+  public static long bytes(long leaves, long wideHeads) {
+    return leaves * ENTRY_BYTES + wideHeads * Long.BYTES;
   }
 
   /** Takes a free entry. Its version and its count of merges go on from those of its last leaf. */
@@ -132,7 +145,7 @@ public final class LeafEntries implements AutoCloseable {
   private void use(int entry) {
     used.set(entry);
     firstFree = used.nextClearBit(firstFree);
-    size++;
+    size.incrementAndGet();
     end = Math.max(end, entry + 1);
   }
 
@@ -152,8 +165,10 @@ public final class LeafEntries implements AutoCloseable {
   public synchronized void free(int entry) {
     used.clear(entry);
     setStamp(entry, NO_STAMP);
+    VarHandle.storeStoreFence();
+    setWide(entry, NOT_WIDE);
     firstFree = Math.min(firstFree, entry);
-    size--;
+    size.decrementAndGet();
   }
 
   /** Frees all entries. No session may use one. */
@@ -161,15 +176,19 @@ public final class LeafEntries implements AutoCloseable {
     used.clear();
     firstFree = 1;
     end = 1;
-    size = 0;
+    size.set(0);
     for (MemorySegment chunk : chunks) {
       chunk.fill((byte) 0);
     }
+    for (long[][] heads : wide) {
+      Arrays.fill(heads, NOT_WIDE);
+    }
+    wideBytes.set(0);
   }
 
   /** Returns the bytes of the entries in use. */
-  public synchronized long bytes() {
-    return (long) size * ENTRY_BYTES;
+  public long bytes() {
+    return (long) size.get() * ENTRY_BYTES + wideBytes.get();
   }
 
   /** Returns one more than the greatest number that an entry has had. */
@@ -291,7 +310,10 @@ public final class LeafEntries implements AutoCloseable {
 
   /** Replaces the array as a whole: a reader has the old one, or the new one. */
   private void setWide(int entry, long[] heads) {
-    wide[entry >>> CHUNK_SHIFT][entry & (CHUNK_ENTRIES - 1)] = heads;
+    long[][] chunk = wide[entry >>> CHUNK_SHIFT];
+    int place = entry & (CHUNK_ENTRIES - 1);
+    wideBytes.addAndGet((long) (heads.length - chunk[place].length) * Long.BYTES);
+    chunk[place] = heads;
   }
 
   // Control: records, pins, dirty records, flags, merges.

@@ -15,8 +15,11 @@ public final class CacheParts implements AutoCloseable {
   /** Bytes behind the last part: what a reader of a block that is in use no more may read. */
   public static final int SLACK_BYTES = 4352;
 
-  /** Least memory, in bytes: two parts. */
-  public static final long BYTES_MIN = 2 * PART_BYTES_MIN + SLACK_BYTES;
+  /** Least number of parts for caches: one of records and one of deltas. */
+  public static final int CACHES_MIN = 2;
+
+  /** Least memory, in bytes: the caches' least, and a part for the directory. */
+  public static final long BYTES_MIN = (CACHES_MIN + 1) * PART_BYTES_MIN + SLACK_BYTES;
 
   private static final int PARTS_MAX = 64;
 
@@ -43,10 +46,31 @@ public final class CacheParts implements AutoCloseable {
   public static CacheParts create(Fabric fabric, long bytes) {
     if (bytes < BYTES_MIN) {
       throw new IllegalArgumentException(
-          "too little memory for two parts: bytes=" + bytes + ", minimum=" + BYTES_MIN);
+          "too little memory for parts: bytes=" + bytes + ", minimum=" + BYTES_MIN);
     }
     int count = (int) Math.min((bytes - SLACK_BYTES) / PART_BYTES_MIN, PARTS_MAX);
     return of(fabric, count, (bytes - SLACK_BYTES) / count & -MULTIPLE);
+  }
+
+  /**
+   * Returns the least memory, in bytes, of which the caches' least is left where parts for a
+   * directory are set aside.
+   *
+   * @param directoryBytes what the directory takes
+   */
+  public static long bytesBeside(long directoryBytes) {
+    for (int count = CACHES_MIN + 1; ; count++) {
+      long part = Math.max(PART_BYTES_MIN, roundedUp(directoryBytes, count - CACHES_MIN));
+      // With a part more than that, there would be more parts, not larger ones.
+      if (count == PARTS_MAX || count * part < (count + 1L) * PART_BYTES_MIN) {
+        return count * part + SLACK_BYTES;
+      }
+    }
+  }
+
+  private static long roundedUp(long bytes, int parts) {
+    long part = Math.ceilDiv(bytes, parts);
+    return Math.ceilDiv(part, MULTIPLE) * MULTIPLE;
   }
 
   /**
@@ -74,6 +98,11 @@ public final class CacheParts implements AutoCloseable {
   /** Returns the bytes of a part, a multiple of 256. */
   public long bytesOfPart() {
     return bytesOfPart;
+  }
+
+  /** Returns how many parts some bytes take, which may be more than there are. */
+  public long partsFor(long bytes) {
+    return Math.ceilDiv(bytes, bytesOfPart);
   }
 
   /** Returns the offset of a part. */

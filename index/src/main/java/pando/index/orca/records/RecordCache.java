@@ -137,7 +137,8 @@ public final class RecordCache {
   private HomeTable homes;
 
   /**
-   * Creates an empty cache in some parts of a memory, which must be zero.
+   * Creates an empty cache in some parts of a memory, which must be zero. {@link #open} gives it
+   * other parts.
    *
    * @param from first of the parts
    * @param to last of them, exclusive
@@ -151,6 +152,17 @@ public final class RecordCache {
   }
 
   // Parts
+
+  /**
+   * Empties the cache, which has other parts from now on. No session may use it.
+   *
+   * @param from first of the parts
+   * @param to last of them, exclusive
+   */
+  public void open(int from, int to) {
+    homes = HomeTable.of(parts, from, to);
+    clear();
+  }
 
   /** Returns which part has the buckets of which keys. */
   public HomeTable homes() {
