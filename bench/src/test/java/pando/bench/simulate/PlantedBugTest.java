@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -77,7 +78,8 @@ class PlantedBugTest {
       Set<Fault> faults = EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE);
       TrialPlan plan = plan(Systems.named(arguments[0]), faults);
       for (int seed = 1; seed <= SEEDS_MAX; seed++) {
-        List<String> violations = Trial.run(plan, seed).violations();
+        List<String> violations = new ArrayList<>(Trial.run(plan, seed).violations());
+        violations.removeIf(violation -> violation.contains("could not be checked"));
         if (!violations.isEmpty()) {
           System.out.println("seed " + seed + ": " + violations.getFirst().lines().findFirst());
           System.exit(0);
@@ -102,17 +104,35 @@ class PlantedBugTest {
                 faults,
                 usual.model(),
                 Map.of("merge-share", "0.5", "merged-share", "1"));
-        // Its bugs need several sessions at one key, while it is cleaned or its leaf merges.
-        case "orca" ->
-            new TrialPlan(system, 1, 2, 16, 4_000, 200, faults, usual.model(), settings());
+        case "orca" -> ofOrca(System.getProperty("pando.plant", ""), usual);
         default -> usual;
       };
     }
 
-    /** Bugs of images need room for them; others need records that are evicted. */
-    private static Map<String, String> settings() {
-      boolean images = System.getProperty("pando.plant", "").startsWith("orca-image");
-      return images ? Map.of() : Map.of("cache-bytes", "8960");
+    /**
+     * ORCA's bugs need several sessions at one key, while it is cleaned or its leaf merges. Those
+     * of images need room for them; others need records that are evicted. A record that is cleaned
+     * twice at a time needs leaves that are seldom merged, as merges clean, too.
+     */
+    private static TrialPlan ofOrca(String bug, TrialPlan usual) {
+      if (bug.startsWith("orca-image")) {
+        return ofOrca(16, 4_000, 200, usual, Map.of());
+      }
+      Map<String, String> settings = new HashMap<>();
+      settings.put("cache-bytes", "11264");
+      if (!bug.equals("orca-cleaning-dirtied")) {
+        return ofOrca(16, 4_000, 200, usual, settings);
+      }
+      settings.put("twin", "off");
+      settings.put("neighbours", "off");
+      settings.put("delta-changes", "255");
+      return ofOrca(32, 8_000, 400, usual, settings);
+    }
+
+    private static TrialPlan ofOrca(
+        int clients, int operations, int keys, TrialPlan usual, Map<String, String> settings) {
+      return new TrialPlan(
+          usual.index(), 1, 2, clients, operations, keys, usual.faults(), usual.model(), settings);
     }
   }
 }
