@@ -113,9 +113,8 @@ class PoolFullTest {
 
   /** Returns how many entries there is room for in any case. */
   private static int least(SystemUnderTest system) {
-    // How far retraining has come decides what XStore-D holds. ORCA keeps room for its deltas to
-    // be merged, here half of its cache, which is a third of the pool.
-    return system == SystemUnderTest.XSTORE_D || system == SystemUnderTest.ORCA ? 150 : 500;
+    // How far retraining has come decides what XStore-D holds.
+    return system == SystemUnderTest.XSTORE_D ? 150 : 500;
   }
 
   private static void fill(

@@ -42,12 +42,6 @@ final class OrcaServer extends HostedServer {
 
   private static final int PAGE_UNITS = DirectoryPage.BYTES / LeafLayout.UNIT_BYTES;
 
-  /** Units of the new leaves and pages of one merge, before the old ones are given back. */
-  private static final int MERGE_UNITS = 24;
-
-  /** Least bytes of a change in a delta. */
-  private static final int CHANGE_BYTES = 16;
-
   /** Longest time that operations wait for those under way, in nanoseconds. */
   private static final long ALONE_NANOS = 2_000_000;
 
@@ -315,8 +309,17 @@ final class OrcaServer extends HostedServer {
   }
 
   private int unitsToMerge() {
-    double growth = bytesOfRecordMax() / CHANGE_BYTES * deltas.bytesUsed();
-    return (int) Math.min(MERGE_UNITS + growth / LeafLayout.UNIT_BYTES, Integer.MAX_VALUE);
+    double growth = bytesOfRecordMax() * deltas.roomUsed();
+    return (int) Math.min(unitsOfMerge() + growth / LeafLayout.UNIT_BYTES, Integer.MAX_VALUE);
+  }
+
+  /**
+   * Returns how many units a split takes before the old leaf and pages are given back: two leaves,
+   * two pages of each level, and a root above.
+   */
+  private int unitsOfMerge() {
+    int pages = 2 * (directory.root().level() + 1) + 1;
+    return 2 * LeafLayout.units(options.segmentsMax()) + pages * PAGE_UNITS;
   }
 
   /**

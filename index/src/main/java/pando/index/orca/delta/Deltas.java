@@ -92,6 +92,11 @@ public final class Deltas {
     return slabs.bytesUsed();
   }
 
+  /** Returns the number of records that all blocks in use can hold. */
+  public long roomUsed() {
+    return slabs.roomUsed();
+  }
+
   /** Returns whether more than 7/8 of the bytes are used, so that leaves should be merged. */
   public boolean isShort() {
     return bytesUsed() > bytes() - bytes() / SHARE_LEFT_WHEN_SHORT;

@@ -61,6 +61,7 @@ final class Slabs {
   private int emptySlab = NONE;
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicLong bytesUsed = new AtomicLong();
+  private final AtomicLong roomUsed = new AtomicLong();
 
   /**
    * Creates slabs of no part.
@@ -141,6 +142,11 @@ final class Slabs {
     return bytesUsed.get();
   }
 
+  /** Returns the number of records that all blocks in use can hold. */
+  long roomUsed() {
+    return roomUsed.get();
+  }
+
   /** Takes an empty block for some records; {@link DeltaBlock#NONE} if there is none. */
   synchronized int take(int records) {
     if (records > rooms[rooms.length - 1]) {
@@ -189,6 +195,7 @@ final class Slabs {
       unlink(slab);
     }
     bytesUsed.addAndGet(bytesOfBlock);
+    roomUsed.addAndGet(rooms[size[slab]]);
     DeltaBlock.setHeader(memory, block, 0, rooms[size[slab]]);
     return block;
   }
@@ -206,6 +213,7 @@ final class Slabs {
     }
     used[slab]--;
     bytesUsed.addAndGet(-blockBytes[size[slab]]);
+    roomUsed.addAndGet(-rooms[size[slab]]);
     DeltaBlock.setHeader(memory, block, 0, 0);
     memory.set(LINK, DeltaBlock.at(block) + LINK_AT, firstBlock[slab]);
     firstBlock[slab] = block;

@@ -103,6 +103,7 @@ class DeltasTest {
     for (int block = deltas.create(); block != Deltas.NONE; block = deltas.create()) {
       taken.add(block);
       assertThat(deltas.bytesUsed()).isEqualTo(96L * taken.size());
+      assertThat(deltas.roomUsed()).isEqualTo(4L * taken.size());
       assertThat(deltas.isShort()).isEqualTo(96L * taken.size() > 2 * SLAB_BYTES / 8 * 7);
     }
     assertThat(taken).hasSize(2 * (int) (SLAB_BYTES / 96)).doesNotHaveDuplicates();
@@ -127,8 +128,10 @@ class DeltasTest {
         large.add(filled(Deltas.RECORDS_MAX));
       }
       assertThat(deltas.bytesUsed()).isEqualTo(14 * BLOCK_BYTES_MAX);
+      assertThat(deltas.roomUsed()).isEqualTo(14 * Deltas.RECORDS_MAX);
       large.forEach(deltas::free);
       assertThat(deltas.bytesUsed()).isZero();
+      assertThat(deltas.roomUsed()).isZero();
     }
   }
 
