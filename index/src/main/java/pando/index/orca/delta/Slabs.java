@@ -173,7 +173,7 @@ final class Slabs {
 
   private int open(int sizeOfBlocks) {
     int slab = emptySlab;
-    emptySlab = next[slab];
+    removeEmpty(slab);
     size[slab] = sizeOfBlocks;
     carved[slab] = 0;
     firstBlock[slab] = DeltaBlock.NONE;
@@ -261,42 +261,42 @@ final class Slabs {
   }
 
   private void pushEmpty(int slab) {
-    next[slab] = emptySlab;
-    emptySlab = slab;
+    emptySlab = pushed(emptySlab, slab);
   }
 
   private void removeEmpty(int slab) {
-    if (emptySlab == slab) {
-      emptySlab = next[slab];
-      return;
-    }
-    int before = emptySlab;
-    while (next[before] != slab) {
-      before = next[before];
-    }
-    next[before] = next[slab];
+    emptySlab = removed(emptySlab, slab);
   }
 
   /** Puts a slab that has a free block into the list of its size. */
   private void link(int slab) {
-    int first = firstSlab[size[slab]];
+    firstSlab[size[slab]] = pushed(firstSlab[size[slab]], slab);
+  }
+
+  /** Takes a slab out of the list of its size. */
+  private void unlink(int slab) {
+    firstSlab[size[slab]] = removed(firstSlab[size[slab]], slab);
+  }
+
+  /** Puts a slab in front of a list; returns the list's first slab. */
+  private int pushed(int first, int slab) {
     next[slab] = first;
     previous[slab] = NONE;
     if (first != NONE) {
       previous[first] = slab;
     }
-    firstSlab[size[slab]] = slab;
+    return slab;
   }
 
-  /** Takes a slab out of the list of its size. */
-  private void unlink(int slab) {
-    if (previous[slab] == NONE) {
-      firstSlab[size[slab]] = next[slab];
-    } else {
-      next[previous[slab]] = next[slab];
-    }
+  /** Takes a slab out of a list; returns the list's first slab. */
+  private int removed(int first, int slab) {
     if (next[slab] != NONE) {
       previous[next[slab]] = previous[slab];
     }
+    if (previous[slab] == NONE) {
+      return next[slab];
+    }
+    next[previous[slab]] = next[slab];
+    return first;
   }
 }
