@@ -44,6 +44,11 @@ final class DeltaParts implements PartHolder {
     return (double) forced.sumThenReset() * MERGE_NANOS / parts();
   }
 
+  @Override
+  public boolean has(int part) {
+    return deltas.has(part);
+  }
+
   /** Returns the emptiest one. */
   @Override
   public int next() {
@@ -73,9 +78,7 @@ final class DeltaParts implements PartHolder {
   }
 
   @Override
-  public void keep(int part) {
-    if (!deltas.has(part)) {
-      deltas.add(part);
-    }
+  public void takeBack(int part) {
+    deltas.add(part);
   }
 }

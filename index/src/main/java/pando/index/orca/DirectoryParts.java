@@ -64,6 +64,11 @@ final class DirectoryParts implements PartHolder {
   }
 
   @Override
+  public synchronized boolean has(int part) {
+    return own.get(part);
+  }
+
+  @Override
   public synchronized int next() {
     return own.length() - 1;
   }
@@ -76,11 +81,6 @@ final class DirectoryParts implements PartHolder {
 
   @Override
   public void receive(int part) {
-    set(part, true);
-  }
-
-  @Override
-  public void keep(int part) {
     set(part, true);
   }
 

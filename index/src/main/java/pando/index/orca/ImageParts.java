@@ -48,6 +48,11 @@ final class ImageParts implements PartHolder {
   }
 
   @Override
+  public boolean has(int part) {
+    return images.hasSlab(parts.offset(part));
+  }
+
+  @Override
   public int next() {
     long[] slabs = images.slabs();
     return parts.partOf(slabs[slabs.length - 1]);
@@ -62,12 +67,5 @@ final class ImageParts implements PartHolder {
   @Override
   public void receive(int part) {
     images.addSlab(parts.offset(part), backoff);
-  }
-
-  @Override
-  public void keep(int part) {
-    if (!images.hasSlab(parts.offset(part))) {
-      images.addSlab(parts.offset(part), backoff);
-    }
   }
 }

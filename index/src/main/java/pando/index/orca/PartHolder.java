@@ -17,6 +17,9 @@ interface PartHolder {
    */
   double earned();
 
+  /** Returns whether it has a part. */
+  boolean has(int part);
+
   /** Returns the part that is given away next. There is one. */
   int next();
 
@@ -36,6 +39,6 @@ interface PartHolder {
   /** Receives a part, while no operation is under way. */
   void receive(int part);
 
-  /** Keeps a part that did not go after all, be it released or not. */
-  void keep(int part);
+  /** Takes a part back that it does not have, as it was emptied, and did not go after all. */
+  default void takeBack(int part) {}
 }

@@ -3,6 +3,7 @@ package pando.index.orca;
 import java.util.concurrent.atomic.LongAdder;
 import pando.index.orca.records.HomeTable;
 import pando.index.orca.records.RecordCache;
+import pando.index.session.Failures;
 
 /** The cache of records as a holder of parts. */
 final class RecordParts implements PartHolder {
@@ -65,6 +66,11 @@ final class RecordParts implements PartHolder {
   }
 
   @Override
+  public boolean has(int part) {
+    return records.homes().isInUse(part);
+  }
+
+  @Override
   public int next() {
     int[] inUse = records.homes().inUse();
     return inUse[inUse.length - 1];
@@ -99,13 +105,6 @@ final class RecordParts implements PartHolder {
     move(records.homes().with(part));
   }
 
-  @Override
-  public void keep(int part) {
-    if (!records.homes().isInUse(part)) {
-      receive(part);
-    }
-  }
-
   private void move(HomeTable after) {
     int[] parts = records.homes().partsThatLose(after);
     clean(after);
@@ -113,11 +112,14 @@ final class RecordParts implements PartHolder {
       cleaner.checkClean(part, (bucket, way) -> records.isStray(bucket, way, after));
     }
     records.setHomes(after);
+    Failures failures = new Failures();
     for (int part : parts) {
       for (long at = records.first(part); at < records.end(part); at += RecordCache.BUCKET_BYTES) {
-        moveStrays(at);
+        long bucket = at;
+        failures.collect(() -> moveStrays(bucket));
       }
     }
+    failures.rethrow();
   }
 
   /** Moves a bucket's records that belong elsewhere, and were hit; drops those that were not. */

@@ -196,6 +196,10 @@ final class Shares implements AutoCloseable {
       // Sessions meet the cause, too. All is as before.
       fail(e);
       return false;
+    } catch (Throwable e) {
+      // A bug: memory stays where it is from now on, and closing throws it.
+      fail(e);
+      throw e;
     }
   }
 
@@ -267,36 +271,28 @@ final class Shares implements AutoCloseable {
   /** Moves a part; returns whether it went. */
   private boolean move(PartHolder from, PartHolder to) {
     int part = from.next();
-    // Whether the part has gone, or is kept already: while sessions run, it must not be touched.
-    boolean[] settled = {false};
     try {
       from.empty(part);
       to.expect(part);
-      server.alone(
-          open().worker,
-          () -> {
-            if (from.release(part)) {
-              settled[0] = true;
-              pass(part, from, to);
-            }
-          });
+      server.alone(open().worker, () -> pass(part, from, to));
     } finally {
-      if (!settled[0]) {
-        from.keep(part);
+      if (!from.has(part) && !to.has(part)) {
+        from.takeBack(part);
       }
     }
-    return settled[0];
+    return to.has(part);
   }
 
+  /** While no operation is under way. One of the two has the part afterwards, whatever happens. */
   private void pass(int part, PartHolder from, PartHolder to) {
-    boolean received = false;
     try {
-      to.receive(part);
-      received = true;
-      countMove();
+      if (from.release(part)) {
+        to.receive(part);
+        countMove();
+      }
     } finally {
-      if (!received) {
-        from.keep(part);
+      if (!from.has(part) && !to.has(part)) {
+        from.receive(part);
       }
     }
   }

@@ -1,6 +1,7 @@
 package pando.index.orca;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -131,6 +132,39 @@ class OrcaSharesTest {
       }
       assertThat(broken).isPositive();
       assertThat(index.shares().failed()).isPositive();
+      assertThat(index.shares().moved()).isPositive();
+      assertThat(index.audit()).isEmpty();
+      checkAll(session);
+    }
+  }
+
+  /** A bug is thrown, for the task to end and for closing to say so, and is seen before. */
+  @Test
+  void shouldShowWhatEndsItsTask() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2304));
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
+        OrcaIndex index = OrcaIndex.create(fabric, OPTIONS);
+        Session session = index.session()) {
+      insert(fabric, session, 14_000, random);
+      RuntimeException bug = new IllegalArgumentException("by a test");
+      int[] thrown = {0};
+      for (int round = 0; round < 300; round++) {
+        change(session, 100, random);
+        int[] left = {random.nextInt(6)};
+        fabric.hookNext(
+            verbs -> isWrite(verbs) && left[0]-- == 0,
+            _ -> {
+              thrown[0]++;
+              throw bug;
+            });
+        int before = thrown[0];
+        Throwable failure = catchThrowable(fabric::runTasks);
+        fabric.unhook();
+        assertThat(failure).isEqualTo(thrown[0] == before ? null : bug);
+      }
+      assertThat(thrown[0]).isPositive();
+      assertThat(index.shares().failed()).isEqualTo(thrown[0]);
+      assertThat(index.shares().lastFailure()).isEqualTo(bug);
       assertThat(index.shares().moved()).isPositive();
       assertThat(index.audit()).isEmpty();
       checkAll(session);
