@@ -26,6 +26,7 @@ final class OrcaAblation implements OrcaFigure {
   private static final Map<String, List<String>> NUMBERS = new LinkedHashMap<>();
 
   static {
+    NUMBERS.put("counts", List.of("0", "1"));
     NUMBERS.put("delta-changes", List.of("1", "16"));
     NUMBERS.put("delta-share", List.of("0.05", "0.5"));
     NUMBERS.put("image-share", List.of("0.14", "0.75"));

@@ -8,6 +8,7 @@ import pando.index.host.HostedIndex;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.parts.CacheParts;
+import pando.index.orca.records.RecordCache;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
 import pando.index.settings.SystemOptions;
@@ -53,6 +54,10 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   private static final Setting TWIN =
       Setting.flag("twin", "on", "let a record go to the twin of its bucket where that has room");
 
+  private static final Setting COUNTS =
+      Setting.integer("counts", Integer.toString(RecordCache.COUNT_BITS), 0, RecordCache.COUNT_BITS)
+          .meaning("bits of a cached record's count of hits; 0: the oldest of a bucket goes");
+
   private static final OrcaOptions DEFAULTS =
       new OrcaOptions(
               defaults(
@@ -66,6 +71,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
                       DELTA_CHANGES,
                       NEIGHBOURS,
                       TWIN,
+                      COUNTS,
                       LOCK_WAIT_MILLIS)))
           .withNodeBytes(LEAF_BYTES_MAX);
 
@@ -178,6 +184,11 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   /** Returns whether a record may go to the twin of its bucket. */
   public boolean twin() {
     return settings().isOn(TWIN);
+  }
+
+  /** Returns the bits of a cached record's count of hits, 0 to 2. */
+  public int countBits() {
+    return (int) settings().number(COUNTS);
   }
 
   /** Returns these options with {@link #neighbours()} on or off. */

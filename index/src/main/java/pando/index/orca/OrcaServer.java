@@ -93,7 +93,7 @@ final class OrcaServer extends HostedServer {
     this.parts = CacheParts.create(fabric, options.cacheBytes());
     this.deltas = new Deltas(parts);
     this.images = new ImageCache(directory.entries(), parts.memory(), parts.bytesOfPart());
-    this.records = new RecordCache(parts, 0, parts.count(), options.twin());
+    this.records = new RecordCache(parts, 0, parts.count(), options.twin(), options.countBits());
     this.extents = new ExtentAllocator(memoryServers, regionBytes);
     // A later compute server with this number draws another epoch.
     this.incarnation =

@@ -90,8 +90,11 @@ public final class RecordCache {
   /** Kind: a session loads or changes the key. */
   public static final int BUSY = 7;
 
-  /** Highest count of a way. */
-  public static final int COUNT_MAX = 3;
+  /** Most bits of a way's count. */
+  public static final int COUNT_BITS = 2;
+
+  /** Highest count of a way, where its count has all bits. */
+  public static final int COUNT_MAX = (1 << COUNT_BITS) - 1;
 
   private static final VarHandle COUNTS_HANDLE =
       JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle().withInvokeExactBehavior();
@@ -134,6 +137,7 @@ public final class RecordCache {
   private final CacheParts parts;
   private final MemorySegment memory;
   private final boolean twins;
+  private final int countMax;
   private HomeTable homes;
 
   /**
@@ -143,12 +147,14 @@ public final class RecordCache {
    * @param from first of the parts
    * @param to last of them, exclusive
    * @param twins whether keys may be in the twins of their homes
+   * @param countBits bits of a way's count that are used, at most {@link #COUNT_BITS}
    */
-  public RecordCache(CacheParts parts, int from, int to, boolean twins) {
+  public RecordCache(CacheParts parts, int from, int to, boolean twins, int countBits) {
     this.parts = parts;
     this.memory = parts.memory();
     this.homes = HomeTable.of(parts, from, to);
     this.twins = twins;
+    this.countMax = (1 << countBits) - 1;
   }
 
   // Parts
@@ -334,12 +340,11 @@ public final class RecordCache {
   }
 
   private void raiseCount(long bucket, int way, long word, Probe out) {
-    int one = 1 << (2 * way);
     int counts = (int) word & COUNTS_MASK;
-    int count = counts & COUNT_MAX * one;
-    if (count != COUNT_MAX * one) {
-      setCounts(bucket, counts + one);
-      out.tailHits += count == 0 ? 1 : 0;
+    int count = counts >>> (2 * way) & COUNT_MAX;
+    out.tailHits += count == 0 ? 1 : 0;
+    if (count < countMax) {
+      setCounts(bucket, counts + (1 << (2 * way)));
     }
   }
 

@@ -45,7 +45,7 @@ class RecordCacheModelTest {
   void shouldHoldWhatTheModelHolds(boolean twins) {
     Random random = new Random(Seeds.of(twins ? 11 : 12));
     try (CacheParts parts = CacheParts.of(fabric, 1, BUCKETS * RecordCache.BUCKET_BYTES)) {
-      RecordCache cache = new RecordCache(parts, 0, 1, twins);
+      RecordCache cache = new RecordCache(parts, 0, 1, twins, RecordCache.COUNT_BITS);
       for (int step = 0; step < STEPS; step++) {
         long key = random.nextLong(LOW, HIGH);
         checkFind(cache, key);

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
@@ -21,7 +23,7 @@ class RecordCacheTest {
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
   private final CacheParts parts = CacheParts.of(fabric, 1, 2 * RecordCache.BUCKET_BYTES);
-  private final RecordCache cache = new RecordCache(parts, 0, 1, true);
+  private final RecordCache cache = new RecordCache(parts, 0, 1, true, RecordCache.COUNT_BITS);
   private final Probe probe = new Probe(BACKOFF);
 
   @AfterEach
@@ -63,7 +65,7 @@ class RecordCacheTest {
   @Test
   void shouldUsePairsOfBuckets() {
     try (CacheParts three = CacheParts.of(fabric, 1, 768)) {
-      RecordCache odd = new RecordCache(three, 0, 1, false);
+      RecordCache odd = new RecordCache(three, 0, 1, false, RecordCache.COUNT_BITS);
       assertThat(odd.buckets()).isEqualTo(6);
       assertThat(odd.twins()).isFalse();
       for (long key = Long.MIN_VALUE; key < Long.MIN_VALUE + 100; key++) {
@@ -163,6 +165,22 @@ class RecordCacheTest {
     assertThat(cache.lockPair(keyOf(twin, 0), unlocking)).isTrue();
     assertThat(cache.isLocked(0) && cache.isLocked(twin)).isTrue();
     cache.unlockBoth(twin);
+  }
+
+  /** With fewer bits, a count ends earlier; what was about to go is counted all the same. */
+  @ParameterizedTest
+  @CsvSource({"0, 0, 5", "1, 1, 1", "2, 3, 1"})
+  void shouldUseTheBitsOfCountsThatItMay(int bits, int countMax, int tailHits) {
+    RecordCache counting = new RecordCache(parts, 0, 1, false, bits);
+    fill(RecordCache.CLEAN);
+    for (int hit = 0; hit < 5; hit++) {
+      assertThat(counting.find(keyOf(0, 2), probe)).isTrue();
+    }
+    assertThat(probe.tailHits).isEqualTo(tailHits);
+    counting.lock(0, BACKOFF);
+    assertThat(counting.count(0, 2)).isEqualTo(countMax);
+    assertThat(counting.count(0, 1)).isZero();
+    counting.unlock(0);
   }
 
   @Test

@@ -29,7 +29,7 @@ class RecordCacheThreadsTest {
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
   private final CacheParts parts = CacheParts.of(fabric, 1, BUCKETS * RecordCache.BUCKET_BYTES);
-  private final RecordCache cache = new RecordCache(parts, 0, 1, true);
+  private final RecordCache cache = new RecordCache(parts, 0, 1, true, RecordCache.COUNT_BITS);
   private final RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
   private final AtomicInteger changes = new AtomicInteger();
   private final AtomicInteger writers = new AtomicInteger();
