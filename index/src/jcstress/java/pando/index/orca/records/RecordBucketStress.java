@@ -26,7 +26,12 @@ public final class RecordBucketStress {
   /** A pair of buckets, in memory of its own. */
   public static class Bucket {
     final RecordCache cache =
-        new RecordCache(CacheParts.of(onHeap(), 1, 2L * RecordCache.BUCKET_BYTES), 0, 1, false, RecordCache.COUNT_BITS);
+        new RecordCache(
+            CacheParts.of(onHeap(), 1, 2L * RecordCache.BUCKET_BYTES),
+            0,
+            1,
+            false,
+            RecordCache.COUNT_BITS);
 
     final long home = cache.home(KEY);
 
