@@ -349,11 +349,14 @@ final class OrcaServer extends HostedServer {
     extents.free(worker, message, address, PAGE_UNITS);
   }
 
-  /** Takes a step while no operation is under way, or does not; what it moves makes room. */
-  void alone(Worker worker, Runnable step) {
-    if (tryAlone(worker, ALONE_NANOS, step)) {
-      full = 0;
-    }
+  /**
+   * Takes a step while no operation is under way, if that can be had soon; what it moves makes
+   * room. Returns whether it was taken.
+   */
+  boolean alone(Worker worker, Runnable step) {
+    boolean taken = tryAlone(worker, ALONE_NANOS, step);
+    full = taken ? 0 : full;
+    return taken;
   }
 
   /** Returns whether the cache of records is full, so that neighbours find no free way. */

@@ -11,6 +11,9 @@ final class RecordParts implements PartHolder {
    * First all records that have to move are cleaned where they are, by verbs that may fail: then
    * nothing has changed but that. Then each is in its leaf or its delta as well, so it may be moved
    * or dropped, in memory alone.
+   *
+   * Operations stand still meanwhile, so that is done for some ranges of hashes at a time. Between
+   * such steps a part may have more ranges than another, which balance() evens out later.
    */
 
   /** Time of a card for a READ of a segment, in nanoseconds. */
@@ -19,6 +22,10 @@ final class RecordParts implements PartHolder {
   private final RecordCache records;
   private final LongAdder tailHits;
   private final int partsMin;
+
+  /** Ranges that move while operations stand still: each takes a look at a part. */
+  private final int rangesMax;
+
   private long admissions;
   private long evictions;
   private final Cleaner cleaner;
@@ -33,12 +40,16 @@ final class RecordParts implements PartHolder {
    * Creates the holder.
    *
    * @param tailHits counts hits of records that were about to go, as their count was 0
+   * @param bucketsMax buckets that are looked at while operations stand still, unless a part has
+   *     more
    */
-  RecordParts(OrcaContext context, int partsMin, LongAdder tailHits) {
+  RecordParts(OrcaContext context, int partsMin, LongAdder tailHits, int bucketsMax) {
     this.context = context;
     this.records = context.server.records;
     this.partsMin = partsMin;
     this.tailHits = tailHits;
+    long bucketsOfPart = (records.end(0) - records.first(0)) / RecordCache.BUCKET_BYTES;
+    this.rangesMax = (int) Math.max(1, bucketsMax / bucketsOfPart);
     this.cleaner = new Cleaner(context);
   }
 
@@ -78,12 +89,31 @@ final class RecordParts implements PartHolder {
 
   @Override
   public void empty(int part) {
-    clean(records.homes().without(part));
+    boolean moves = true;
+    while (moves && records.homes().ranges(part) > rangesMax) {
+      moves = moveAlone(records.homes().without(part, rangesMax));
+    }
+    clean(records.homes().without(part, rangesMax));
   }
 
   @Override
   public void expect(int part) {
-    clean(records.homes().with(part));
+    clean(records.homes().with(part, rangesMax));
+  }
+
+  /**
+   * Moves some ranges from parts that have more to such that have fewer; returns whether there were
+   * any.
+   */
+  boolean balance() {
+    HomeTable after = records.homes().balanced(rangesMax);
+    return after != records.homes() && moveAlone(after);
+  }
+
+  /** Moves records while operations stand still; returns {@code false} if that cannot be had. */
+  private boolean moveAlone(HomeTable after) {
+    clean(after);
+    return context.server.alone(context.worker, () -> move(after));
   }
 
   /** Cleans records that have to move: operations stand still for fewer later. */
@@ -95,14 +125,17 @@ final class RecordParts implements PartHolder {
 
   @Override
   public boolean release(int part) {
-    move(records.homes().without(part));
+    if (records.homes().ranges(part) > rangesMax) {
+      return false;
+    }
+    move(records.homes().without(part, rangesMax));
     return true;
   }
 
   @Override
   public void receive(int part) {
     records.clear(part);
-    move(records.homes().with(part));
+    move(records.homes().with(part, rangesMax));
   }
 
   private void move(HomeTable after) {

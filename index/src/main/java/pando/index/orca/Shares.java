@@ -49,6 +49,9 @@ final class Shares implements AutoCloseable {
   /** By how much one cache must earn more than the other. */
   private static final double CLEARLY = 1.25;
 
+  /** Buckets of records that are looked at while operations stand still, or one part's. */
+  private static final int BUCKETS_MAX = 16_384;
+
   /** Records keep one part of so many. */
   private static final int RECORDS_LEAST = 16;
 
@@ -75,6 +78,7 @@ final class Shares implements AutoCloseable {
   private volatile @Nullable Throwable failure;
   private volatile @Nullable OrcaContext context;
   private List<PartHolder> holders = List.of();
+  private @Nullable RecordParts recordParts;
 
   /** What each holder has earned, on the average of about the last {@link #MEMORY} windows. */
   private final double[] earnings = new double[3];
@@ -191,7 +195,7 @@ final class Shares implements AutoCloseable {
         measure();
         movePart();
       }
-      return more;
+      return balance() || more;
     } catch (PandoException | VirtualMachineError e) {
       // Sessions meet the cause, too. All is as before.
       fail(e);
@@ -246,6 +250,12 @@ final class Shares implements AutoCloseable {
     if (least != NONE && earnings[most] > CLEARLY * earnings[least]) {
       move(holders.get(least), holders.get(most));
     }
+  }
+
+  /** Gives parts that records received some ranges more, and returns whether that was done. */
+  private boolean balance() {
+    RecordParts opened = recordParts;
+    return opened != null && opened.balance();
   }
 
   /** Returns the number of the cache that earns most. */
@@ -307,11 +317,11 @@ final class Shares implements AutoCloseable {
     OrcaContext opened = context;
     if (opened == null) {
       opened = new OrcaContext(server, fabric);
+      RecordParts ofRecords = new RecordParts(opened, recordPartsMin, tailHits, BUCKETS_MAX);
+      recordParts = ofRecords;
       holders =
           List.of(
-              new RecordParts(opened, recordPartsMin, tailHits),
-              new DeltaParts(opened, merges),
-              new ImageParts(opened, parts, pairsRead));
+              ofRecords, new DeltaParts(opened, merges), new ImageParts(opened, parts, pairsRead));
       context = opened;
     }
     return opened;

@@ -9,6 +9,7 @@ import pando.index.orca.parts.CacheParts;
  * So a cache gains or loses a part by moving the records of some ranges. Immutable.
  */
 public final class HomeTable {
+  private static final int NONE = -1;
   private static final int RANGE_BITS = 10;
   private static final int RANGES = 1 << RANGE_BITS;
   private static final int RANGE_SHIFT = Long.SIZE - RANGE_BITS;
@@ -77,24 +78,57 @@ public final class HomeTable {
         .toArray();
   }
 
-  /** Returns a table in which a part that has no range has as many as others. */
-  public HomeTable with(int part) {
+  /** Returns how many ranges a part has. */
+  public int ranges(int part) {
+    return (int) Arrays.stream(partOfRange).filter(found -> found == part).count();
+  }
+
+  /**
+   * Returns a table in which a part that has no range has as many as others.
+   *
+   * @param most greatest number of ranges that go; after fewer the table is not {@link #balanced}
+   */
+  public HomeTable with(int part, int most) {
     int[] changed = partOfRange.clone();
-    for (int i = RANGES / (inUse().length + 1); i > 0; i--) {
+    for (int i = Math.min(RANGES / (inUse().length + 1), most); i > 0; i--) {
       changed[rangeOf(changed, extreme(changed, part, true))] = part;
     }
     return new HomeTable(parts, changed);
   }
 
-  /** Returns a table in which a part, not the only one, has no range. */
-  public HomeTable without(int part) {
+  /**
+   * Returns a table in which a part, not the only one, has no range.
+   *
+   * @param most greatest number of ranges that go
+   */
+  public HomeTable without(int part, int most) {
     int[] changed = partOfRange.clone();
-    for (int range = 0; range < RANGES; range++) {
-      if (changed[range] == part) {
-        changed[range] = extreme(changed, part, false);
-      }
+    for (int i = Math.min(ranges(part), most); i > 0; i--) {
+      changed[rangeOf(changed, part)] = extreme(changed, part, false);
     }
     return new HomeTable(parts, changed);
+  }
+
+  /**
+   * Returns a table in which all parts that have ranges have about as many each; this one if that
+   * is so.
+   *
+   * @param most greatest number of ranges that go
+   */
+  public HomeTable balanced(int most) {
+    int[] changed = partOfRange.clone();
+    int moved = 0;
+    while (moved < most) {
+      int[] ranges = counts(changed);
+      int giver = extreme(changed, NONE, true);
+      int taker = extreme(changed, NONE, false);
+      if (ranges[giver] - ranges[taker] <= 1) {
+        break;
+      }
+      changed[rangeOf(changed, giver)] = taker;
+      moved++;
+    }
+    return moved == 0 ? this : new HomeTable(parts, changed);
   }
 
   private static int rangeOf(int[] table, int part) {
@@ -105,12 +139,17 @@ public final class HomeTable {
     return range;
   }
 
-  /** Returns the part, but one, with the most ranges or the fewest, of those that have any. */
-  private int extreme(int[] table, int but, boolean most) {
+  private int[] counts(int[] table) {
     int[] ranges = new int[parts.count()];
     for (int part : table) {
       ranges[part]++;
     }
+    return ranges;
+  }
+
+  /** Returns the part, but one, with the most ranges or the fewest, of those that have any. */
+  private int extreme(int[] table, int but, boolean most) {
+    int[] ranges = counts(table);
     return IntStream.range(0, ranges.length)
         .filter(part -> part != but && ranges[part] > 0)
         .reduce((a, b) -> most == ranges[b] > ranges[a] && ranges[a] != ranges[b] ? b : a)

@@ -32,16 +32,30 @@ class HomeTableTest {
     HomeTable table = HomeTable.of(parts, 3, 7);
     for (int step = 0; step < 300; step++) {
       int part = random.nextInt(PARTS);
+      int most = step % 3 == 0 ? Integer.MAX_VALUE : random.nextInt(1, 20);
       HomeTable before = table;
       if (!table.isInUse(part)) {
-        table = table.with(part);
+        table = table.with(part, most);
         assertThat(before.partsThatLose(table)).doesNotContain(part).isNotEmpty();
       } else if (table.inUse().length > 1) {
-        table = table.without(part);
+        table = table.without(part, most);
         assertThat(before.partsThatLose(table)).containsExactly(part);
+        while (table.isInUse(part)) {
+          table = table.without(part, most);
+        }
       }
+      table = balanced(table, most);
       check(before, table);
     }
+  }
+
+  private static HomeTable balanced(HomeTable table, int most) {
+    HomeTable balanced = table;
+    for (HomeTable next = table; next != null; next = balanced == next ? null : balanced) {
+      balanced = next.balanced(most);
+      assertThat(next.partsThatLose(balanced).length).isLessThanOrEqualTo(most);
+    }
+    return balanced;
   }
 
   /** Keys move from the parts that lose only, and no part has more than others. */
