@@ -111,16 +111,33 @@ final class Merges {
     this.recordsMin = (int) (recordsMax * server.options.mergeShare());
   }
 
-  /** Merges a leaf with a large delta if the memory for deltas is short. */
+  /**
+   * Has background tasks merge leaves with large deltas before the memory for deltas is short;
+   * merges one itself if it is short all the same.
+   */
   void relieve() {
+    if (deltas.isNearlyShort()) {
+      server.mergers.wake();
+    }
     if (deltas.isShort()) {
       try {
-        server.shares.countMerge();
-        mergeFullest(0);
+        mergeFullest();
+        server.mergers.rest();
       } catch (PoolFullException _) {
         // The change that is to come may find room in its delta all the same; else it says so.
       }
     }
+  }
+
+  /**
+   * Merges the leaf with the largest delta of some that are drawn and not latched, for want of
+   * memory.
+   *
+   * @return {@code false} if none has a delta
+   */
+  boolean mergeFullest() {
+    server.shares.countMerge();
+    return mergeFullest(0);
   }
 
   /**
@@ -158,6 +175,7 @@ final class Merges {
     if (!mergeFullest(changes)) {
       merge(key);
     }
+    server.mergers.rest();
   }
 
   /**

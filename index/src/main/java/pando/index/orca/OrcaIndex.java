@@ -70,11 +70,11 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
 
   /** Memory must not move meanwhile, as records and deltas move with it. */
   private static List<String> audit(OrcaServer server, OrcaContext context) {
-    server.shares.pause(context.worker.backoff());
+    server.pause(context.worker.backoff());
     try {
       return new OrcaAudit(context).problems();
     } finally {
-      server.shares.resume();
+      server.resume();
     }
   }
 
@@ -86,6 +86,13 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
     return servers.stream()
         .map(server -> server.shares.now())
         .reduce(CacheShares.NONE, CacheShares::plus);
+  }
+
+  /** Returns how merging in the background has gone at the compute servers of this process. */
+  public BackgroundMerges merges() {
+    return servers.stream()
+        .map(server -> server.mergers.counts())
+        .reduce(BackgroundMerges.NONE, BackgroundMerges::plus);
   }
 
   @Override

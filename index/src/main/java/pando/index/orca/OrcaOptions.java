@@ -48,6 +48,10 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   private static final Setting DELTA_CHANGES =
       Setting.integer("delta-changes", "255", 1, Deltas.RECORDS_MAX)
           .meaning("changes of a leaf that its delta holds before it is merged");
+  private static final Setting MERGERS =
+      Setting.integer("mergers", "4", 0, 64)
+          .meaning(
+              "background tasks of each compute server that merge; 0: sessions merge themselves");
   private static final Setting NEIGHBOURS =
       Setting.flag(
           "neighbours", "on", "fill free room of the cache with the other records of a segment");
@@ -69,6 +73,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
                       SHARES_MOVE,
                       IMAGE_SHARE,
                       DELTA_CHANGES,
+                      MERGERS,
                       NEIGHBOURS,
                       TWIN,
                       COUNTS,
@@ -86,6 +91,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
           .withVariation(DELTA_CHANGES.name(), "2", "255")
           .withVariation(TWIN.name(), "on", "off")
           .withVariation(SHARES_MOVE.name(), "on", "off")
+          .withVariation(MERGERS.name(), "2", "0")
           .withVariation(IMAGE_SHARE.name(), "0", "0.34");
 
   private OrcaOptions(Settings settings) {
@@ -174,6 +180,11 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   /** Returns the greatest number of changes of a leaf's delta. */
   public int deltaChanges() {
     return (int) settings().number(DELTA_CHANGES);
+  }
+
+  /** Returns the number of background tasks of each compute server that merge. */
+  public int mergers() {
+    return (int) settings().number(MERGERS);
   }
 
   /** Returns whether free room of the cache is filled with the other records of a segment. */

@@ -25,6 +25,7 @@ import pando.index.orca.records.RecordCache;
 import pando.index.orca.space.ExtentAllocator;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
+import pando.index.session.Failures;
 
 /**
  * One compute server of ORCA: the directory of its part of the index, its caches of records and
@@ -54,6 +55,7 @@ final class OrcaServer extends HostedServer {
   final RecordCache records;
   final Deltas deltas;
   final Shares shares;
+  final Mergers mergers;
   final ImageCache images;
   final ExtentAllocator extents;
 
@@ -100,6 +102,7 @@ final class OrcaServer extends HostedServer {
         (long) random.nextInt(1 << RootTable.EPOCH_BITS) << EPOCH_SHIFT
             | (long) number << SERVER_SHIFT;
     this.shares = new Shares(this, fabric, parts);
+    this.mergers = new Mergers(this, fabric);
   }
 
   // The life of the index. One caller at a time, under the lock of the partition table; no
@@ -187,16 +190,21 @@ final class OrcaServer extends HostedServer {
   @Override
   protected void pause(Backoff backoff) {
     shares.pause(backoff);
+    mergers.pause(backoff);
   }
 
   @Override
   protected void resume() {
+    mergers.resume();
     shares.resume();
   }
 
   @Override
   protected void stop() {
-    shares.close();
+    Failures failures = new Failures();
+    failures.collect(shares::close);
+    failures.collect(mergers::close);
+    failures.rethrow();
   }
 
   @Override
@@ -238,6 +246,7 @@ final class OrcaServer extends HostedServer {
   protected VerbCounters verbs() {
     VerbCounters sum = own.verbs();
     sum.add(shares.verbs());
+    sum.add(mergers.verbs());
     return sum;
   }
 
@@ -350,13 +359,18 @@ final class OrcaServer extends HostedServer {
   }
 
   /**
-   * Takes a step while no operation is under way, if that can be had soon; what it moves makes
-   * room. Returns whether it was taken.
+   * Takes a step while no operation is under way, nor a merge in the background, if that can be had
+   * soon; what it moves makes room. Returns whether it was taken.
    */
   boolean alone(Worker worker, Runnable step) {
-    boolean taken = tryAlone(worker, ALONE_NANOS, step);
-    full = taken ? 0 : full;
-    return taken;
+    mergers.pause(worker.backoff());
+    try {
+      boolean taken = tryAlone(worker, ALONE_NANOS, step);
+      full = taken ? 0 : full;
+      return taken;
+    } finally {
+      mergers.resume();
+    }
   }
 
   /** Returns whether the cache of records is full, so that neighbours find no free way. */

@@ -202,6 +202,8 @@ class OrcaSharesTest {
       assertThat(index.audit()).isEmpty();
       assertThat(index.shares().moved()).isPositive();
       assertThat(index.shares().lastFailure()).isNull();
+      assertThat(index.merges().merged()).isPositive();
+      assertThat(index.merges().lastFailure()).isNull();
     }
   }
 

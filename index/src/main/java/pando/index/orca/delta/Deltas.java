@@ -32,6 +32,7 @@ public final class Deltas {
 
   private static final int[] ROOMS = {4, 6, 9, 13, 20, 30, 45, 68, 102, 153, RECORDS_MAX};
   private static final int SHARE_LEFT_WHEN_SHORT = 8;
+  private static final int SHARE_LEFT_WHEN_NEARLY_SHORT = 6;
 
   private final CacheParts parts;
   private final MemorySegment memory;
@@ -95,6 +96,11 @@ public final class Deltas {
   /** Returns the number of records that all blocks in use can hold. */
   public long roomUsed() {
     return slabs.roomUsed();
+  }
+
+  /** Returns whether memory is going to be short: more than 5/6 of the bytes are used. */
+  public boolean isNearlyShort() {
+    return bytesUsed() > bytes() - bytes() / SHARE_LEFT_WHEN_NEARLY_SHORT;
   }
 
   /** Returns whether more than 7/8 of the bytes are used, so that leaves should be merged. */

@@ -1,0 +1,99 @@
+package pando.index.orca;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import pando.fabric.BackgroundTask;
+import pando.fabric.Backoff;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.index.session.Failures;
+
+/**
+ * The background tasks of a compute server that merge leaves before the memory for deltas is short,
+ * so that sessions seldom have to.
+ */
+final class Mergers implements AutoCloseable {
+  /*
+   * A session that finds memory nearly short wakes the first task, and each task the next one if
+   * memory is nearly short still. Where memory is short all the same, sessions merge leaves
+   * themselves. So no session ever waits for a task, be it paused, failed or too slow.
+   *
+   * A task that fails rests, as the cause may last. It is woken again after memory was no longer
+   * short, or a session has merged a leaf for want of memory.
+   */
+
+  private final List<Merger> mergers;
+  private final List<BackgroundTask> tasks;
+
+  /** Whether the tasks have been woken, and need not be woken again. */
+  private volatile boolean awake;
+
+  Mergers(OrcaServer server, Fabric fabric) {
+    mergers =
+        IntStream.range(0, server.options.mergers())
+            .mapToObj(number -> new Merger(server, fabric, () -> wake(number + 1)))
+            .toList();
+    tasks =
+        IntStream.range(0, mergers.size())
+            .mapToObj(number -> task(server, fabric, number))
+            .toList();
+  }
+
+  private BackgroundTask task(OrcaServer server, Fabric fabric, int number) {
+    Merger merger = mergers.get(number);
+    return fabric.background("pando-merger-" + server.number + "-" + number, merger::step);
+  }
+
+  /** Wakes the tasks, if they rest: memory is going to be short. */
+  void wake() {
+    if (!awake) {
+      awake = true;
+      wake(0);
+    }
+  }
+
+  private void wake(int number) {
+    if (number < tasks.size()) {
+      tasks.get(number).wake();
+    }
+  }
+
+  /** Lets {@link #wake} wake the tasks again. */
+  void rest() {
+    awake = false;
+  }
+
+  /** Waits until the current steps have ended. No other one begins before {@link #resume}. */
+  void pause(Backoff backoff) {
+    mergers.forEach(merger -> merger.pause(backoff));
+  }
+
+  /** Goes on. */
+  void resume() {
+    mergers.forEach(Merger::resume);
+    rest();
+  }
+
+  /** Returns how merging has gone so far. */
+  BackgroundMerges counts() {
+    return mergers.stream()
+        .map(Merger::counts)
+        .reduce(BackgroundMerges.NONE, BackgroundMerges::plus);
+  }
+
+  /** Returns the verbs issued so far. */
+  VerbCounters verbs() {
+    VerbCounters sum = new VerbCounters();
+    mergers.forEach(merger -> sum.add(merger.verbs()));
+    return sum;
+  }
+
+  /** Ends the tasks. */
+  @Override
+  public void close() {
+    Failures failures = new Failures();
+    tasks.forEach(task -> failures.collect(task::close));
+    mergers.forEach(merger -> failures.collect(merger::close));
+    failures.rethrow();
+  }
+}
