@@ -30,8 +30,11 @@ final class Slabs {
 
   private static final int NONE = -1;
 
-  /** About how large a slab is: small enough that all sizes have one, large for the largest. */
-  private static final int SLAB_BYTES = 48 << 10;
+  /**
+   * About how large a slab is: as the largest block. In larger slabs a few blocks that stay keep much
+   * memory from other sizes, and deltas grow through the sizes together.
+   */
+  private static final int SLAB_BYTES = (int) DeltaBlock.BYTES_MAX;
 
   private static final ValueLayout.OfInt LINK = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final int LINK_AT = 8;

@@ -17,14 +17,15 @@ import pando.index.orca.parts.CacheParts;
 /** Random changes of many deltas in little memory, compared with maps. */
 @Timeout(60)
 class DeltasModelTest {
-  private static final int SLAB_BYTES = 64 << 10;
-  private static final int SLABS = 8;
+  private static final int PARTS = 8;
+  private static final int SLABS_OF_PART = 15;
+  private static final int SLAB_BYTES = 4352;
   private static final int LEAVES = 160;
   private static final int KEYS = 400;
   private static final int STEPS = Seeds.count(100_000, 20_000_000);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
-  private final CacheParts parts = CacheParts.of(fabric, SLABS, SLAB_BYTES);
+  private final CacheParts parts = CacheParts.of(fabric, PARTS, SLABS_OF_PART * SLAB_BYTES);
   private final Deltas deltas = new Deltas(parts);
   private final int[] blocks = new int[LEAVES];
   private final Model[] models = new Model[LEAVES];
@@ -45,7 +46,7 @@ class DeltasModelTest {
   @Test
   void shouldHoldWhatTheModelsHold() {
     Random random = new Random(Seeds.of(21));
-    IntStream.range(0, SLABS).forEach(deltas::add);
+    IntStream.range(0, PARTS).forEach(deltas::add);
     for (int step = 0; step < STEPS; step++) {
       // Some leaves get most changes, so that all rooms are in use.
       int leaf = Math.min(random.nextInt(LEAVES), random.nextInt(LEAVES));
@@ -69,7 +70,7 @@ class DeltasModelTest {
     while (deltas.create() != Deltas.NONE) {
       all++;
     }
-    assertThat(all).as("no slab is lost").isEqualTo(SLABS * (SLAB_BYTES / 96));
+    assertThat(all).as("no slab is lost").isEqualTo(PARTS * SLABS_OF_PART * (SLAB_BYTES / 96));
   }
 
   private void create(int leaf) {

@@ -18,11 +18,13 @@ import pando.index.orca.parts.CacheParts;
 
 @Timeout(60)
 class DeltasTest {
-  private static final long SLAB_BYTES = 64 << 10;
   private static final long BLOCK_BYTES_MAX = 4352;
+  private static final int SLABS_OF_PART = 15;
+  private static final long PART_BYTES = SLABS_OF_PART * BLOCK_BYTES_MAX;
+  private static final int SMALL_BLOCKS_OF_PART = SLABS_OF_PART * (int) (BLOCK_BYTES_MAX / 96);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
-  private final CacheParts parts = CacheParts.of(fabric, 2, SLAB_BYTES);
+  private final CacheParts parts = CacheParts.of(fabric, 2, PART_BYTES);
   private final Deltas deltas = new Deltas(parts);
 
   @BeforeEach
@@ -76,7 +78,7 @@ class DeltasTest {
       }
       block = larger;
     }
-    assertThat(grownAt).containsExactly(4, 6, 9, 13, 20, 30, 45, 68, 102, 153);
+    assertThat(grownAt).containsExactly(4, 7, 11, 16, 22, 31, 41, 50, 63, 84, 127);
     assertThat(deltas.bytesUsed()).isEqualTo(BLOCK_BYTES_MAX);
     assertThat(deltas.insert(block, 1, 1, Deltas.PUT)).isEqualTo(Deltas.NONE);
     assertThat(deltas.count(block)).isEqualTo(Deltas.RECORDS_MAX);
@@ -98,15 +100,15 @@ class DeltasTest {
 
   @Test
   void shouldUseItsMemoryAndSayWhenItIsShort() {
-    assertThat(deltas.bytes()).isEqualTo(2 * SLAB_BYTES);
+    assertThat(deltas.bytes()).isEqualTo(2 * PART_BYTES);
     List<Integer> taken = new ArrayList<>();
     for (int block = deltas.create(); block != Deltas.NONE; block = deltas.create()) {
       taken.add(block);
       assertThat(deltas.bytesUsed()).isEqualTo(96L * taken.size());
       assertThat(deltas.roomUsed()).isEqualTo(4L * taken.size());
-      assertThat(deltas.isShort()).isEqualTo(96L * taken.size() > 2 * SLAB_BYTES / 8 * 7);
+      assertThat(deltas.isShort()).isEqualTo(96L * taken.size() > 2 * PART_BYTES / 8 * 7);
     }
-    assertThat(taken).hasSize(2 * (int) (SLAB_BYTES / 96)).doesNotHaveDuplicates();
+    assertThat(taken).hasSize(2 * SMALL_BLOCKS_OF_PART).doesNotHaveDuplicates();
     for (int i = 0; i < 4; i++) {
       assertThat(deltas.insert(taken.getFirst(), i, i, Deltas.PUT)).isEqualTo(taken.getFirst());
     }
@@ -121,14 +123,15 @@ class DeltasTest {
   void shouldGiveEmptySlabsToOtherRooms() {
     for (int round = 0; round < 3; round++) {
       List<Integer> small = takeAll();
-      assertThat(small).hasSize(2 * (int) (SLAB_BYTES / 96));
+      assertThat(small).hasSize(2 * SMALL_BLOCKS_OF_PART);
       small.forEach(deltas::free);
       List<Integer> large = new ArrayList<>();
-      for (int i = 0; i < 14; i++) {
+      // The last slab has what the largest blocks grow from.
+      for (int i = 0; i < 2 * SLABS_OF_PART - 1; i++) {
         large.add(filled(Deltas.RECORDS_MAX));
       }
-      assertThat(deltas.bytesUsed()).isEqualTo(14 * BLOCK_BYTES_MAX);
-      assertThat(deltas.roomUsed()).isEqualTo(14 * Deltas.RECORDS_MAX);
+      assertThat(deltas.bytesUsed()).isEqualTo(2 * PART_BYTES - BLOCK_BYTES_MAX);
+      assertThat(deltas.roomUsed()).isEqualTo((2 * SLABS_OF_PART - 1) * Deltas.RECORDS_MAX);
       large.forEach(deltas::free);
       assertThat(deltas.bytesUsed()).isZero();
       assertThat(deltas.roomUsed()).isZero();
@@ -137,8 +140,8 @@ class DeltasTest {
 
   @Test
   void shouldTakeLargerBlocksWhereThereAreNoOthers() {
-    int one = filled(Deltas.RECORDS_MAX);
-    int other = filled(Deltas.RECORDS_MAX);
+    int one = filled(127);
+    int other = filled(127);
     takeAll();
     deltas.free(one);
     int block = deltas.create();
@@ -177,13 +180,13 @@ class DeltasTest {
   void shouldEmptyAPartThatRetires() {
     List<Integer> small = takeAll();
     deltas.retire(1);
-    assertThat(deltas.bytes()).isEqualTo(SLAB_BYTES);
-    assertThat(deltas.bytesUsed(1)).isEqualTo(96 * (SLAB_BYTES / 96));
+    assertThat(deltas.bytes()).isEqualTo(PART_BYTES);
+    assertThat(deltas.bytesUsed(1)).isEqualTo(96L * SMALL_BLOCKS_OF_PART);
     small.stream().filter(block -> deltas.partOf(block) == 1).forEach(deltas::free);
     assertThat(deltas.bytesUsed(1)).isZero();
     assertThat(deltas.create()).as("its blocks are not given again").isEqualTo(Deltas.NONE);
     deltas.add(1);
-    assertThat(takeAll()).hasSize((int) (SLAB_BYTES / 96)).allMatch(at -> deltas.partOf(at) == 1);
+    assertThat(takeAll()).hasSize(SMALL_BLOCKS_OF_PART).allMatch(at -> deltas.partOf(at) == 1);
   }
 
   @Test
@@ -191,13 +194,13 @@ class DeltasTest {
     int block = filled(Deltas.RECORDS_MAX);
     int part = deltas.partOf(block);
     int taken = takeAll().size();
-    assertThat(taken).isEqualTo(14 + (int) (SLAB_BYTES / 96));
+    assertThat(taken).isEqualTo((2 * SLABS_OF_PART - 1) * (int) (BLOCK_BYTES_MAX / 96));
     deltas.retire(part);
     deltas.add(part);
     assertThat(deltas.find(block, 2)).isEqualTo(1);
     deltas.free(block);
     assertThat(deltas.create()).isEqualTo(block);
-    assertThat(deltas.bytes()).isEqualTo(2 * SLAB_BYTES);
+    assertThat(deltas.bytes()).isEqualTo(2 * PART_BYTES);
   }
 
   @Test
@@ -218,7 +221,7 @@ class DeltasTest {
       few.add(0);
       few.add(1);
       int block = few.create();
-      for (int i = 0; i < 102; i++) {
+      for (int i = 0; i < 127; i++) {
         int larger = few.insert(block, i, i, Deltas.PUT);
         assertThat(larger).as("i=%s", i).isNotEqualTo(Deltas.NONE);
         if (larger != block) {
@@ -226,8 +229,8 @@ class DeltasTest {
         }
         block = larger;
       }
-      assertThat(few.insert(block, 102, 1, Deltas.PUT)).isEqualTo(Deltas.NONE);
-      assertThat(few.count(block)).isEqualTo(102);
+      assertThat(few.insert(block, 127, 1, Deltas.PUT)).isEqualTo(Deltas.NONE);
+      assertThat(few.count(block)).isEqualTo(127);
     }
   }
 
