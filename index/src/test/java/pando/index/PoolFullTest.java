@@ -175,8 +175,8 @@ class PoolFullTest {
   }
 
   private static long leftMax(SystemUnderTest system, long bytes) {
-    // Each of ORCA's two compute servers has a region of 16 KiB with the leaf that is left.
-    return bytes / 8 + (system == SystemUnderTest.ORCA ? 2 * (16 << 10) : 0);
+    // Each of ORCA's two compute servers keeps a leaf and a page, in one or two regions of 16 KiB.
+    return system == SystemUnderTest.ORCA ? Math.max(bytes / 8, 2 * 2 * (16 << 10)) : bytes / 8;
   }
 
   /** Returns how many entries there was room for. */

@@ -48,6 +48,7 @@ class PlantedBugTest {
     "orca-published-unflagged,  orca",
     "orca-image-kept,           orca",
     "orca-image-unpatched,      orca",
+    "orca-filter-short,         orca",
   })
   void shouldFind(String bug, String system) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
@@ -111,11 +112,11 @@ class PlantedBugTest {
 
     /**
      * ORCA's bugs need several sessions at one key, while it is cleaned or its leaf merges. Those
-     * of images need room for them; others need records that are evicted. A record that is cleaned
-     * twice at a time needs leaves that are seldom merged, as merges clean, too.
+     * of images and filters need room for them; others need records that are evicted. A record that
+     * is cleaned twice at a time needs leaves that are seldom merged, as merges clean, too.
      */
     private static TrialPlan ofOrca(String bug, TrialPlan usual) {
-      if (bug.startsWith("orca-image")) {
+      if (bug.startsWith("orca-image") || bug.startsWith("orca-filter")) {
         return ofOrca(16, 4_000, 200, usual, Map.of());
       }
       Map<String, String> settings = new HashMap<>();

@@ -70,6 +70,9 @@ public final class PlantedBug {
   /** A merge of ORCA keeps the images of its leaf. */
   public static final boolean IMAGE_KEPT = PLANTED.equals("orca-image-kept");
 
+  /** A filter of ORCA lacks the greatest key of its leaf. */
+  public static final boolean FILTER_SHORT = PLANTED.equals("orca-filter-short");
+
   /** Cleaning of ORCA does not put what it has written into the image of the slot. */
   public static final boolean IMAGE_UNPATCHED = PLANTED.equals("orca-image-unpatched");
 

@@ -7,8 +7,8 @@ import pando.index.orca.delta.Deltas;
 
 /** The deltas as a holder of parts. */
 final class DeltaParts implements PartHolder {
-  /** Time of a card for a READ and a WRITE of a leaf, in nanoseconds. */
-  private static final long MERGE_NANOS = 640;
+  /** A READ and a WRITE of a leaf, and three round trips. */
+  private static final double MERGE_NANOS = 640 + 3 * TRIP_NANOS;
 
   /** Attempts to merge all blocks of a part away while sessions go on. */
   private static final int PASSES = 8;
@@ -16,6 +16,7 @@ final class DeltaParts implements PartHolder {
   private final Deltas deltas;
   private final Merges merges;
   private final LongAdder forced;
+  private double gain;
 
   /**
    * Creates the holder.
@@ -40,8 +41,13 @@ final class DeltaParts implements PartHolder {
 
   /** A delta that is twice as large is merged half as often. */
   @Override
-  public double earned() {
-    return (double) forced.sumThenReset() * MERGE_NANOS / parts();
+  public void measure() {
+    gain = forced.sumThenReset() * MERGE_NANOS / parts();
+  }
+
+  @Override
+  public double gain() {
+    return gain;
   }
 
   @Override

@@ -57,9 +57,12 @@ final class DirectoryParts implements PartHolder {
     return 0;
   }
 
-  /** Nothing: it takes what it needs, whatever the caches earn. */
   @Override
-  public double earned() {
+  public void measure() {}
+
+  /** Nothing: it takes what it needs, whatever the caches would save. */
+  @Override
+  public double gain() {
     return 0;
   }
 

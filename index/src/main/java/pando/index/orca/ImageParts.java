@@ -2,29 +2,48 @@ package pando.index.orca;
 
 import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Backoff;
+import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.images.ImageCache;
 import pando.index.orca.parts.CacheParts;
 
-/** The images as a holder of parts. */
+/** The images, and the filters beside them, as a holder of parts. */
 final class ImageParts implements PartHolder {
-  /** Time of a card for a READ of a pair of segments, in nanoseconds. */
-  private static final long PAIR_NANOS = 25;
+  /** A READ of a pair of segments, which a scan waits for once for many. */
+  private static final double PAIR_NANOS = 25;
+
+  /** A READ of a segment. */
+  private static final double SEGMENT_NANOS = 18 + TRIP_NANOS;
 
   private final ImageCache images;
+  private final LeafEntries entries;
   private final CacheParts parts;
   private final Backoff backoff;
   private final LongAdder pairsRead;
+  private final LongAdder filtered;
+  private final LongAdder unfiltered;
+  private double gain;
+  private double cost;
 
   /**
    * Creates the holder.
    *
    * @param pairsRead counts pairs of segments that scans READ
+   * @param filtered counts absent keys of which a filter has told
+   * @param unfiltered counts absent keys whose segment was READ for want of a filter
    */
-  ImageParts(OrcaContext context, CacheParts parts, LongAdder pairsRead) {
+  ImageParts(
+      OrcaContext context,
+      CacheParts parts,
+      LongAdder pairsRead,
+      LongAdder filtered,
+      LongAdder unfiltered) {
     this.images = context.server.images;
+    this.entries = context.server.directory.entries();
     this.parts = parts;
     this.backoff = context.worker.backoff();
     this.pairsRead = pairsRead;
+    this.filtered = filtered;
+    this.unfiltered = unfiltered;
   }
 
   @Override
@@ -37,14 +56,36 @@ final class ImageParts implements PartHolder {
     return 0;
   }
 
-  /** While there are no images, counts as if one of 64 pairs that are READ could have been here. */
   @Override
-  public double earned() {
+  public void measure() {
     long read = pairsRead.sumThenReset();
     long tailHits = images.tailHits().sumThenReset();
+    long told = filtered.sumThenReset();
+    long untold = unfiltered.sumThenReset();
     int own = parts();
-    double pairs = own == 0 ? (double) read / parts.count() : (double) tailHits / own;
-    return pairs * PAIR_NANOS;
+    if (own > 0) {
+      // Filters of other leaves would tell as much as those that are here, as far as any are
+      // missed.
+      double pairs = (double) tailHits / own * PAIR_NANOS;
+      double filters = (double) told / own;
+      gain = pairs + Math.min(filters, (double) untold) * SEGMENT_NANOS;
+      cost = pairs + filters * SEGMENT_NANOS;
+    } else {
+      // As if one of 64 pairs that are READ could have been here, and filters of all leaves alike.
+      double covered = Math.min(1, (double) images.imagesOfSlab() / entries.end());
+      gain = (double) read / parts.count() * PAIR_NANOS + untold * covered * SEGMENT_NANOS;
+      cost = 0;
+    }
+  }
+
+  @Override
+  public double gain() {
+    return gain;
+  }
+
+  @Override
+  public double cost() {
+    return cost;
   }
 
   @Override

@@ -9,6 +9,7 @@ import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafView;
 import pando.index.orca.images.ImageCache;
+import pando.index.orca.images.LeafFilter;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.Segment;
 
@@ -29,6 +30,7 @@ final class LeafLookup {
   /** Result: the leaf has another extent meanwhile. */
   static final int MOVED = 4;
 
+  private final OrcaContext context;
   private final Directory directory;
   private final Deltas deltas;
   private final ImageCache images;
@@ -49,12 +51,16 @@ final class LeafLookup {
   /** Records of the segment that was READ, 0 if none was. */
   int records;
 
+  /** What the filter says of the segment. */
+  private long filter;
+
   /**
    * Creates a lookup.
    *
    * @param buffer local offset of the bytes of a segment
    */
   LeafLookup(OrcaContext context, long buffer) {
+    this.context = context;
     this.directory = context.server.directory;
     this.deltas = context.server.deltas;
     this.images = context.server.images;
@@ -89,7 +95,7 @@ final class LeafLookup {
   }
 
   /**
-   * Looks for a key that the session has claimed, but not in the leaf.
+   * Looks for a key that the session has claimed, but not in the leaf, only in its filter.
    *
    * @return {@link #ABSENT}, {@link #IN_DELTA} or {@link #UNREAD}
    */
@@ -109,12 +115,22 @@ final class LeafLookup {
         }
       } else if (view.delta() == 0 || view.isCurrent()) {
         view.seek(key);
+        filter = images.filter(view.entry, view.segment);
         if (view.hasSameExtent()) {
-          return UNREAD;
+          return lookIntoFilter(key);
         }
       }
       counters.restarts++;
     }
+  }
+
+  private int lookIntoFilter(long key) {
+    if (LeafFilter.mayHave(filter, key)) {
+      return UNREAD;
+    }
+    counters.leafHits++;
+    context.filtered++;
+    return ABSENT;
   }
 
   /** Adds the READ of the segment to a list, if no image has it. */
@@ -166,6 +182,7 @@ final class LeafLookup {
     int found = slotOf(key);
     slot = Math.max(found, 0);
     value = found < 0 ? 0 : Segment.value(memory, buffer, found);
+    context.unfiltered += found < 0 && filter == LeafFilter.UNKNOWN ? 1 : 0;
     return found < 0 ? ABSENT : IN_LEAF;
   }
 

@@ -16,6 +16,7 @@ import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
 import pando.index.orca.images.ImageCache;
+import pando.index.orca.images.LeafFilter;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafPacker;
 import pando.index.orca.leaf.LeafReader;
@@ -34,7 +35,8 @@ final class Merges {
    *   5. WRITE the new leaves where nothing was. Drop the images of the old ones.
    *   6. Change the directory in the pool (DirectoryChange): new pages first, then one word.
    *   7. Publish: the entries, the directory, and then each cached record that step 3 found: it is
-   *      CLEAN at its new slot if its value is the one that was written, else DIRTY.
+   *      CLEAN at its new slot if its value is the one that was written, else DIRTY. The new
+   *      leaves' filters go where images are.
    *   8. Unlatch, and give the old leaves and the deltas back.
    *
    * Until the word of step 6 is written, nothing in the pool leads to what is new, so a merge that
@@ -90,6 +92,8 @@ final class Merges {
   private int count;
 
   private final Pieces pieces = new Pieces(PIECES_MAX);
+  private final boolean filters;
+  private final LeafFilter filter = new LeafFilter();
 
   Merges(OrcaContext context) {
     this.context = context;
@@ -108,6 +112,7 @@ final class Merges {
     this.change = new DirectoryChange(context);
     this.recordsMax = server.options.recordsMax();
     this.cuts = new LeafCuts(packer, server.options);
+    this.filters = server.options.filters();
     this.recordsMin = (int) (recordsMax * server.options.mergeShare());
   }
 
@@ -570,8 +575,20 @@ final class Merges {
     for (int i = 0; i < pieces.count; i++) {
       plan(i);
       visit(i);
+      if (filters && images.isOn() && pieces.records[i] > 0) {
+        putFilter(i);
+      }
     }
     change.endPublish();
+  }
+
+  private void putFilter(int piece) {
+    filter.clear();
+    int known = pieces.records[piece] - (PlantedBug.FILTER_SHORT ? 1 : 0);
+    for (int i = 0; i < known; i++) {
+      filter.add(keys[pieces.from[piece] + i], packer.place(i));
+    }
+    images.putFilter(pieces.entry[piece], filter);
   }
 
   /** Gives the cached records of a piece their new places. */

@@ -15,6 +15,7 @@ import pando.index.orca.directory.DirectoryNode;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
 import pando.index.orca.images.ImageCache;
+import pando.index.orca.images.LeafFilter;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafReader;
 import pando.index.orca.records.RecordCache;
@@ -32,6 +33,7 @@ final class OrcaAudit {
   private final Deltas deltas;
   private final RecordCache records;
   private final ImageCache images;
+  private final LeafFilter filter = new LeafFilter();
   private final LeafReader reader = new LeafReader();
   private final LeafView view;
   private final Backoff backoff;
@@ -122,18 +124,21 @@ final class OrcaAudit {
           "a leaf has another number of records than its entry: low=%s, records=%s, entry=%s"
               .formatted(low, found, LeafEntries.records(view.control)));
     }
+    filter.clear();
     int segment = -1;
     int slot = 0;
     for (int i = 0; i < found; i++) {
       view.seek(keys[i]);
       slot = view.segment == segment ? slot + 1 : 0;
       segment = view.segment;
+      filter.add(keys[i], segment * LeafLayout.SLOTS + slot);
       inLeaves.put(keys[i], new InLeaf(slot, values[i]));
       InDelta change = inDeltas.get(keys[i]);
       if (change != null && change.kind == Deltas.PUT) {
         problem("the delta says that the leaf does not have a key that it has", keys[i]);
       }
     }
+    checkFilter();
   }
 
   private void delta() {
@@ -175,6 +180,23 @@ final class OrcaAudit {
         if ((has >>> i & 1) != 0 && !isAsRead(copy + (long) i * SEGMENT_BYTES, segment)) {
           problem("an image is not as the leaf: segment=" + segment, view.low);
         }
+      }
+    }
+  }
+
+  /** Compares the filter of a leaf, if there is one, with the keys of the leaf. */
+  private void checkFilter() {
+    boolean cachedFilter = false;
+    boolean same = true;
+    for (int segment = 0; segment < view.segments(); segment++) {
+      long word = images.filter(view.entry, segment);
+      cachedFilter |= word != LeafFilter.UNKNOWN;
+      same &= word == filter.word(segment);
+    }
+    if (cachedFilter) {
+      imagesFound++;
+      if (!same) {
+        problem("a filter is not as the leaf", view.low);
       }
     }
   }

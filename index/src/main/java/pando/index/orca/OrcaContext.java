@@ -58,6 +58,12 @@ final class OrcaContext extends WorkerContext {
   /** The leaves that the session holds. */
   final HeldLeaves heldLeaves;
 
+  /** Absent keys of which a filter has told, since they were noted. */
+  long filtered;
+
+  /** Absent keys whose segment was READ for want of a filter, since they were noted. */
+  long unfiltered;
+
   private final long scanned;
   private long waitNanosMax;
   private long waitStart;

@@ -39,12 +39,15 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
       Setting.flag(
           "shares-move",
           "on",
-          "move memory between records, deltas and images to where it earns more");
+          "move memory between records, deltas and images to where it saves more");
   private static final Setting IMAGE_SHARE =
       Setting.number("image-share", "0", 0, 0.8)
           .meaning(
-              "share of the cache, less the directory, that pairs of segments, for scans, have at"
+              "share of the cache, less the directory, that images of segments and filters have at"
                   + " the start");
+  private static final Setting FILTERS =
+      Setting.flag(
+          "filters", "on", "keep filters of leaves, which tell of absent keys, beside the images");
   private static final Setting DELTA_CHANGES =
       Setting.integer("delta-changes", "255", 1, Deltas.RECORDS_MAX)
           .meaning("changes of a leaf that its delta holds before it is merged");
@@ -72,6 +75,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
                       DELTA_SHARE,
                       SHARES_MOVE,
                       IMAGE_SHARE,
+                      FILTERS,
                       DELTA_CHANGES,
                       MERGERS,
                       NEIGHBOURS,
@@ -175,6 +179,11 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   /** Returns whether memory moves between records, deltas and images. */
   public boolean sharesMove() {
     return settings().isOn(SHARES_MOVE);
+  }
+
+  /** Returns whether there are filters of leaves. */
+  public boolean filters() {
+    return settings().isOn(FILTERS);
   }
 
   /** Returns the greatest number of changes of a leaf's delta. */

@@ -89,7 +89,10 @@ final class OrcaWorker extends HostedWorker {
   /** Tells what the cache is worth, now and then. */
   private void noteClaim() {
     if (++claims % CLAIMS_TO_A_NOTE == 0) {
+      server.shares.noteAbsent(context.filtered, context.unfiltered);
       server.shares.note(probe.tailHits);
+      context.filtered = 0;
+      context.unfiltered = 0;
       probe.tailHits = 0;
     }
   }

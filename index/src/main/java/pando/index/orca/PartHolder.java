@@ -5,17 +5,31 @@ package pando.index.orca;
  * them.
  */
 interface PartHolder {
+  /**
+   * What a round trip costs a compute server beside the time of cards, in nanoseconds: 2 us of one
+   * of its sessions, of which 32 run.
+   */
+  double TRIP_NANOS = 60;
+
   /** Returns the number of its parts. */
   int parts();
 
   /** Returns the number of parts that it keeps. */
   int partsMin();
 
+  /** Looks at what has happened since the last call: the {@link #gain} and the {@link #cost}. */
+  void measure();
+
   /**
-   * Returns what a part more would have saved since the last call, or a part less have cost: in
-   * time of a memory server's network card, in nanoseconds.
+   * Returns what a part more would have saved: time of a memory server's network card and of
+   * waiting sessions, in nanoseconds.
    */
-  double earned();
+  double gain();
+
+  /** Returns what a part less would have cost, in the same time. */
+  default double cost() {
+    return gain();
+  }
 
   /** Returns whether it has a part. */
   boolean has(int part);

@@ -16,8 +16,8 @@ final class RecordParts implements PartHolder {
    * such steps a part may have more ranges than another, which balance() evens out later.
    */
 
-  /** Time of a card for a READ of a segment, in nanoseconds. */
-  private static final long SEGMENT_NANOS = 18;
+  /** A READ of a segment. */
+  private static final double SEGMENT_NANOS = 18 + TRIP_NANOS;
 
   private final RecordCache records;
   private final LongAdder tailHits;
@@ -28,6 +28,7 @@ final class RecordParts implements PartHolder {
 
   private long admissions;
   private long evictions;
+  private double gain;
   private final Cleaner cleaner;
   private final OrcaContext context;
   private final long[] keys = new long[RecordCache.WAYS];
@@ -67,13 +68,18 @@ final class RecordParts implements PartHolder {
    * Hits count as far as records are evicted for others: where all fit, more room saves nothing.
    */
   @Override
-  public double earned() {
+  public void measure() {
     long newAdmissions = context.server.admissions() - admissions;
     long newEvictions = context.server.evictions() - evictions;
     admissions += newAdmissions;
     evictions += newEvictions;
     double full = newAdmissions == 0 ? 0 : (double) newEvictions / newAdmissions;
-    return tailHits.sumThenReset() * full * SEGMENT_NANOS / parts();
+    gain = tailHits.sumThenReset() * full * SEGMENT_NANOS / parts();
+  }
+
+  @Override
+  public double gain() {
+    return gain;
   }
 
   @Override

@@ -15,24 +15,26 @@ import pando.index.session.Failures;
 
 /**
  * Shares a compute server's memory out: to the directory, and to the caches. A background task
- * follows the directory as it grows, and moves parts to the cache that earns more by them.
+ * follows the directory as it grows, and moves parts to the cache that saves more by them.
  */
 final class Shares implements AutoCloseable {
   /*
    * A part more saves a cache about as much as a part less costs it. What that is in a window, in
-   * time of a memory server's network card:
+   * time of a memory server's network card and of waiting sessions:
    *
    *   records   the hits of records that were about to go (those of count 0), each a READ of a
    *             segment, for each part
    *   deltas    the merges for want of memory, each a READ and a WRITE of a leaf, for each part
-   *   images    the hits of images that were about to go, each a READ of a pair, for each part
+   *   images    the hits of images that were about to go, each a READ of a pair, for each part; and
+   *             what filters have told, each a READ of a segment, for each part: as much as a part
+   *             more would, but for what is not READ for want of a filter
    *
-   * All on the average of some windows. After each window one part goes from the cache that earns
-   * least by it to the one that earns most, if that is clearly more. Records are moved, and deltas'
+   * All on the average of some windows. After each window one part goes from the cache that loses
+   * least by it to the one that gains most, if that is clearly more. Records are moved, and deltas'
    * blocks merged away, so that the part is empty before the other one has it.
    *
    * The directory comes first: what it takes is counted in the memory, so as many parts are set
-   * aside as it takes. The cache that earns least gives them, but keeps its least; the directory
+   * aside as it takes. The cache that loses least gives them, but keeps its least; the directory
    * takes what it needs all the same.
    */
 
@@ -46,7 +48,7 @@ final class Shares implements AutoCloseable {
   /** Windows that count: in one alone, few merges or none tell little. */
   private static final int MEMORY = 16;
 
-  /** By how much one cache must earn more than the other. */
+  /** By how much one cache must gain more than the other loses. */
   private static final double CLEARLY = 1.25;
 
   /** Buckets of records that are looked at while operations stand still, or one part's. */
@@ -66,6 +68,8 @@ final class Shares implements AutoCloseable {
   private final LongAdder merges = new LongAdder();
   private final LongAdder pairsRead = new LongAdder();
   private final LongAdder pairsMissed = new LongAdder();
+  private final LongAdder filtered = new LongAdder();
+  private final LongAdder unfiltered = new LongAdder();
   private final PausableSteps steps = new PausableSteps();
   private final BackgroundTask task;
   private final DirectoryParts setAside;
@@ -80,8 +84,11 @@ final class Shares implements AutoCloseable {
   private List<PartHolder> holders = List.of();
   private @Nullable RecordParts recordParts;
 
-  /** What each holder has earned, on the average of about the last {@link #MEMORY} windows. */
-  private final double[] earnings = new double[3];
+  /** What each cache would gain, on the average of about the last {@link #MEMORY} windows. */
+  private final double[] gains = new double[3];
+
+  /** What each cache would lose, on that average. */
+  private final double[] costs = new double[3];
 
   private boolean closed;
 
@@ -143,6 +150,12 @@ final class Shares implements AutoCloseable {
   void note(long hits) {
     tailHits.add(hits);
     wakeIfDue();
+  }
+
+  /** Notes absent keys: those of which filters have told, and those without a filter. */
+  void noteAbsent(long told, long untold) {
+    filtered.add(told);
+    unfiltered.add(untold);
   }
 
   /** Notes pairs of segments that a scan has READ; wakes the task if a window has passed. */
@@ -227,7 +240,7 @@ final class Shares implements AutoCloseable {
     }
     open();
     if (!server.options.sharesMove()) {
-      // There are no windows: what counts is what was earned since the last part.
+      // There are no windows: what counts is what was saved since the last part.
       measure();
     }
     if (setAside.isAmple()) {
@@ -237,17 +250,20 @@ final class Shares implements AutoCloseable {
     return least != NONE && move(holders.get(least), setAside);
   }
 
-  /** Asks all caches what they have earned. */
+  /** Asks all caches what they would gain, and lose. */
   private void measure() {
-    for (int i = 0; i < earnings.length; i++) {
-      earnings[i] += (holders.get(i).earned() - earnings[i]) / MEMORY;
+    for (int i = 0; i < gains.length; i++) {
+      PartHolder holder = holders.get(i);
+      holder.measure();
+      gains[i] += (holder.gain() - gains[i]) / MEMORY;
+      costs[i] += (holder.cost() - costs[i]) / MEMORY;
     }
   }
 
   private void movePart() {
     int most = most();
     int least = least();
-    if (least != NONE && earnings[most] > CLEARLY * earnings[least]) {
+    if (least != NONE && gains[most] > CLEARLY * costs[least]) {
       move(holders.get(least), holders.get(most));
     }
   }
@@ -258,22 +274,22 @@ final class Shares implements AutoCloseable {
     return opened != null && opened.balance();
   }
 
-  /** Returns the number of the cache that earns most. */
+  /** Returns the number of the cache that gains most. */
   private int most() {
     int most = 0;
-    for (int i = 1; i < earnings.length; i++) {
-      most = earnings[i] > earnings[most] ? i : most;
+    for (int i = 1; i < gains.length; i++) {
+      most = gains[i] > gains[most] ? i : most;
     }
     return most;
   }
 
-  /** Returns the number of the cache that earns least of those that can give a part away. */
+  /** Returns the number of the cache that loses least of those that can give a part away. */
   private int least() {
     int least = NONE;
-    for (int i = 0; i < earnings.length; i++) {
+    for (int i = 0; i < gains.length; i++) {
       PartHolder holder = holders.get(i);
       boolean gives = holder.parts() > holder.partsMin();
-      least = gives && (least == NONE || earnings[i] < earnings[least]) ? i : least;
+      least = gives && (least == NONE || costs[i] < costs[least]) ? i : least;
     }
     return least;
   }
@@ -321,7 +337,9 @@ final class Shares implements AutoCloseable {
       recordParts = ofRecords;
       holders =
           List.of(
-              ofRecords, new DeltaParts(opened, merges), new ImageParts(opened, parts, pairsRead));
+              ofRecords,
+              new DeltaParts(opened, merges),
+              new ImageParts(opened, parts, pairsRead, filtered, unfiltered));
       context = opened;
     }
     return opened;

@@ -69,10 +69,10 @@ class OrcaSharesTest {
   }
 
   @Test
-  void shouldMoveMemoryToWhereItEarnsMore() {
+  void shouldMoveMemoryToWhereItSavesMore() {
     SplittableRandom random = new SplittableRandom(Seeds.of(2301));
     try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
-        OrcaIndex index = OrcaIndex.create(fabric, OPTIONS);
+        OrcaIndex index = OrcaIndex.create(fabric, OPTIONS.with("filters", "off"));
         Session session = index.session()) {
       CacheShares before = index.shares();
       assertThat(before.recordBytes() + before.deltaBytes()).isBetween(120_000L, 128L << 10);
@@ -86,6 +86,23 @@ class OrcaSharesTest {
       assertThat(used.failed()).isZero();
       assertThat(used.moved()).isGreaterThan(20);
       assertThat(index.audit()).isEmpty();
+      checkAll(session);
+    }
+  }
+
+  @Test
+  void shouldMoveMemoryToFiltersWhereKeysAreInserted() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2303));
+    OrcaOptions large = OPTIONS.withCacheBytes(8 * OPTIONS.cacheBytes());
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
+        OrcaIndex index = OrcaIndex.create(fabric, large);
+        Session session = index.session()) {
+      insert(fabric, session, 60_000, random);
+      assertThat(index.shares().imageBytes()).isPositive();
+      assertThat(index.audit()).isEmpty();
+      long reads = index.verbs().reads;
+      insert(fabric, session, 1_000, random);
+      assertThat(index.verbs().reads - reads).as("READs of 1,000 inserts").isLessThan(500);
       checkAll(session);
     }
   }

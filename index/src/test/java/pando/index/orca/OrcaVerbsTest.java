@@ -181,6 +181,31 @@ class OrcaVerbsTest {
         });
   }
 
+  @ParameterizedTest
+  @CsvSource({"on, 0.96, 1", "off, 0, 0"})
+  void shouldTellByAFilterThatAKeyIsAbsent(String filters, double least, double most) {
+    run(
+        options().with("image-share", "0.5").with("delta-changes", "2").with("filters", filters),
+        () -> {
+          int asked = 0;
+          int told = 0;
+          for (long key = 0; key < ENTRIES * STEP; key += STEP) {
+            // The third change of a leaf merges it.
+            session.store(key + 1, key);
+          }
+          for (long key = 0; key < ENTRIES * STEP; key += 20 * STEP) {
+            String cost = cost(session::get, key + 2);
+            assertThat(cost).isIn(reads(0, 0, 0), reads(1, 1, 128));
+            told += cost.equals(reads(0, 0, 0)) ? 1 : 0;
+            asked++;
+            assertThat(session.get(key)).as("key %d", key).isEqualTo(model.containsKey(key));
+            assertThat(Entries.get(session, key + STEP + 1)).isEqualTo(key + STEP);
+          }
+          assertThat((double) told / asked).isBetween(least, most);
+          assertThat(index.audit()).isEmpty();
+        });
+  }
+
   @Test
   void shouldNotAllocateWhereImagesAre() {
     run(
@@ -197,6 +222,7 @@ class OrcaVerbsTest {
               session.floor(key + 1);
               session.ceiling(key - 1);
               session.get(key);
+              session.get(key + 1);
               session.update(key, key);
             }
             least = Math.min(least, allocated.get() - before);

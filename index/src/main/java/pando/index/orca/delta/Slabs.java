@@ -31,8 +31,8 @@ final class Slabs {
   private static final int NONE = -1;
 
   /**
-   * About how large a slab is: as the largest block. In larger slabs a few blocks that stay keep much
-   * memory from other sizes, and deltas grow through the sizes together.
+   * About how large a slab is: as the largest block. In larger slabs a few blocks that stay keep
+   * much memory from other sizes, and deltas grow through the sizes together.
    */
   private static final int SLAB_BYTES = (int) DeltaBlock.BYTES_MAX;
 

@@ -14,11 +14,12 @@ import pando.index.cache.PlantedBug;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
 import pando.index.orca.leaf.LeafLayout;
+import pando.index.orca.parts.KeyHash;
 
 /**
  * Images of pairs of segments: the bytes of segments 2p and 2p + 1 of a leaf, as they were READ
  * from its extent. An image that is here is as the pool has it, but for values whose WRITE is under
- * way.
+ * way. And the filters of leaves, which take as much room each as an image.
  *
  * <p>The images are in slabs of equal size of one memory, which may be added and removed while
  * sessions use the cache.
@@ -31,13 +32,14 @@ public final class ImageCache {
    * ================================================
    *
    *     0  tags of ways 0..7, 8 bytes each:
-   *          leaf's entry 4 (lowest) | pair 4 bits, valid segments 2 bits, zero 2 bits
+   *          leaf's entry 4 (lowest) | pair 5 bits, valid segments 2 bits, zero 1 bit
    *          | count 1 | hand 1, in way 0 alone | zero 1
    *    64  way 0: segment 2p 128, segment 2p + 1 128
    *    ..
    *  1856  way 7
    *
-   * A way without a valid segment is free. The hash of leaf and pair says which of 1,024 ranges it
+   * A way without a valid segment is free. Pair 16 is the leaf's filter: a word for each segment.
+   * The hash of leaf and pair says which of 1,024 ranges it
    * is in, and thereby the slab, and which set of the slab. So a slab that comes takes ranges from
    * the others, and what is in other ranges stays.
    *
@@ -62,7 +64,9 @@ public final class ImageCache {
    *
    * A merge drops the images of its leaf after the leaf's count of merges has moved, and before the
    * leaf has another extent. So a READ that ran beside it finds that count moved, or its image is
-   * dropped.
+   * dropped. The filter is dropped then, too, and comes back, by the merge alone, when the leaf has
+   * the other extent. The keys of an extent never change. So what a filter says is true of the
+   * extent that the leaf had before and after the look.
    */
 
   /** Segments of an image. */
@@ -78,7 +82,11 @@ public final class ImageCache {
   public static final int SET_BYTES = TAGS_BYTES + WAYS * IMAGE_BYTES;
 
   private static final int PAIR_SHIFT = 32;
-  private static final int VALID_SHIFT = 36;
+  private static final int VALID_SHIFT = 37;
+
+  /** Stands for the filter of a leaf among its pairs. */
+  private static final int FILTER = 16;
+
   private static final int VALID_MASK = 3;
   private static final long KEY_MASK = (1L << VALID_SHIFT) - 1;
   private static final int COUNT = 5;
@@ -212,7 +220,7 @@ public final class ImageCache {
       await(attempt, backoff);
     }
     for (int way = 0; way < WAYS; way++) {
-      long hash = hash(tag(set, way) & KEY_MASK);
+      long hash = KeyHash.of(tag(set, way) & KEY_MASK);
       if (slabOfRange.length == 0 || slabOfRange[range(hash)] != slab) {
         setValid(set, way, 0);
       }
@@ -235,14 +243,16 @@ public final class ImageCache {
     return tailHits;
   }
 
-  /** Drops all images. No session may use the cache. */
+  /** Drops all images and filters. No session may use the cache. */
   public synchronized void clear() {
     for (long slab : slabs) {
       memory.asSlice(slab, (long) setsOfSlab * SET_BYTES).fill((byte) 0);
     }
   }
 
-  /** Returns the number of images, by looking at all. No slab comes or goes meanwhile. */
+  /**
+   * Returns the number of images and filters, by looking at all. No slab comes or goes meanwhile.
+   */
   public synchronized long images() {
     long images = 0;
     for (long slab : slabs) {
@@ -255,9 +265,14 @@ public final class ImageCache {
     return images;
   }
 
-  /** Returns the bytes of all images and of their tags, by looking at all. */
+  /** Returns the bytes of all images, filters and their tags, by looking at all. */
   public long bytesUsed() {
     return images() * (IMAGE_BYTES + TAG_BYTES);
+  }
+
+  /** Returns how many images or filters a slab has room for. */
+  public long imagesOfSlab() {
+    return (long) setsOfSlab * WAYS;
   }
 
   /** Returns whether it has a slab. */
@@ -269,13 +284,6 @@ public final class ImageCache {
 
   private static long key(int leaf, int pair) {
     return Integer.toUnsignedLong(leaf) | (long) pair << PAIR_SHIFT;
-  }
-
-  /** Scatters a key, as SplitMix64 does. */
-  private static long hash(long key) {
-    long mixed = (key ^ (key >>> 30)) * 0xbf58476d1ce4e5b9L;
-    mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
-    return mixed ^ (mixed >>> 31);
   }
 
   private static int range(long hash) {
@@ -320,7 +328,7 @@ public final class ImageCache {
       return 0;
     }
     long key = key(leaf, pair);
-    long set = set(ranges, hash(key));
+    long set = set(ranges, KeyHash.of(key));
     long version = versions.getAcquire(lockOf(set));
     int way = isLocked(version) ? NONE : wayOf(set, key);
     int found = way == NONE ? 0 : valid(tag(set, way)) & wanted;
@@ -335,25 +343,53 @@ public final class ImageCache {
       }
     }
     int count = count(set, way);
-    VarHandle.loadLoadFence();
-    if (versions.getPlain(lockOf(set)) != version || hasMoved(ranges)) {
+    if (hasChanged(ranges, set, version)) {
       return 0;
     }
     if (count == 0) {
       tailHits.increment();
     }
-    if (count < COUNT_MAX) {
-      raiseCount(ranges, set, way, version);
-    }
+    raiseCount(ranges, set, way, version, count);
     return found;
   }
 
+  /**
+   * Returns what the filter of a leaf says of a segment, {@link LeafFilter#UNKNOWN} if it is not
+   * cached. A session that uses it looks afterwards whether the leaf has still the extent that it
+   * had before.
+   */
+  public long filter(int leaf, int segment) {
+    long[] ranges = slabOfRange;
+    if (ranges.length == 0) {
+      return LeafFilter.UNKNOWN;
+    }
+    long key = key(leaf, FILTER);
+    long set = set(ranges, KeyHash.of(key));
+    long version = versions.getAcquire(lockOf(set));
+    int way = isLocked(version) ? NONE : wayOf(set, key);
+    if (way == NONE) {
+      return LeafFilter.UNKNOWN;
+    }
+    long word = Words.get(memory, image(set, way) + (long) segment * Long.BYTES);
+    int count = count(set, way);
+    if (hasChanged(ranges, set, version)) {
+      return LeafFilter.UNKNOWN;
+    }
+    raiseCount(ranges, set, way, version, count);
+    return word;
+  }
+
+  private boolean hasChanged(long[] ranges, long set, long version) {
+    VarHandle.loadLoadFence();
+    return versions.getPlain(lockOf(set)) != version || hasMoved(ranges);
+  }
+
   /** Raises the count of a way, unless something of its set has changed. */
-  private void raiseCount(long[] ranges, long set, int way, long version) {
-    if (versions.compareAndSet(lockOf(set), version, version + 1)) {
+  private void raiseCount(long[] ranges, long set, int way, long version, int count) {
+    if (count < COUNT_MAX && versions.compareAndSet(lockOf(set), version, version + 1)) {
       VarHandle.storeStoreFence();
       if (!hasMoved(ranges)) {
-        setCount(set, way, count(set, way) + 1);
+        setCount(set, way, count + 1);
       }
       unlock(set);
     }
@@ -394,14 +430,9 @@ public final class ImageCache {
   }
 
   private void put(long set, long key, int read, boolean evicts, MemorySegment from, long at) {
-    int way = wayOf(set, key);
+    int way = wayFor(set, key, evicts);
     if (way == NONE) {
-      way = free(set);
-      if (way == NONE && !evicts) {
-        return;
-      }
-      way = way == NONE ? victim(set) : way;
-      Words.set(memory, tagAt(set, way), key | (tag(set, way) & HAND_MASK));
+      return;
     }
     for (int segment = 0; segment < SEGMENTS; segment++) {
       if ((read >>> segment & 1) != 0) {
@@ -410,6 +441,45 @@ public final class ImageCache {
       }
     }
     setValid(set, way, valid(tag(set, way)) | read);
+  }
+
+  /** Returns the way that a key has, or is given now; {@link #NONE} if another would have to go. */
+  private int wayFor(long set, long key, boolean evicts) {
+    int way = wayOf(set, key);
+    if (way == NONE) {
+      way = free(set);
+      if (way == NONE && evicts) {
+        way = victim(set);
+      }
+      if (way != NONE) {
+        Words.set(memory, tagAt(set, way), key | (tag(set, way) & HAND_MASK));
+      }
+    }
+    return way;
+  }
+
+  /**
+   * Puts the filter of a leaf into the cache, which may evict another filter or an image for it; or
+   * does not, if its set is locked. The leaf is latched and has its extent.
+   */
+  public void putFilter(int leaf, LeafFilter filter) {
+    long[] ranges = slabOfRange;
+    if (ranges.length == 0) {
+      return;
+    }
+    long key = key(leaf, FILTER);
+    long set = set(ranges, KeyHash.of(key));
+    if (!tryLock(set)) {
+      return;
+    }
+    if (!hasMoved(ranges)) {
+      int way = wayFor(set, key, true);
+      for (int segment = 0; segment < LeafLayout.SEGMENTS_MAX; segment++) {
+        Words.set(memory, image(set, way) + (long) segment * Long.BYTES, filter.word(segment));
+      }
+      setValid(set, way, 1);
+    }
+    unlock(set);
   }
 
   /**
@@ -452,18 +522,21 @@ public final class ImageCache {
   }
 
   /**
-   * Drops all images of a leaf, which merges: its count of merges has moved, and it has not got
-   * another extent yet.
+   * Drops all images of a leaf, and its filter. The leaf merges: its count of merges has moved, and
+   * it has not got another extent yet.
    *
    * @throws StalledException if a set stays locked
    */
   public void drop(int leaf, int segments, Backoff backoff) {
     for (int pair = 0; pair * SEGMENTS < segments && !PlantedBug.IMAGE_KEPT; pair++) {
-      long key = key(leaf, pair);
-      long set = lock(key, backoff);
-      if (set == NONE) {
-        return;
-      }
+      drop(key(leaf, pair), backoff);
+    }
+    drop(key(leaf, FILTER), backoff);
+  }
+
+  private void drop(long key, Backoff backoff) {
+    long set = lock(key, backoff);
+    if (set != NONE) {
       int way = wayOf(set, key);
       if (way != NONE) {
         setValid(set, way, 0);
@@ -474,7 +547,7 @@ public final class ImageCache {
 
   /** Locks the set of a key; returns {@link #NONE} if there is no slab. */
   private long lock(long key, Backoff backoff) {
-    long hash = hash(key);
+    long hash = KeyHash.of(key);
     for (int attempt = 0; ; attempt++) {
       long[] ranges = slabOfRange;
       if (ranges.length == 0) {

@@ -3,6 +3,7 @@ package pando.index.orca.records;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import pando.index.orca.parts.CacheParts;
+import pando.index.orca.parts.KeyHash;
 
 /**
  * Which part of the memory has the buckets of which keys: 1,024 ranges of hashes, each of one part.
@@ -42,16 +43,9 @@ public final class HomeTable {
 
   /** Returns the offset of a key's home bucket. */
   long home(long key) {
-    long mixed = mix(key);
+    long mixed = KeyHash.of(key);
     return offsets[(int) (mixed >>> RANGE_SHIFT)]
         + Math.unsignedMultiplyHigh(mixed << RANGE_BITS, bucketsOfPart) * RecordCache.BUCKET_BYTES;
-  }
-
-  /** Scatters a word, as SplitMix64 does. */
-  private static long mix(long word) {
-    long mixed = (word ^ (word >>> 30)) * 0xbf58476d1ce4e5b9L;
-    mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
-    return mixed ^ (mixed >>> 31);
   }
 
   /** Returns how many parts have ranges. */

@@ -131,6 +131,61 @@ class ImageCacheTest {
     assertThat(cache.bytesUsed()).isZero();
   }
 
+  private static LeafFilter filterOf(long first) {
+    LeafFilter filter = new LeafFilter();
+    for (int place = 0; place < LeafLayout.RECORDS_MAX; place++) {
+      filter.add(first + place, place);
+    }
+    return filter;
+  }
+
+  private static void checkFilter(ImageCache cache, int leaf, LeafFilter expected) {
+    for (int segment = 0; segment < SEGMENTS; segment++) {
+      assertThat(cache.filter(leaf, segment)).isEqualTo(expected.word(segment));
+    }
+  }
+
+  @Test
+  void shouldKeepFiltersBesideImages() {
+    int leaf = leaf(new Random(3));
+    int other = leaf(new Random(4));
+    ImageCache cache = cacheOf(ImageCache.SET_BYTES);
+    checkFilter(cache, leaf, new LeafFilter());
+    for (int pair = 0; pair < 6; pair++) {
+      admit(cache, leaf, pair, BOTH);
+    }
+    cache.putFilter(leaf, filterOf(7));
+    cache.putFilter(other, filterOf(1_000));
+    assertThat(cache.images()).isEqualTo(8);
+    checkFilter(cache, leaf, filterOf(7));
+    checkFilter(cache, other, filterOf(1_000));
+    cache.putFilter(leaf, filterOf(-7));
+    checkFilter(cache, leaf, filterOf(-7));
+    for (int pair = 0; pair < 6; pair++) {
+      assertThat(check(cache, leaf, pair, BOTH)).isEqualTo(BOTH);
+    }
+    cache.drop(leaf, SEGMENTS, BACKOFF);
+    checkFilter(cache, leaf, new LeafFilter());
+    checkFilter(cache, other, filterOf(1_000));
+    assertThat(cache.images()).isOne();
+    cache.removeSlab(0, BACKOFF);
+    checkFilter(cache, other, new LeafFilter());
+    cache.putFilter(leaf, filterOf(7));
+    assertThat(cache.images()).isZero();
+  }
+
+  @Test
+  void shouldEvictFiltersForOthers() {
+    ImageCache cache = cacheOf(ImageCache.SET_BYTES);
+    int[] leaves = new Random(5).ints(9, 0, 1_000).toArray();
+    for (int leaf : leaves) {
+      cache.putFilter(leaf, filterOf(leaf));
+    }
+    assertThat(cache.images()).isEqualTo(8);
+    checkFilter(cache, leaves[0], new LeafFilter());
+    checkFilter(cache, leaves[8], filterOf(leaves[8]));
+  }
+
   @Test
   void shouldCopyWhatIsCachedOfAPair() {
     int leaf = leaf(new Random(2));
