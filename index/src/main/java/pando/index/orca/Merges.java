@@ -124,12 +124,14 @@ final class Merges {
     if (deltas.isNearlyShort()) {
       server.mergers.wake();
     }
-    if (deltas.isShort()) {
+    if (deltas.isShort() && server.mayRelieve()) {
       try {
         mergeFullest();
         server.mergers.rest();
       } catch (PoolFullException _) {
         // The change that is to come may find room in its delta all the same; else it says so.
+      } finally {
+        server.endRelief();
       }
     }
   }

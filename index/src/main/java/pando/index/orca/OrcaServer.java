@@ -43,6 +43,9 @@ final class OrcaServer extends HostedServer {
 
   private static final int PAGE_UNITS = DirectoryPage.BYTES / LeafLayout.UNIT_BYTES;
 
+  /** Sessions that merge at a time where memory for deltas is nearly out. */
+  private static final int RELIEVING_MAX = 32;
+
   /** Longest time that operations wait for those under way, in nanoseconds. */
   private static final long ALONE_NANOS = 2_000_000;
 
@@ -64,6 +67,10 @@ final class OrcaServer extends HostedServer {
   private final int memoryServers;
   private final long incarnation;
   private final AtomicInteger stamps = new AtomicInteger();
+
+  /** Sessions that merge a leaf as memory for deltas is short. */
+  private final AtomicInteger relieving = new AtomicInteger();
+
   private final AtomicInteger turn = new AtomicInteger();
   private final LongAdder admitted = new LongAdder();
   private final LongAdder evicted = new LongAdder();
@@ -356,6 +363,24 @@ final class OrcaServer extends HostedServer {
   void freePage(Worker worker, long message, long address) {
     assert address != GlobalAddress.NULL;
     extents.free(worker, message, address, PAGE_UNITS);
+  }
+
+  /**
+   * Returns whether a session may merge a leaf, as memory for deltas is short: the shorter it is,
+   * the more sessions merge at a time. If all did, their READs and WRITEs of leaves would meet at
+   * the network cards, and wait for each other. {@link #endRelief} follows a merge.
+   */
+  boolean mayRelieve() {
+    if (relieving.incrementAndGet() <= 1 + (int) (deltas.shortage() * RELIEVING_MAX)) {
+      return true;
+    }
+    relieving.decrementAndGet();
+    return false;
+  }
+
+  /** Notes that a session has merged a leaf. */
+  void endRelief() {
+    relieving.decrementAndGet();
   }
 
   /**

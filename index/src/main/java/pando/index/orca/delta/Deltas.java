@@ -110,6 +110,11 @@ public final class Deltas {
     return bytesUsed() > bytes() - bytes() / SHARE_LEFT_WHEN_SHORT;
   }
 
+  /** Returns which share of the last eighth of the bytes is used. */
+  public double shortage() {
+    return Math.clamp(1 - (double) (bytes() - bytesUsed()) * SHARE_LEFT_WHEN_SHORT / bytes(), 0, 1);
+  }
+
   // Reading
 
   /** Returns the number of records of a block, at most {@link #RECORDS_MAX}. */
