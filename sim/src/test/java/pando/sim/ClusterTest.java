@@ -191,6 +191,56 @@ class ClusterTest {
     }
   }
 
+  /** What goes to other memory servers is not in the list that breaks. */
+  @Test
+  void shouldBreakTheListOfOneMemoryServerAlone() {
+    Set<Integer> doneOfFour = new TreeSet<>();
+    try (Cluster cluster = new Cluster(options(43, Fault.BROKEN_LIST))) {
+      run(
+          cluster,
+          worker -> {
+            for (long round = 1; round <= 10_000; round++) {
+              try {
+                worker.scatter(roundToBoth(worker, round));
+              } catch (UnknownOutcomeException e) {
+                int first = written(worker, 0, round);
+                int second = written(worker, 1, round);
+                assertThat(Math.max(first, second)).isEqualTo(4);
+                doneOfFour.add(Math.min(first, second));
+              }
+            }
+          });
+    }
+    assertThat(doneOfFour).containsExactly(0, 1, 2, 3);
+  }
+
+  /** WRITEs the number of a round to four words of each memory server, in turn. */
+  private static VerbList roundToBoth(Worker worker, long round) {
+    Words.set(worker.memory(), 0, round);
+    VerbList list = new VerbList();
+    for (int i = 0; i < 8; i++) {
+      list.write(word(i % 2, i / 2), 0, Long.BYTES);
+    }
+    return list;
+  }
+
+  private static long word(int server, int number) {
+    return GlobalAddress.of(server, GlobalAddress.offset(NODE) + (long) number * Long.BYTES);
+  }
+
+  /** Returns how many words have the number of a round, which are the first ones. */
+  private static int written(Worker worker, int server, long round) {
+    worker.read(word(server, 0), 0, 4 * Long.BYTES);
+    int words = 0;
+    while (words < 4 && Words.get(worker.memory(), (long) words * Long.BYTES) == round) {
+      words++;
+    }
+    for (int i = words; i < 4; i++) {
+      assertThat(Words.get(worker.memory(), (long) i * Long.BYTES)).isLessThan(round);
+    }
+    return words;
+  }
+
   @Test
   void shouldTellClientsThatThePoolIsFullForAWhile() {
     try (Cluster cluster = new Cluster(options(41, Fault.FULL_POOL))) {

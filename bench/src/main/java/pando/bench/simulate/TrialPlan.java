@@ -72,6 +72,16 @@ public record TrialPlan(
     return faults.stream().allMatch(Fault::isHarmless);
   }
 
+  /** Returns whether the pool is full at times. */
+  boolean fillsPool() {
+    return faults.contains(Fault.FULL_POOL);
+  }
+
+  /** Returns whether nothing may be lost: of what the pool has no room for, clients hear. */
+  boolean isLossless() {
+    return faults.stream().allMatch(fault -> fault.isHarmless() || fault == Fault.FULL_POOL);
+  }
+
   /** Returns the settings of the index, of which each seed draws some. */
   IndexOptions draw(RandomGenerator random) {
     Map<String, String> all = new LinkedHashMap<>();

@@ -121,23 +121,27 @@ final class SimWorker implements Worker {
   @Override
   public void post(VerbList list) {
     list.requireOneServer();
-    runList(list, list.size() > 1 && host.faults().strikes(Fault.BROKEN_LIST));
+    runList(list);
   }
 
   @Override
   public void scatter(VerbList list) {
-    runList(list, false);
+    runList(list);
   }
 
-  private void runList(VerbList list, boolean breaks) {
+  private void runList(VerbList list) {
     checkOpen();
     int size = list.size();
     if (size == 0) {
       return;
     }
-    int whole = breaks ? 1 + (int) host.faults().draw(size - 1L) : size;
-    for (int i = 0; i < whole; i++) {
-      prepare(list, i);
+    boolean breaks = size > 1 && host.faults().strikes(Fault.BROKEN_LIST);
+    int broken = breaks ? 1 + (int) host.faults().draw(size - 1L) : size;
+    int whole = 0;
+    for (int i = 0; i < size; i++) {
+      if (i < broken || !isOfSameServer(list, i, broken)) {
+        prepare(whole++, list, i);
+      }
     }
     run(whole);
     for (int i = 0; i < whole; i++) {
@@ -152,9 +156,13 @@ final class SimWorker implements Worker {
     }
   }
 
-  private void prepare(VerbList list, int i) {
+  private static boolean isOfSameServer(VerbList list, int one, int other) {
+    return GlobalAddress.server(list.remote(one)) == GlobalAddress.server(list.remote(other));
+  }
+
+  private void prepare(int index, VerbList list, int i) {
     Message message =
-        message(i, list.kind(i), list.remote(i), list.local(i), list.length(i))
+        message(index, list.kind(i), list.remote(i), list.local(i), list.length(i))
             .operands(
                 list.operand(i, 0), list.operand(i, 1), list.operand(i, 2), list.operand(i, 3));
     if (message.returnsWord()) {

@@ -23,7 +23,9 @@ import pando.index.orca.leaf.LeafLayout;
 public final class ExtentAllocator {
   private static final int UNIT_BYTES = LeafLayout.UNIT_BYTES;
   private static final int REGION_BYTES_MAX = 128 << 10;
-  private static final int REGION_BYTES_MIN = 16 << 10;
+
+  /** A leaf of the greatest size. */
+  private static final int REGION_BYTES_MIN = 4 << 10;
 
   /** Greatest number of parts of a chunk. */
   private static final int PARTS_MAX = 64;
@@ -79,7 +81,7 @@ public final class ExtentAllocator {
    * smaller regions, so that compute servers with few extents need little of a small pool.
    *
    * @param chunkBytes size of the pool's chunks
-   * @throws IllegalArgumentException if that is less than 16 KiB
+   * @throws IllegalArgumentException if that is less than 4 KiB
    */
   public static int regionBytes(int chunkBytes) {
     int partBytes = chunkBytes / PARTS_MAX;

@@ -358,14 +358,15 @@ class ExtentAllocatorTest {
     assertThatThrownBy(() -> allocator.allocate(worker, 0, 0, 1, 3))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("alignUnits=3");
-    assertThatThrownBy(() -> new ExtentAllocator(1, 8 << 10))
+    assertThatThrownBy(() -> new ExtentAllocator(1, 2 << 10))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
   @ParameterizedTest(name = "{0} KiB")
   @CsvSource({
-    "16,    16",
-    "48,    16",
+    "4,     4",
+    "16,    4",
+    "48,    8",
     "64,    16",
     "256,   64",
     "1024,  128",
@@ -389,7 +390,7 @@ class ExtentAllocatorTest {
   }
 
   @ParameterizedTest(name = "{0} bytes")
-  @ValueSource(ints = {8 << 10, 3 * (8 << 10), 33 * (256 << 10), 16_448})
+  @ValueSource(ints = {2 << 10, 3 * (2 << 10), 257 * (64 << 10), 16_448})
   void shouldRejectChunksWithoutRegions(int chunkBytes) {
     assertThatThrownBy(() -> ExtentAllocator.regionBytes(chunkBytes))
         .isInstanceOf(IllegalArgumentException.class)
