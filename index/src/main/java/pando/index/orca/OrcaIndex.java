@@ -24,7 +24,8 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
   private final Fabric fabric;
   private final OrcaOptions options;
   private final int regionBytes;
-  private final List<OrcaServer> servers = new CopyOnWriteArrayList<>();
+  /** The compute servers of this process. */
+  final List<OrcaServer> servers = new CopyOnWriteArrayList<>();
 
   OrcaIndex(Fabric fabric, OrcaOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));

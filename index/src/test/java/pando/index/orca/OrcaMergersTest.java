@@ -3,8 +3,11 @@ package pando.index.orca;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +25,7 @@ import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
+import pando.index.Threads;
 import pando.index.Tree;
 
 /** Background tasks merge while memory for deltas is short; sessions never depend on them. */
@@ -194,5 +198,59 @@ class OrcaMergersTest {
       Entries.check(session, model, "after the loss");
     }
     checkClosed(index);
+  }
+
+  /** What a task READs, and the delta that it merges, stay where they are meanwhile. */
+  @Test
+  void shouldEndTheirStepBeforeMemoryMoves() throws Exception {
+    OrcaIndex index = open(1);
+    OrcaServer server = index.servers.getFirst();
+    CountDownLatch reading = new CountDownLatch(1);
+    CountDownLatch awaited = new CountDownLatch(1);
+    long[] merged = {0};
+    try (Session session = index.session()) {
+      while (!server.deltas.isNearlyShort()) {
+        store(session, random.nextLong(ENTRIES * STEP));
+      }
+      fabric.hookNext(
+          OrcaMergersTest::isRead,
+          leaf -> {
+            reading.countDown();
+            await(awaited);
+            leaf.post();
+          });
+      fabric.hookPause(0, awaited::countDown);
+      Callable<Void> task = () -> {
+        fabric.runTasks();
+        return null;
+      };
+      Callable<Void> move = () -> {
+        await(reading);
+        try {
+          server.withContext(context ->
+              server.alone(context.worker, () -> merged[0] = index.merges().merged()));
+        } finally {
+          awaited.countDown();
+        }
+        return null;
+      };
+      Threads.run(List.of(task, move));
+      assertThat(fabric.unhook()).isEqualTo(1);
+      assertThat(merged[0]).as("merged before memory moved").isPositive();
+      Entries.check(session, model, "merged");
+    }
+    checkClosed(index);
+  }
+
+  private static boolean isRead(VerbList verbs) {
+    return verbs.size() == 1 && verbs.kind(0) == Kind.READ;
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 }
