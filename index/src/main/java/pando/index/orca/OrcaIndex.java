@@ -24,6 +24,7 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
   private final Fabric fabric;
   private final OrcaOptions options;
   private final int regionBytes;
+
   /** The compute servers of this process. */
   final List<OrcaServer> servers = new CopyOnWriteArrayList<>();
 

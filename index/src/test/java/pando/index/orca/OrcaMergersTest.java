@@ -220,20 +220,22 @@ class OrcaMergersTest {
             leaf.post();
           });
       fabric.hookPause(0, awaited::countDown);
-      Callable<Void> task = () -> {
-        fabric.runTasks();
-        return null;
-      };
-      Callable<Void> move = () -> {
-        await(reading);
-        try {
-          server.withContext(context ->
-              server.alone(context.worker, () -> merged[0] = index.merges().merged()));
-        } finally {
-          awaited.countDown();
-        }
-        return null;
-      };
+      Callable<Void> task =
+          () -> {
+            fabric.runTasks();
+            return null;
+          };
+      Callable<Void> move =
+          () -> {
+            await(reading);
+            try {
+              server.withContext(context ->
+                  server.alone(context.worker, () -> merged[0] = index.merges().merged()));
+            } finally {
+              awaited.countDown();
+            }
+            return null;
+          };
       Threads.run(List.of(task, move));
       assertThat(fabric.unhook()).isEqualTo(1);
       assertThat(merged[0]).as("merged before memory moved").isPositive();

@@ -5,6 +5,7 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.server.CallFailedException;
 import pando.index.orca.leaf.LeafLayout;
 
 /**
@@ -103,9 +104,13 @@ final class Regions {
     unitsInUse += units;
   }
 
-  /** Adds a region that starts at an offset, without extents. */
+  /**
+   * Adds a region that the memory server has given, without extents.
+   *
+   * @throws CallFailedException if it cannot be a new one
+   */
   synchronized void addEmpty(long start) {
-    add(start);
+    addGiven(start);
   }
 
   /** Returns the units of regions without extents. */
@@ -129,9 +134,13 @@ final class Regions {
     return free;
   }
 
-  /** Adds a region that starts at an offset, and takes its first units. */
+  /**
+   * Adds a region that the memory server has given, and takes its first units.
+   *
+   * @throws CallFailedException if it cannot be a new one
+   */
   synchronized long takeFirst(long start, int units) {
-    return use(add(start), 0, units);
+    return use(addGiven(start), 0, units);
   }
 
   /** Marks the units of an extent as in use; adds the region where it is a new one. */
@@ -202,12 +211,17 @@ final class Regions {
     return regions;
   }
 
+  private Region addGiven(long start) {
+    if ((start - Fabric.CATALOGUE_BYTES) % regionBytes != 0 || regionOf(start) != null) {
+      throw new CallFailedException(
+          "a memory server gave what is in use here, or no region: it may have lost its memory"
+              + extent(start, regionUnits));
+    }
+    return add(start);
+  }
+
   private Region add(long start) {
     int number = numberOf(start);
-    if ((start - Fabric.CATALOGUE_BYTES) % regionBytes != 0
-        || (number < byNumber.length && byNumber[number] != null)) {
-      throw new IllegalStateException("no new region can start there" + extent(start, regionUnits));
-    }
     if (number >= byNumber.length) {
       byNumber = Arrays.copyOf(byNumber, Math.max(2 * byNumber.length, number + 1));
     }

@@ -29,6 +29,8 @@ import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.local.LocalFabric;
+import pando.fabric.pool.NodeAllocator;
+import pando.fabric.server.CallFailedException;
 import pando.fabric.server.PoolOptions;
 import pando.index.Seeds;
 
@@ -360,6 +362,22 @@ class ExtentAllocatorTest {
         .hasMessageContaining("alignUnits=3");
     assertThatThrownBy(() -> new ExtentAllocator(1, 2 << 10))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  /** As one does that has lost its table of chunks; nothing is taken then. */
+  @Test
+  void shouldFailWhereAMemoryServerGivesARegionTwice() {
+    long address = allocate(0, REGION_UNITS);
+    NodeAllocator other = new NodeAllocator(SERVERS, REGION_BYTES);
+    other.free(worker, 0, address);
+    other.trim(worker, 0);
+    assertThatThrownBy(() -> allocate(0, 4))
+        .isInstanceOf(CallFailedException.class)
+        .hasMessageContaining("address=" + GlobalAddress.toString(address));
+    assertThat(allocator.bytesInUse()).isEqualTo(REGION_BYTES);
+    long next = allocate(0, 4);
+    assertThat(next).isNotEqualTo(address);
+    free(next, 4);
   }
 
   @ParameterizedTest(name = "{0} KiB")
