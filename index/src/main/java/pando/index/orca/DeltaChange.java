@@ -23,6 +23,9 @@ final class DeltaChange {
   /** Result: the delta has no room. */
   private static final int FULL = 2;
 
+  /** No delta has this name. Other negative numbers name deltas above 32 GiB of the memory. */
+  private static final int NO_ROOM = -1;
+
   private final Directory directory;
   private final LeafEntries entries;
   private final Deltas deltas;
@@ -116,7 +119,7 @@ final class DeltaChange {
           return AGAIN;
         }
         int changed = adds ? added(delta, key, value, known) : removed(delta, key);
-        if (changed < 0) {
+        if (changed == NO_ROOM) {
           return FULL;
         }
         after = changed;
@@ -142,7 +145,7 @@ final class DeltaChange {
     }
   }
 
-  /** Adds a key to a delta; returns the delta that has it, -1 if there is no room. */
+  /** Adds a key to a delta; returns the delta that has it, or {@link #NO_ROOM}. */
   private int added(int delta, long key, long value, boolean known) {
     int index = delta == 0 ? -1 : deltas.find(delta, key);
     if (index < 0) {
@@ -156,7 +159,9 @@ final class DeltaChange {
     return delta;
   }
 
-  /** Removes a key from a delta, or hides that of the leaf; returns the delta, -1 without room. */
+  /**
+   * Removes a key from a delta, or hides that of the leaf; returns the delta, or {@link #NO_ROOM}.
+   */
   private int removed(int delta, long key) {
     int index = delta == 0 ? -1 : deltas.find(delta, key);
     if (index < 0) {
@@ -172,13 +177,13 @@ final class DeltaChange {
 
   private int inserted(int delta, long key, long value, int kind) {
     if (delta != 0 && deltas.count(delta) >= changesMax) {
-      return -1;
+      return NO_ROOM;
     }
     int from = delta == 0 ? deltas.create() : delta;
     if (from == 0) {
-      return -1;
+      return NO_ROOM;
     }
     int after = deltas.insert(from, key, value, kind);
-    return after == 0 ? -1 : after;
+    return after == 0 ? NO_ROOM : after;
   }
 }

@@ -9,7 +9,7 @@ import pando.fabric.RegisteredMemory;
  * not known here.
  */
 public final class CacheParts implements AutoCloseable {
-  /** Least size of a part in bytes: some buckets of records, one set of images, a delta of 102. */
+  /** Least size of a part in bytes: some buckets of records, one set of images, a delta of 127. */
   public static final int PART_BYTES_MIN = 2304;
 
   /** Bytes behind the last part: what a reader of a block that is in use no more may read. */
