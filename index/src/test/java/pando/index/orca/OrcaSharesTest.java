@@ -35,8 +35,11 @@ class OrcaSharesTest {
           .withComputeServers(1);
 
   private final TreeMap<Long, Long> model = new TreeMap<>();
+  private final SplittableRandom random = new SplittableRandom(Seeds.of(2301));
+  private final Fabric pool = Pools.open(2, POOL_BYTES, 1);
+  private final HookedFabric fabric = new HookedFabric(pool).withTasksByHand();
 
-  private void insert(HookedFabric fabric, Session session, int count, SplittableRandom random) {
+  private void insert(Session session, int count) {
     for (int i = 0; i < count; i++) {
       long key = random.nextLong();
       session.put(key, ~key);
@@ -46,7 +49,7 @@ class OrcaSharesTest {
   }
 
   /** Updates and looks keys up that do not all fit the cache. */
-  private void use(HookedFabric fabric, Session session, int count, SplittableRandom random) {
+  private void use(Session session, int count) {
     List<Long> keys = new ArrayList<>(model.keySet()).subList(0, 12_000);
     for (int i = 0; i < count; i++) {
       long key = keys.get(Math.min(random.nextInt(keys.size()), random.nextInt(keys.size())));
@@ -70,17 +73,16 @@ class OrcaSharesTest {
 
   @Test
   void shouldMoveMemoryToWhereItSavesMore() {
-    SplittableRandom random = new SplittableRandom(Seeds.of(2301));
-    try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
+    try (fabric;
         OrcaIndex index = OrcaIndex.create(fabric, OPTIONS.with("filters", "off"));
         Session session = index.session()) {
       CacheShares before = index.shares();
       assertThat(before.recordBytes() + before.deltaBytes()).isBetween(120_000L, 128L << 10);
-      insert(fabric, session, 20_000, random);
+      insert(session, 20_000);
       CacheShares inserted = index.shares();
       assertThat(inserted.deltaBytes()).isGreaterThan(2 * before.deltaBytes());
       assertThat(index.audit()).isEmpty();
-      use(fabric, session, 60_000, random);
+      use(session, 60_000);
       CacheShares used = index.shares();
       assertThat(used.deltaBytes()).isLessThan(inserted.deltaBytes() / 4);
       assertThat(used.failed()).isZero();
@@ -92,16 +94,15 @@ class OrcaSharesTest {
 
   @Test
   void shouldMoveMemoryToFiltersWhereKeysAreInserted() {
-    SplittableRandom random = new SplittableRandom(Seeds.of(2303));
     OrcaOptions large = OPTIONS.withCacheBytes(8 * OPTIONS.cacheBytes());
-    try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
+    try (fabric;
         OrcaIndex index = OrcaIndex.create(fabric, large);
         Session session = index.session()) {
-      insert(fabric, session, 60_000, random);
+      insert(session, 60_000);
       assertThat(index.shares().imageBytes()).isPositive();
       assertThat(index.audit()).isEmpty();
       long reads = index.verbs().reads;
-      insert(fabric, session, 1_000, random);
+      insert(session, 1_000);
       assertThat(index.verbs().reads - reads).as("READs of 1,000 inserts").isLessThan(500);
       checkAll(session);
     }
@@ -109,13 +110,12 @@ class OrcaSharesTest {
 
   @Test
   void shouldStayWhereTheyAreIfTheyDoNotMove() {
-    SplittableRandom random = new SplittableRandom(Seeds.of(2302));
     OrcaOptions fixed = OPTIONS.with("shares-move", "off");
-    try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
+    try (fabric;
         OrcaIndex index = OrcaIndex.create(fabric, fixed);
         Session session = index.session()) {
       CacheShares before = index.shares();
-      insert(fabric, session, 2_000, random);
+      insert(session, 2_000);
       CacheShares after = index.shares();
       assertThat(after.deltaBytes()).isEqualTo(before.deltaBytes());
       assertThat(after.imageBytes()).isEqualTo(before.imageBytes());
@@ -130,14 +130,13 @@ class OrcaSharesTest {
   /** Values that are newer than the leaf are written before their records move: that may fail. */
   @Test
   void shouldLoseNothingWhereAMoveFails() {
-    SplittableRandom random = new SplittableRandom(Seeds.of(2303));
-    try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
+    try (fabric;
         OrcaIndex index = OrcaIndex.create(fabric, OPTIONS);
         Session session = index.session()) {
-      insert(fabric, session, 14_000, random);
+      insert(session, 14_000);
       int broken = 0;
       for (int round = 0; round < 300; round++) {
-        change(session, 100, random);
+        change(session, 100);
         int[] left = {random.nextInt(6)};
         fabric.hookNext(
             verbs -> isWrite(verbs) && left[0]-- == 0,
@@ -158,15 +157,14 @@ class OrcaSharesTest {
   /** A bug is thrown, for the task to end and for closing to say so, and is seen before. */
   @Test
   void shouldShowWhatEndsItsTask() {
-    SplittableRandom random = new SplittableRandom(Seeds.of(2304));
-    try (HookedFabric fabric = new HookedFabric(Pools.open(2, POOL_BYTES, 1)).withTasksByHand();
+    try (fabric;
         OrcaIndex index = OrcaIndex.create(fabric, OPTIONS);
         Session session = index.session()) {
-      insert(fabric, session, 14_000, random);
+      insert(session, 14_000);
       RuntimeException bug = new IllegalArgumentException("by a test");
       int[] thrown = {0};
       for (int round = 0; round < 300; round++) {
-        change(session, 100, random);
+        change(session, 100);
         int[] left = {random.nextInt(6)};
         fabric.hookNext(
             verbs -> isWrite(verbs) && left[0]-- == 0,
@@ -192,7 +190,7 @@ class OrcaSharesTest {
     return verbs.size() > 0 && verbs.kind(0) == Kind.WRITE;
   }
 
-  private void change(Session session, int count, SplittableRandom random) {
+  private void change(Session session, int count) {
     List<Long> keys = new ArrayList<>(model.keySet()).subList(0, 12_000);
     for (int i = 0; i < count; i++) {
       long key = keys.get(random.nextInt(keys.size()));
@@ -205,8 +203,8 @@ class OrcaSharesTest {
   void shouldAnswerRightWhileMemoryMoves() throws Exception {
     int threads = 4;
     OrcaOptions options = OPTIONS.withComputeServers(2);
-    try (Fabric fabric = Pools.open(2, POOL_BYTES, 1);
-        OrcaIndex index = OrcaIndex.create(fabric, options)) {
+    try (fabric;
+        OrcaIndex index = OrcaIndex.create(pool, options)) {
       List<Callable<Void>> tasks = new ArrayList<>();
       for (int i = 0; i < threads; i++) {
         int own = i;
