@@ -32,7 +32,7 @@ final class DirectoryParts implements PartHolder {
     return directory.bytes() > bytes;
   }
 
-  /** Returns whether a part may go, and another one would not come soon. */
+  /** Returns whether a part can be given back while another one that is not needed stays. */
   boolean isAmple() {
     return directory.bytes() <= bytes - 2 * parts.bytesOfPart();
   }

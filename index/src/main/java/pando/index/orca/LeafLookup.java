@@ -95,7 +95,8 @@ final class LeafLookup {
   }
 
   /**
-   * Looks for a key that the session has claimed, but not in the leaf, only in its filter.
+   * Looks for a key that the session has claimed, in the delta and in the leaf's filter, without a
+   * verb.
    *
    * @return {@link #ABSENT}, {@link #IN_DELTA} or {@link #UNREAD}
    */

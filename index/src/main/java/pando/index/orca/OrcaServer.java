@@ -368,7 +368,7 @@ final class OrcaServer extends HostedServer {
   /**
    * Returns whether a session may merge a leaf, as memory for deltas is short: the shorter it is,
    * the more sessions merge at a time. If all did, their READs and WRITEs of leaves would meet at
-   * the network cards, and wait for each other. {@link #endRelief} follows a merge.
+   * the network cards, and wait for each other. If it may, {@link #endRelief} must follow.
    */
   boolean mayRelieve() {
     if (relieving.incrementAndGet() <= 1 + (int) (deltas.shortage() * RELIEVING_MAX)) {

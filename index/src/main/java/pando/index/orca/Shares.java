@@ -26,8 +26,8 @@ final class Shares implements AutoCloseable {
    *             segment, for each part
    *   deltas    the merges for want of memory, each a READ and a WRITE of a leaf, for each part
    *   images    the hits of images that were about to go, each a READ of a pair, for each part; and
-   *             what filters have told, each a READ of a segment, for each part: as much as a part
-   *             more would, but for what is not READ for want of a filter
+   *             the absent keys of which filters have told, each a READ of a segment, for each part.
+   *             A part more gains no more than the absent keys that were READ for want of a filter
    *
    * All on the average of some windows. After each window one part goes from the cache that loses
    * least by it to the one that gains most, if that is clearly more. Records are moved, and deltas'

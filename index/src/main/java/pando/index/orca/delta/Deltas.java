@@ -30,7 +30,9 @@ public final class Deltas {
   /** Kind: the key was removed, and the leaf may have it. */
   public static final int TOMBSTONE = 3;
 
-  /** Such that a slab has room for one of the largest, for two, three, four and so on. */
+  /**
+   * Records of a block, by size: a slab has room for one block of the largest, for two, three...
+   */
   private static final int[] ROOMS = {4, 7, 11, 16, 22, 31, 41, 50, 63, 84, 127, RECORDS_MAX};
 
   private static final int SHARE_LEFT_WHEN_SHORT = 8;

@@ -156,7 +156,7 @@ public final class DirectoryNode {
     return bytes(level, lows.length);
   }
 
-  /** Returns about how many bytes nodes of a level with so many children take. */
+  /** Returns about how many bytes the nodes of a level take that have so many children in all. */
   public static long bytes(int level, int children) {
     return (long) children * (Long.BYTES + (level == 0 ? Integer.BYTES : Long.BYTES));
   }

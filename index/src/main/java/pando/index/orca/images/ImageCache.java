@@ -19,7 +19,7 @@ import pando.index.orca.parts.KeyHash;
 /**
  * Images of pairs of segments: the bytes of segments 2p and 2p + 1 of a leaf, as they were READ
  * from its extent. An image that is here is as the pool has it, but for values whose WRITE is under
- * way. And the filters of leaves, which take as much room each as an image.
+ * way. The cache has filters of leaves, too; each takes as much room as an image.
  *
  * <p>The images are in slabs of equal size of one memory, which may be added and removed while
  * sessions use the cache.
@@ -39,9 +39,9 @@ public final class ImageCache {
    *  1856  way 7
    *
    * A way without a valid segment is free. Pair 16 is the leaf's filter: a word for each segment.
-   * The hash of leaf and pair says which of 1,024 ranges it
-   * is in, and thereby the slab, and which set of the slab. So a slab that comes takes ranges from
-   * the others, and what is in other ranges stays.
+   * The hash of leaf and pair says which of 1,024 ranges it is in, and thereby the slab, and which
+   * set of the slab. So a slab that comes takes ranges from the others, and what is in other ranges
+   * stays.
    *
    * Versions. Readers take no lock: they note the version of the set, copy what they need, and use
    * it if neither the version nor the slabs have changed meanwhile; else it counts as not cached. The
@@ -460,7 +460,7 @@ public final class ImageCache {
 
   /**
    * Puts the filter of a leaf into the cache, which may evict another filter or an image for it; or
-   * does not, if its set is locked. The leaf is latched and has its extent.
+   * does not, if its set is locked. The leaf is latched, and has the extent that the filter is of.
    */
   public void putFilter(int leaf, LeafFilter filter) {
     long[] ranges = slabOfRange;

@@ -6,8 +6,8 @@ import pando.index.orca.parts.KeyHash;
 
 /**
  * The filter of a leaf: one byte of the hash of each of its keys, in the order of its slots, 0 for
- * a void slot. The eight bytes of a segment, a word, tell of nearly all keys that the segment does
- * not have that it does not have them.
+ * a void slot. The eight bytes of a segment are a word. They tell of nearly every absent key that
+ * the segment does not have it.
  */
 public final class LeafFilter {
   /** The word of a segment of which nothing is known. */
