@@ -29,6 +29,7 @@ final class DeltaChange {
   private final Directory directory;
   private final LeafEntries entries;
   private final Deltas deltas;
+  private final Shares shares;
   private final Merges merges;
   private final Backoff backoff;
   private final LeafView view;
@@ -43,6 +44,7 @@ final class DeltaChange {
     this.directory = server.directory;
     this.entries = directory.entries();
     this.deltas = server.deltas;
+    this.shares = server.shares;
     this.merges = merges;
     this.backoff = context.worker.backoff();
     this.view = new LeafView(directory, backoff);
@@ -184,6 +186,10 @@ final class DeltaChange {
       return NO_ROOM;
     }
     int after = deltas.insert(from, key, value, kind);
-    return after == 0 ? NO_ROOM : after;
+    if (after == 0) {
+      return NO_ROOM;
+    }
+    shares.countChange();
+    return after;
   }
 }

@@ -10,23 +10,36 @@ final class DeltaParts implements PartHolder {
   /** A READ and a WRITE of a leaf, and three round trips. */
   private static final double MERGE_NANOS = 640 + 3 * TRIP_NANOS;
 
+  /** Merges that count for the average of changes. */
+  private static final int MEMORY = 64;
+
   /** Attempts to merge all blocks of a part away while sessions go on. */
   private static final int PASSES = 8;
 
   private final Deltas deltas;
   private final Merges merges;
+  private final LongAdder changes;
   private final LongAdder forced;
+  private final LongAdder changesForced;
+
+  /** Changes of a leaf that is merged, for each part, on the average; 0 before the first one. */
+  private double changesOfPart;
+
   private double gain;
 
   /**
    * Creates the holder.
    *
+   * @param changes counts what deltas get
    * @param forced counts merges for want of memory
+   * @param changesForced counts the changes of their leaves
    */
-  DeltaParts(OrcaContext context, LongAdder forced) {
+  DeltaParts(OrcaContext context, LongAdder changes, LongAdder forced, LongAdder changesForced) {
     this.deltas = context.server.deltas;
     this.merges = new Merges(context);
+    this.changes = changes;
     this.forced = forced;
+    this.changesForced = changesForced;
   }
 
   @Override
@@ -39,10 +52,22 @@ final class DeltaParts implements PartHolder {
     return 1;
   }
 
-  /** A delta that is twice as large is merged half as often. */
+  /**
+   * With twice as many parts a leaf has twice as many changes when it is merged. So merges are
+   * reckoned from the changes that come: few windows have a merge where few keys are inserted.
+   */
   @Override
   public void measure() {
-    gain = forced.sumThenReset() * MERGE_NANOS / parts();
+    int parts = parts();
+    long merged = forced.sumThenReset();
+    if (merged > 0) {
+      double sample = (double) changesForced.sumThenReset() / (double) merged / parts;
+      double kept = changesOfPart == 0 ? 0 : Math.pow(1 - 1.0 / MEMORY, (double) merged);
+      changesOfPart = kept * changesOfPart + (1 - kept) * sample;
+    }
+    long come = changes.sumThenReset();
+    double expected = changesOfPart == 0 ? 0 : (double) come / (changesOfPart * parts);
+    gain = expected * MERGE_NANOS / parts;
   }
 
   @Override

@@ -143,8 +143,9 @@ final class Merges {
    * @return {@code false} if none has a delta
    */
   boolean mergeFullest() {
-    server.shares.countMerge();
-    return mergeFullest(0);
+    int changes = mergeFullest(0);
+    server.shares.noteMerge(changes);
+    return changes > 0;
   }
 
   /**
@@ -178,8 +179,9 @@ final class Merges {
       merge(key);
       return;
     }
-    server.shares.countMerge();
-    if (!mergeFullest(changes)) {
+    int merged = mergeFullest(changes);
+    server.shares.noteMerge(merged);
+    if (merged == 0) {
       merge(key);
     }
     server.mergers.rest();
@@ -188,9 +190,9 @@ final class Merges {
   /**
    * Merges the leaf with the largest delta of some that are drawn and not latched.
    *
-   * @return {@code false} if none has more than some changes
+   * @return the changes that it had, 0 if none has more than some
    */
-  private boolean mergeFullest(int than) {
+  private int mergeFullest(int than) {
     long largestKey = 0;
     int largest = than;
     int all = entries.end() - 1;
@@ -211,7 +213,7 @@ final class Merges {
     if (found) {
       merge(largestKey);
     }
-    return found;
+    return found ? largest : 0;
   }
 
   /** Merges every leaf whose delta is in a part of the memory, but those that are latched. */

@@ -24,7 +24,8 @@ final class Shares implements AutoCloseable {
    *
    *   records   the hits of records that were about to go (those of count 0), each a READ of a
    *             segment, for each part
-   *   deltas    the merges for want of memory, each a READ and a WRITE of a leaf, for each part
+   *   deltas    the merges for want of memory, each a READ and a WRITE of a leaf, for each part;
+   *             reckoned from the changes that come, as a delta that has room meets none for long
    *   images    the hits of images that were about to go, each a READ of a pair, for each part; and
    *             the absent keys of which filters have told, each a READ of a segment, for each part.
    *             A part more gains no more than the absent keys that were READ for want of a filter
@@ -65,7 +66,9 @@ final class Shares implements AutoCloseable {
   private final int recordPartsMin;
   private final long window;
   private final LongAdder tailHits = new LongAdder();
+  private final LongAdder changes = new LongAdder();
   private final LongAdder merges = new LongAdder();
+  private final LongAdder changesMerged = new LongAdder();
   private final LongAdder pairsRead = new LongAdder();
   private final LongAdder pairsMissed = new LongAdder();
   private final LongAdder filtered = new LongAdder();
@@ -141,9 +144,17 @@ final class Shares implements AutoCloseable {
 
   // Called by sessions.
 
-  /** Counts a merge for want of memory for deltas. */
-  void countMerge() {
-    merges.increment();
+  /** Counts a change that a delta has got. */
+  void countChange() {
+    changes.increment();
+  }
+
+  /** Notes a merge for want of memory for deltas, of a leaf with so many changes; 0: none. */
+  void noteMerge(int merged) {
+    if (merged > 0) {
+      merges.increment();
+      changesMerged.add(merged);
+    }
   }
 
   /** Notes hits of records of count 0; wakes the task if a window has passed. */
@@ -338,7 +349,7 @@ final class Shares implements AutoCloseable {
       holders =
           List.of(
               ofRecords,
-              new DeltaParts(opened, merges),
+              new DeltaParts(opened, changes, merges, changesMerged),
               new ImageParts(opened, parts, pairsRead, filtered, unfiltered));
       context = opened;
     }
