@@ -30,6 +30,7 @@ final class OrcaAblation implements OrcaFigure {
     NUMBERS.put("delta-changes", List.of("1", "16"));
     NUMBERS.put("delta-share", List.of("0.05", "0.5"));
     NUMBERS.put("image-share", List.of("0.14", "0.75"));
+    NUMBERS.put("mergers", List.of("0"));
     NUMBERS.put("leaf-share", List.of("0.5", "1"));
     NUMBERS.put("merge-share", List.of("0", "0.4"));
     NUMBERS.put("page-children", List.of("16"));
