@@ -158,7 +158,7 @@ class PoolFullTest {
         HookedFabric fabric = new HookedFabric(Pools.open(1, bytes, 1)).withTasksByHand();
         try (fabric) {
           int[] held = new int[4];
-          try (RangeIndex index = system.tiny(2).create(fabric);
+          try (RangeIndex index = withFewDeltas(system).create(fabric);
               Session session = index.session()) {
             SplittableRandom random = new SplittableRandom(Seeds.of(603));
             for (int round = 0; round < held.length; round++) {
@@ -172,6 +172,12 @@ class PoolFullTest {
         }
       }
     }
+  }
+
+  /** A pool of this size holds the fewer keys, the more changes ORCA's deltas have room for. */
+  private static Configuration withFewDeltas(SystemUnderTest system) {
+    Configuration tiny = system.tiny(2);
+    return system == SystemUnderTest.ORCA ? tiny.with("shares-move=off cache-bytes=32768") : tiny;
   }
 
   private static long leftMax(SystemUnderTest system, long bytes) {
