@@ -29,8 +29,22 @@ public abstract class WorkerContext implements AutoCloseable {
   protected WorkerContext(Fabric fabric, LocalMemory local) {
     this.message = local.region(Worker.CALL_BYTES_MAX);
     this.registered = fabric.register(local.bytes());
-    this.worker = fabric.worker(registered);
+    this.worker = worker(fabric, registered);
     this.memory = worker.memory();
+  }
+
+  /** Opens a worker; frees its memory again where the fabric refuses, as it is closed. */
+  private static Worker worker(Fabric fabric, RegisteredMemory registered) {
+    boolean opened = false;
+    try {
+      Worker worker = fabric.worker(registered);
+      opened = true;
+      return worker;
+    } finally {
+      if (!opened) {
+        registered.close();
+      }
+    }
   }
 
   /**
