@@ -1,5 +1,6 @@
 package pando.index.orca;
 
+import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafPacker;
 
 /** Cuts sorted records into leaves. */
@@ -8,11 +9,15 @@ final class LeafCuts {
   private final int recordsMax;
   private final int segmentsMax;
 
+  /** Least number of records of a last piece: some, as a piece has to cover several keys. */
+  private final int lastMin;
+
   /** Creates an object that plans leaves with a packer. */
   LeafCuts(LeafPacker packer, OrcaOptions options) {
     this.packer = packer;
     this.recordsMax = options.recordsMax();
     this.segmentsMax = options.segmentsMax();
+    this.lastMin = Math.min(LeafLayout.SLOTS, Math.max(2, recordsMax / 8));
   }
 
   /**
@@ -26,16 +31,39 @@ final class LeafCuts {
    * @param pieces receives the pieces
    */
   void cut(long[] keys, int from, int to, long low, long high, Pieces pieces) {
-    int records = to - from;
-    if (records <= recordsMax) {
-      int segments = packer.plan(keys, from, records, low, high);
-      if (segments > 0 && segments <= segmentsMax) {
-        pieces.add(from, records, low, high, segments);
-        return;
-      }
+    if (fits(keys, from, to, low, high)) {
+      pieces.add(from, to - from, low, high, packer.segments());
+      return;
     }
-    int middle = from + records / 2;
+    int middle = from + (to - from) / 2;
     cut(keys, from, middle, low, keys[middle] - 1, pieces);
     cut(keys, middle, to, keys[middle], high, pieces);
+  }
+
+  /**
+   * Cuts records into full pieces, and a last one that has room for what follows: for keys that
+   * come in ascending order. Half a leaf would stay empty behind them.
+   *
+   * <p>The parameters are as for {@link #cut}.
+   */
+  void cutFull(long[] keys, int from, int to, long low, long high, Pieces pieces) {
+    int next = from;
+    long bound = low;
+    while (to - next > 2 * lastMin && !fits(keys, next, to, bound, high)) {
+      int first = next;
+      next += Math.min(recordsMax, to - first - lastMin);
+      cut(keys, first, next, bound, keys[next] - 1, pieces);
+      bound = keys[next];
+    }
+    cut(keys, next, to, bound, high, pieces);
+  }
+
+  /** Plans a leaf; returns whether it can have these records. */
+  private boolean fits(long[] keys, int from, int to, long low, long high) {
+    if (to - from > recordsMax) {
+      return false;
+    }
+    int segments = packer.plan(keys, from, to - from, low, high);
+    return segments > 0 && segments <= segmentsMax;
   }
 }

@@ -91,6 +91,9 @@ final class Merges {
   private final boolean[] cached = new boolean[RECORDS_MAX];
   private int count;
 
+  /** Whether all changes are of keys behind those of the leaf that was READ last. */
+  private boolean ascends;
+
   private final Pieces pieces = new Pieces(PIECES_MAX);
   private final boolean filters;
   private final LeafFilter filter = new LeafFilter();
@@ -321,7 +324,11 @@ final class Merges {
   private void replace(boolean joined) {
     long low = joined ? Math.min(view.low, other.low) : view.low;
     long high = joined ? Math.max(view.high, other.high) : view.high;
-    cuts.cut(keys, 0, count, low, high, pieces);
+    if (ascends) {
+      cuts.cutFull(keys, 0, count, low, high, pieces);
+    } else {
+      cuts.cut(keys, 0, count, low, high, pieces);
+    }
     if (PlantedBug.GIVEN_BACK_EARLY) {
       freeExtent(view);
     }
@@ -396,6 +403,7 @@ final class Merges {
     }
     int delta = leaf.delta();
     int changes = delta == 0 ? 0 : deltas.count(delta);
+    ascends = changes > 0 && records > 0 && deltas.key(delta, 0) > leafKeys[records - 1];
     int change = 0;
     for (int i = 0; i < records; i++) {
       while (change < changes && deltas.key(delta, change) < leafKeys[i]) {
