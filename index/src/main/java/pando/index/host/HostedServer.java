@@ -1,12 +1,15 @@
 package pando.index.host;
 
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
 import pando.fabric.Backoff;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.index.CacheCounters;
 import pando.index.Partitioning;
 import pando.index.pool.Catalogue;
+import pando.index.session.Failures;
 import pando.index.session.Gate;
 
 /** What the sessions of one compute server share. Thread-safe. */
@@ -22,6 +25,9 @@ public abstract class HostedServer implements AutoCloseable {
    * of the index share one.
    */
   Gate gate = new Gate();
+
+  /** Its background tasks, which add themselves. */
+  final List<HostedTask<?, ?>> tasks = new ArrayList<>();
 
   private final int sessionsMax;
   private final BitSet sessions = new BitSet();
@@ -79,9 +85,11 @@ public abstract class HostedServer implements AutoCloseable {
   /** Returns the number of entries that its caches have evicted to make room. */
   protected abstract long evictions();
 
-  /** Returns the verbs that its background tasks have issued. Default: no verbs. */
+  /** Returns the verbs that its background tasks have issued. */
   protected VerbCounters verbs() {
-    return new VerbCounters();
+    VerbCounters sum = new VerbCounters();
+    tasks.forEach(task -> sum.add(task.verbs()));
+    return sum;
   }
 
   /** Returns the events of its caches. */
@@ -91,18 +99,29 @@ public abstract class HostedServer implements AutoCloseable {
 
   /**
    * Pauses background tasks, and waits until the current step of each has ended. No step begins
-   * before {@link #resume}. Default: no tasks.
+   * before {@link #resume}.
    */
-  protected void pause(Backoff backoff) {}
+  public void pause(Backoff backoff) {
+    tasks.forEach(task -> task.pause(backoff));
+  }
 
-  /** Resumes background tasks. May be called without a {@link #pause} before. Default: no tasks. */
-  protected void resume() {}
+  /**
+   * Resumes background tasks, the last one first, as earlier ones may pause later ones. May be
+   * called without a {@link #pause} before.
+   */
+  public final void resume() {
+    tasks.reversed().forEach(HostedTask::resume);
+  }
 
   /**
    * Stops background tasks and waits for them, even if one has failed. Called once, before workers
-   * close. Default: no tasks.
+   * close.
    */
-  protected void stop() {}
+  public void stop() {
+    Failures failures = new Failures();
+    tasks.forEach(task -> failures.collect(task::close));
+    failures.rethrow();
+  }
 
   /**
    * Takes a step while no operation on the index is under way in this process, if that can be had

@@ -7,7 +7,8 @@
  * {@linkplain pando.index.host.HostedServer compute server}, a {@linkplain
  * pando.index.host.HostedWorker worker} with its {@linkplain pando.index.host.WorkerContext
  * context}, a {@linkplain pando.index.load.Loader loader}, and the {@linkplain
- * pando.index.host.Replaced empty index} that a bulk load replaces.
+ * pando.index.host.Replaced empty index} that a bulk load replaces. What a compute server does in
+ * the background is a {@linkplain pando.index.host.HostedTask task}.
  *
  * <p>Sessions enter the {@linkplain pando.index.session.Gate gate} of the index with each
  * operation. {@code close} and {@code bulkLoad} shut the gate: they wait for the operations under

@@ -1,6 +1,6 @@
 package pando.index.orca;
 
-import org.jspecify.annotations.Nullable;
+import pando.index.TaskCounts;
 
 /**
  * Which caches have the memory of a process's compute servers.
@@ -11,10 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param directoryBytes what the directories take, in bytes; more than what is set aside where the
  *     caches have their least already, so that they take more than {@code cache-bytes}
  * @param setAsideBytes memory that is set aside for the directories, in bytes
- * @param moved how often a part of the memory went from one to another, or was set aside or given
+ * @param moves how often a part of the memory went from one to another, or was set aside or given
  *     back
- * @param failed how often that failed; the memory stayed as it was
- * @param lastFailure why it failed last at one of them, {@code null} if it never has
  */
 public record CacheShares(
     long recordBytes,
@@ -22,10 +20,8 @@ public record CacheShares(
     long imageBytes,
     long directoryBytes,
     long setAsideBytes,
-    long moved,
-    long failed,
-    @Nullable Throwable lastFailure) {
-  static final CacheShares NONE = new CacheShares(0, 0, 0, 0, 0, 0, 0, null);
+    TaskCounts moves) {
+  static final CacheShares NONE = new CacheShares(0, 0, 0, 0, 0, TaskCounts.NONE);
 
   CacheShares plus(CacheShares other) {
     return new CacheShares(
@@ -34,8 +30,6 @@ public record CacheShares(
         imageBytes + other.imageBytes,
         directoryBytes + other.directoryBytes,
         setAsideBytes + other.setAsideBytes,
-        moved + other.moved,
-        failed + other.failed,
-        other.lastFailure == null ? lastFailure : other.lastFailure);
+        moves.plus(other.moves));
   }
 }

@@ -1,119 +1,58 @@
 package pando.index.orca;
 
-import org.jspecify.annotations.Nullable;
-import pando.fabric.Backoff;
 import pando.fabric.Fabric;
-import pando.fabric.PandoException;
-import pando.fabric.VerbCounters;
-import pando.index.host.PausableSteps;
+import pando.index.host.HostedTask;
 
 /** One of the {@link Mergers}: a background task that merges one leaf after the other. */
-final class Merger implements AutoCloseable {
+final class Merger extends HostedTask<OrcaContext, Merges> {
   /** Leaves that a step merges at most: pausing the task waits for them. */
   private static final int LEAVES = 4;
 
   private final OrcaServer server;
-  private final Fabric fabric;
-  private final Runnable wakeNext;
-  private final PausableSteps steps = new PausableSteps();
-  private @Nullable Merges merges;
-  private volatile @Nullable OrcaContext context;
-  private volatile long merged;
-  private volatile long failed;
-  private volatile @Nullable Throwable failure;
-  private boolean closed;
+  private final int number;
 
-  /**
-   * Creates a merger that has opened nothing yet.
-   *
-   * @param wakeNext wakes the next one
-   */
-  Merger(OrcaServer server, Fabric fabric, Runnable wakeNext) {
+  Merger(OrcaServer server, Fabric fabric, int number) {
+    super(
+        server,
+        fabric,
+        "pando-merger-" + server.number + "-" + number,
+        () -> new OrcaContext(server, fabric));
     this.server = server;
-    this.fabric = fabric;
-    this.wakeNext = wakeNext;
+    this.number = number;
   }
 
-  /** Merges some leaves if memory for deltas is nearly short; returns whether it did. */
-  boolean step() {
-    return steps.take(this::mergeSome);
+  /** Goes on; what woke it meanwhile is forgotten. */
+  @Override
+  public void resume() {
+    super.resume();
+    server.mergers.rest();
   }
 
-  private boolean mergeSome() {
+  @Override
+  protected Merges open(OrcaContext context) {
+    return new Merges(context);
+  }
+
+  /** Merges some leaves if memory for deltas is nearly short. */
+  @Override
+  protected boolean step() {
     int leaves = 0;
-    while (leaves < LEAVES && server.deltas.isNearlyShort() && tryMerge()) {
+    while (leaves < LEAVES && server.deltas.isNearlyShort() && attempt(this::merge)) {
       leaves++;
     }
     if (server.deltas.isNearlyShort()) {
-      wakeNext.run();
+      server.mergers.wake(number + 1);
     } else {
       server.mergers.rest();
     }
     return leaves > 0;
   }
 
-  /** Merges a leaf. A failure leaves it as it was; sessions go on without the task. */
-  @SuppressWarnings("NonAtomicVolatileUpdate") // Written by the task alone.
-  private boolean tryMerge() {
-    try {
-      boolean found = open().mergeFullest();
-      merged += found ? 1 : 0;
-      return found;
-    } catch (PandoException | VirtualMachineError e) {
-      fail(e);
-      return false;
-    } catch (Throwable e) {
-      // A bug: the task ends, and closing throws it.
-      fail(e);
-      throw e;
+  private boolean merge() {
+    boolean found = opened().mergeFullest();
+    if (found) {
+      countDone();
     }
-  }
-
-  @SuppressWarnings("NonAtomicVolatileUpdate") // Written by the task alone.
-  private void fail(Throwable e) {
-    failed++;
-    failure = e;
-  }
-
-  /** Opened by the task itself: a worker belongs to one thread. */
-  private Merges open() {
-    Merges opened = merges;
-    if (opened == null) {
-      OrcaContext own = new OrcaContext(server, fabric);
-      context = own;
-      opened = new Merges(own);
-      merges = opened;
-    }
-    return opened;
-  }
-
-  /** Waits until the current step has ended. No other one begins before {@link #resume}. */
-  void pause(Backoff backoff) {
-    steps.pause(backoff);
-  }
-
-  /** Goes on. */
-  void resume() {
-    steps.resume();
-  }
-
-  /** Returns how merging has gone so far. */
-  BackgroundMerges counts() {
-    return new BackgroundMerges(merged, failed, failure);
-  }
-
-  /** Returns the verbs issued so far. */
-  VerbCounters verbs() {
-    OrcaContext opened = context;
-    return opened == null ? new VerbCounters() : opened.worker.counters();
-  }
-
-  @Override
-  public void close() {
-    OrcaContext opened = context;
-    if (opened != null && !closed) {
-      closed = true;
-      opened.close();
-    }
+    return found;
   }
 }

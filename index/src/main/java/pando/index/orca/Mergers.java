@@ -2,17 +2,15 @@ package pando.index.orca;
 
 import java.util.List;
 import java.util.stream.IntStream;
-import pando.fabric.BackgroundTask;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
-import pando.fabric.VerbCounters;
-import pando.index.session.Failures;
+import pando.index.TaskCounts;
 
 /**
  * The background tasks of a compute server that merge leaves before the memory for deltas is short,
  * so that sessions seldom have to.
  */
-final class Mergers implements AutoCloseable {
+final class Mergers {
   /*
    * A session that finds memory nearly short wakes the first task, and each task the next one if
    * memory is nearly short still. Where memory is short all the same, sessions merge leaves
@@ -23,7 +21,6 @@ final class Mergers implements AutoCloseable {
    */
 
   private final List<Merger> mergers;
-  private final List<BackgroundTask> tasks;
 
   /** Whether the tasks have been woken, and need not be woken again. */
   private volatile boolean awake;
@@ -31,17 +28,8 @@ final class Mergers implements AutoCloseable {
   Mergers(OrcaServer server, Fabric fabric) {
     mergers =
         IntStream.range(0, server.options.mergers())
-            .mapToObj(number -> new Merger(server, fabric, () -> wake(number + 1)))
+            .mapToObj(number -> new Merger(server, fabric, number))
             .toList();
-    tasks =
-        IntStream.range(0, mergers.size())
-            .mapToObj(number -> task(server, fabric, number))
-            .toList();
-  }
-
-  private BackgroundTask task(OrcaServer server, Fabric fabric, int number) {
-    Merger merger = mergers.get(number);
-    return fabric.background("pando-merger-" + server.number + "-" + number, merger::step);
   }
 
   /** Wakes the tasks, if they rest: memory is going to be short. */
@@ -52,13 +40,14 @@ final class Mergers implements AutoCloseable {
     }
   }
 
-  private void wake(int number) {
-    if (number < tasks.size()) {
-      tasks.get(number).wake();
+  /** Wakes one of the tasks, if there are so many. */
+  void wake(int number) {
+    if (number < mergers.size()) {
+      mergers.get(number).wake();
     }
   }
 
-  /** Lets {@link #wake} wake the tasks again. */
+  /** Lets {@link #wake()} wake the tasks again. */
   void rest() {
     awake = false;
   }
@@ -71,29 +60,10 @@ final class Mergers implements AutoCloseable {
   /** Goes on. */
   void resume() {
     mergers.forEach(Merger::resume);
-    rest();
   }
 
   /** Returns how merging has gone so far. */
-  BackgroundMerges counts() {
-    return mergers.stream()
-        .map(Merger::counts)
-        .reduce(BackgroundMerges.NONE, BackgroundMerges::plus);
-  }
-
-  /** Returns the verbs issued so far. */
-  VerbCounters verbs() {
-    VerbCounters sum = new VerbCounters();
-    mergers.forEach(merger -> sum.add(merger.verbs()));
-    return sum;
-  }
-
-  /** Ends the tasks. */
-  @Override
-  public void close() {
-    Failures failures = new Failures();
-    tasks.forEach(task -> failures.collect(task::close));
-    mergers.forEach(merger -> failures.collect(merger::close));
-    failures.rethrow();
+  TaskCounts counts() {
+    return mergers.stream().map(Merger::counts).reduce(TaskCounts.NONE, TaskCounts::plus);
   }
 }

@@ -8,6 +8,7 @@ import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.TaskCounts;
 import pando.index.host.HostedIndex;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
@@ -91,10 +92,10 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
   }
 
   /** Returns how merging in the background has gone at the compute servers of this process. */
-  public BackgroundMerges merges() {
+  public TaskCounts merges() {
     return servers.stream()
         .map(server -> server.mergers.counts())
-        .reduce(BackgroundMerges.NONE, BackgroundMerges::plus);
+        .reduce(TaskCounts.NONE, TaskCounts::plus);
   }
 
   @Override

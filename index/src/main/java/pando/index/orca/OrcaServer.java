@@ -25,7 +25,6 @@ import pando.index.orca.records.RecordCache;
 import pando.index.orca.space.ExtentAllocator;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
-import pando.index.session.Failures;
 
 /**
  * One compute server of ORCA: the directory of its part of the index, its caches of records and
@@ -195,26 +194,6 @@ final class OrcaServer extends HostedServer {
   }
 
   @Override
-  protected void pause(Backoff backoff) {
-    shares.pause(backoff);
-    mergers.pause(backoff);
-  }
-
-  @Override
-  protected void resume() {
-    mergers.resume();
-    shares.resume();
-  }
-
-  @Override
-  protected void stop() {
-    Failures failures = new Failures();
-    failures.collect(shares::close);
-    failures.collect(mergers::close);
-    failures.rethrow();
-  }
-
-  @Override
   public synchronized void close() {
     if (closed) {
       return;
@@ -251,9 +230,8 @@ final class OrcaServer extends HostedServer {
 
   @Override
   protected VerbCounters verbs() {
-    VerbCounters sum = own.verbs();
-    sum.add(shares.verbs());
-    sum.add(mergers.verbs());
+    VerbCounters sum = super.verbs();
+    sum.add(own.verbs());
     return sum;
   }
 

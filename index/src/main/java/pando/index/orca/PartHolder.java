@@ -53,6 +53,14 @@ interface PartHolder {
   /** Receives a part, while no operation is under way. */
   void receive(int part);
 
+  /**
+   * Evens out what its last parts left uneven, as far as that is possible in one step; returns
+   * whether there was anything.
+   */
+  default boolean balance() {
+    return false;
+  }
+
   /** Takes a part back that it does not have, as it was emptied, and did not go after all. */
   default void takeBack(int part) {}
 }

@@ -111,7 +111,8 @@ final class RecordParts implements PartHolder {
    * Moves some ranges from parts that have more to such that have fewer; returns whether there were
    * any.
    */
-  boolean balance() {
+  @Override
+  public boolean balance() {
     HomeTable after = records.homes().balanced(rangesMax);
     return after != records.homes() && moveAlone(after);
   }

@@ -2,22 +2,17 @@ package pando.index.orca;
 
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
-import pando.fabric.BackgroundTask;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
-import pando.fabric.PandoException;
-import pando.fabric.VerbCounters;
-import pando.index.host.PausableSteps;
+import pando.index.host.HostedTask;
 import pando.index.orca.parts.CacheParts;
 import pando.index.orca.records.RecordCache;
-import pando.index.session.Failures;
 
 /**
  * Shares a compute server's memory out: to the directory, and to the caches. A background task
  * follows the directory as it grows, and moves parts to the cache that saves more by them.
  */
-final class Shares implements AutoCloseable {
+final class Shares extends HostedTask<OrcaContext, List<PartHolder>> {
   /*
    * A part more saves a cache about as much as a part less costs it. What that is in a window, in
    * time of a memory server's network card and of waiting sessions:
@@ -61,7 +56,6 @@ final class Shares implements AutoCloseable {
   private static final int NONE = -1;
 
   private final OrcaServer server;
-  private final Fabric fabric;
   private final CacheParts parts;
   private final int recordPartsMin;
   private final long window;
@@ -73,19 +67,10 @@ final class Shares implements AutoCloseable {
   private final LongAdder pairsMissed = new LongAdder();
   private final LongAdder filtered = new LongAdder();
   private final LongAdder unfiltered = new LongAdder();
-  private final PausableSteps steps = new PausableSteps();
-  private final BackgroundTask task;
   private final DirectoryParts setAside;
 
   /** Number of missed keys and pairs at which the window ends. */
   private volatile long due;
-
-  private volatile long moved;
-  private volatile long failed;
-  private volatile @Nullable Throwable failure;
-  private volatile @Nullable OrcaContext context;
-  private List<PartHolder> holders = List.of();
-  private @Nullable RecordParts recordParts;
 
   /** What each cache would gain, on the average of about the last {@link #MEMORY} windows. */
   private final double[] gains = new double[3];
@@ -93,19 +78,16 @@ final class Shares implements AutoCloseable {
   /** What each cache would lose, on that average. */
   private final double[] costs = new double[3];
 
-  private boolean closed;
-
   /** Creates shares of memory that is not {@linkplain #shareOut shared out} yet. */
   Shares(OrcaServer server, Fabric fabric, CacheParts parts) {
+    super(server, fabric, "pando-shares-" + server.number, () -> new OrcaContext(server, fabric));
     this.server = server;
-    this.fabric = fabric;
     this.parts = parts;
     this.recordPartsMin = Math.max(1, parts.count() / RECORDS_LEAST);
     long buckets = parts.count() * parts.bytesOfPart() / RecordCache.BUCKET_BYTES;
     this.window = Math.max(WINDOW_MIN, buckets * RecordCache.WAYS / WINDOWS);
     this.due = server.options.sharesMove() ? window : Long.MAX_VALUE;
     this.setAside = new DirectoryParts(server.directory, parts);
-    this.task = fabric.background("pando-shares-" + server.number, () -> steps.take(this::step));
   }
 
   /**
@@ -178,14 +160,14 @@ final class Shares implements AutoCloseable {
 
   private void wakeIfDue() {
     if (missed() >= due) {
-      task.wake();
+      wake();
     }
   }
 
   /** Notes that the directory has changed; wakes the task if it needs more parts, or fewer. */
   void noteDirectory() {
     if (setAside.isShort() || setAside.isAmple()) {
-      task.wake();
+      wake();
     }
   }
 
@@ -202,43 +184,34 @@ final class Shares implements AutoCloseable {
         server.images.slabs().length * parts.bytesOfPart(),
         server.directory.bytes(),
         setAside.bytes(),
-        moved,
-        failed,
-        failure);
+        counts());
   }
 
   // The task.
 
-  private boolean step() {
-    try {
-      boolean more = fitDirectory();
-      long now = missed();
-      if (now >= due) {
-        due = now + window;
-        open();
-        measure();
-        movePart();
-      }
-      return balance() || more;
-    } catch (PandoException | VirtualMachineError e) {
-      // Sessions meet the cause, too. All is as before.
-      fail(e);
-      return false;
-    } catch (Throwable e) {
-      // A bug: memory stays where it is from now on, and closing throws it.
-      fail(e);
-      throw e;
-    }
+  @Override
+  protected List<PartHolder> open(OrcaContext context) {
+    return List.of(
+        new RecordParts(context, recordPartsMin, tailHits, BUCKETS_MAX),
+        new DeltaParts(context, changes, merges, changesMerged),
+        new ImageParts(context, parts, pairsRead, filtered, unfiltered));
   }
 
-  @SuppressWarnings("NonAtomicVolatileUpdate") // Written by the task alone.
-  private void fail(Throwable e) {
-    failed++;
-    failure = e;
-    OrcaContext opened = context;
-    if (opened != null) {
-      opened.abandon(e);
+  /** Where it fails, memory stays where it is. */
+  @Override
+  protected boolean step() {
+    return attempt(this::follow);
+  }
+
+  private boolean follow() {
+    boolean more = fitDirectory();
+    long now = missed();
+    if (now >= due) {
+      due = now + window;
+      measure();
+      movePart();
     }
+    return opened().stream().anyMatch(PartHolder::balance) || more;
   }
 
   /**
@@ -249,22 +222,21 @@ final class Shares implements AutoCloseable {
     if (!setAside.isShort() && !setAside.isAmple()) {
       return false;
     }
-    open();
     if (!server.options.sharesMove()) {
       // There are no windows: what counts is what was saved since the last part.
       measure();
     }
     if (setAside.isAmple()) {
-      return move(setAside, holders.get(most()));
+      return move(setAside, holder(most()));
     }
     int least = least();
-    return least != NONE && move(holders.get(least), setAside);
+    return least != NONE && move(holder(least), setAside);
   }
 
   /** Asks all caches what they would gain, and lose. */
   private void measure() {
     for (int i = 0; i < gains.length; i++) {
-      PartHolder holder = holders.get(i);
+      PartHolder holder = holder(i);
       holder.measure();
       gains[i] += (holder.gain() - gains[i]) / MEMORY;
       costs[i] += (holder.cost() - costs[i]) / MEMORY;
@@ -275,14 +247,12 @@ final class Shares implements AutoCloseable {
     int most = most();
     int least = least();
     if (least != NONE && gains[most] > CLEARLY * costs[least]) {
-      move(holders.get(least), holders.get(most));
+      move(holder(least), holder(most));
     }
   }
 
-  /** Gives parts that records received some ranges more, and returns whether that was done. */
-  private boolean balance() {
-    RecordParts opened = recordParts;
-    return opened != null && opened.balance();
+  private PartHolder holder(int cache) {
+    return opened().get(cache);
   }
 
   /** Returns the number of the cache that gains most. */
@@ -298,7 +268,7 @@ final class Shares implements AutoCloseable {
   private int least() {
     int least = NONE;
     for (int i = 0; i < gains.length; i++) {
-      PartHolder holder = holders.get(i);
+      PartHolder holder = holder(i);
       boolean gives = holder.parts() > holder.partsMin();
       least = gives && (least == NONE || costs[i] < costs[least]) ? i : least;
     }
@@ -311,7 +281,7 @@ final class Shares implements AutoCloseable {
     try {
       from.empty(part);
       to.expect(part);
-      server.alone(open().worker, () -> pass(part, from, to));
+      server.alone(context().worker, () -> pass(part, from, to));
     } finally {
       if (!from.has(part) && !to.has(part)) {
         from.takeBack(part);
@@ -325,63 +295,12 @@ final class Shares implements AutoCloseable {
     try {
       if (from.release(part)) {
         to.receive(part);
-        countMove();
+        countDone();
       }
     } finally {
       if (!from.has(part) && !to.has(part)) {
         from.receive(part);
       }
     }
-  }
-
-  @SuppressWarnings("NonAtomicVolatileUpdate") // Written by the task alone.
-  private void countMove() {
-    moved++;
-  }
-
-  /** Opened by the task itself: a worker belongs to one thread. */
-  private OrcaContext open() {
-    OrcaContext opened = context;
-    if (opened == null) {
-      opened = new OrcaContext(server, fabric);
-      RecordParts ofRecords = new RecordParts(opened, recordPartsMin, tailHits, BUCKETS_MAX);
-      recordParts = ofRecords;
-      holders =
-          List.of(
-              ofRecords,
-              new DeltaParts(opened, changes, merges, changesMerged),
-              new ImageParts(opened, parts, pairsRead, filtered, unfiltered));
-      context = opened;
-    }
-    return opened;
-  }
-
-  /** Waits until the current step has ended. No other one begins before {@link #resume}. */
-  void pause(Backoff backoff) {
-    steps.pause(backoff);
-  }
-
-  /** Goes on. */
-  void resume() {
-    steps.resume();
-  }
-
-  /** Returns the verbs issued so far. */
-  VerbCounters verbs() {
-    OrcaContext opened = context;
-    return opened == null ? new VerbCounters() : opened.worker.counters();
-  }
-
-  /** Ends the task. */
-  @Override
-  public void close() {
-    Failures failures = new Failures();
-    failures.collect(task::close);
-    OrcaContext opened = context;
-    if (opened != null && !closed) {
-      closed = true;
-      failures.collect(opened::close);
-    }
-    failures.rethrow();
   }
 }

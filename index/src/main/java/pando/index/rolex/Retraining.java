@@ -122,6 +122,9 @@ final class Retraining implements RunBuilder.Sink {
       if (published && page != null) {
         free(page);
       }
+      // The cause, such as a full pool, may last, so the task does not retry at once.
+      server.retrainLater(key);
+      worker.backoff().pauseBriefly(PAUSE_MAX);
       throw e;
     }
     free(page);
@@ -191,11 +194,6 @@ final class Retraining implements RunBuilder.Sink {
     }
     int modelsBefore = to - from + 1;
     return leavesNow + built.count() < leavesBefore + modelsBefore;
-  }
-
-  /** Waits for as long as it ever waits between two attempts. */
-  void rest() {
-    worker.backoff().pauseBriefly(PAUSE_MAX);
   }
 
   private void begin() {

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
+import pando.index.TaskCounts;
 import pando.index.host.HostedIndex;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
@@ -71,10 +72,8 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
   }
 
   /** Returns how retraining has gone at the compute servers of this process. */
-  public Retrainings retrainings() {
-    return servers.stream()
-        .map(RolexServer::retrainings)
-        .reduce(Retrainings.NONE, Retrainings::plus);
+  public TaskCounts retrainings() {
+    return servers.stream().map(RolexServer::retrainings).reduce(TaskCounts.NONE, TaskCounts::plus);
   }
 
   @Override

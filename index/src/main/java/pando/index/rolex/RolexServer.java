@@ -5,16 +5,14 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
-import pando.fabric.BackgroundTask;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
-import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
+import pando.index.TaskCounts;
 import pando.index.host.HostedServer;
 import pando.index.lock.LockOptions;
 import pando.index.lock.LockTables;
 import pando.index.pool.NodePlaces;
-import pando.index.session.Failures;
 
 /**
  * What the sessions of one compute server share: the models as they are known here, local locks,
@@ -51,7 +49,6 @@ final class RolexServer extends HostedServer {
   private final AtomicInteger wakes = new AtomicInteger();
   private final RetrainQueue queue = new RetrainQueue();
   private final List<Retrainer> retrainers = new ArrayList<>();
-  private final List<BackgroundTask> tasks = new ArrayList<>();
 
   /**
    * Creates a compute server that knows no models yet.
@@ -77,9 +74,7 @@ final class RolexServer extends HostedServer {
     this.stamps =
         new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
     for (int i = 0; i < options.retrainers(); i++) {
-      Retrainer retrainer = new Retrainer(this, queue, fabric, i);
-      retrainers.add(retrainer);
-      tasks.add(fabric.background("pando-retrainer-" + number + "-" + i, retrainer::step));
+      retrainers.add(new Retrainer(this, queue, fabric, i));
     }
   }
 
@@ -112,16 +107,14 @@ final class RolexServer extends HostedServer {
   }
 
   /** Returns how retraining has gone so far. */
-  Retrainings retrainings() {
-    return retrainers.stream()
-        .map(Retrainer::retrainings)
-        .reduce(Retrainings.NONE, Retrainings::plus);
+  TaskCounts retrainings() {
+    return retrainers.stream().map(Retrainer::counts).reduce(TaskCounts.NONE, TaskCounts::plus);
   }
 
   /** Asks for the model that starts at a key to be retrained, soon. */
   void retrain(long low) {
     if (options.retraining() && queue.offer(low)) {
-      tasks.get(Math.floorMod(wakes.getAndIncrement(), tasks.size())).wake();
+      retrainers.get(Math.floorMod(wakes.getAndIncrement(), retrainers.size())).wake();
     }
   }
 
@@ -157,7 +150,7 @@ final class RolexServer extends HostedServer {
 
   @Override
   protected long admissions() {
-    return retrainings().replaced();
+    return retrainings().done();
   }
 
   @Override
@@ -166,30 +159,9 @@ final class RolexServer extends HostedServer {
   }
 
   @Override
-  protected VerbCounters verbs() {
-    VerbCounters sum = new VerbCounters();
-    retrainers.forEach(retrainer -> sum.add(retrainer.verbs()));
-    return sum;
-  }
-
-  @Override
-  protected void pause(Backoff backoff) {
-    retrainers.forEach(retrainer -> retrainer.pause(backoff));
+  public void pause(Backoff backoff) {
+    super.pause(backoff);
     queue.clear();
-  }
-
-  @Override
-  protected void resume() {
-    retrainers.forEach(Retrainer::resume);
-  }
-
-  /** Ends the tasks that retrain. */
-  @Override
-  protected void stop() {
-    Failures failures = new Failures();
-    tasks.forEach(task -> failures.collect(task::close));
-    retrainers.forEach(retrainer -> failures.collect(retrainer::close));
-    failures.rethrow();
   }
 
   @Override

@@ -53,7 +53,7 @@ class MembersTest {
     }
 
     @Override
-    protected void stop() {
+    public void stop() {
       events.add("stop " + number);
     }
 

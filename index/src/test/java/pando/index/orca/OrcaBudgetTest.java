@@ -46,7 +46,7 @@ class OrcaBudgetTest {
   private static void checkSetAside(OrcaIndex index) {
     CacheShares shares = index.shares();
     assertThat(shares.directoryBytes()).isPositive().isLessThanOrEqualTo(shares.setAsideBytes());
-    assertThat(shares.failed()).isZero();
+    assertThat(shares.moves().failed()).isZero();
     assertThat(index.audit()).isEmpty();
   }
 

@@ -92,7 +92,7 @@ class OrcaMergersTest {
 
   /** Returns whether the verbs are those of a task, and one has merged. */
   private boolean mayFail(OrcaIndex index) {
-    return inTask && index.merges().merged() > 0;
+    return inTask && index.merges().done() > 0;
   }
 
   private void checkClosed(OrcaIndex index) {
@@ -110,7 +110,7 @@ class OrcaMergersTest {
     try (Session session = index.session()) {
       insert(index, session, this::runTasks);
       assertThat(writes).isLessThan(1_000);
-      assertThat(index.merges().merged()).isGreaterThan(300);
+      assertThat(index.merges().done()).isGreaterThan(300);
       assertThat(index.merges().failed()).isZero();
       Entries.check(session, model, "merged");
     }
@@ -126,7 +126,7 @@ class OrcaMergersTest {
       insert(index, session, () -> {});
       assertThat(writes).isGreaterThan(1_000);
       assertThat(refused).isZero();
-      assertThat(index.merges().merged()).isZero();
+      assertThat(index.merges().done()).isZero();
       Entries.check(session, model, "merged");
     }
     checkClosed(index);
@@ -149,7 +149,7 @@ class OrcaMergersTest {
           _ -> mayFail(index) && left[0]-- == 0, posting -> failure.happen(fabric, posting, 0));
       insert(index, session, this::runTasks);
       fabric.unhook();
-      assertThat(index.merges().merged()).isGreaterThan(300);
+      assertThat(index.merges().done()).isGreaterThan(300);
       assertThat(refused).isLessThan(INSERTED / 100);
       Entries.check(session, model, "where a task failed");
     }
@@ -169,7 +169,7 @@ class OrcaMergersTest {
       insert(index, session, this::runTasks);
       fabric.unhook();
       assertThat(index.merges().lastFailure()).isInstanceOf(StalledException.class);
-      assertThat(index.merges().merged()).isGreaterThan(300);
+      assertThat(index.merges().done()).isGreaterThan(300);
       assertThat(refused).isBetween(1, INSERTED / 100);
       Entries.check(session, model, "where a task stopped");
     }
@@ -187,14 +187,14 @@ class OrcaMergersTest {
     OrcaIndex index = open(2);
     try (Session session = index.session()) {
       insert(index, session, this::runTasks);
-      long merged = index.merges().merged();
+      long merged = index.merges().done();
       fabric.lose(0);
       insert(index, session, this::runTasks);
       assertThat(refused).isPositive();
       assertThat(index.merges().lastFailure()).isInstanceOf(MemoryServerLostException.class);
       fabric.lose(NO_SERVER);
       insert(index, session, this::runTasks);
-      assertThat(index.merges().merged()).isGreaterThan(merged + 300);
+      assertThat(index.merges().done()).isGreaterThan(merged + 300);
       Entries.check(session, model, "after the loss");
     }
     checkClosed(index);
@@ -229,8 +229,8 @@ class OrcaMergersTest {
           () -> {
             await(reading);
             try {
-              server.withContext(context ->
-                  moveMemory(server, context, () -> merged[0] = index.merges().merged()));
+              server.withContext(
+                  context -> moveMemory(server, context, () -> merged[0] = index.merges().done()));
             } finally {
               awaited.countDown();
             }

@@ -85,8 +85,8 @@ class OrcaSharesTest {
       use(session, 60_000);
       CacheShares used = index.shares();
       assertThat(used.deltaBytes()).isLessThan(inserted.deltaBytes() / 4);
-      assertThat(used.failed()).isZero();
-      assertThat(used.moved()).isGreaterThan(20);
+      assertThat(used.moves().failed()).isZero();
+      assertThat(used.moves().done()).isGreaterThan(20);
       assertThat(index.audit()).isEmpty();
       checkAll(session);
     }
@@ -122,7 +122,7 @@ class OrcaSharesTest {
       // The directory has grown.
       long taken = after.setAsideBytes() - before.setAsideBytes();
       assertThat(after.recordBytes()).isEqualTo(before.recordBytes() - taken);
-      assertThat(after.moved()).isEqualTo(taken / before.setAsideBytes());
+      assertThat(after.moves().done()).isEqualTo(taken / before.setAsideBytes());
       assertThat(before.deltaBytes() * 4).isBetween(before.recordBytes() - 8_192, 128L << 10);
     }
   }
@@ -147,8 +147,8 @@ class OrcaSharesTest {
         broken += fabric.unhook();
       }
       assertThat(broken).isPositive();
-      assertThat(index.shares().failed()).isPositive();
-      assertThat(index.shares().moved()).isPositive();
+      assertThat(index.shares().moves().failed()).isPositive();
+      assertThat(index.shares().moves().done()).isPositive();
       assertThat(index.audit()).isEmpty();
       checkAll(session);
     }
@@ -178,9 +178,9 @@ class OrcaSharesTest {
         assertThat(failure).isEqualTo(thrown[0] == before ? null : bug);
       }
       assertThat(thrown[0]).isPositive();
-      assertThat(index.shares().failed()).isEqualTo(thrown[0]);
-      assertThat(index.shares().lastFailure()).isEqualTo(bug);
-      assertThat(index.shares().moved()).isPositive();
+      assertThat(index.shares().moves().failed()).isEqualTo(thrown[0]);
+      assertThat(index.shares().moves().lastFailure()).isEqualTo(bug);
+      assertThat(index.shares().moves().done()).isPositive();
       assertThat(index.audit()).isEmpty();
       checkAll(session);
     }
@@ -215,9 +215,9 @@ class OrcaSharesTest {
       }
       Threads.run(tasks);
       assertThat(index.audit()).isEmpty();
-      assertThat(index.shares().moved()).isPositive();
-      assertThat(index.shares().lastFailure()).isNull();
-      assertThat(index.merges().merged()).isPositive();
+      assertThat(index.shares().moves().done()).isPositive();
+      assertThat(index.shares().moves().lastFailure()).isNull();
+      assertThat(index.merges().done()).isPositive();
       assertThat(index.merges().lastFailure()).isNull();
     }
   }

@@ -110,7 +110,7 @@ class RolexErrorsTest {
           assertThat(session.put(i * STEP + 1, i)).as(what).isFalse();
         }
         fabric.runTasks();
-        assertThat(index.retrainings().replaced()).as(what).isPositive();
+        assertThat(index.retrainings().done()).as(what).isPositive();
         check(fabric, options, what);
       }
     }
