@@ -227,11 +227,12 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     long bytes = poolBytes(plan, inserts);
     int memoryServers = memoryServers();
     if (fabric == Choices.FabricKind.LOCAL) {
-      // The fabric may lack what the index needs.
-      return LocalTestbed.load(
-          Ranges.accepted(
-              spec, () -> IndexSubject.openLocal(options, memoryServers, bytes, plan.seed())),
-          plan);
+      // The fabric may lack what the index needs, the cache the room for what it keeps in memory.
+      return Ranges.accepted(
+          spec,
+          () ->
+              LocalTestbed.load(
+                  IndexSubject.openLocal(options, memoryServers, bytes, plan.seed()), plan));
     }
     long bytesPerServer = PoolSize.bytesPerServer(bytes, memoryServers, options.computeServers());
     return ShmTestbed.load(memoryServers, bytesPerServer, computeProcesses, childArguments());

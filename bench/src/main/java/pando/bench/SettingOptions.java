@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.index.Systems;
@@ -124,6 +126,7 @@ final class SettingOptions {
       CacheSize cache,
       long records,
       Map<String, String> some) {
+    checkKnown(defaults, some.keySet());
     try {
       IndexOptions options = defaults.withComputeServers(computeServers);
       for (Map.Entry<String, String> setting : some.entrySet()) {
@@ -136,6 +139,23 @@ final class SettingOptions {
       return options;
     } catch (IllegalArgumentException e) {
       throw refused(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /** Refuses settings that an index does not have and others have, and names those. */
+  void checkKnown(IndexOptions index, Set<String> names) {
+    for (String name : names) {
+      String having =
+          Systems.all().stream()
+              .filter(system -> system.documentation().containsKey(name))
+              .map(IndexSystem::name)
+              .collect(Collectors.joining(", "));
+      if (!having.isEmpty() && !index.documentation().containsKey(name)) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "--index %s has no such setting: name=%s, systems that have it=%s"
+                .formatted(index.system(), name, having));
+      }
     }
   }
 

@@ -99,6 +99,7 @@ final class SimulateCommand implements Callable<Integer> {
   private void runWorkloads(IndexSystem index, SimulationOutput output) throws IOException {
     SimulationMode.WORKLOADS.check(spec);
     new SimulatedWorkloads(
+            spec,
             index,
             workloads.list(),
             drawOptions,
@@ -118,6 +119,7 @@ final class SimulateCommand implements Callable<Integer> {
 
   private TrialPlan trialPlan(IndexSystem index) {
     SimulationMode mode = SimulationMode.TRIALS;
+    settingOptions.checkKnown(index.defaults(), settingOptions.withoutModel().keySet());
     int computeServers = serverOptions.computeServers(mode.computeServers());
     int clients = Ranges.single(spec, "--threads", simulationOptions.threads(mode));
     boolean areFew = clients * computeServers <= TRIAL_CLIENTS_MAX;

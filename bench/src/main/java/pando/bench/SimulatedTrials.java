@@ -21,9 +21,9 @@ import picocli.CommandLine.Model.CommandSpec;
 
 /** Runs trials, and reports their results. */
 final class SimulatedTrials {
-  /** Options that are changed or left out in a replay. */
+  /** Options that are changed or left out in a replay, or named whether they were given or not. */
   private static final Set<String> NOT_REPLAYED =
-      Set.of("--seed", "--seeds", "--history", "--json");
+      Set.of("--index", "--seed", "--seeds", "--history", "--json");
 
   private final CommandSpec spec;
   private final TrialPlan plan;
@@ -104,9 +104,13 @@ final class SimulatedTrials {
     out.flush();
   }
 
-  /** Returns the command that replays a seed: the options that were given, with that seed alone. */
+  /**
+   * Returns the command that replays a seed: the index, and the options that were given, with that
+   * seed alone.
+   */
   private String replay(long seed) {
-    List<String> command = new ArrayList<>(List.of("./pando", "simulate"));
+    List<String> command =
+        new ArrayList<>(List.of("./pando", "simulate", "--index=" + plan.index().name()));
     command.addAll(GivenOptions.arguments(spec, name -> !NOT_REPLAYED.contains(name)));
     command.addAll(List.of("--seeds=1", "--seed=" + seed));
     return String.join(" ", command);

@@ -13,9 +13,11 @@ import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.sim.ClusterOptions;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** Workloads in virtual time: every combination of what the options list, on one loaded tree. */
 final class SimulatedWorkloads {
+  private final CommandSpec spec;
   private final IndexSystem index;
   private final DrawOptions draw;
   private final LoadOptions load;
@@ -27,6 +29,7 @@ final class SimulatedWorkloads {
 
   /** Checks all options. */
   SimulatedWorkloads(
+      CommandSpec spec,
       IndexSystem index,
       List<Workload> workloads,
       DrawOptions draw,
@@ -34,6 +37,7 @@ final class SimulatedWorkloads {
       ServerOptions servers,
       SimulationOptions simulation,
       SettingOptions settings) {
+    this.spec = spec;
     this.index = index;
     this.draw = draw;
     this.load = load;
@@ -79,7 +83,8 @@ final class SimulatedWorkloads {
 
   /** Runs all. */
   void run(SimulationOutput output) throws IOException {
-    try (LoadedTree tree = LoadedTree.of(plans)) {
+    // The smallest cache may be too small for what the index keeps in memory.
+    try (LoadedTree tree = Ranges.accepted(spec, () -> LoadedTree.of(plans))) {
       for (IndexPlan plan : plans) {
         output.add(IndexRun.run(plan, tree));
       }

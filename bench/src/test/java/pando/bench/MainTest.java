@@ -173,6 +173,10 @@ final class MainTest {
         "pando simulate --seeds 1 --threads 1,2           | --threads takes one value",
         "pando simulate --seeds 1 --threads 20            | --threads is out of range: value=20",
         "pando simulate --seeds 1 --set node-bytes=77     | nodeBytes=77",
+        "pando simulate --seeds 1 --index orca --set admission=1 | --index orca has no such"
+            + " setting: name=admission, systems that have it=dex",
+        "pando simulate --index orca --set offloading=off | --index orca has no such setting:"
+            + " name=offloading, systems that have it=dex",
         "pando simulate --seeds 1 --set wire-nanos=-1     | a constant of the model is out of"
             + " range: name=wire-nanos",
         "pando simulate --index lock --cache 1%           | no use for --cache=1%: locks",
@@ -194,7 +198,10 @@ final class MainTest {
         "pando compare --figure rolex                     | rolex-ycsb, rolex-scaling, rolex-data,"
             + " rolex-retraining, rolex-empty, systems",
         "pando compare --figure dex-6 --records 9         | --records is out of range",
-        "pando bench --index sherman --set admission=1    | name=admission",
+        "pando bench --index sherman --set admission=1    | --index sherman has no such setting:"
+            + " name=admission, systems that have it=dex",
+        "pando churn --index orca --set merged-share=0.9  | --index orca has no such setting:"
+            + " name=merged-share, systems that have it=dex",
         "pando bench --index sherman --set validation=lines | needs a fabric that lands 64 bytes",
         "pando bench --index sherman --set validation=original | runs in the simulator alone",
         "pando check no-such-file                         | no-such-file: not a file",
@@ -255,7 +262,7 @@ final class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "sherman", "deft", "rolex"})
+  @ValueSource(strings = {"orca", "dex", "sherman", "deft", "rolex"})
   void shouldMeasureFewRecords(String index) {
     int status =
         execute("bench", "--index=" + index, "--records=100", "--operations=1000", "--warmup=100");
@@ -268,6 +275,7 @@ final class MainTest {
     int status =
         execute(
             "simulate",
+            "--index=dex",
             "--seeds=4",
             "--operations=800",
             "--faults=crash-compute",
@@ -276,8 +284,32 @@ final class MainTest {
             "--set=wire-nanos=500");
     assertThat(status).isEqualTo(1);
     assertThat(out.toString())
-        .contains(" --set=merge-share=0.5 --set=admission=0.2 --set=wire-nanos=500 --seeds=1 ")
+        .contains(
+            " --index=dex --operations=800 --faults=crash-compute --set=merge-share=0.5"
+                + " --set=admission=0.2 --set=wire-nanos=500 --seeds=1 ")
+        .containsOnlyOnce("--index")
         .containsOnlyOnce("wire-nanos");
+  }
+
+  @Test
+  void shouldNameTheIndexInTheCommandThatReplaysASeed() {
+    int status = execute("simulate", "--seeds=30", "--operations=800", "--faults=crash-compute");
+    assertThat(status).isEqualTo(1);
+    assertThat(out.toString())
+        .contains(
+            "./pando simulate --index=dex --operations=800 --faults=crash-compute --seeds=1 ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"bench", "simulate"})
+  void shouldSayInOneLineWhichCacheIsEnoughForTheDirectory(String command) {
+    String cache = command.equals("bench") ? "--cache=40K" : "--cache=8%,40K";
+    int status = execute(command, "--index=orca", "--workload=read-only", "--records=1M", cache);
+    assertThat(err.toString())
+        .startsWith("pando " + command + ": the cache is too small for the directory")
+        .contains("cache-bytes=40000, directoryBytes=1", "needed: cache-bytes=1")
+        .hasLineCount(1);
+    assertThat(status).isEqualTo(2);
   }
 
   @Test
@@ -383,11 +415,13 @@ final class MainTest {
 
   @ParameterizedTest
   @CsvSource({
+    "orca,     insert-only",
     "dex,      insert-only",
     "sherman,  insert-only",
     "deft,     insert-only",
     "rolex,    insert-only",
     "xstore-d, insert-only",
+    "orca,     store-only",
     "dex,      store-only",
     "sherman,  store-only",
     "deft,     store-only",
@@ -602,7 +636,7 @@ final class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "sherman", "rolex"})
+  @ValueSource(strings = {"orca", "dex", "sherman", "rolex"})
   void shouldSimulateTheWorkloadsOfYcsb(String index) throws IOException {
     Path json = directory.resolve("ycsb.json");
     int status =
@@ -648,8 +682,9 @@ final class MainTest {
 
   @ParameterizedTest
   @CsvSource({
+    "orca, uniform",
+    "orca, ipv4",
     "dex, uniform",
-    "dex, ipv4",
     "p-sherman, sequential",
     "sherman, lognormal",
     "deft, normal",
@@ -719,6 +754,7 @@ final class MainTest {
     int status =
         execute(
             "churn",
+            "--index=dex",
             "--records=50K",
             "--churn=50K",
             "--cache=256KiB",

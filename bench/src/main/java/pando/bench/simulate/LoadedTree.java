@@ -1,5 +1,8 @@
 package pando.bench.simulate;
 
+import static java.util.Comparator.comparingLong;
+
+import java.util.Collections;
 import java.util.List;
 import pando.bench.console.Progress;
 import pando.bench.records.SortedRecords;
@@ -20,7 +23,7 @@ public final class LoadedTree implements AutoCloseable {
   private final long poolBytes;
 
   private LoadedTree(List<IndexPlan> plans) {
-    IndexPlan plan = plans.getFirst();
+    IndexPlan plan = Collections.min(plans, comparingLong(each -> each.index().cacheBytes()));
     SimPlan sim = plan.sim();
     bytesPerServer = plans.stream().mapToLong(LoadedTree::bytesPerServer).max().orElseThrow();
     cluster = new Cluster(withRoom(sim.cluster()));
@@ -34,6 +37,8 @@ public final class LoadedTree implements AutoCloseable {
 
   /**
    * Builds the tree for runs that differ in neither servers, keys, records, seed, fill nor nodes.
+   *
+   * @throws IllegalArgumentException if the smallest cache is too small for the index
    */
   public static LoadedTree of(List<IndexPlan> plans) {
     return new LoadedTree(plans);
