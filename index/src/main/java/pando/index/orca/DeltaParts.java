@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.LongAdder;
 import pando.index.orca.delta.Deltas;
 
 /** The deltas as a holder of parts. */
-final class DeltaParts implements PartHolder {
+final class DeltaParts extends MeasuredParts {
   /** A READ and a WRITE of a leaf, and three round trips. */
   private static final double MERGE_NANOS = 640 + 3 * TRIP_NANOS;
 
@@ -25,8 +25,6 @@ final class DeltaParts implements PartHolder {
   /** Changes of a leaf that is merged, for each part, on the average; 0 before the first one. */
   private double changesOfPart;
 
-  private double gain;
-
   /**
    * Creates the holder.
    *
@@ -43,12 +41,12 @@ final class DeltaParts implements PartHolder {
   }
 
   @Override
-  public int parts() {
+  int parts() {
     return deltas.parts().length;
   }
 
   @Override
-  public int partsMin() {
+  int partsMin() {
     return 1;
   }
 
@@ -57,7 +55,7 @@ final class DeltaParts implements PartHolder {
    * reckoned from the changes that come: few windows have a merge where few keys are inserted.
    */
   @Override
-  public void measure() {
+  void measure() {
     int parts = parts();
     long merged = forced.sumThenReset();
     if (merged > 0) {
@@ -67,12 +65,8 @@ final class DeltaParts implements PartHolder {
     }
     long come = changes.sumThenReset();
     double expected = changesOfPart == 0 ? 0 : (double) come / (changesOfPart * parts);
-    gain = expected * MERGE_NANOS / parts;
-  }
-
-  @Override
-  public double gain() {
-    return gain;
+    double saved = expected * MERGE_NANOS / parts;
+    note(saved, saved);
   }
 
   @Override

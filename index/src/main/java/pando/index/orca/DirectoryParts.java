@@ -48,25 +48,6 @@ final class DirectoryParts implements PartHolder {
   }
 
   @Override
-  public synchronized int parts() {
-    return own.cardinality();
-  }
-
-  @Override
-  public int partsMin() {
-    return 0;
-  }
-
-  @Override
-  public void measure() {}
-
-  /** Nothing: it takes what it needs, whatever the caches would save. */
-  @Override
-  public double gain() {
-    return 0;
-  }
-
-  @Override
   public synchronized boolean has(int part) {
     return own.get(part);
   }

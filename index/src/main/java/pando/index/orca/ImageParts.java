@@ -7,7 +7,7 @@ import pando.index.orca.images.ImageCache;
 import pando.index.orca.parts.CacheParts;
 
 /** The images, and the filters beside them, as a holder of parts. */
-final class ImageParts implements PartHolder {
+final class ImageParts extends MeasuredParts {
   /** A READ of a pair of segments, which a scan waits for once for many. */
   private static final double PAIR_NANOS = 25;
 
@@ -21,8 +21,6 @@ final class ImageParts implements PartHolder {
   private final LongAdder pairsRead;
   private final LongAdder filtered;
   private final LongAdder unfiltered;
-  private double gain;
-  private double cost;
 
   /**
    * Creates the holder.
@@ -47,17 +45,17 @@ final class ImageParts implements PartHolder {
   }
 
   @Override
-  public int parts() {
+  int parts() {
     return images.slabs().length;
   }
 
   @Override
-  public int partsMin() {
+  int partsMin() {
     return 0;
   }
 
   @Override
-  public void measure() {
+  void measure() {
     long read = pairsRead.sumThenReset();
     long tailHits = images.tailHits().sumThenReset();
     long told = filtered.sumThenReset();
@@ -68,24 +66,13 @@ final class ImageParts implements PartHolder {
       // missed.
       double pairs = (double) tailHits / own * PAIR_NANOS;
       double filters = (double) told / own;
-      gain = pairs + Math.min(filters, (double) untold) * SEGMENT_NANOS;
-      cost = pairs + filters * SEGMENT_NANOS;
+      double gain = pairs + Math.min(filters, (double) untold) * SEGMENT_NANOS;
+      note(gain, pairs + filters * SEGMENT_NANOS);
     } else {
       // As if one of 64 pairs that are READ could have been here, and filters of all leaves alike.
       double covered = Math.min(1, (double) images.imagesOfSlab() / entries.end());
-      gain = (double) read / parts.count() * PAIR_NANOS + untold * covered * SEGMENT_NANOS;
-      cost = 0;
+      note((double) read / parts.count() * PAIR_NANOS + untold * covered * SEGMENT_NANOS, 0);
     }
-  }
-
-  @Override
-  public double gain() {
-    return gain;
-  }
-
-  @Override
-  public double cost() {
-    return cost;
   }
 
   @Override

@@ -6,7 +6,7 @@ import pando.index.orca.records.RecordCache;
 import pando.index.session.Failures;
 
 /** The cache of records as a holder of parts. */
-final class RecordParts implements PartHolder {
+final class RecordParts extends MeasuredParts {
   /*
    * First all records that have to move are cleaned where they are, by verbs that may fail: then
    * nothing has changed but that. Then each is in its leaf or its delta as well, so it may be moved
@@ -28,7 +28,6 @@ final class RecordParts implements PartHolder {
 
   private long admissions;
   private long evictions;
-  private double gain;
   private final Cleaner cleaner;
   private final OrcaContext context;
   private final long[] keys = new long[RecordCache.WAYS];
@@ -55,12 +54,12 @@ final class RecordParts implements PartHolder {
   }
 
   @Override
-  public int parts() {
+  int parts() {
     return records.homes().partsInUse();
   }
 
   @Override
-  public int partsMin() {
+  int partsMin() {
     return partsMin;
   }
 
@@ -68,18 +67,14 @@ final class RecordParts implements PartHolder {
    * Hits count as far as records are evicted for others: where all fit, more room saves nothing.
    */
   @Override
-  public void measure() {
+  void measure() {
     long newAdmissions = context.server.admissions() - admissions;
     long newEvictions = context.server.evictions() - evictions;
     admissions += newAdmissions;
     evictions += newEvictions;
     double full = newAdmissions == 0 ? 0 : (double) newEvictions / newAdmissions;
-    gain = tailHits.sumThenReset() * full * SEGMENT_NANOS / parts();
-  }
-
-  @Override
-  public double gain() {
-    return gain;
+    double saved = tailHits.sumThenReset() * full * SEGMENT_NANOS / parts();
+    note(saved, saved);
   }
 
   @Override
@@ -112,7 +107,7 @@ final class RecordParts implements PartHolder {
    * any.
    */
   @Override
-  public boolean balance() {
+  boolean balance() {
     HomeTable after = records.homes().balanced(rangesMax);
     return after != records.homes() && moveAlone(after);
   }

@@ -1,6 +1,9 @@
 package pando.index.orca;
 
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
@@ -12,7 +15,7 @@ import pando.index.orca.records.RecordCache;
  * Shares a compute server's memory out: to the directory, and to the caches. A background task
  * follows the directory as it grows, and moves parts to the cache that saves more by them.
  */
-final class Shares extends HostedTask<OrcaContext, List<PartHolder>> {
+final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   /*
    * A part more saves a cache about as much as a part less costs it. What that is in a window, in
    * time of a memory server's network card and of waiting sessions:
@@ -41,9 +44,6 @@ final class Shares extends HostedTask<OrcaContext, List<PartHolder>> {
 
   private static final int WINDOW_MIN = 128;
 
-  /** Windows that count: in one alone, few merges or none tell little. */
-  private static final int MEMORY = 16;
-
   /** By how much one cache must gain more than the other loses. */
   private static final double CLEARLY = 1.25;
 
@@ -52,8 +52,6 @@ final class Shares extends HostedTask<OrcaContext, List<PartHolder>> {
 
   /** Records keep one part of so many. */
   private static final int RECORDS_LEAST = 16;
-
-  private static final int NONE = -1;
 
   private final OrcaServer server;
   private final CacheParts parts;
@@ -71,12 +69,6 @@ final class Shares extends HostedTask<OrcaContext, List<PartHolder>> {
 
   /** Number of missed keys and pairs at which the window ends. */
   private volatile long due;
-
-  /** What each cache would gain, on the average of about the last {@link #MEMORY} windows. */
-  private final double[] gains = new double[3];
-
-  /** What each cache would lose, on that average. */
-  private final double[] costs = new double[3];
 
   /** Creates shares of memory that is not {@linkplain #shareOut shared out} yet. */
   Shares(OrcaServer server, Fabric fabric, CacheParts parts) {
@@ -190,7 +182,7 @@ final class Shares extends HostedTask<OrcaContext, List<PartHolder>> {
   // The task.
 
   @Override
-  protected List<PartHolder> open(OrcaContext context) {
+  protected List<MeasuredParts> open(OrcaContext context) {
     return List.of(
         new RecordParts(context, recordPartsMin, tailHits, BUCKETS_MAX),
         new DeltaParts(context, changes, merges, changesMerged),
@@ -211,7 +203,7 @@ final class Shares extends HostedTask<OrcaContext, List<PartHolder>> {
       measure();
       movePart();
     }
-    return opened().stream().anyMatch(PartHolder::balance) || more;
+    return opened().stream().anyMatch(MeasuredParts::balance) || more;
   }
 
   /**
@@ -227,52 +219,33 @@ final class Shares extends HostedTask<OrcaContext, List<PartHolder>> {
       measure();
     }
     if (setAside.isAmple()) {
-      return move(setAside, holder(most()));
+      return move(setAside, most());
     }
-    int least = least();
-    return least != NONE && move(holder(least), setAside);
+    return least().map(least -> move(least, setAside)).orElse(false);
   }
 
   /** Asks all caches what they would gain, and lose. */
   private void measure() {
-    for (int i = 0; i < gains.length; i++) {
-      PartHolder holder = holder(i);
-      holder.measure();
-      gains[i] += (holder.gain() - gains[i]) / MEMORY;
-      costs[i] += (holder.cost() - costs[i]) / MEMORY;
-    }
+    opened().forEach(MeasuredParts::measure);
   }
 
   private void movePart() {
-    int most = most();
-    int least = least();
-    if (least != NONE && gains[most] > CLEARLY * costs[least]) {
-      move(holder(least), holder(most));
-    }
+    MeasuredParts most = most();
+    least()
+        .filter(least -> most.gain() > CLEARLY * least.cost())
+        .ifPresent(least -> move(least, most));
   }
 
-  private PartHolder holder(int cache) {
-    return opened().get(cache);
+  /** Returns the cache that gains most. */
+  private MeasuredParts most() {
+    return Collections.max(opened(), Comparator.comparingDouble(MeasuredParts::gain));
   }
 
-  /** Returns the number of the cache that gains most. */
-  private int most() {
-    int most = 0;
-    for (int i = 1; i < gains.length; i++) {
-      most = gains[i] > gains[most] ? i : most;
-    }
-    return most;
-  }
-
-  /** Returns the number of the cache that loses least of those that can give a part away. */
-  private int least() {
-    int least = NONE;
-    for (int i = 0; i < gains.length; i++) {
-      PartHolder holder = holder(i);
-      boolean gives = holder.parts() > holder.partsMin();
-      least = gives && (least == NONE || costs[i] < costs[least]) ? i : least;
-    }
-    return least;
+  /** Returns the cache that loses least of those that can give a part away. */
+  private Optional<MeasuredParts> least() {
+    return opened().stream()
+        .filter(cache -> cache.parts() > cache.partsMin())
+        .min(Comparator.comparingDouble(MeasuredParts::cost));
   }
 
   /** Moves a part; returns whether it went. */

@@ -1,0 +1,54 @@
+package pando.index.orca;
+
+/** The parts of a cache, and what it would gain and lose by one more or less. */
+abstract class MeasuredParts implements PartHolder {
+  /**
+   * What a round trip costs a compute server beside the time of cards, in nanoseconds: 2 us of one
+   * of its sessions, of which 32 run.
+   */
+  static final double TRIP_NANOS = 60;
+
+  /** Windows that count: in one alone, few merges or none tell little. */
+  private static final int MEMORY = 16;
+
+  private double gain;
+  private double cost;
+
+  /** Returns the number of its parts. */
+  abstract int parts();
+
+  /** Returns the number of parts that it keeps. */
+  abstract int partsMin();
+
+  /** Measures what has happened since the last call, a window, and {@linkplain #note notes} it. */
+  abstract void measure();
+
+  /**
+   * Notes a window: time of a memory server's network card and of waiting sessions, in nanoseconds.
+   *
+   * @param windowGain what a part more would have saved
+   * @param windowCost what a part less would have cost
+   */
+  final void note(double windowGain, double windowCost) {
+    gain += (windowGain - gain) / MEMORY;
+    cost += (windowCost - cost) / MEMORY;
+  }
+
+  /** Returns what a part more would save, on the average of about the last windows. */
+  final double gain() {
+    return gain;
+  }
+
+  /** Returns what a part less would cost, on that average. */
+  final double cost() {
+    return cost;
+  }
+
+  /**
+   * Evens out what its last parts left uneven, as far as that is possible in one step; returns
+   * whether there was anything.
+   */
+  boolean balance() {
+    return false;
+  }
+}
