@@ -264,10 +264,12 @@ final class Descent {
     adoptOrphans();
   }
 
-  private void dropOld(long address, int level) {
+  /** As {@link SharedPath#dropOld}. */
+  private boolean dropOld(long address, int level) {
     server.holdOffloading();
-    sharedPath.dropOld(address, level);
+    boolean old = sharedPath.dropOld(address, level);
     adoptOrphans();
+    return old;
   }
 
   private void adoptOrphans() {
@@ -353,10 +355,10 @@ final class Descent {
   private int misfit() {
     long address = missing.address;
     String problem = "the node at its address is no child of the one that points to it";
-    if (!missing.shared) {
+    boolean old = dropOld(address, missing.level);
+    if (!old && !missing.shared) {
       throw new CorruptNodeException(address, problem);
     }
-    dropOld(address, missing.level);
     return astray(address, problem);
   }
 

@@ -25,7 +25,7 @@ public final class DexIndex implements RangeIndex {
   static final int SYSTEM = 0xDE7A_0001;
 
   private final NodeLayout layout;
-  private final Members members = new Members();
+  final Members members = new Members();
   private final Partitions partitions;
 
   private DexIndex(Fabric fabric, DexOptions options, int first, int count) {

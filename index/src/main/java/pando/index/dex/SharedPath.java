@@ -110,22 +110,25 @@ final class SharedPath {
 
   /**
    * Drops the copy of a freed shared node whose address another node has now, unless the copy is in
-   * use.
+   * use. That node need not be shared: another compute server may have made it in a split of a
+   * shared one, at an address that it had freed.
    *
    * @param level of the node that has the address now
+   * @return {@code false} if the copy is of another node: it is private, or has that level
    */
-  void dropOld(long address, int level) {
+  boolean dropOld(long address, int level) {
     reserve();
     long copy = cache.oldCopies().lockOld(context, address);
     if (copy == Frames.NONE) {
-      return;
+      return true;
     }
     if (!server.isShared(copy) || NodeLayout.level(memory, copy) == level) {
       Frames.unlock(memory, copy);
-      return;
+      return false;
     }
     drop(copy);
     refreshPending();
+    return true;
   }
 
   /** Moves to the next orphan of a refresh; returns {@code false} if there is none. */
