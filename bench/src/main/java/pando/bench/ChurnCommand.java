@@ -20,7 +20,8 @@ import picocli.CommandLine.Spec;
     name = "churn",
     description = {
       "Loads records, inserts others and removes those again, and compares the bytes of the pool"
-          + " that hold nodes. Fails where they grow by more than 2 %%."
+          + " that hold nodes, at last when the index is closed. Fails where they grow by more"
+          + " than 2 %%."
     },
     mixinStandardHelpOptions = true,
     sortOptions = false)

@@ -97,7 +97,7 @@ final class DirectoryChange {
     this.directory = server.directory;
     this.entries = directory.entries();
     this.childrenMax = server.options.pageChildren();
-    this.childrenMin = Math.max(2, childrenMax / 4);
+    this.childrenMin = Math.max(2, childrenMax / 2);
     this.aheadNanos = server.options.lockWaitNanos() / AHEAD_SHARE;
     this.view = new LeafView(directory, worker.backoff());
     this.pieces = new Pieces(1);
@@ -396,7 +396,7 @@ final class DirectoryChange {
     for (int neighbour = child - 1; neighbour <= child + 1; neighbour += 2) {
       if (neighbour >= 0 && neighbour < parent.size()) {
         DirectoryNode node = parent.node(neighbour);
-        if (node.size() + children.size() <= childrenMax * 3 / 4 && latchAbsorbed(node)) {
+        if (node.size() + children.size() <= childrenMax * 9 / 10 && latchAbsorbed(node)) {
           return neighbour;
         }
       }

@@ -61,7 +61,7 @@ final class Merges {
   /** Leaves that are merged before a full pool refuses a key. */
   private static final int MERGED_MAX = 64;
 
-  private static final double JOINED_SHARE = 0.8;
+  private static final double JOINED_SHARE = 0.9;
 
   private final OrcaContext context;
   private final OrcaServer server;
@@ -90,6 +90,9 @@ final class Merges {
   private final long[] values = new long[RECORDS_MAX];
   private final boolean[] cached = new boolean[RECORDS_MAX];
   private int count;
+
+  /** Whether the leaf that was READ last has fewer records than before. */
+  private boolean shrinks;
 
   /** Whether all changes are of keys behind those of the leaf that was READ last. */
   private boolean ascends;
@@ -307,7 +310,7 @@ final class Merges {
       awaitUnpinned(view);
       count = 0;
       combine(view);
-      joined = count < recordsMin && join();
+      joined = count < recordsMin && (onlyToJoin || shrinks) && join();
       if (onlyToJoin && !joined && !change.joinsNode()) {
         context.heldLeaves.unlatch(view.entry);
         return false;
@@ -404,6 +407,7 @@ final class Merges {
     int delta = leaf.delta();
     int changes = delta == 0 ? 0 : deltas.count(delta);
     ascends = changes > 0 && records > 0 && deltas.key(delta, 0) > leafKeys[records - 1];
+    int before = count;
     int change = 0;
     for (int i = 0; i < records; i++) {
       while (change < changes && deltas.key(delta, change) < leafKeys[i]) {
@@ -418,6 +422,7 @@ final class Merges {
     while (change < changes) {
       add(delta, change++);
     }
+    shrinks = count - before < records;
   }
 
   private void add(int delta, int change) {
@@ -450,7 +455,7 @@ final class Merges {
     try {
       directory.seek(view.low, view);
       alone = view.node.size() == 1 && view.node != directory.root();
-      joined = view.node.size() > 1 && tryJoin();
+      joined = tryJoin(false) || tryJoin(true);
     } finally {
       if (!joined && !alone) {
         change.unlatchStructure();
@@ -459,8 +464,11 @@ final class Merges {
     return joined;
   }
 
-  private boolean tryJoin() {
-    boolean left = view.child + 1 == view.node.size();
+  /** Takes the neighbour on one side along, if there is one. */
+  private boolean tryJoin(boolean left) {
+    if (view.child == (left ? 0 : view.node.size() - 1)) {
+      return false;
+    }
     long beside = left ? view.low - 1 : view.high + 1;
     directory.seek(beside, other);
     int entry = other.entry;

@@ -55,6 +55,8 @@ final class OrcaLoader implements Loader {
   /** Entries that are held beyond those of a leaf: as many as may fit its last unit. */
   private static final int AHEAD = 32;
 
+  private static final int STEP_BYTES = 512;
+
   private final OrcaServer server;
   private final List<OrcaServer> servers;
   private final int memoryServers;
@@ -187,22 +189,25 @@ final class OrcaLoader implements Loader {
     begin(keys[0]);
   }
 
-  /** Returns the greatest number of entries, from that asked for on, that take no more space. */
+  /**
+   * Returns the greatest number of entries, from that asked for on, with which the leaf is no
+   * longer, up to the next {@link #STEP_BYTES}: the longer leaves are, the smaller the directory.
+   */
   private int fullCount() {
-    int units = units(perLeaf);
+    int steps = steps(perLeaf);
     int count = perLeaf;
     int most = Math.min(recordsMax, held - 1);
     for (int step = AHEAD / 2; step > 0; step /= 2) {
-      if (count + step <= most && units(count + step) == units) {
+      if (count + step <= most && steps(count + step) == steps) {
         count += step;
       }
     }
     return count;
   }
 
-  private int units(int count) {
+  private int steps(int count) {
     int segments = packer.plan(keys, 0, count, low, keys[count] - 1);
-    return segments == 0 ? 0 : LeafLayout.units(segments);
+    return segments == 0 ? 0 : (LeafLayout.bytes(segments) + STEP_BYTES - 1) / STEP_BYTES;
   }
 
   /** Writes all entries that are left. */

@@ -31,7 +31,8 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
       Setting.integer("page-children", "60", 4, PAGE_CHILDREN_MAX)
           .meaning("greatest number of children of a page");
   private static final Setting MERGE_SHARE =
-      mergeShare("0.25", 0.4, "fill below which a merge takes the neighbouring leaf along");
+      mergeShare(
+          "0.5", 0.6, "fill below which a merge of removals takes a neighbouring leaf along");
   private static final Setting DELTA_SHARE =
       Setting.number("delta-share", "0.2", 0.01, 0.9)
           .meaning("share of the cache, less the directory, that deltas have at the start");
@@ -91,7 +92,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
               "ownership, a cache of single records, leaves published out of place",
               DEFAULTS,
               DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 31))
-          .withVariation(MERGE_SHARE.name(), "0.25", "0.4")
+          .withVariation(MERGE_SHARE.name(), "0.5", "0.25")
           .withVariation(DELTA_CHANGES.name(), "2", "255")
           .withVariation(TWIN.name(), "on", "off")
           .withVariation(SHARES_MOVE.name(), "on", "off")

@@ -4,7 +4,6 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.index.IndexOptions;
 import pando.index.orca.directory.DirectoryPage;
-import pando.index.orca.leaf.LeafLayout;
 import pando.index.pool.NodePlaces;
 
 /**
@@ -28,7 +27,7 @@ import pando.index.pool.NodePlaces;
  */
 final class RootTable {
   /** Bytes of a table. */
-  static final int BYTES = LeafLayout.UNIT_BYTES;
+  static final int BYTES = 512;
 
   /** Bits of an epoch. */
   static final int EPOCH_BITS = 20;

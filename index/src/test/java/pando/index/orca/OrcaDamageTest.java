@@ -207,7 +207,7 @@ class OrcaDamageTest {
   void shouldFindExtentsThatOverlap() {
     close();
     ranges.clear();
-    options = options.withNodeBytes(2 * LeafLayout.UNIT_BYTES);
+    options = options.withNodeBytes(8 * LeafLayout.UNIT_BYTES);
     load();
     TreeReader.Page page = ranges.get(1).getLast().getFirst();
     long first = LeafPointer.address(page.pointers()[0]);

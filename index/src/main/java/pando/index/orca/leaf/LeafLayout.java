@@ -63,7 +63,7 @@ public final class LeafLayout {
   public static final int RECORDS_MAX = SEGMENTS_MAX * SLOTS;
 
   /** Bytes of a unit in which the pool's space is given out. */
-  public static final int UNIT_BYTES = 512;
+  public static final int UNIT_BYTES = 128;
 
   private static final int MAGIC = 0x6FCA1EAF;
   private static final int FORMAT = 1;

@@ -8,7 +8,7 @@ import pando.fabric.pool.NodeAllocator;
 import pando.index.orca.leaf.LeafLayout;
 
 /**
- * Allocates and frees extents, which are runs of units of 512 bytes, for the workers of one compute
+ * Allocates and frees extents, which are runs of units of 128 bytes, for the workers of one compute
  * server. A new extent holds arbitrary bytes.
  *
  * <p>Extents lie in regions of one size, which come from the memory servers as nodes do. An extent

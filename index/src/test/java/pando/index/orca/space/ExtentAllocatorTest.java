@@ -33,15 +33,16 @@ import pando.fabric.pool.NodeAllocator;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.server.PoolOptions;
 import pando.index.Seeds;
+import pando.index.orca.leaf.LeafLayout;
 
 class ExtentAllocatorTest {
   private static final int SERVERS = 2;
-  private static final int UNIT_BYTES = 512;
+  private static final int UNIT_BYTES = LeafLayout.UNIT_BYTES;
   private static final int REGION_BYTES = 64 << 10;
   private static final int REGION_UNITS = REGION_BYTES / UNIT_BYTES;
   private static final int REGIONS = 24;
   private static final int UNITS = SERVERS * REGIONS * REGION_UNITS;
-  private static final int UNITS_MAX = 8;
+  private static final int UNITS_MAX = 32;
   private static final int THREADS = 4;
 
   private Fabric fabric;
@@ -259,8 +260,8 @@ class ExtentAllocatorTest {
     for (int i = 0; i < REGIONS; i++) {
       allocate(1, REGION_UNITS);
     }
-    for (int i = 0; i < REGION_UNITS; i++) {
-      assertThat(GlobalAddress.server(allocate(1, 1))).isZero();
+    for (int i = 0; i < REGION_UNITS / 4; i++) {
+      assertThat(GlobalAddress.server(allocate(1, 4))).isZero();
     }
     assertThat(allocator.bytesHeld()).isEqualTo((REGIONS + 1L) * REGION_BYTES);
   }
