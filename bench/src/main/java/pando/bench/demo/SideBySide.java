@@ -45,38 +45,48 @@ final class SideBySide {
   Costs run(IndexOptions options) {
     long[] locations = Arrays.stream(firsts).map(ranges::get).toArray();
     try (DemoCluster cluster = DemoCluster.load(options, ranges)) {
-      lookUp(cluster, locations, count, seed);
-      Cost lookups = lookUp(cluster, locations, count, seed + 1);
+      lookUp(cluster, locations, seed);
+      Cost lookups = lookUp(cluster, locations, seed + 1);
       Cost updates = update(cluster, locations, seed + 2);
-      lookUp(cluster, locations, count, seed + 2);
+      lookUp(cluster, locations, seed + 2);
       return new Costs(lookups, updates);
     }
   }
 
-  private Cost lookUp(DemoCluster cluster, long[] locations, int number, long draws) {
-    int[] asked = draw(number, draws);
-    Answers answers = new Answers(number);
-    Session session = cluster.session();
-    Cost cost =
-        Cost.of(
-            number,
-            cluster,
-            () -> {
-              for (int i = 0; i < number; i++) {
-                answers.note(i, session.get(firsts[asked[i]]), session);
-              }
-            });
-    for (int i = 0; i < number; i++) {
-      answers.check(i, "get of ", firsts[asked[i]], locations[asked[i]]);
-    }
-    return cost;
+  private Cost lookUp(DemoCluster cluster, long[] locations, long draws) {
+    int[] asked = draw(draws);
+    long[] expected = Arrays.stream(asked).mapToLong(number -> locations[number]).toArray();
+    return ask(cluster, "get of ", asked, expected, (session, i) -> session.get(firsts[asked[i]]));
   }
 
   /** Updates ranges, in the index and in the array of their locations. */
   private Cost update(DemoCluster cluster, long[] locations, long draws) {
-    int[] asked = draw(count, draws);
+    int[] asked = draw(draws);
     long[] moved = moves(asked, locations);
-    Answers answers = new Answers(count);
+    long[] expected = new long[count];
+    for (int i = 0; i < count; i++) {
+      // A range that is asked for again has moved.
+      expected[i] = locations[asked[i]];
+      locations[asked[i]] = moved[i];
+    }
+    return ask(
+        cluster,
+        "update of ",
+        asked,
+        expected,
+        (session, i) -> session.update(firsts[asked[i]], moved[i]));
+  }
+
+  /** Asks for the i-th of the ranges that were drawn; returns whether it was found. */
+  private interface Question {
+    boolean ask(Session session, int i);
+  }
+
+  /** Asks, and checks the answers when the clock has stopped. */
+  private Cost ask(
+      DemoCluster cluster, String name, int[] asked, long[] expected, Question question) {
+    boolean[] found = new boolean[count];
+    long[] locations = new long[count];
     Session session = cluster.session();
     Cost cost =
         Cost.of(
@@ -84,12 +94,16 @@ final class SideBySide {
             cluster,
             () -> {
               for (int i = 0; i < count; i++) {
-                answers.note(i, session.update(firsts[asked[i]], moved[i]), session);
+                found[i] = question.ask(session, i);
+                locations[i] = session.value();
               }
             });
     for (int i = 0; i < count; i++) {
-      answers.check(i, "update of ", firsts[asked[i]], locations[asked[i]]);
-      locations[asked[i]] = moved[i];
+      long first = firsts[asked[i]];
+      checks.check(
+          name + Ipv4Address.format(first),
+          found[i] ? Map.entry(first, locations[i]) : null,
+          Map.entry(first, expected[i]));
     }
     return cost;
   }
@@ -103,10 +117,10 @@ final class SideBySide {
         .toArray();
   }
 
-  private int[] draw(int number, long draws) {
+  private int[] draw(long draws) {
     SplittableRandom random = new SplittableRandom(draws);
     Distribution.Draw ranks = Distribution.ZIPFIAN.over(firsts.length, THETA);
-    int[] asked = new int[number];
+    int[] asked = new int[count];
     Arrays.setAll(asked, _ -> (int) ranks.next(random));
     return asked;
   }
@@ -117,29 +131,6 @@ final class SideBySide {
       long key = keys[i];
       keys[i] = keys[other];
       keys[other] = key;
-    }
-  }
-
-  /** What a session has answered, to be checked when the clock has stopped. */
-  private final class Answers {
-    private final boolean[] found;
-    private final long[] locations;
-
-    Answers(int number) {
-      found = new boolean[number];
-      locations = new long[number];
-    }
-
-    void note(int i, boolean isFound, Session session) {
-      found[i] = isFound;
-      locations[i] = session.value();
-    }
-
-    void check(int i, String question, long first, long expected) {
-      checks.check(
-          question + Ipv4Address.format(first),
-          found[i] ? Map.entry(first, locations[i]) : null,
-          Map.entry(first, expected));
     }
   }
 }

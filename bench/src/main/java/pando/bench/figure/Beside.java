@@ -4,6 +4,7 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import pando.bench.run.Measurement;
@@ -31,19 +32,19 @@ final class Beside {
     return new Beside(lab.runEach(systems, loads));
   }
 
-  /** Returns what sweeps run: with a warm-up in which large caches are filled and settle, too. */
-  static List<Load> swept(long records) {
-    return SWEPT.stream()
-        .map(workload -> new Load(workload, Distribution.ZIPFIAN).withWarmup(2 * records))
-        .toList();
-  }
-
   /**
-   * Returns a row for each load at each point of a sweep.
+   * Runs lookups and updates on several testbeds, with a warm-up in which large caches are filled
+   * and settle, too; returns a row for each load on each testbed.
    *
-   * @param points what was run, by name
+   * @param labs testbeds of so many records, by name
    */
-  static List<FigureLine> sweep(Map<String, Beside> points, List<Load> loads) {
+  static List<FigureLine> sweep(Map<String, Lab> labs, List<IndexSystem> systems, long records) {
+    List<Load> loads =
+        SWEPT.stream()
+            .map(workload -> new Load(workload, Distribution.ZIPFIAN).withWarmup(2 * records))
+            .toList();
+    Map<String, Beside> points = new LinkedHashMap<>();
+    labs.forEach((name, lab) -> points.put(name, run(lab, systems, loads)));
     List<FigureLine> lines = new ArrayList<>();
     for (Load load : loads) {
       points.forEach(

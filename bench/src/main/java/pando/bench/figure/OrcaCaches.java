@@ -31,12 +31,8 @@ final class OrcaCaches implements OrcaFigure {
   @Override
   public List<FigureLine> run(long records, long seed) {
     Lab lab = Lab.ofDex(records, seed);
-    List<Load> loads = Beside.swept(records);
-    Map<String, Beside> sizes = new LinkedHashMap<>();
-    for (int percent : PERCENT) {
-      Lab sized = lab.withCache(percent / 100.0);
-      sizes.put(percent + " %", Beside.run(sized, SYSTEMS, loads));
-    }
-    return Beside.sweep(sizes, loads);
+    Map<String, Lab> labs = new LinkedHashMap<>();
+    PERCENT.forEach(percent -> labs.put(percent + " %", lab.withCache(percent / 100.0)));
+    return Beside.sweep(labs, SYSTEMS, records);
   }
 }

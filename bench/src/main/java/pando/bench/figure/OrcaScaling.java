@@ -31,12 +31,11 @@ final class OrcaScaling implements OrcaFigure {
   @Override
   public List<FigureLine> run(long records, long seed) {
     Lab lab = Lab.ofDex(records, seed);
-    List<Load> loads = Beside.swept(records);
-    Map<String, Beside> sizes = new LinkedHashMap<>();
+    Map<String, Lab> labs = new LinkedHashMap<>();
     for (int number : SERVERS) {
       Lab sized = lab.withComputeServers(number).withCache(CACHE / number);
-      sizes.put("compute servers=" + number, Beside.run(sized, SYSTEMS, loads));
+      labs.put("compute servers=" + number, sized);
     }
-    return Beside.sweep(sizes, loads);
+    return Beside.sweep(labs, SYSTEMS, records);
   }
 }
