@@ -130,25 +130,30 @@ class OrcaJoinsTest {
     assertThat(tree.entries()).isEqualTo(model);
   }
 
+  /** Removes groups of keys while all verbs pass through a hook, and checks what is left. */
+  private void removeGroups(Merge merge, HookedFabric.Hook hook) {
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 4 << 20, 1)).withTasksByHand()) {
+      OrcaIndex index = open(fabric);
+      Session session = index.session();
+      fabric.hookEach(verbs -> true, hook);
+      removeGroups(session, merge);
+      fabric.unhook();
+      check(fabric, index, session);
+    }
+  }
+
   /** Skewed keys may not fit one leaf though they are few: then the neighbour stays as it is. */
   @Test
   void shouldJoinLeavesOnlyWhereOneLeafHoldsBoth() {
     Merge merge = new Merge();
-    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 4 << 20, 1)).withTasksByHand()) {
-      OrcaIndex index = open(fabric);
-      Session session = index.session();
-      fabric.hookEach(
-          verbs -> true,
-          posting -> {
-            merge.note(posting.verbs());
-            posting.post();
-          });
-      removeGroups(session, merge);
-      fabric.unhook();
-      assertThat(merge.joins).isPositive();
-      assertThat(merge.refused).isPositive();
-      check(fabric, index, session);
-    }
+    removeGroups(
+        merge,
+        posting -> {
+          merge.note(posting.verbs());
+          posting.post();
+        });
+    assertThat(merge.joins).isPositive();
+    assertThat(merge.refused).isPositive();
   }
 
   /**
@@ -165,27 +170,20 @@ class OrcaJoinsTest {
     int[] failed = {0};
     // So many that a leaf is nearly empty, and its neighbours, when it is merged.
     options = options.with("delta-changes", "28");
-    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 4 << 20, 1)).withTasksByHand()) {
-      OrcaIndex index = open(fabric);
-      Session session = index.session();
-      fabric.hookEach(
-          verbs -> true,
-          posting -> {
-            int before = merge.reads;
-            boolean joined = merge.joined;
-            merge.note(posting.verbs());
-            int reads = merge.reads + (joined ? 2 : 0);
-            if (merge.reads > before && reads == failing) {
-              merge.reads--;
-              failed[0]++;
-              throw new MemoryServerLostException("by a test");
-            }
-            posting.post();
-          });
-      removeGroups(session, merge);
-      fabric.unhook();
-      assertThat(failed[0]).isPositive();
-      check(fabric, index, session);
-    }
+    removeGroups(
+        merge,
+        posting -> {
+          int before = merge.reads;
+          boolean joined = merge.joined;
+          merge.note(posting.verbs());
+          int reads = merge.reads + (joined ? 2 : 0);
+          if (merge.reads > before && reads == failing) {
+            merge.reads--;
+            failed[0]++;
+            throw new MemoryServerLostException("by a test");
+          }
+          posting.post();
+        });
+    assertThat(failed[0]).isPositive();
   }
 }

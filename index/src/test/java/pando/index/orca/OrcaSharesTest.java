@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
@@ -133,24 +134,8 @@ class OrcaSharesTest {
     try (fabric;
         OrcaIndex index = OrcaIndex.create(fabric, OPTIONS);
         Session session = index.session()) {
-      insert(session, 14_000);
-      int broken = 0;
-      for (int round = 0; round < 300; round++) {
-        change(session, 100);
-        int[] left = {random.nextInt(6)};
-        fabric.hookNext(
-            verbs -> isWrite(verbs) && left[0]-- == 0,
-            posting -> {
-              throw new CallFailedException("broken by a test");
-            });
-        fabric.runTasks();
-        broken += fabric.unhook();
-      }
-      assertThat(broken).isPositive();
+      breakMoves(index, session, new CallFailedException("broken by a test"), null);
       assertThat(index.shares().moves().failed()).isPositive();
-      assertThat(index.shares().moves().done()).isPositive();
-      assertThat(index.audit()).isEmpty();
-      checkAll(session);
     }
   }
 
@@ -160,30 +145,41 @@ class OrcaSharesTest {
     try (fabric;
         OrcaIndex index = OrcaIndex.create(fabric, OPTIONS);
         Session session = index.session()) {
-      insert(session, 14_000);
       RuntimeException bug = new IllegalArgumentException("by a test");
-      int[] thrown = {0};
-      for (int round = 0; round < 300; round++) {
-        change(session, 100);
-        int[] left = {random.nextInt(6)};
-        fabric.hookNext(
-            verbs -> isWrite(verbs) && left[0]-- == 0,
-            _ -> {
-              thrown[0]++;
-              throw bug;
-            });
-        int before = thrown[0];
-        Throwable failure = catchThrowable(fabric::runTasks);
-        fabric.unhook();
-        assertThat(failure).isEqualTo(thrown[0] == before ? null : bug);
-      }
-      assertThat(thrown[0]).isPositive();
-      assertThat(index.shares().moves().failed()).isEqualTo(thrown[0]);
+      int broken = breakMoves(index, session, bug, bug);
+      assertThat(index.shares().moves().failed()).isEqualTo(broken);
       assertThat(index.shares().moves().lastFailure()).isEqualTo(bug);
-      assertThat(index.shares().moves().done()).isPositive();
-      assertThat(index.audit()).isEmpty();
-      checkAll(session);
     }
+  }
+
+  /**
+   * Has memory move while WRITEs of the task fail, and checks that nothing is lost.
+   *
+   * @param thrown what the task throws then
+   * @return how many have failed
+   */
+  private int breakMoves(
+      OrcaIndex index, Session session, RuntimeException failure, @Nullable Throwable thrown) {
+    insert(session, 14_000);
+    int broken = 0;
+    for (int round = 0; round < 300; round++) {
+      change(session, 100);
+      int[] left = {random.nextInt(6)};
+      fabric.hookNext(
+          verbs -> isWrite(verbs) && left[0]-- == 0,
+          _ -> {
+            throw failure;
+          });
+      Throwable caught = catchThrowable(fabric::runTasks);
+      int failed = fabric.unhook();
+      assertThat(caught).isEqualTo(failed == 0 ? null : thrown);
+      broken += failed;
+    }
+    assertThat(broken).isPositive();
+    assertThat(index.shares().moves().done()).isPositive();
+    assertThat(index.audit()).isEmpty();
+    checkAll(session);
+    return broken;
   }
 
   private static boolean isWrite(VerbList verbs) {
