@@ -2,6 +2,7 @@ package pando.bench;
 
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
+import pando.index.Systems;
 import picocli.CommandLine.Option;
 
 /** The option that says which index is opened. */
@@ -10,7 +11,7 @@ final class ChosenIndex {
   @Option(
       names = "--index",
       paramLabel = "NAME",
-      defaultValue = "dex",
+      defaultValue = Systems.DEFAULT,
       converter = Choices.IndexConverter.class,
       completionCandidates = Choices.IndexNames.class,
       description = {

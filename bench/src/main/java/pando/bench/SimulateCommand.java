@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import pando.bench.simulate.TrialPlan;
 import pando.index.IndexSystem;
+import pando.index.Systems;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,7 +42,7 @@ final class SimulateCommand implements Callable<Integer> {
   @Option(
       names = "--index",
       paramLabel = "NAME",
-      defaultValue = "dex",
+      defaultValue = Systems.DEFAULT,
       converter = Choices.SimulatedConverter.class,
       completionCandidates = Choices.IndexNames.class,
       description = {

@@ -139,7 +139,8 @@ final class MainTest {
             + " value=1000",
         "pando bench --cache x%                           | 'x%' is not a share",
         "pando bench --set colour=red                     | name=colour",
-        "pando bench --set node-bytes=77                  | nodeBytes=77",
+        "pando bench --set node-bytes=77                  | node-bytes=77",
+        "pando bench --index dex --set node-bytes=77      | nodeBytes=77",
         "pando bench --set node-bytes                     | node-bytes",
         "pando bench --compute-servers 65                 | compute-servers is out of range",
         "pando bench --memory-servers 0                   | --memory-servers is out of range",
@@ -172,7 +173,7 @@ final class MainTest {
         "pando simulate --seeds 1 --processor-threads 2   | no use for --processor-threads=2",
         "pando simulate --seeds 1 --threads 1,2           | --threads takes one value",
         "pando simulate --seeds 1 --threads 20            | --threads is out of range: value=20",
-        "pando simulate --seeds 1 --set node-bytes=77     | nodeBytes=77",
+        "pando simulate --seeds 1 --set node-bytes=77     | node-bytes=77",
         "pando simulate --seeds 1 --index orca --set admission=1 | --index orca has no such"
             + " setting: name=admission, systems that have it=dex",
         "pando simulate --index orca --set offloading=off | --index orca has no such setting:"
@@ -297,7 +298,16 @@ final class MainTest {
     assertThat(status).isEqualTo(1);
     assertThat(out.toString())
         .contains(
-            "./pando simulate --index=dex --operations=800 --faults=crash-compute --seeds=1 ");
+            "./pando simulate --index=orca --operations=800 --faults=crash-compute --seeds=1 ");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"bench, --operations=1000", "simulate, --duration=100us"})
+  void shouldRunOrcaWhereNoIndexIsNamed(String command, String length) {
+    int status =
+        execute(command, "--workload=read-only", "--records=1000", "--warmup=1000", length);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString()).containsPattern("\\n +read-only +orca ");
   }
 
   @ParameterizedTest
@@ -336,7 +346,7 @@ final class MainTest {
             "--warmup=1K",
             "--cache=128KiB",
             "--distribution=zipfian-dex",
-            "--set=admission=0.5",
+            "--set=counts=1",
             "--peer=skiplist,btree",
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
@@ -733,7 +743,7 @@ final class MainTest {
             "--seed=3",
             "--faults=torn",
             "--set=wire-nanos=900",
-            "--set=admission=0.5",
+            "--set=counts=1",
             "--history=" + history,
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();

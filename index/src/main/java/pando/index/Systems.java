@@ -14,6 +14,9 @@ import pando.index.sherman.ShermanOptions;
  * else but an export in {@code module-info.java}, and its place in the documents.
  */
 public final class Systems {
+  /** Name of the system that commands take where none is named. */
+  public static final String DEFAULT = "orca";
+
   private static final List<IndexSystem> ALL =
       List.of(
           DexOptions.DEX,
@@ -27,7 +30,7 @@ public final class Systems {
 
   private Systems() {}
 
-  /** Returns all systems; the first is the default. */
+  /** Returns all systems. */
   public static List<IndexSystem> all() {
     return ALL;
   }

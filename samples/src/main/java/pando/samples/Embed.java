@@ -6,8 +6,8 @@ import pando.fabric.server.PoolOptions;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.Systems;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexOptions;
+import pando.index.orca.OrcaIndex;
+import pando.index.orca.OrcaOptions;
 
 /** An index whose memory servers are in this process. */
 public final class Embed {
@@ -15,10 +15,10 @@ public final class Embed {
 
   /** Stores five squares, finds one, the greatest below a key, and a range. */
   public static void main(String[] args) {
-    // what memory servers can be asked to do; DEX and XStore-D need it
+    // what memory servers can be asked to do, for an index of any system
     PoolOptions pool = PoolOptions.defaults().withHandlers(Systems.handlers());
     try (Fabric fabric = LocalFabric.open(pool);
-        RangeIndex index = DexIndex.create(fabric, DexOptions.defaults());
+        RangeIndex index = OrcaIndex.create(fabric, OrcaOptions.defaults());
         Session session = index.session()) { // one for each thread
       for (long key = 10; key <= 50; key += 10) {
         session.put(key, key * key);

@@ -20,6 +20,12 @@ import pando.index.orca.OrcaOptions;
  */
 public final class Demo {
   private static final double CACHED_SHARE = 0.08;
+
+  /**
+   * Of each compute server; DEX needs as much, and an extract of the ranges more than its share.
+   */
+  private static final int CACHE_BYTES_MIN = DexOptions.FRAMES_MIN * 1024;
+
   private static final int LOOKUPS = 1_000_000;
   private static final int WARMUP_PART = 4;
   private static final int SYSTEMS_PART = 2;
@@ -58,7 +64,7 @@ public final class Demo {
    * @throws CheckFailedException if the answer was wrong
    */
   public void locate(long address) {
-    try (DemoCluster cluster = DemoCluster.load(DexOptions.defaults(), ranges)) {
+    try (DemoCluster cluster = DemoCluster.load(withoutImages(), ranges)) {
       Session session = cluster.session();
       VerbCounters before = cluster.index().verbs().copy();
       Map.Entry<Long, Long> range = Checks.answer(session.floor(address), session);
@@ -71,8 +77,11 @@ public final class Demo {
               : "in no known range";
       out.printf("%s is %s.%n", Ipv4Address.format(address), place);
       out.printf(
-          "Found among %s ranges with %d READs of %s in all, the caches being cold.%n",
-          Numbers.count(ranges.size()), verbs.reads, Numbers.bytes(verbs.bytesIn));
+          "Found among %s ranges with %d READ%s of %s in all, the caches being cold.%n",
+          Numbers.count(ranges.size()),
+          verbs.reads,
+          verbs.reads == 1 ? "" : "s",
+          Numbers.bytes(verbs.bytesIn));
     }
   }
 
@@ -85,8 +94,8 @@ public final class Demo {
     out.println("Pando demo: which country is an IPv4 address in?");
     out.println();
     long cacheBytes;
-    try (DemoCluster uncached = DemoCluster.load(withoutLeafCache(), ranges);
-        DemoCluster cluster = DemoCluster.load(withCache(uncached.nodes()), ranges)) {
+    try (DemoCluster uncached = DemoCluster.load(withoutImages(), ranges);
+        DemoCluster cluster = DemoCluster.load(withImages(uncached.index().poolBytes()), ranges)) {
       introduce(cluster);
       Cost first = new Lookups(ranges, 1, SEED).run(cluster);
       Lookups warmup = new Lookups(ranges, lookupCount / WARMUP_PART, SEED + 1);
@@ -95,7 +104,7 @@ public final class Demo {
       Lookups lookups = new Lookups(ranges, lookupCount, SEED);
       String asked = Numbers.count(lookupCount) + " addresses";
       Cost cost = lookUp(asked, lookups, cluster);
-      Cost uncachedCost = lookUp(asked + ", caching no leaves", lookups, uncached);
+      Cost uncachedCost = lookUp(asked + ", caching no segments", lookups, uncached);
       change(cluster.session());
       scan(cluster.session());
       compare(cost, uncachedCost, first);
@@ -105,17 +114,17 @@ public final class Demo {
     out.printf("%nDone: all %s checks passed.%n", Numbers.count(checks.passed()));
   }
 
-  private static DexOptions withoutLeafCache() {
-    return withFrames(DexOptions.FRAMES_MIN).withCaching(false);
+  /** The caches have records and deltas alone, which are for other operations. */
+  private static OrcaOptions withoutImages() {
+    return OrcaOptions.defaults().withSharesMove(false).withCacheBytes(1 << 20);
   }
 
-  private static DexOptions withCache(long nodes) {
-    return withFrames(Math.round(nodes * CACHED_SHARE / DemoCluster.COMPUTE_SERVERS));
-  }
-
-  private static DexOptions withFrames(long frames) {
-    DexOptions defaults = DexOptions.defaults();
-    return defaults.withCacheBytes(Math.max(frames, DexOptions.FRAMES_MIN) * defaults.nodeBytes());
+  /** Lookups here ask for the greatest key below an address: images serve that, not records. */
+  private static OrcaOptions withImages(long poolBytes) {
+    long bytes = Math.round(poolBytes * CACHED_SHARE / DemoCluster.COMPUTE_SERVERS);
+    return OrcaOptions.defaults()
+        .with("image-share", "0.8")
+        .withCacheBytes(Math.max(bytes, CACHE_BYTES_MIN));
   }
 
   private void introduce(DemoCluster cluster) {
@@ -125,7 +134,7 @@ public final class Demo {
             + " process.%n",
         DemoCluster.MEMORY_SERVERS, DemoCluster.COMPUTE_SERVERS);
     out.printf(
-        "Its %s address ranges take %s. The caches hold %s of its nodes.%n",
+        "Its %s address ranges take %s. The caches take %s of that.%n",
         Numbers.count(ranges.size()),
         Numbers.bytes(poolBytes),
         Numbers.percent((double) cluster.cacheBytes() / poolBytes));
@@ -183,7 +192,7 @@ public final class Demo {
         new TextTable(
             1, List.of("a lookup costs", "READs", "trips", "bytes", "cache hits", "lookups/s"));
     table.add(row("with these caches", cached));
-    table.add(row("caching no leaves", uncached));
+    table.add(row("caching no segments", uncached));
     table.add(row("first of all, cold", first));
     out.print(table);
     out.println("A READ is a copy within this process here; over a network each trip waits.");

@@ -43,12 +43,7 @@ final class DemoCluster implements AutoCloseable {
     return session;
   }
 
-  /** Returns the number of nodes in the pool. */
-  long nodes() {
-    return index().poolBytes() / options.nodeBytes();
-  }
-
-  /** Returns the bytes of nodes that all caches together can hold. */
+  /** Returns the bytes of all caches together. */
   long cacheBytes() {
     return options.cacheBytes() * COMPUTE_SERVERS;
   }

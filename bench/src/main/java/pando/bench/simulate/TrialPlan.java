@@ -7,7 +7,6 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
-import pando.index.Systems;
 import pando.sim.ClusterModel;
 import pando.sim.fault.Fault;
 
@@ -49,11 +48,6 @@ public record TrialPlan(
     // Settings apply in the order in which they were given.
     settings = Collections.unmodifiableMap(new LinkedHashMap<>(settings));
     options(index, computeServers, settings).check();
-  }
-
-  /** The default system on three compute and three memory servers, two clients each. */
-  public static TrialPlan of(Set<Fault> faults) {
-    return of(Systems.all().getFirst(), faults);
   }
 
   /** A system on three compute and three memory servers, two clients each. */

@@ -19,6 +19,9 @@ final class DemoTest {
     assertThat(text.toString())
         .contains("50,000 addresses")
         .contains("16.214.20.0")
+        .containsPattern("with these caches +0\\.\\d+ +0\\.\\d+ +\\d{1,2}\\.\\d ")
+        .containsPattern("caching no segments +1\\.\\d+ +1\\.\\d+ +12\\d\\.\\d +0\\.0 % ")
+        .containsPattern("first of all, cold +1\\.000 +1\\.000 +128\\.0 ")
         .containsPattern("a lookup, DEX +0\\.\\d+ +0\\.000 +0\\.\\d+ +\\d{3}\\.\\d +[1-9]")
         .containsPattern("a lookup, ORCA +0\\.\\d+ +0\\.000 +0\\.\\d+ +\\d{1,2}\\.\\d +[1-9]")
         .containsPattern("an update, DEX +0\\.\\d+ +0\\.\\d+ ")
@@ -29,7 +32,9 @@ final class DemoTest {
   @Test
   void shouldFindTheRangeOfAnAddress() throws IOException {
     new Demo(GeoIpFile.readBundled(), new PrintWriter(text)).locate(Ipv4Address.parse("8.8.8.8"));
-    assertThat(text.toString()).startsWith("8.8.8.8 is in 6.0.0.0 - 8.21.142.255, US.");
+    assertThat(text.toString())
+        .startsWith("8.8.8.8 is in 6.0.0.0 - 8.21.142.255, US.")
+        .contains("with 1 READ of 128 B in all");
   }
 
   @Test

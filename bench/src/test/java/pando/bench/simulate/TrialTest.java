@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.index.Systems;
+import pando.index.dex.DexOptions;
 import pando.index.rolex.RolexOptions;
 import pando.sim.fault.Fault;
 
@@ -27,7 +28,8 @@ class TrialTest {
 
   @Test
   void shouldKeepItsPromisesUnderHarmlessFaults() {
-    TrialSeries.Summary summary = TrialSeries.run(TrialPlan.of(HARMLESS), 1, SEEDS, seeds -> {});
+    TrialSeries.Summary summary =
+        TrialSeries.run(TrialPlan.of(DexOptions.DEX, HARMLESS), 1, SEEDS, seeds -> {});
     TrialResult failed = summary.failed();
     assertThat(failed == null ? "" : failed.seed() + ": " + failed.violations().getFirst())
         .isEmpty();
@@ -48,6 +50,8 @@ class TrialTest {
     "deft,      validation=opdv",
     "deft,      validation=versions",
     "deft,      validation=checksum",
+    "orca,      filters=on",
+    "orca,      filters=off",
     "rolex,     retraining=on",
     "rolex,     retraining=off",
   })
@@ -66,15 +70,15 @@ class TrialTest {
   @ParameterizedTest
   @ValueSource(longs = {64, 169, 221, 246, 299, 369, 507, 541, 550, 670, 1571})
   void shouldKeepItsPromisesWhereItOnceBrokeThem(long seed) {
-    assertThat(Trial.run(TrialPlan.of(HARMLESS), seed).violations()).isEmpty();
-    assertThat(Trial.run(TrialPlan.of(Set.of()), seed).violations()).isEmpty();
+    assertThat(Trial.run(TrialPlan.of(DexOptions.DEX, HARMLESS), seed).violations()).isEmpty();
+    assertThat(Trial.run(TrialPlan.of(DexOptions.DEX, Set.of()), seed).violations()).isEmpty();
   }
 
   @Test
   void shouldRunTheSameWayForTheSameSeed() {
     for (long seed = 1; seed <= 4; seed++) {
-      TrialResult first = Trial.run(TrialPlan.of(HARMLESS), seed);
-      TrialResult second = Trial.run(TrialPlan.of(HARMLESS), seed);
+      TrialResult first = Trial.run(TrialPlan.of(DexOptions.DEX, HARMLESS), seed);
+      TrialResult second = Trial.run(TrialPlan.of(DexOptions.DEX, HARMLESS), seed);
       assertThat(second.hash()).isEqualTo(first.hash());
       assertThat(second.history().operations()).isEqualTo(first.history().operations());
       assertThat(second.history().scans()).isEqualTo(first.history().scans());
@@ -95,7 +99,7 @@ class TrialTest {
       })
   void shouldEndUnderFaultsThatHarm(String name) {
     Fault fault = Fault.of(name);
-    TrialPlan plan = TrialPlan.of(EnumSet.of(fault, Fault.TORN));
+    TrialPlan plan = TrialPlan.of(DexOptions.DEX, EnumSet.of(fault, Fault.TORN));
     // Few lists are long enough to be broken.
     int count = fault == Fault.BROKEN_LIST ? 200 : 40;
     TrialSeries.Summary summary = TrialSeries.run(plan, 1, count, seeds -> {});
