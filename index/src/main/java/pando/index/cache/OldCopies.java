@@ -85,35 +85,28 @@ public final class OldCopies {
   }
 
   /**
-   * Locks the copy of the node that was at an address before, and detaches it, so that the caller
-   * can make its children orphans and drop it.
+   * Detaches the locked copy of a node whose address another node has, so that the caller can make
+   * its children orphans and drop it.
    *
-   * @return the locked frame, {@link Frames#NONE} if there is no such copy, or it is in use or
-   *     dirty
+   * @return {@code false} if it is in use or dirty; then it stays as it is
    */
-  public long lockOld(CacheContext context, long address) {
-    long node = lockCached(context, address);
-    if (node == Frames.NONE) {
-      return Frames.NONE;
-    }
+  public boolean tryDetach(long node) {
     long parent = Frames.parent(memory, node);
     boolean unused =
         Frames.state(memory, node) == Frames.HOT
             && Frames.pins(memory, node) == 0
             && !Frames.isDirty(memory, node)
             && (parent == Frames.NONE || swizzles.unswizzle(parent, node));
-    if (!unused) {
-      Frames.unlockUnchanged(memory, node);
-      return Frames.NONE;
+    if (unused) {
+      Frames.setParent(memory, node, Frames.NONE);
     }
-    Frames.setParent(memory, node, Frames.NONE);
-    return node;
+    return unused;
   }
 
   /**
    * Locks the frame that holds the node of an address; returns {@link Frames#NONE} if none does.
    */
-  private long lockCached(CacheContext context, long address) {
+  public long lockCached(CacheContext context, long address) {
     for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
       int frame = mapping.find(context.backoff, address);
       if (frame == MappingTable.ABSENT || frame >= frames) {

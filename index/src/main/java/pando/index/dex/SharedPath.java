@@ -118,17 +118,18 @@ final class SharedPath {
    */
   boolean dropOld(long address, int level) {
     reserve();
-    long copy = cache.oldCopies().lockOld(context, address);
+    long copy = cache.oldCopies().lockCached(context, address);
     if (copy == Frames.NONE) {
       return true;
     }
-    if (!server.isShared(copy) || NodeLayout.level(memory, copy) == level) {
-      Frames.unlock(memory, copy);
-      return false;
+    boolean old = server.isShared(copy) && NodeLayout.level(memory, copy) != level;
+    if (old && cache.oldCopies().tryDetach(copy)) {
+      drop(copy);
+      refreshPending();
+    } else {
+      Frames.unlockUnchanged(memory, copy);
     }
-    drop(copy);
-    refreshPending();
-    return true;
+    return old;
   }
 
   /** Moves to the next orphan of a refresh; returns {@code false} if there is none. */

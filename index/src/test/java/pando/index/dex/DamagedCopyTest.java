@@ -1,11 +1,13 @@
 package pando.index.dex;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.util.Arrays;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -84,6 +86,38 @@ class DamagedCopyTest {
         assertThat(session.remove(key)).isTrue();
         assertThat(session.get(key)).isFalse();
       }
+    }
+  }
+
+  /** A private node has a child twice: the keys that are the child's stay as they were. */
+  @Test
+  void shouldNotDetachAChildToWhichAWrongPointerLeads() {
+    DexOptions options = Tiny.options(1).with("cache-bytes", "1MiB").with("admission", "1");
+    NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(Seeds.of(705)), ENTRIES);
+    try (Fabric fabric = Pools.open(1, 8 << 20, 705);
+        DexIndex index = DexIndex.create(fabric, options);
+        Session session = index.session();
+        DexPokes pokes = new DexPokes(fabric, options)) {
+      index.bulkLoad(Entries.of(model), 0.7);
+      long[] path = pokes.path(0);
+      assertThat(path).as("the leaf's parent is private").hasSizeGreaterThan(2);
+      long low = pokes.low(path[1]);
+      byte[] parent = pokes.peek(path[1]);
+      System.arraycopy(parent, pokes.slotAt(0), parent, pokes.slotAt(1), Long.BYTES);
+      pokes.poke(path[1], parent, true);
+      long other = pokes.high(pokes.path(low)[0]) + 1;
+
+      for (int round = 0; round < 4; round++) {
+        assertThat(session.get(low)).as("round %d", round).isTrue();
+        assertThat(session.value()).isEqualTo(model.get(low));
+        for (int i = 0; i < 2; i++) {
+          assertThatExceptionOfType(CorruptNodeException.class)
+              .isThrownBy(() -> session.get(other))
+              .withMessageContaining("is no child of the one that points to it");
+        }
+      }
+      assertThat(session.remove(low)).isTrue();
+      assertThat(session.get(low)).isFalse();
     }
   }
 
