@@ -101,7 +101,11 @@ final class Cleaner {
    * memory servers, and of leaves that are left latched.
    */
   void cleanAll(Losses losses) {
-    records.forEachBucket(bucket -> context.defer(losses, () -> cleanWhole(bucket, ALL)));
+    records.forEachBucket(bucket -> {
+      if (records.waysUsed(bucket) > 0) {
+        context.defer(losses, () -> cleanWhole(bucket, ALL));
+      }
+    });
   }
 
   /** Cleans the records of a part that are due, but those of leaves that merge or are latched. */

@@ -51,6 +51,7 @@ final class Neighbours extends NeighbourSearch {
       } else {
         worker.scatter(list);
         context.counters.leafMisses++;
+        context.server.shares.notePairs(1);
       }
       if (!range.collect(isHeld)) {
         return Outcome.BUSY;

@@ -16,6 +16,7 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.fabric.server.CallFailedException;
+import pando.index.Entries;
 import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.Seeds;
@@ -105,6 +106,25 @@ class OrcaSharesTest {
       long reads = index.verbs().reads;
       insert(session, 1_000);
       assertThat(index.verbs().reads - reads).as("READs of 1,000 inserts").isLessThan(500);
+      checkAll(session);
+    }
+  }
+
+  @Test
+  void shouldMoveMemoryToImagesWhereOnlyNeighboursAreAskedFor() {
+    try (fabric;
+        OrcaIndex index = OrcaIndex.create(fabric, OPTIONS.with("filters", "off"));
+        Session session = index.session()) {
+      model.putAll(Entries.random(random, 5_000));
+      index.bulkLoad(Entries.of(model), 0.7);
+      assertThat(index.shares().imageBytes()).isZero();
+      for (int i = 0; i < 20_000; i++) {
+        long key = random.nextLong();
+        assertThat(session.floor(key)).isEqualTo(model.floorKey(key) != null);
+        fabric.runTasks();
+      }
+      assertThat(index.shares().imageBytes()).isGreaterThan(CACHE_BYTES / 2);
+      assertThat(index.audit()).isEmpty();
       checkAll(session);
     }
   }

@@ -99,6 +99,8 @@ public final class RecordCache {
   private static final VarHandle COUNTS_HANDLE =
       JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle().withInvokeExactBehavior();
 
+  private static final MemorySegment ZEROS = MemorySegment.ofArray(new byte[4096]).asReadOnly();
+
   private static final int HAND = 7;
   private static final int LOCK = 8;
   private static final int COUNTS = 8;
@@ -183,9 +185,18 @@ public final class RecordCache {
     homes = changed;
   }
 
-  /** Empties a part, whatever is in it. */
+  /**
+   * Empties a part, whatever is in it. What is zero is left alone, as the operating system need not
+   * provide memory that was never written.
+   */
   public void clear(int part) {
-    memory.asSlice(parts.offset(part), parts.bytesOfPart()).fill((byte) 0);
+    for (long at = first(part); at < end(part); at += ZEROS.byteSize()) {
+      long bytes = Math.min(ZEROS.byteSize(), end(part) - at);
+      MemorySegment some = memory.asSlice(at, bytes);
+      if (some.mismatch(ZEROS.asSlice(0, bytes)) >= 0) {
+        some.fill((byte) 0);
+      }
+    }
   }
 
   /** Empties all parts. */
@@ -239,11 +250,16 @@ public final class RecordCache {
     long used = 0;
     for (int part : homes.inUse()) {
       for (long bucket = first(part); bucket < end(part); bucket += BUCKET_BYTES) {
-        long states = Words.get(memory, bucket);
-        used += Long.bitCount((states | states >>> 1 | states >>> 2) & LOWEST_KIND_BITS);
+        used += waysUsed(bucket);
       }
     }
     return used * BUCKET_BYTES / WAYS;
+  }
+
+  /** Returns the number of a bucket's ways that are not FREE, by one look, without its lock. */
+  public int waysUsed(long bucket) {
+    long states = Words.get(memory, bucket);
+    return Long.bitCount((states | states >>> 1 | states >>> 2) & LOWEST_KIND_BITS);
   }
 
   /** Returns whether keys may be in the twins of their homes. */
