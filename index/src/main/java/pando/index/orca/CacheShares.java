@@ -7,7 +7,7 @@ import pando.index.TaskCounts;
  *
  * @param recordBytes memory for records, in bytes
  * @param deltaBytes memory for deltas, in bytes
- * @param imageBytes memory for images, in bytes
+ * @param imageBytes memory for images and filters, in bytes
  * @param directoryBytes what the directories take, in bytes; more than what is set aside where the
  *     caches have their least already, so that they take more than {@code cache-bytes}
  * @param setAsideBytes memory that is set aside for the directories, in bytes
