@@ -2,6 +2,7 @@ package pando.index.orca;
 
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
+import pando.fabric.PoolFullException;
 import pando.index.cache.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
@@ -35,6 +36,9 @@ final class DeltaChange {
   private final LeafView view;
   private final RecordWay record;
   private final int changesMax;
+
+  /** Changes that a delta may have before one more is added. */
+  private int mayHave;
 
   private long before;
   private boolean done;
@@ -93,9 +97,22 @@ final class DeltaChange {
     if (adds) {
       merges.ensureRoom();
     }
+    mayHave = changesMax;
     int result = tryChange(key, value, adds, known, kinds, claim);
     if (result == FULL) {
-      merges.makeRoom(key, changesMax);
+      try {
+        merges.makeRoom(key, changesMax);
+      } catch (PoolFullException e) {
+        if (adds) {
+          throw e;
+        }
+        // Removals have room in the delta until their leaf is so small that it fits some gap.
+        mayHave = Deltas.RECORDS_MAX;
+        result = tryChange(key, value, false, known, kinds, claim);
+        if (result == FULL) {
+          throw e;
+        }
+      }
     }
     return result == DONE;
   }
@@ -178,7 +195,7 @@ final class DeltaChange {
   }
 
   private int inserted(int delta, long key, long value, int kind) {
-    if (delta != 0 && deltas.count(delta) >= changesMax) {
+    if (delta != 0 && deltas.count(delta) >= mayHave) {
       return NO_ROOM;
     }
     int from = delta == 0 ? deltas.create() : delta;

@@ -122,7 +122,10 @@ public final class ExtentAllocator {
     for (int i = 0; i < servers.length; i++) {
       server = (preferredServer + i) % servers.length;
       boolean full = servers[server].passBy();
-      long address = servers[server].take(units, alignUnits, full ? Integer.MAX_VALUE : GAPS_MAX);
+      long address =
+          full
+              ? servers[server].takeBest(units, alignUnits)
+              : servers[server].take(units, alignUnits, GAPS_MAX);
       if (address != Regions.NONE) {
         return address;
       }
@@ -152,7 +155,7 @@ public final class ExtentAllocator {
     for (int i = 0; i < servers.length; i++) {
       Regions server = servers[(preferred + i) % servers.length];
       server.noteFull();
-      long address = server.take(units, alignUnits, Integer.MAX_VALUE);
+      long address = server.takeBest(units, alignUnits);
       if (address != Regions.NONE) {
         return address;
       }

@@ -89,6 +89,31 @@ final class Regions {
     return NONE;
   }
 
+  /**
+   * Takes the shortest gap that is long enough, so that long ones stay; returns the extent's
+   * address, or {@link #NONE} if there is none. Looks at all gaps.
+   */
+  synchronized long takeBest(int units, int alignUnits) {
+    @Nullable Region best = null;
+    int bestUnit = 0;
+    int least = Integer.MAX_VALUE;
+    Region region = current;
+    for (int i = 0; region != null && i < regions && least > units; i++) {
+      for (int start = region.used.nextClearBit(0); start < regionUnits; ) {
+        int end = region.end(start, regionUnits);
+        int aligned = (start + alignUnits - 1) & -alignUnits;
+        if (aligned + units <= end && end - start < least) {
+          best = region;
+          bestUnit = aligned;
+          least = end - start;
+        }
+        start = region.used.nextClearBit(end);
+      }
+      region = region.next;
+    }
+    return best == null ? NONE : use(best, bestUnit, units);
+  }
+
   private long use(Region region, int unit, int units) {
     current = region;
     currentUnit = unit + units;
