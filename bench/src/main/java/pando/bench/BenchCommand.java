@@ -227,7 +227,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     long bytes = poolBytes(plan, inserts);
     int memoryServers = memoryServers();
     if (fabric == Choices.FabricKind.LOCAL) {
-      // The fabric may lack what the index needs, the cache the room for what it keeps in memory.
+      // The fabric may lack what the index needs, or the cache may be too small for its directory.
       return Ranges.accepted(
           spec,
           () ->

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
  * How background tasks have gone at the compute servers of a process.
  *
  * @param done how often they did what they are there for, such as merge a leaf
- * @param failed how often that failed; all stayed as it was, and is done again or by sessions
+ * @param failed how often that failed: everything stayed as it was, and a task or a session does it
+ *     later
  * @param lastFailure why it failed last at one of them, {@code null} if it never has
  */
 public record TaskCounts(long done, long failed, @Nullable Throwable lastFailure) {

@@ -22,7 +22,8 @@ public final class Demo {
   private static final double CACHED_SHARE = 0.08;
 
   /**
-   * Of each compute server; DEX needs as much, and an extract of the ranges more than its share.
+   * Least cache of each compute server, in bytes: what DEX needs. For an extract of the ranges, 8 %
+   * is less.
    */
   private static final int CACHE_BYTES_MIN = DexOptions.FRAMES_MIN * 1024;
 

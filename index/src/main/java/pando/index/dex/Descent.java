@@ -264,7 +264,7 @@ final class Descent {
     adoptOrphans();
   }
 
-  /** As {@link SharedPath#dropOld}. */
+  /** As {@link SharedPath#dropOld}; adopts the orphans, too. */
   private boolean dropOld(long address, int level) {
     server.holdOffloading();
     boolean old = sharedPath.dropOld(address, level);

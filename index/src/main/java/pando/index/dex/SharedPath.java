@@ -109,12 +109,12 @@ final class SharedPath {
   }
 
   /**
-   * Drops the copy of a freed shared node whose address another node has now, unless the copy is in
-   * use. That node need not be shared: another compute server may have made it in a split of a
-   * shared one, at an address that it had freed.
+   * Drops the copy of a freed shared node, unless it is in use. The node that has the address now
+   * may be private: another compute server may have made it by splitting a shared node.
    *
    * @param level of the node that has the address now
-   * @return {@code false} if the copy is of another node: it is private, or has that level
+   * @return {@code false} if the copy is not old: it is private, or has the level of the node that
+   *     is there now; then the pointer that led here is wrong
    */
   boolean dropOld(long address, int level) {
     reserve();

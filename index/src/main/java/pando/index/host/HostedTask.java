@@ -99,8 +99,8 @@ public abstract class HostedTask<C extends WorkerContext, T> {
   protected abstract boolean step();
 
   /**
-   * Does a piece of work. If it fails, everything is unlocked, and the failure is counted. A bug is
-   * thrown as well: it ends the task, and the index throws it when it closes.
+   * Does a piece of work. If it fails, everything it has locked is unlocked, and the failure is
+   * counted. A bug is thrown as well: it ends the task, and the index throws it when it closes.
    *
    * @return what the work returns; {@code false} if it fails
    */

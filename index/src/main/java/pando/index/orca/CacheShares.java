@@ -11,8 +11,8 @@ import pando.index.TaskCounts;
  * @param directoryBytes what the directories take, in bytes; more than what is set aside where the
  *     caches have their least already, so that they take more than {@code cache-bytes}
  * @param setAsideBytes memory that is set aside for the directories, in bytes
- * @param moves how often a part of the memory went from one to another, or was set aside or given
- *     back
+ * @param moves how moving memory has gone: parts that went from one cache to another, were set
+ *     aside for a directory, or given back
  */
 public record CacheShares(
     long recordBytes,

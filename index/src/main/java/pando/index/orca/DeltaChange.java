@@ -38,7 +38,7 @@ final class DeltaChange {
   private final int changesMax;
 
   /** Changes that a delta may have before one more is added. */
-  private int mayHave;
+  private int changesLimit;
 
   private long before;
   private boolean done;
@@ -97,24 +97,23 @@ final class DeltaChange {
     if (adds) {
       merges.ensureRoom();
     }
-    mayHave = changesMax;
+    changesLimit = changesMax;
     int result = tryChange(key, value, adds, known, kinds, claim);
-    if (result == FULL) {
-      try {
-        merges.makeRoom(key, changesMax);
-      } catch (PoolFullException e) {
-        if (adds) {
-          throw e;
-        }
-        // Removals have room in the delta until their leaf is so small that it fits some gap.
-        mayHave = Deltas.RECORDS_MAX;
-        result = tryChange(key, value, false, known, kinds, claim);
-        if (result == FULL) {
-          throw e;
-        }
-      }
+    if (result != FULL) {
+      return result == DONE;
     }
-    return result == DONE;
+    try {
+      merges.makeRoom(key, changesMax);
+      return false;
+    } catch (PoolFullException e) {
+      // The leaf finds no gap. A removal goes into its delta all the same, while that has room.
+      changesLimit = Deltas.RECORDS_MAX;
+      int again = adds ? FULL : tryChange(key, value, false, known, kinds, claim);
+      if (again == FULL) {
+        throw e;
+      }
+      return again == DONE;
+    }
   }
 
   private int tryChange(
@@ -195,7 +194,7 @@ final class DeltaChange {
   }
 
   private int inserted(int delta, long key, long value, int kind) {
-    if (delta != 0 && deltas.count(delta) >= mayHave) {
+    if (delta != 0 && deltas.count(delta) >= changesLimit) {
       return NO_ROOM;
     }
     int from = delta == 0 ? deltas.create() : delta;

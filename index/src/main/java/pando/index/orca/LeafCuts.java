@@ -9,7 +9,7 @@ final class LeafCuts {
   private final int recordsMax;
   private final int segmentsMax;
 
-  /** Least number of records of a last piece: some, as a piece has to cover several keys. */
+  /** Least number of records of the last piece: at least 2, as a leaf covers two keys or more. */
   private final int lastMin;
 
   /** Creates an object that plans leaves with a packer. */

@@ -34,7 +34,9 @@ abstract class MeasuredParts implements PartHolder {
     cost += (windowCost - cost) / MEMORY;
   }
 
-  /** Returns what a part more would save, on the average of about the last windows. */
+  /**
+   * Returns what a part more would save, on the average of about the last {@value #MEMORY} windows.
+   */
   final double gain() {
     return gain;
   }
@@ -45,8 +47,8 @@ abstract class MeasuredParts implements PartHolder {
   }
 
   /**
-   * Evens out what its last parts left uneven, as far as that is possible in one step; returns
-   * whether there was anything.
+   * Spreads its contents more evenly over its parts, by one step; returns whether it moved any.
+   * Default: does nothing.
    */
   boolean balance() {
     return false;

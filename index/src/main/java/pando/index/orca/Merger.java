@@ -21,7 +21,7 @@ final class Merger extends HostedTask<OrcaContext, Merges> {
     this.number = number;
   }
 
-  /** Goes on; what woke it meanwhile is forgotten. */
+  /** Goes on, and lets sessions wake the tasks again: a wake during the pause had no effect. */
   @Override
   public void resume() {
     super.resume();

@@ -91,10 +91,10 @@ final class Merges {
   private final boolean[] cached = new boolean[RECORDS_MAX];
   private int count;
 
-  /** Whether the leaf that was READ last has fewer records than before. */
+  /** Whether the leaf that merges has fewer records than before. */
   private boolean shrinks;
 
-  /** Whether all changes are of keys behind those of the leaf that was READ last. */
+  /** Whether all changes of the leaf that merges are of keys behind its records. */
   private boolean ascends;
 
   private final Pieces pieces = new Pieces(PIECES_MAX);
@@ -327,7 +327,7 @@ final class Merges {
   private void replace(boolean joined) {
     long low = joined ? Math.min(view.low, other.low) : view.low;
     long high = joined ? Math.max(view.high, other.high) : view.high;
-    if (ascends) {
+    if (ascends && !joined) {
       cuts.cutFull(keys, 0, count, low, high, pieces);
     } else {
       cuts.cut(keys, 0, count, low, high, pieces);
@@ -406,8 +406,6 @@ final class Merges {
     }
     int delta = leaf.delta();
     int changes = delta == 0 ? 0 : deltas.count(delta);
-    ascends = changes > 0 && records > 0 && deltas.key(delta, 0) > leafKeys[records - 1];
-    int before = count;
     int change = 0;
     for (int i = 0; i < records; i++) {
       while (change < changes && deltas.key(delta, change) < leafKeys[i]) {
@@ -422,7 +420,10 @@ final class Merges {
     while (change < changes) {
       add(delta, change++);
     }
-    shrinks = count - before < records;
+    if (leaf == view) {
+      shrinks = count < records;
+      ascends = changes > 0 && records > 0 && deltas.key(delta, 0) > leafKeys[records - 1];
+    }
   }
 
   private void add(int delta, int change) {

@@ -52,10 +52,11 @@ final class OrcaLoader implements Loader {
   /** A leaf of at most 249 entries is cut into pieces of four or more. */
   private static final int PIECES_MAX = 64;
 
-  /** Entries that are held beyond those of a leaf: as many as may fit its last unit. */
-  private static final int AHEAD = 32;
-
+  /** Leaves are filled up to a multiple of so many bytes: long ones need a smaller directory. */
   private static final int STEP_BYTES = 512;
+
+  /** Entries that are held beyond those of a leaf: as many as fit a step. */
+  private static final int AHEAD = STEP_BYTES / LeafLayout.SLOT_BYTES;
 
   private final OrcaServer server;
   private final List<OrcaServer> servers;
@@ -190,8 +191,8 @@ final class OrcaLoader implements Loader {
   }
 
   /**
-   * Returns the greatest number of entries, from that asked for on, with which the leaf is no
-   * longer, up to the next {@link #STEP_BYTES}: the longer leaves are, the smaller the directory.
+   * Returns the greatest number of entries, from that asked for on, whose leaf takes no more steps
+   * of {@link #STEP_BYTES}.
    */
   private int fullCount() {
     int steps = steps(perLeaf);
@@ -207,7 +208,7 @@ final class OrcaLoader implements Loader {
 
   private int steps(int count) {
     int segments = packer.plan(keys, 0, count, low, keys[count] - 1);
-    return segments == 0 ? 0 : (LeafLayout.bytes(segments) + STEP_BYTES - 1) / STEP_BYTES;
+    return segments == 0 ? 0 : Math.ceilDiv(LeafLayout.bytes(segments), STEP_BYTES);
   }
 
   /** Writes all entries that are left. */

@@ -107,6 +107,7 @@ final class OrcaServer extends HostedServer {
     this.incarnation =
         (long) random.nextInt(1 << RootTable.EPOCH_BITS) << EPOCH_SHIFT
             | (long) number << SERVER_SHIFT;
+    // Before the mergers, which it pauses: tasks are paused in the order in which they are made.
     this.shares = new Shares(this, fabric, parts);
     this.mergers = new Mergers(this, fabric);
   }

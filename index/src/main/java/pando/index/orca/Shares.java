@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.index.host.HostedTask;
@@ -215,13 +216,13 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
       return false;
     }
     if (!server.options.sharesMove()) {
-      // There are no windows: what counts is what was saved since the last part.
+      // No windows end here: one ends with each part that goes.
       measure();
     }
     if (setAside.isAmple()) {
       return move(setAside, most());
     }
-    return least().map(least -> move(least, setAside)).orElse(false);
+    return least(_ -> true).map(least -> move(least, setAside)).orElse(false);
   }
 
   /** Asks all caches what they would gain, and lose. */
@@ -231,7 +232,7 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
 
   private void movePart() {
     MeasuredParts most = most();
-    least()
+    least(cache -> !cache.equals(most))
         .filter(least -> most.gain() > CLEARLY * least.cost())
         .ifPresent(least -> move(least, most));
   }
@@ -241,9 +242,10 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
     return Collections.max(opened(), Comparator.comparingDouble(MeasuredParts::gain));
   }
 
-  /** Returns the cache that loses least of those that can give a part away. */
-  private Optional<MeasuredParts> least() {
+  /** Returns the cache that loses least of some, of those that can give a part away. */
+  private Optional<MeasuredParts> least(Predicate<MeasuredParts> some) {
     return opened().stream()
+        .filter(some)
         .filter(cache -> cache.parts() > cache.partsMin())
         .min(Comparator.comparingDouble(MeasuredParts::cost));
   }

@@ -29,10 +29,10 @@ class LeafCutsTest {
       long high = keys[to - 1] + random.nextLong(2);
       Pieces pieces = new Pieces(64);
       cuts.cut(keys, from, to, low, high, pieces);
-      check(pieces, keys, from, to, low, high);
+      check(options, pieces, keys, from, to, low, high);
       pieces.clear();
       cuts.cutFull(keys, from, to, low, high, pieces);
-      check(pieces, keys, from, to, low, high);
+      check(options, pieces, keys, from, to, low, high);
     }
   }
 
@@ -45,12 +45,15 @@ class LeafCutsTest {
     return keys;
   }
 
-  private static void check(Pieces pieces, long[] keys, int from, int to, long low, long high) {
+  private static void check(
+      OrcaOptions options, Pieces pieces, long[] keys, int from, int to, long low, long high) {
     int next = from;
     long bound = low;
     for (int i = 0; i < pieces.count; i++) {
       assertThat(pieces.from[i]).isEqualTo(next);
       assertThat(pieces.low[i]).isEqualTo(bound).isLessThanOrEqualTo(keys[next]);
+      assertThat(pieces.records[i]).isBetween(1, options.recordsMax());
+      assertThat(pieces.segments[i]).isBetween(1, options.segmentsMax());
       next += pieces.records[i];
       bound = pieces.high[i] + 1;
       assertThat(pieces.high[i]).isGreaterThan(pieces.low[i]);
@@ -62,12 +65,13 @@ class LeafCutsTest {
 
   /** The last leaf covers all keys up to the greatest, and has wider heads for that. */
   @Test
-  void shouldFillLeavesThatAreNotTheLastInTheIndex() {
+  void shouldFillAllButTheLastTwoAtTheEndOfTheIndex() {
     OrcaOptions options = OrcaOptions.defaults();
     LeafCuts cuts = new LeafCuts(new LeafPacker(), options);
     long[] keys = LongStream.range(0, 300).toArray();
     Pieces pieces = new Pieces(64);
     cuts.cutFull(keys, 0, keys.length, 0, Long.MAX_VALUE, pieces);
+    assertThat(pieces.count).isEqualTo(3);
     assertThat(pieces.records[0]).isEqualTo(options.recordsMax());
     assertThat(pieces.records[1]).isEqualTo(keys.length - options.recordsMax() - LeafLayout.SLOTS);
     assertThat(pieces.records[2]).isEqualTo(LeafLayout.SLOTS);

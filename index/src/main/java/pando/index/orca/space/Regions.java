@@ -91,7 +91,8 @@ final class Regions {
 
   /**
    * Takes the shortest gap that is long enough, so that long ones stay; returns the extent's
-   * address, or {@link #NONE} if there is none. Looks at all gaps.
+   * address, or {@link #NONE} if there is none. Looks at all gaps, unless it finds one of just that
+   * length.
    */
   synchronized long takeBest(int units, int alignUnits) {
     @Nullable Region best = null;
@@ -99,7 +100,8 @@ final class Regions {
     int least = Integer.MAX_VALUE;
     Region region = current;
     for (int i = 0; region != null && i < regions && least > units; i++) {
-      for (int start = region.used.nextClearBit(0); start < regionUnits; ) {
+      int start = region.used.nextClearBit(0);
+      while (start < regionUnits) {
         int end = region.end(start, regionUnits);
         int aligned = (start + alignUnits - 1) & -alignUnits;
         if (aligned + units <= end && end - start < least) {

@@ -292,6 +292,25 @@ class ExtentAllocatorTest {
   }
 
   @Test
+  void shouldTakeTheShortestGapThatIsLongEnoughWhereThePoolIsFull() {
+    for (int i = 0; i < SERVERS * REGIONS - 1; i++) {
+      allocate(1, REGION_UNITS);
+    }
+    List<Long> addresses = new ArrayList<>();
+    for (int i = 0; i < REGION_UNITS; i++) {
+      addresses.add(allocate(1, 1));
+    }
+    assertThatThrownBy(() -> allocate(1, 1)).isInstanceOf(PoolFullException.class);
+    free(addresses.get(10), 8);
+    free(addresses.get(30), 3);
+    free(addresses.get(50), 5);
+    assertThat(allocate(1, 3)).isEqualTo(addresses.get(30));
+    assertThat(allocate(1, 4)).isEqualTo(addresses.get(50));
+    assertThat(allocate(1, 8)).isEqualTo(addresses.get(10));
+    assertThat(allocate(1, 1)).isEqualTo(addresses.get(54));
+  }
+
+  @Test
   void shouldUseFreedSpaceAgain() {
     for (int round = 0; round < 1000; round++) {
       long first = allocate(0, 8);
