@@ -26,7 +26,7 @@ import pando.index.session.Failures;
 /** Merges deltas into their leaves: writes new leaves, out of place, and publishes them. */
 final class Merges {
   /*
-   * A merge of a leaf, and of its neighbour where both are nearly empty:
+   * A merge of a leaf, and of a neighbour where removals left both half empty:
    *
    *   1. Latch the leaf's entry, and mark it as merging; wait until no cleaner pins it.
    *   2. READ the leaf, and check it.
