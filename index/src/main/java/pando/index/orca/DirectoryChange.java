@@ -41,6 +41,9 @@ final class DirectoryChange {
   /** Waits for the latch of the structure are ahead of others for this fraction of their limit. */
   private static final int AHEAD_SHARE = 16;
 
+  /** Greatest fill of a page that is joined with its neighbour. */
+  private static final double JOINED_SHARE = 0.95;
+
   private final OrcaContext context;
   private final OrcaServer server;
   private final Worker worker;
@@ -56,7 +59,7 @@ final class DirectoryChange {
   private final long aheadNanos;
 
   private LeafView view;
-  private @Nullable LeafView joined;
+  private List<LeafView> merged = List.of();
   private Pieces pieces;
   private boolean shares;
   private boolean excludes;
@@ -97,7 +100,7 @@ final class DirectoryChange {
     this.directory = server.directory;
     this.entries = directory.entries();
     this.childrenMax = server.options.pageChildren();
-    this.childrenMin = Math.max(2, childrenMax / 2);
+    this.childrenMin = Math.max(2, childrenMax * 2 / 3);
     this.aheadNanos = server.options.lockWaitNanos() / AHEAD_SHARE;
     this.view = new LeafView(directory, worker.backoff());
     this.pieces = new Pieces(1);
@@ -168,15 +171,16 @@ final class DirectoryChange {
    * Plans the change, and takes its latches. {@link #end} must follow. If the latch of the
    * structure is held, a node with few children is joined with a neighbour.
    *
-   * @param merged the leaf that was merged, latched
-   * @param neighbour the leaf that was merged with it, or {@code null}
+   * @param leaf one that was merged
+   * @param all leaves that were merged, latched, one beside the other below one node, in the order
+   *     of their keys
    * @param leaves what comes in their place
    */
-  void begin(LeafView merged, @Nullable LeafView neighbour, Pieces leaves) {
-    view = merged;
-    joined = neighbour;
+  void begin(LeafView leaf, List<LeafView> all, Pieces leaves) {
+    view = leaf;
+    merged = all;
     pieces = leaves;
-    if (leaves.count == 1 && neighbour == null && !excludes) {
+    if (leaves.count == 1 && all.size() == 1 && !excludes) {
       latchNode();
       return;
     }
@@ -184,7 +188,7 @@ final class DirectoryChange {
       share();
     }
     latchNode();
-    if (shares && neighbour == null && !fits()) {
+    if (shares && all.size() == 1 && !fits()) {
       unlatchNodes();
       unlatchStructure();
       exclude();
@@ -261,8 +265,7 @@ final class DirectoryChange {
     collectPath();
     DirectoryNode node = view.node;
     int first = node.childOf(pieces.low[0]);
-    int last = joined == null ? first : first + 1;
-    int size = node.size() - (last - first + 1) + pieces.count;
+    int size = node.size() - merged.size() + pieces.count;
     long[] lows = new long[size];
     int[] leaves = new int[size];
     int to = 0;
@@ -275,7 +278,7 @@ final class DirectoryChange {
       lows[to] = pieces.low[i];
       leaves[to++] = pieces.entry[i];
     }
-    for (int i = last + 1; i < node.size(); i++) {
+    for (int i = first + merged.size(); i < node.size(); i++) {
       lows[to] = node.low(i);
       leaves[to++] = node.leaf(i);
     }
@@ -396,7 +399,7 @@ final class DirectoryChange {
     for (int neighbour = child - 1; neighbour <= child + 1; neighbour += 2) {
       if (neighbour >= 0 && neighbour < parent.size()) {
         DirectoryNode node = parent.node(neighbour);
-        if (node.size() + children.size() <= childrenMax * 9 / 10 && latchAbsorbed(node)) {
+        if (node.size() + children.size() <= childrenMax * JOINED_SHARE && latchAbsorbed(node)) {
           return neighbour;
         }
       }
@@ -470,10 +473,8 @@ final class DirectoryChange {
 
   private void takeEntries() {
     for (int i = 0; i < pieces.count; i++) {
-      if (i == 0) {
-        pieces.entry[i] = view.entry;
-      } else if (i == 1 && joined != null) {
-        pieces.entry[i] = joined.entry;
+      if (i < merged.size()) {
+        pieces.entry[i] = merged.get(i).entry;
       } else {
         pieces.entry[i] = entries.takeLatched();
         taken++;
@@ -597,8 +598,8 @@ final class DirectoryChange {
     for (int i = 0; i < pieces.count; i++) {
       entries.startPublish(pieces.entry[i]);
     }
-    if (joined != null && pieces.count == 1) {
-      entries.startPublish(joined.entry);
+    for (int i = pieces.count; i < merged.size(); i++) {
+      entries.startPublish(merged.get(i).entry);
     }
     for (int i = 0; i < pieces.count; i++) {
       plan.accept(i);
@@ -630,10 +631,11 @@ final class DirectoryChange {
       entries.endPublish(pieces.entry[i]);
       entries.unlatch(pieces.entry[i], 0);
     }
-    if (joined != null && pieces.count == 1) {
-      entries.endPublish(joined.entry);
-      entries.unlatch(joined.entry, 0);
-      entries.free(joined.entry);
+    for (int i = pieces.count; i < merged.size(); i++) {
+      int entry = merged.get(i).entry;
+      entries.endPublish(entry);
+      entries.unlatch(entry, 0);
+      entries.free(entry);
     }
     uncertain = false;
     published = true;
@@ -666,10 +668,9 @@ final class DirectoryChange {
   }
 
   private void releaseEntries() {
-    int first = joined == null ? 1 : 2;
-    for (int i = 0; i < taken; i++) {
-      context.heldLeaves.unlatch(pieces.entry[first + i]);
-      entries.free(pieces.entry[first + i]);
+    for (int i = merged.size(); i < merged.size() + taken; i++) {
+      context.heldLeaves.unlatch(pieces.entry[i]);
+      entries.free(pieces.entry[i]);
     }
   }
 

@@ -58,6 +58,10 @@ final class LeafRange {
 
   private int count;
 
+  /** What was read ahead, so that the reads are not left out. */
+  @SuppressWarnings("unused")
+  private long touched;
+
   /**
    * Creates a range.
    *
@@ -74,8 +78,8 @@ final class LeafRange {
     this.view = new LeafView(context.server.directory, context.worker.backoff());
   }
 
-  /** Copies some segments from images, and adds READs of others to a list. */
-  void read(VerbList list, int from, int to) {
+  /** Chooses some segments, and reads ahead from the images that there are of them. */
+  void choose(int from, int to) {
     // The heads of a leaf that is published meanwhile may have led anywhere.
     int end = view.segments() - 1;
     first = Math.clamp(from, 0, end);
@@ -84,13 +88,26 @@ final class LeafRange {
     low = first == 0 ? view.low : view.low + (view.from << view.shift);
     view.seekTo(last);
     high = last == view.segments() - 1 ? view.high : greatest(view.last);
+    touched = images.touch(view.entry, firstPair(), lastPair());
+  }
+
+  /** Copies the segments that are chosen from images, and adds READs of others to a list. */
+  void read(VerbList list) {
     read = (2 << last) - (1 << first);
-    for (int pair = first / ImageCache.SEGMENTS; pair <= last / ImageCache.SEGMENTS; pair++) {
+    for (int pair = firstPair(); pair <= lastPair(); pair++) {
       int copied = images.copy(view.entry, pair, ofPair(pair), memory, at(pair), backoff);
       read &= ~(copied << (pair * ImageCache.SEGMENTS));
     }
     closeGaps();
     addReads(list);
+  }
+
+  private int firstPair() {
+    return first / ImageCache.SEGMENTS;
+  }
+
+  private int lastPair() {
+    return last / ImageCache.SEGMENTS;
   }
 
   /** READs cached segments, too, where a READ of its own for what is behind them costs as much. */
@@ -159,6 +176,7 @@ final class LeafRange {
     int delta = view.delta();
     int change = delta == 0 ? 0 : position(delta, low);
     int changes = delta == 0 ? 0 : deltas.count(delta);
+    long changed = keyOf(delta, change, changes);
     for (int segment = first; segment <= last; segment++) {
       long at = atSegment(segment);
       int records = check(segment, at);
@@ -172,11 +190,13 @@ final class LeafRange {
       }
       for (int slot = 0; slot < records; slot++) {
         long key = Segment.key(memory, at, slot);
-        while (change < changes && deltas.key(delta, change) < key) {
+        while (change < changes && changed < key) {
           add(delta, change++);
+          changed = keyOf(delta, change, changes);
         }
-        if (change < changes && deltas.key(delta, change) == key) {
+        if (change < changes && changed == key) {
           add(delta, change++);
+          changed = keyOf(delta, change, changes);
         } else {
           add(key, Segment.value(memory, at, slot));
         }
@@ -198,7 +218,7 @@ final class LeafRange {
    * @param evicts whether other images may go for it
    */
   void admit(boolean evicts) {
-    for (int pair = first / ImageCache.SEGMENTS; pair <= last / ImageCache.SEGMENTS; pair++) {
+    for (int pair = firstPair(); pair <= lastPair(); pair++) {
       if (ofPair(pair) != 0) {
         images.admit(view, pair, ofPair(pair), evicts, memory, at(pair), backoff);
       }
@@ -207,6 +227,10 @@ final class LeafRange {
 
   private boolean isCurrent() {
     return PlantedBug.SCAN_WITHOUT_VERSION || view.isCurrent();
+  }
+
+  private long keyOf(int delta, int change, int changes) {
+    return change < changes ? deltas.key(delta, change) : 0;
   }
 
   private int position(int delta, long key) {
@@ -247,6 +271,7 @@ final class LeafRange {
     if (PlantedBug.SCAN_OF_LEAF || LeafEntries.dirty(entries.control(view.entry)) == 0) {
       return;
     }
+    touched = record.records.touch(keys, 0, count);
     for (int i = 0; i < count; i++) {
       record.lock(keys[i]);
       int kind = record.kind();

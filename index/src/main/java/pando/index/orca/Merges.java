@@ -1,6 +1,8 @@
 package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
 import pando.fabric.PandoException;
@@ -19,14 +21,13 @@ import pando.index.orca.images.ImageCache;
 import pando.index.orca.images.LeafFilter;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafPacker;
-import pando.index.orca.leaf.LeafReader;
 import pando.index.orca.records.RecordCache;
 import pando.index.session.Failures;
 
 /** Merges deltas into their leaves: writes new leaves, out of place, and publishes them. */
 final class Merges {
   /*
-   * A merge of a leaf, and of a neighbour where removals left both half empty:
+   * A merge of a leaf, and of neighbours where removals left them half empty:
    *
    *   1. Latch the leaf's entry, and mark it as merging; wait until no cleaner pins it.
    *   2. READ the leaf, and check it.
@@ -55,13 +56,10 @@ final class Merges {
   /** Greatest number of leaves that one merge writes. */
   private static final int PIECES_MAX = 32;
 
-  private static final int RECORDS_MAX = 1024;
   private static final int DRAWN = 16;
 
   /** Leaves that are merged before a full pool refuses a key. */
   private static final int MERGED_MAX = 64;
-
-  private static final double JOINED_SHARE = 0.9;
 
   private final OrcaContext context;
   private final OrcaServer server;
@@ -75,28 +73,17 @@ final class Merges {
   private final Backoff backoff;
   private final RecordWay record;
   private final LeafView view;
-  private final LeafView other;
-  private final LeafReader reader = new LeafReader();
   private final LeafPacker packer = new LeafPacker();
   private final LeafCuts cuts;
   private final DirectoryChange change;
+  private final MergedRecords records;
+  private final LeafJoins joins;
+
+  /** The leaves that merge: one, or more that are joined, in the order of their keys. */
+  private final List<LeafView> merged = new ArrayList<>();
+
   private final VerbList list = new VerbList();
-  private final int recordsMax;
   private final int recordsMin;
-
-  private final long[] leafKeys = new long[RECORDS_MAX];
-  private final long[] leafValues = new long[RECORDS_MAX];
-  private final long[] keys = new long[RECORDS_MAX];
-  private final long[] values = new long[RECORDS_MAX];
-  private final boolean[] cached = new boolean[RECORDS_MAX];
-  private int count;
-
-  /** Whether the leaf that merges has fewer records than before. */
-  private boolean shrinks;
-
-  /** Whether all changes of the leaf that merges are of keys behind its records. */
-  private boolean ascends;
-
   private final Pieces pieces = new Pieces(PIECES_MAX);
   private final boolean filters;
   private final LeafFilter filter = new LeafFilter();
@@ -114,12 +101,12 @@ final class Merges {
     this.backoff = worker.backoff();
     this.record = new RecordWay(context);
     this.view = new LeafView(directory, backoff);
-    this.other = new LeafView(directory, backoff);
     this.change = new DirectoryChange(context);
-    this.recordsMax = server.options.recordsMax();
+    this.records = new MergedRecords(context, record);
     this.cuts = new LeafCuts(packer, server.options);
+    this.joins = new LeafJoins(context, records, cuts, pieces, change);
     this.filters = server.options.filters();
-    this.recordsMin = (int) (recordsMax * server.options.mergeShare());
+    this.recordsMin = (int) (server.options.recordsMax() * server.options.mergeShare());
   }
 
   /**
@@ -304,43 +291,45 @@ final class Merges {
       return false;
     }
     pieces.clear();
+    merged.clear();
+    merged.add(view);
     entries.startMerge(view.entry, true);
-    boolean joined = false;
     try {
-      awaitUnpinned(view);
-      count = 0;
-      combine(view);
-      joined = count < recordsMin && (onlyToJoin || shrinks) && join();
+      context.heldLeaves.awaitUnpinned(view);
+      view.copyHeld();
+      records.start(view);
+      boolean joined = hasFew() && (onlyToJoin || records.shrink()) && joins.join(view, merged);
       if (onlyToJoin && !joined && !change.joinsNode()) {
         context.heldLeaves.unlatch(view.entry);
         return false;
       }
-      replace(joined);
+      replace();
     } catch (Throwable e) {
-      undo(joined, e);
+      undo(e);
       throw e;
     }
-    finish(joined);
-    return joined && count < recordsMin;
+    finish();
+    return merged.size() > 1 && hasFew();
   }
 
-  private void replace(boolean joined) {
-    long low = joined ? Math.min(view.low, other.low) : view.low;
-    long high = joined ? Math.max(view.high, other.high) : view.high;
-    if (ascends && !joined) {
-      cuts.cutFull(keys, 0, count, low, high, pieces);
+  private boolean hasFew() {
+    return records.count() < recordsMin;
+  }
+
+  private void replace() {
+    long low = merged.getFirst().low;
+    long high = merged.getLast().high;
+    if (records.ascend() && merged.size() == 1) {
+      cuts.cutFull(records.keys, 0, records.count(), low, high, pieces);
     } else {
-      cuts.cut(keys, 0, count, low, high, pieces);
+      cuts.cut(records.keys, 0, records.count(), low, high, pieces);
     }
     if (PlantedBug.GIVEN_BACK_EARLY) {
       freeExtent(view);
     }
     writeLeaves();
-    images.drop(view.entry, view.segments(), backoff);
-    if (joined) {
-      images.drop(other.entry, other.segments(), backoff);
-    }
-    change.begin(view, joined ? other : null, pieces);
+    merged.forEach(leaf -> images.drop(leaf.entry, leaf.segments(), backoff));
+    change.begin(view, merged, pieces);
     change.write();
     publish();
   }
@@ -349,213 +338,28 @@ final class Merges {
    * Gives the new leaves back and unlatches the old ones, after a failure; other failures are added
    * to it as suppressed. Keeps all if the pool may have the new leaves.
    */
-  private void undo(boolean joined, Throwable failure) {
+  private void undo(Throwable failure) {
     if (change.isUncertain()) {
       return;
     }
     Failures failures = new Failures();
     failures.collect(change::end);
-    context.heldLeaves.unlatch(view.entry);
-    if (joined) {
-      context.heldLeaves.unlatch(other.entry);
-    }
+    merged.forEach(leaf -> context.heldLeaves.unlatch(leaf.entry));
     pieces.free(context, failures);
     failures.join(failure);
   }
 
   /** Gives the old leaves and deltas back. */
-  private void finish(boolean joined) {
+  private void finish() {
     Failures failures = new Failures();
     failures.collect(change::end);
-    free(view);
-    if (!PlantedBug.GIVEN_BACK_EARLY) {
-      failures.collect(() -> freeExtent(view));
-    }
-    if (joined) {
-      free(other);
-      failures.collect(() -> freeExtent(other));
+    for (LeafView leaf : merged) {
+      free(leaf);
+      if (!PlantedBug.GIVEN_BACK_EARLY || leaf != view) {
+        failures.collect(() -> freeExtent(leaf));
+      }
     }
     failures.rethrow();
-  }
-
-  private void awaitUnpinned(LeafView leaf) {
-    context.heldLeaves.awaitUnpinned(leaf);
-    leaf.copyHeld();
-  }
-
-  // Reading and combining.
-
-  /** READs a leaf that merges, and appends its records, as they are to be, to the others. */
-  private void combine(LeafView leaf) {
-    int bytes = LeafLayout.bytes(leaf.segments());
-    worker.read(leaf.address(), context.leaf, bytes);
-    int records =
-        reader.read(
-            memory,
-            context.leaf,
-            leaf.address(),
-            leaf.segments(),
-            leaf.low,
-            leaf.high,
-            leaf.stamp,
-            OrcaServer.LEAF_PARTITION,
-            leafKeys,
-            leafValues);
-    if (records < 0) {
-      throw new CorruptNodeException(leaf.address(), String.valueOf(reader.problem()));
-    }
-    int delta = leaf.delta();
-    int changes = delta == 0 ? 0 : deltas.count(delta);
-    int change = 0;
-    for (int i = 0; i < records; i++) {
-      while (change < changes && deltas.key(delta, change) < leafKeys[i]) {
-        add(delta, change++);
-      }
-      if (change < changes && deltas.key(delta, change) == leafKeys[i]) {
-        add(delta, change++);
-      } else {
-        add(leafKeys[i], leafValues[i]);
-      }
-    }
-    while (change < changes) {
-      add(delta, change++);
-    }
-    if (leaf == view) {
-      shrinks = count < records;
-      ascends = changes > 0 && records > 0 && deltas.key(delta, 0) > leafKeys[records - 1];
-    }
-  }
-
-  private void add(int delta, int change) {
-    if (deltas.kind(delta, change) != Deltas.TOMBSTONE) {
-      add(deltas.key(delta, change), deltas.value(delta, change));
-    }
-  }
-
-  private void add(long key, long value) {
-    keys[count] = key;
-    record.lock(key);
-    int kind = record.kind();
-    boolean has = RecordWay.isPresent(kind);
-    values[count] = has ? record.value() : value;
-    record.unlock();
-    cached[count++] = has;
-  }
-
-  /**
-   * Takes a neighbour below the same node along, if both leaves fit one; returns whether it did. A
-   * leaf that is alone in its node has none: there the node is to join its neighbour, so the latch
-   * of the structure stays held.
-   */
-  private boolean join() {
-    if (!change.tryLatchToJoin(view)) {
-      return false;
-    }
-    boolean joined = false;
-    boolean alone = false;
-    try {
-      directory.seek(view.low, view);
-      alone = view.node.size() == 1 && view.node != directory.root();
-      joined = tryJoin(false) || tryJoin(true);
-    } finally {
-      if (!joined && !alone) {
-        change.unlatchStructure();
-      }
-    }
-    return joined;
-  }
-
-  /** Takes the neighbour on one side along, if there is one. */
-  private boolean tryJoin(boolean left) {
-    if (view.child == (left ? 0 : view.node.size() - 1)) {
-      return false;
-    }
-    long beside = left ? view.low - 1 : view.high + 1;
-    directory.seek(beside, other);
-    int entry = other.entry;
-    if (!entries.tryLatch(entry)) {
-      return false;
-    }
-    boolean joined = false;
-    try {
-      // It may have been split before it was latched: then another leaf is beside this one.
-      directory.seek(beside, other);
-      other.copyHeld();
-      if (other.entry == entry && count + recordsAfterMerge(other) <= recordsMax * JOINED_SHARE) {
-        entries.startMerge(other.entry, true);
-        joined = tryCombineJoined(left);
-      }
-    } finally {
-      if (!joined) {
-        context.heldLeaves.unlatch(entry);
-      }
-    }
-    return joined;
-  }
-
-  /** Returns about how many records a latched leaf has once its delta is merged. */
-  private int recordsAfterMerge(LeafView leaf) {
-    int records = LeafEntries.records(leaf.control);
-    int delta = leaf.delta();
-    int changes = delta == 0 ? 0 : deltas.count(delta);
-    for (int i = 0; i < changes; i++) {
-      records += deltas.kind(delta, i) == Deltas.TOMBSTONE ? -1 : 1;
-    }
-    return Math.max(records, 0);
-  }
-
-  /**
-   * Takes the records of the neighbour along if all are sure to fit one leaf: more would be more
-   * than the page may have room for. A neighbour that cannot be READ stays where it is.
-   */
-  private boolean tryCombineJoined(boolean left) {
-    int own = count;
-    try {
-      awaitUnpinned(other);
-      combineJoined(left);
-    } catch (PandoException _) {
-      count = own;
-      return false;
-    }
-    long low = Math.min(view.low, other.low);
-    long high = Math.max(view.high, other.high);
-    cuts.cut(keys, 0, count, low, high, pieces);
-    boolean fits = pieces.count == 1;
-    pieces.clear();
-    if (!fits) {
-      int start = left ? count - own : 0;
-      System.arraycopy(keys, start, keys, 0, own);
-      System.arraycopy(values, start, values, 0, own);
-      System.arraycopy(cached, start, cached, 0, own);
-      count = own;
-    }
-    return fits;
-  }
-
-  private void combineJoined(boolean left) {
-    int own = count;
-    combine(other);
-    if (left) {
-      // What was appended belongs before the leaf's own records.
-      rotate(own);
-    }
-  }
-
-  private void rotate(int own) {
-    int added = count - own;
-    System.arraycopy(keys, 0, leafKeys, 0, own);
-    System.arraycopy(keys, own, keys, 0, added);
-    System.arraycopy(leafKeys, 0, keys, added, own);
-    System.arraycopy(values, 0, leafValues, 0, own);
-    System.arraycopy(values, own, values, 0, added);
-    System.arraycopy(leafValues, 0, values, added, own);
-    for (int i = 0; i < own; i++) {
-      leafKeys[i] = cached[i] ? 1 : 0;
-    }
-    System.arraycopy(cached, own, cached, 0, added);
-    for (int i = 0; i < own; i++) {
-      cached[added + i] = leafKeys[i] == 1;
-    }
   }
 
   // Packing and writing.
@@ -573,8 +377,8 @@ final class Merges {
           pieces.address[i],
           pieces.stamp[i],
           OrcaServer.LEAF_PARTITION,
-          keys,
-          values,
+          records.keys,
+          records.values,
           pieces.from[i]);
       list.write(pieces.address[i], image, LeafLayout.bytes(pieces.segments[i]));
       if (list.size() == OrcaContext.IMAGES || i + 1 == pieces.count) {
@@ -586,7 +390,11 @@ final class Merges {
 
   private void plan(int piece) {
     packer.plan(
-        keys, pieces.from[piece], pieces.records[piece], pieces.low[piece], pieces.high[piece]);
+        records.keys,
+        pieces.from[piece],
+        pieces.records[piece],
+        pieces.low[piece],
+        pieces.high[piece]);
   }
 
   // Publishing.
@@ -607,7 +415,7 @@ final class Merges {
     filter.clear();
     int known = pieces.records[piece] - (PlantedBug.FILTER_SHORT ? 1 : 0);
     for (int i = 0; i < known; i++) {
-      filter.add(keys[pieces.from[piece] + i], packer.place(i));
+      filter.add(records.keys[pieces.from[piece] + i], packer.place(i));
     }
     images.putFilter(pieces.entry[piece], filter);
   }
@@ -617,9 +425,9 @@ final class Merges {
     int entry = pieces.entry[piece];
     for (int i = 0; i < pieces.records[piece]; i++) {
       int at = pieces.from[piece] + i;
-      if (cached[at]) {
+      if (records.cached[at]) {
         backoff.transition();
-        visit(entry, keys[at], values[at], packer.place(i));
+        visit(entry, records.keys[at], records.values[at], packer.place(i));
       }
     }
   }

@@ -45,7 +45,8 @@ final class Neighbours extends NeighbourSearch {
     int end = down ? -1 : view.segments();
     while (segment != end) {
       list.clear();
-      range.read(list, segment, segment);
+      range.choose(segment, segment);
+      range.read(list);
       if (range.segmentsRead() == 0) {
         context.counters.leafHits++;
       } else {

@@ -58,11 +58,19 @@ final class Scans extends LeafScan {
     int leaves = 0;
     boolean more = true;
     while (more && leaves < ranges.length) {
-      LeafRange range = ranges[leaves++];
-      directory.find(next, range.view);
-      wanted -= addRead(range, next, to, wanted);
+      LeafRange range = ranges[leaves];
+      if (leaves == 0) {
+        directory.find(next, range.view);
+      } else {
+        directory.findBehind(ranges[leaves - 1].view, next, range.view);
+      }
+      leaves++;
+      wanted -= choose(range, next, to, wanted);
       next = range.high() + 1;
       more = wanted > 0 && range.high() < to && next > from && context.server.owns(next);
+    }
+    for (int i = 0; i < leaves; i++) {
+      ranges[i].read(list);
     }
     scatter(leaves);
     boolean evicts = mayEvict(leaves);
@@ -97,9 +105,11 @@ final class Scans extends LeafScan {
     return context.mayEvictImages(segments, segmentsRead);
   }
 
-  /** Adds the READs of a leaf's segments; returns about how many entries they have. */
-  private long addRead(LeafRange range, long from, long to, long wanted) {
+  /** Chooses segments of a leaf; returns about how many entries they have. */
+  private long choose(LeafRange range, long from, long to, long wanted) {
     LeafView view = range.view;
+    int delta = view.delta();
+    int changes = delta == 0 ? 0 : deltas.count(delta);
     int end = view.segments() - 1;
     if (to < view.high) {
       view.seek(to);
@@ -112,9 +122,8 @@ final class Scans extends LeafScan {
     double beyond = Math.min(wanted, LeafLayout.RECORDS_MAX) + SPARE_RECORDS - inFirst;
     int needed = (int) Math.ceil(Math.max(0, beyond) / perSegment);
     int last = Math.min(end, first + needed);
-    range.read(list, first, last);
-    int delta = view.delta();
-    return (long) (inFirst + perSegment * (last - first)) + (delta == 0 ? 0 : deltas.count(delta));
+    range.choose(first, last);
+    return (long) (inFirst + perSegment * (last - first)) + changes;
   }
 
   /** READs one leaf while it is held. */
@@ -124,7 +133,8 @@ final class Scans extends LeafScan {
       directory.find(from, range.view);
       if (context.heldLeaves.tryHold(range.view)) {
         list.clear();
-        addRead(range, from, to, limit);
+        choose(range, from, to, limit);
+        range.read(list);
         scatter(1);
         range.collect(true);
         context.heldLeaves.release(range.view.entry);
@@ -147,13 +157,17 @@ final class Scans extends LeafScan {
   @Override
   protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
     LeafRange range = ranges[leaf];
-    int copied = 0;
-    for (int i = 0; i < range.count(); i++) {
-      if (range.keys[i] >= from && range.keys[i] <= to) {
-        keys[copied] = range.keys[i];
-        values[copied++] = range.values[i];
-      }
+    int first = 0;
+    while (first < range.count() && range.keys[first] < from) {
+      first++;
     }
+    int end = range.count();
+    while (end > first && range.keys[end - 1] > to) {
+      end--;
+    }
+    int copied = end - first;
+    System.arraycopy(range.keys, first, keys, 0, copied);
+    System.arraycopy(range.values, first, values, 0, copied);
     return copied;
   }
 }

@@ -80,6 +80,22 @@ public final class Directory implements AutoCloseable {
     }
   }
 
+  /**
+   * Finds the leaf of a key as {@link #find}, but looks first behind a leaf that was found before.
+   *
+   * @param key the least one above those of that leaf
+   */
+  public void findBehind(LeafView before, long key, LeafView view) {
+    if (before.child + 1 < before.node.size()) {
+      look(before.node, before.child + 1, view);
+      // If the node was replaced, the copy is refused.
+      if (view.low == key && view.copy()) {
+        return;
+      }
+    }
+    find(key, view);
+  }
+
   /** Finds the entry of a key's leaf, whatever its state; does not wait. */
   public int entryOf(long key) {
     while (true) {
@@ -94,7 +110,10 @@ public final class Directory implements AutoCloseable {
   /** Finds the entry of a key's leaf and its fences, whatever its state; does not wait. */
   public void seek(long key, LeafView view) {
     DirectoryNode node = bottom(key);
-    int child = node.childOf(key);
+    look(node, node.childOf(key), view);
+  }
+
+  private static void look(DirectoryNode node, int child, LeafView view) {
     view.node = node;
     view.child = child;
     view.entry = node.leaf(child);

@@ -13,6 +13,9 @@ import java.lang.invoke.VarHandle;
 public final class DirectoryNode {
   private static final VarHandle LATCHED = field("latched", boolean.class);
 
+  /** Keys of a line of the processor's cache. */
+  private static final int LINE_KEYS = 8;
+
   private final int level;
   private final long address;
   private final long high;
@@ -119,14 +122,19 @@ public final class DirectoryNode {
     nodes[child] = node;
   }
 
-  /** Returns the child that covers a key of this node. */
+  /**
+   * Returns the child that covers a key of this node. Looks at the first key of each line, and then
+   * into one line: so the processor waits for the lines of a cold node at once.
+   */
   public int childOf(long key) {
-    int child = 0;
-    int length = lows.length;
-    while (length > 1) {
-      int half = length >>> 1;
-      child = lows[child + half] <= key ? child + half : child;
-      length -= half;
+    int line = 0;
+    for (int first = LINE_KEYS; first < lows.length; first += LINE_KEYS) {
+      line += lows[first] <= key ? LINE_KEYS : 0;
+    }
+    int end = Math.min(line + LINE_KEYS, lows.length);
+    int child = line;
+    for (int i = line + 1; i < end; i++) {
+      child += lows[i] <= key ? 1 : 0;
     }
     return child;
   }

@@ -78,6 +78,8 @@ public final class ImageCache {
   private static final int SEGMENT_BYTES = LeafLayout.SEGMENT_BYTES;
   private static final int IMAGE_BYTES = SEGMENTS * SEGMENT_BYTES;
 
+  private static final int LINE_BYTES = 64;
+
   /** Bytes of a set. */
   public static final int SET_BYTES = TAGS_BYTES + WAYS * IMAGE_BYTES;
 
@@ -311,6 +313,31 @@ public final class ImageCache {
   }
 
   // Reading without a lock
+
+  /**
+   * Reads from the images of some pairs of a leaf, as far as they are cached. So the processor
+   * waits for the memory of all of them at once, before they are copied one after the other.
+   *
+   * @param from first pair
+   * @param to last pair
+   * @return what was read, which means nothing
+   */
+  public long touch(int leaf, int from, int to) {
+    long[] ranges = slabOfRange;
+    long sum = 0;
+    for (int pair = from; pair <= to && ranges.length > 0; pair++) {
+      sum += tag(set(ranges, KeyHash.of(key(leaf, pair))), 0);
+    }
+    for (int pair = from; pair <= to && ranges.length > 0; pair++) {
+      long key = key(leaf, pair);
+      long set = set(ranges, KeyHash.of(key));
+      int way = wayOf(set, key);
+      for (int at = 0; at < IMAGE_BYTES && way != NONE; at += LINE_BYTES) {
+        sum += Words.get(memory, image(set, way) + at);
+      }
+    }
+    return sum;
+  }
 
   /**
    * Copies segments of a pair, if they are cached. A session that uses them looks afterwards

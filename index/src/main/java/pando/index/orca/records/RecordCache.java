@@ -304,6 +304,22 @@ public final class RecordCache {
     return Words.get(memory, home) + Words.get(memory, home + BUCKET_BYTES - Long.BYTES);
   }
 
+  /**
+   * Reads from the homes of some keys. So the processor waits for all of them at once, where a loop
+   * that locks one after the other would wait for each.
+   *
+   * @param from place of the first key
+   * @param to place behind the last one
+   * @return what was read, which means nothing
+   */
+  public long touch(long[] keys, int from, int to) {
+    long sum = 0;
+    for (int i = from; i < to; i++) {
+      sum += touch(keys[i]);
+    }
+    return sum;
+  }
+
   private int look(long key, long home, Probe out) {
     long word = Words.getAcquire(memory, home + LOCK);
     if (isLockedWord(word)) {

@@ -1,5 +1,6 @@
 package pando.index.orca.space;
 
+import java.util.concurrent.atomic.AtomicLong;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PoolFullException;
@@ -44,6 +45,18 @@ public final class ExtentAllocator {
   private final int regionBytes;
   private final NodeAllocator nodes;
   private final Regions[] servers;
+
+  /**
+   * Units that the regions that are held have lost at the most, ever: by extents, by what beside
+   * them is too short to count as a gap, and by regions that were given back.
+   */
+  private final AtomicLong lost = new AtomicLong();
+
+  /** How many they will have lost, at least, when the room that was counted last is used up. */
+  private volatile long lostWhenFull;
+
+  /** The least gap that was counted. */
+  private volatile int gapCounted;
 
   /** How often room is looked for in all gaps before the memory servers are asked again. */
   private volatile int passesLeft;
@@ -118,6 +131,7 @@ public final class ExtentAllocator {
   public long allocate(
       Worker worker, long message, int preferredServer, int units, int alignUnits) {
     checkRequest(preferredServer, units, alignUnits);
+    lost.addAndGet(units + 2L * gapCounted);
     int server = preferredServer;
     for (int i = 0; i < servers.length; i++) {
       server = (preferredServer + i) % servers.length;
@@ -201,15 +215,30 @@ public final class ExtentAllocator {
     return hasRoom(units, leastGap, Integer.MAX_VALUE);
   }
 
+  /** Counts only where it is not sure that what was counted last is enough. */
   private boolean hasRoom(int units, int leastGap, int regionsMax) {
-    int missing = units;
+    if (leastGap == gapCounted && lost.get() + units <= lostWhenFull) {
+      return true;
+    }
+    gapCounted = leastGap;
+    long before = lost.get();
+    int room = room(leastGap, (int) Math.min(2L * units, Integer.MAX_VALUE), regionsMax);
+    lostWhenFull = before + room;
+    return units <= room;
+  }
+
+  /**
+   * Counts the units of empty regions and of gaps of a least length, or so many that are enough.
+   */
+  int room(int leastGap, int enough, int regionsMax) {
+    int room = 0;
     for (Regions server : servers) {
-      missing -= server.unitsEmpty();
+      room += server.unitsEmpty();
     }
-    for (int i = 0; i < servers.length && missing > 0; i++) {
-      missing -= servers[i].unitsInGaps(leastGap, missing, regionsMax);
+    for (int i = 0; i < servers.length && room < enough; i++) {
+      room += servers[i].unitsInGaps(leastGap, enough - room, regionsMax);
     }
-    return missing <= 0;
+    return room;
   }
 
   /**
@@ -227,6 +256,7 @@ public final class ExtentAllocator {
     int server = GlobalAddress.server(address);
     long region = servers[server].free(GlobalAddress.offset(address), units);
     if (region != Regions.NONE) {
+      lost.addAndGet(regionBytes / UNIT_BYTES);
       nodes.free(worker, message, GlobalAddress.of(server, region));
     }
   }
@@ -241,6 +271,7 @@ public final class ExtentAllocator {
    */
   public void claim(long address, int units) {
     checkExtent(address, units);
+    lost.addAndGet(units + 2L * gapCounted);
     servers[GlobalAddress.server(address)].claim(GlobalAddress.offset(address), units);
   }
 
@@ -256,6 +287,7 @@ public final class ExtentAllocator {
       for (long region = servers[server].removeEmpty();
           region != Regions.NONE;
           region = servers[server].removeEmpty()) {
+        lost.addAndGet(regionBytes / UNIT_BYTES);
         nodes.free(worker, message, GlobalAddress.of(server, region));
       }
     }

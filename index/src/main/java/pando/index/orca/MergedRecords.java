@@ -1,0 +1,205 @@
+package pando.index.orca;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
+import pando.index.orca.delta.Deltas;
+import pando.index.orca.directory.LeafView;
+import pando.index.orca.leaf.LeafLayout;
+import pando.index.orca.leaf.LeafReader;
+
+/**
+ * The records of leaves that merge, by key, as they are to be: with the changes of their deltas and
+ * the newer values of cached records. The leaves are held while they are added.
+ */
+final class MergedRecords {
+  /** Three leaves and their deltas. */
+  private static final int RECORDS_MAX = 3 * 512;
+
+  final long[] keys = new long[RECORDS_MAX];
+  final long[] values = new long[RECORDS_MAX];
+
+  /** Whether the record was in the cache when it was added. */
+  final boolean[] cached = new boolean[RECORDS_MAX];
+
+  private final OrcaContext context;
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final Deltas deltas;
+  private final RecordWay record;
+  private final LeafReader reader = new LeafReader();
+  private final long[] leafKeys = new long[LeafLayout.RECORDS_MAX];
+  private final long[] leafValues = new long[LeafLayout.RECORDS_MAX];
+  private int count;
+
+  /** What was read ahead, so that the reads are not left out. */
+  @SuppressWarnings("unused")
+  private long touched;
+
+  /** Records of the first leaf, and the place of the first of them. */
+  private int firstCount;
+
+  private int firstFrom;
+  private boolean shrink;
+  private boolean ascend;
+
+  MergedRecords(OrcaContext context, RecordWay record) {
+    this.context = context;
+    this.worker = context.worker;
+    this.memory = context.memory;
+    this.deltas = context.server.deltas;
+    this.record = record;
+  }
+
+  /** Returns the number of records. */
+  int count() {
+    return count;
+  }
+
+  /** Returns whether the first leaf has fewer records than before. */
+  boolean shrink() {
+    return shrink;
+  }
+
+  /** Returns whether all changes of the first leaf are of keys behind its records. */
+  boolean ascend() {
+    return ascend;
+  }
+
+  /**
+   * READs the first leaf, and takes its records in place of all others.
+   *
+   * @throws CorruptNodeException if the leaf is damaged
+   */
+  void start(LeafView leaf) {
+    count = 0;
+    int before = append(leaf);
+    firstCount = count;
+    firstFrom = 0;
+    shrink = count < before;
+    int delta = leaf.delta();
+    ascend = delta != 0 && before > 0 && deltas.key(delta, 0) > leafKeys[before - 1];
+  }
+
+  /**
+   * READs the leaf above those that are here, and adds its records.
+   *
+   * @throws CorruptNodeException if the leaf is damaged
+   */
+  void addAbove(LeafView leaf) {
+    append(leaf);
+  }
+
+  /**
+   * READs the leaf below those that are here, and adds its records.
+   *
+   * @throws CorruptNodeException if the leaf is damaged
+   */
+  void addBelow(LeafView leaf) {
+    int above = count;
+    append(leaf);
+    rotate(above);
+    firstFrom += count - above;
+  }
+
+  /** Forgets the records of all leaves but the first. */
+  void keepFirst() {
+    System.arraycopy(keys, firstFrom, keys, 0, firstCount);
+    System.arraycopy(values, firstFrom, values, 0, firstCount);
+    System.arraycopy(cached, firstFrom, cached, 0, firstCount);
+    count = firstCount;
+    firstFrom = 0;
+  }
+
+  /** READs a leaf, and adds its records behind the others; returns how many it has in the pool. */
+  private int append(LeafView leaf) {
+    int first = count;
+    int records = read(leaf);
+    int delta = leaf.delta();
+    int changes = delta == 0 ? 0 : deltas.count(delta);
+    int change = 0;
+    for (int i = 0; i < records; i++) {
+      while (change < changes && deltas.key(delta, change) < leafKeys[i]) {
+        append(delta, change++);
+      }
+      if (change < changes && deltas.key(delta, change) == leafKeys[i]) {
+        append(delta, change++);
+      } else {
+        append(leafKeys[i], leafValues[i]);
+      }
+    }
+    while (change < changes) {
+      append(delta, change++);
+    }
+    takeCached(first);
+    return records;
+  }
+
+  /** Takes the values of cached records, from a place on. */
+  private void takeCached(int first) {
+    touched = record.records.touch(keys, first, count);
+    for (int i = first; i < count; i++) {
+      record.lock(keys[i]);
+      cached[i] = RecordWay.isPresent(record.kind());
+      values[i] = cached[i] ? record.value() : values[i];
+      record.unlock();
+    }
+  }
+
+  private int read(LeafView leaf) {
+    int bytes = LeafLayout.bytes(leaf.segments());
+    worker.read(leaf.address(), context.leaf, bytes);
+    int records =
+        reader.read(
+            memory,
+            context.leaf,
+            leaf.address(),
+            leaf.segments(),
+            leaf.low,
+            leaf.high,
+            leaf.stamp,
+            OrcaServer.LEAF_PARTITION,
+            leafKeys,
+            leafValues);
+    if (records < 0) {
+      throw new CorruptNodeException(leaf.address(), String.valueOf(reader.problem()));
+    }
+    return records;
+  }
+
+  private void append(int delta, int change) {
+    if (deltas.kind(delta, change) != Deltas.TOMBSTONE) {
+      append(deltas.key(delta, change), deltas.value(delta, change));
+    }
+  }
+
+  private void append(long key, long value) {
+    keys[count] = key;
+    values[count++] = value;
+  }
+
+  /** Puts the records from a place on before those that are before that place. */
+  private void rotate(int from) {
+    reverse(0, from);
+    reverse(from, count);
+    reverse(0, count);
+  }
+
+  private void reverse(int from, int to) {
+    for (int i = from, j = to - 1; i < j; i++, j--) {
+      swap(i, j);
+    }
+  }
+
+  private void swap(int i, int j) {
+    long key = keys[i];
+    long value = values[i];
+    boolean wasCached = cached[i];
+    keys[i] = keys[j];
+    values[i] = values[j];
+    cached[i] = cached[j];
+    keys[j] = key;
+    values[j] = value;
+    cached[j] = wasCached;
+  }
+}
