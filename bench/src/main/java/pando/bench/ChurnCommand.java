@@ -65,8 +65,14 @@ final class ChurnCommand implements Callable<Integer> {
     long records = records();
     try (IndexSubject subject = Ranges.accepted(spec, this::open)) {
       Records supply = loadOptions.keys().records(records, loadOptions.seed());
-      return new Churn(subject.index(), supply, records, churned).run(loadOptions.fill());
+      Churn churn = new Churn(subject.index(), supply, records, churned);
+      return Ranges.accepted(spec, () -> load(churn)).run();
     }
+  }
+
+  private Churn load(Churn churn) {
+    churn.load(loadOptions.fill());
+    return churn;
   }
 
   private long records() {

@@ -311,10 +311,14 @@ final class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"bench", "simulate"})
-  void shouldSayInOneLineWhichCacheIsEnoughForTheDirectory(String command) {
-    String cache = command.equals("bench") ? "--cache=40K" : "--cache=8%,40K";
-    int status = execute(command, "--index=orca", "--workload=read-only", "--records=1M", cache);
+  @CsvSource({
+    "bench,--workload=read-only,--cache=40K",
+    "churn,--churn=1000,--cache=40K",
+    "simulate,--workload=read-only,'--cache=8%,40K'"
+  })
+  void shouldSayInOneLineWhichCacheIsEnoughForTheDirectory(
+      String command, String work, String cache) {
+    int status = execute(command, "--index=orca", work, "--records=1M", cache);
     assertThat(err.toString())
         .startsWith("pando " + command + ": the cache is too small for the directory")
         .contains("cache-bytes=40000, directoryBytes=1", "needed: cache-bytes=1")

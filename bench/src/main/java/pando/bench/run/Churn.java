@@ -44,15 +44,19 @@ public final class Churn {
     }
   }
 
-  /**
-   * Loads, inserts, removes, reads what is left, and closes the index.
-   *
-   * @throws WrongResultException if an answer was wrong
-   */
-  public Space run(double fill) {
+  /** Loads the records that stay. */
+  public void load(double fill) {
     try (Progress progress = Progress.of("load", loaded)) {
       index.bulkLoad(new SortedRecords(records, loaded, progress::step), fill);
     }
+  }
+
+  /**
+   * Inserts, removes, reads what is left, and closes the index, which was loaded.
+   *
+   * @throws WrongResultException if an answer was wrong
+   */
+  public Space run() {
     long loadedBytes = index.poolBytes();
     long fullBytes = churn();
     index.close();
