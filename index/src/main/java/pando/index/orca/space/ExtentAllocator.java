@@ -52,6 +52,9 @@ public final class ExtentAllocator {
    */
   private final AtomicLong lost = new AtomicLong();
 
+  /** The same, and what extents that are being looked for are going to take. */
+  private final AtomicLong lostSoon = new AtomicLong();
+
   /** How many they will have lost, at least, when the room that was counted last is used up. */
   private volatile long lostWhenFull;
 
@@ -131,7 +134,17 @@ public final class ExtentAllocator {
   public long allocate(
       Worker worker, long message, int preferredServer, int units, int alignUnits) {
     checkRequest(preferredServer, units, alignUnits);
-    lost.addAndGet(units + 2L * gapCounted);
+    long loss = units + 2L * gapCounted;
+    lostSoon.addAndGet(loss);
+    try {
+      return take(worker, message, preferredServer, units, alignUnits);
+    } finally {
+      lost.addAndGet(loss);
+    }
+  }
+
+  private long take(
+      Worker worker, long message, int preferredServer, int units, int alignUnits) {
     int server = preferredServer;
     for (int i = 0; i < servers.length; i++) {
       server = (preferredServer + i) % servers.length;
@@ -187,7 +200,7 @@ public final class ExtentAllocator {
    *     may overwrite
    * @param preferredServer memory server to use as long as it has room
    * @param units number of units of all these gaps
-   * @param leastGap number of units of the shortest gap that counts
+   * @param leastGap number of units of the shortest gap that counts, always the same
    * @throws PoolFullException if the memory servers have no room for it
    */
   public void ensureRoom(
@@ -217,10 +230,11 @@ public final class ExtentAllocator {
 
   /** Counts only where it is not sure that what was counted last is enough. */
   private boolean hasRoom(int units, int leastGap, int regionsMax) {
-    if (leastGap == gapCounted && lost.get() + units <= lostWhenFull) {
+    if (leastGap == gapCounted && lostSoon.get() + units <= lostWhenFull) {
       return true;
     }
     gapCounted = leastGap;
+    // What an extent that is being looked for is going to take may be counted: its loss is to come.
     long before = lost.get();
     int room = room(leastGap, (int) Math.min(2L * units, Integer.MAX_VALUE), regionsMax);
     lostWhenFull = before + room;
@@ -256,9 +270,18 @@ public final class ExtentAllocator {
     int server = GlobalAddress.server(address);
     long region = servers[server].free(GlobalAddress.offset(address), units);
     if (region != Regions.NONE) {
-      lost.addAndGet(regionBytes / UNIT_BYTES);
-      nodes.free(worker, message, GlobalAddress.of(server, region));
+      giveBack(worker, message, server, region);
     }
+  }
+
+  private void giveBack(Worker worker, long message, int server, long region) {
+    lose(regionBytes / UNIT_BYTES);
+    nodes.free(worker, message, GlobalAddress.of(server, region));
+  }
+
+  private void lose(long units) {
+    lostSoon.addAndGet(units);
+    lost.addAndGet(units);
   }
 
   /**
@@ -271,8 +294,8 @@ public final class ExtentAllocator {
    */
   public void claim(long address, int units) {
     checkExtent(address, units);
-    lost.addAndGet(units + 2L * gapCounted);
     servers[GlobalAddress.server(address)].claim(GlobalAddress.offset(address), units);
+    lose(units + 2L * gapCounted);
   }
 
   /**
@@ -287,8 +310,7 @@ public final class ExtentAllocator {
       for (long region = servers[server].removeEmpty();
           region != Regions.NONE;
           region = servers[server].removeEmpty()) {
-        lost.addAndGet(regionBytes / UNIT_BYTES);
-        nodes.free(worker, message, GlobalAddress.of(server, region));
+        giveBack(worker, message, server, region);
       }
     }
     nodes.trim(worker, message);

@@ -32,6 +32,7 @@ import pando.fabric.local.LocalFabric;
 import pando.fabric.pool.NodeAllocator;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.server.PoolOptions;
+import pando.index.HookedFabric;
 import pando.index.Seeds;
 import pando.index.orca.leaf.LeafLayout;
 
@@ -202,6 +203,27 @@ class ExtentAllocatorTest {
     }
     assertThat(promised).isPositive();
     extents.forEach(extent -> allocator.free(worker, 0, extent[0], (int) extent[1]));
+  }
+
+  /** Room that is counted while an extent is looked for may be what the extent gets. */
+  @Test
+  void shouldNotPromiseRoomThatAnExtentIsAboutToTake() {
+    for (int i = 0; i < REGIONS; i++) {
+      allocate(0, REGION_UNITS);
+      allocate(1, REGION_UNITS);
+    }
+    free(GlobalAddress.of(1, Fabric.CATALOGUE_BYTES), REGION_UNITS);
+    HookedFabric hooked = new HookedFabric(fabric);
+    hooked.hookNext(
+        verbs -> true,
+        posting -> {
+          assertThat(allocator.hasRoom(REGION_UNITS, UNITS_MAX)).isTrue();
+          posting.post();
+        });
+    allocator.allocate(hooked.worker(memory), 0, 0, UNITS_MAX, 1);
+    assertThat(hooked.unhook()).isOne();
+    assertThat(allocator.hasRoom(REGION_UNITS, UNITS_MAX)).isFalse();
+    assertThat(allocator.hasRoom(REGION_UNITS - UNITS_MAX, UNITS_MAX)).isTrue();
   }
 
   @Test
