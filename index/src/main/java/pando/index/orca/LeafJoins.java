@@ -97,13 +97,10 @@ final class LeafJoins {
     return takesBelow || takesAbove;
   }
 
-  private void settle(LeafView neighbour, boolean isLatched, boolean isTaken) {
-    if (isLatched && !isTaken) {
-      context.heldLeaves.unlatch(neighbour.entry);
-    }
-  }
-
-  /** Latches the leaf of a key beside the leaf that merges; returns whether it did. */
+  /**
+   * Latches the leaf of a key beside the leaf that merges, and marks it as merging, so that others
+   * go on reading it; returns whether it did.
+   */
   private boolean tryLatch(long key, LeafView neighbour) {
     directory.seek(key, neighbour);
     int entry = neighbour.entry;
@@ -114,14 +111,23 @@ final class LeafJoins {
     try {
       // It may have been split before it was latched: then another leaf is beside this one.
       directory.seek(key, neighbour);
-      neighbour.copyHeld();
       isNeighbour = neighbour.entry == entry;
+      if (isNeighbour) {
+        entries.startMerge(entry, true);
+        neighbour.copyHeld();
+      }
     } finally {
       if (!isNeighbour) {
         context.heldLeaves.unlatch(entry);
       }
     }
     return isNeighbour;
+  }
+
+  private void settle(LeafView neighbour, boolean isLatched, boolean isTaken) {
+    if (isLatched && !isTaken) {
+      context.heldLeaves.unlatch(neighbour.entry);
+    }
   }
 
   /**
@@ -154,25 +160,17 @@ final class LeafJoins {
   private boolean tryRead(boolean readsBelow, boolean readsAbove) {
     try {
       if (readsAbove) {
-        startMerge(above);
+        context.heldLeaves.awaitUnpinned(above);
         records.addAbove(above);
       }
       if (readsBelow) {
-        startMerge(below);
+        context.heldLeaves.awaitUnpinned(below);
         records.addBelow(below);
       }
       return true;
     } catch (PandoException _) {
       return false;
     }
-  }
-
-  private void startMerge(LeafView neighbour) {
-    if (!neighbour.isMerging()) {
-      entries.startMerge(neighbour.entry, true);
-    }
-    context.heldLeaves.awaitUnpinned(neighbour);
-    neighbour.copyHeld();
   }
 
   /** Returns about how many records a latched leaf has once its delta is merged. */

@@ -37,7 +37,6 @@ final class LeafLookup {
   private final Worker worker;
   private final MemorySegment memory;
   private final DescentCounters counters;
-  private final CacheUnit cacheUnit;
   private final long buffer;
 
   /** The key's leaf. */
@@ -52,22 +51,13 @@ final class LeafLookup {
   /** Records of the segment that was READ, 0 if none was. */
   int records;
 
-  /** The first of the segments that are READ together. */
-  private int first;
-
-  /** How many are; 0 if the key's was copied from an image. */
-  private int read;
-
-  /** Where the key's segment is. */
-  private long at;
-
   /** What the filter says of the segment. */
   private long filter;
 
   /**
    * Creates a lookup.
    *
-   * @param buffer local offset of the bytes of a segment, or of a leaf's segments
+   * @param buffer local offset of the bytes of a segment
    */
   LeafLookup(OrcaContext context, long buffer) {
     this.context = context;
@@ -77,7 +67,6 @@ final class LeafLookup {
     this.worker = context.worker;
     this.memory = context.memory;
     this.counters = context.counters;
-    this.cacheUnit = context.server.options.cacheUnit();
     this.buffer = buffer;
     this.view = new LeafView(directory, worker.backoff());
   }
@@ -94,7 +83,7 @@ final class LeafLookup {
       int found = begin(key);
       if (found == UNREAD) {
         if (!copyImage()) {
-          worker.read(readAddress(), buffer, readBytes());
+          worker.read(view.segmentAddress(), buffer, LeafLayout.SEGMENT_BYTES);
         }
         found = end(key);
       }
@@ -148,48 +137,32 @@ final class LeafLookup {
   /** Adds the READ of the segment to a list, if no image has it. */
   void addRead(VerbList list) {
     if (!copyImage()) {
-      list.read(readAddress(), buffer, readBytes());
+      list.read(view.segmentAddress(), buffer, LeafLayout.SEGMENT_BYTES);
     }
   }
 
-  /** Copies the segment from an image; returns whether one has it. Else it is to be READ. */
+  /** Copies the segment from an image; returns whether one has it. */
   private boolean copyImage() {
-    boolean readsLeaf = cacheUnit == CacheUnit.LEAVES;
-    first = readsLeaf ? 0 : view.segment;
-    at = at(view.segment);
-    int wanted = 1 << view.segment;
-    boolean copied = images.copy(view.entry, wanted, memory, at(0), worker.backoff()) != 0;
-    read = copied ? 0 : readsLeaf ? view.segments() : 1;
+    int pair = view.segment / ImageCache.SEGMENTS;
+    int inPair = view.segment % ImageCache.SEGMENTS;
+    long at = buffer - (long) inPair * LeafLayout.SEGMENT_BYTES;
+    boolean copied = images.copy(view.entry, pair, 1 << inPair, memory, at, worker.backoff()) != 0;
     counters.leafHits += copied ? 1 : 0;
     counters.leafMisses += copied ? 0 : 1;
     return copied;
   }
 
-  /** Returns where a segment is, or would be. */
-  private long at(int segment) {
-    return buffer + (long) (segment - first) * LeafLayout.SEGMENT_BYTES;
-  }
-
-  private long readAddress() {
-    return view.address() + LeafLayout.segment(first);
-  }
-
-  private int readBytes() {
-    return read * LeafLayout.SEGMENT_BYTES;
-  }
-
   /**
-   * Looks into the segment that was READ, or copied; what was READ is cached, unless only its
-   * record is to be.
+   * Looks into the segment that was READ, or copied.
    *
    * @return {@link #ABSENT}, {@link #IN_LEAF} or {@link #MOVED}
    * @throws CorruptNodeException if the segment is damaged
    */
   int end(long key) {
-    int sound =
+    int read =
         Segment.records(
             memory,
-            at,
+            buffer,
             view.segmentAddress(),
             view.segment == 0,
             view.from,
@@ -201,31 +174,22 @@ final class LeafLookup {
     if (!view.hasSameExtent()) {
       return MOVED;
     }
-    if (sound < 0) {
+    if (read < 0) {
       throw new CorruptNodeException(
           view.segmentAddress(),
           "is not the segment of its leaf: key=" + key + ", segment=" + view.segment);
     }
-    if (read > 0 && cacheUnit != CacheUnit.RECORDS) {
-      admit();
-    }
-    records = sound;
+    records = read;
     int found = slotOf(key);
     slot = Math.max(found, 0);
-    value = found < 0 ? 0 : Segment.value(memory, at, found);
+    value = found < 0 ? 0 : Segment.value(memory, buffer, found);
     context.unfiltered += found < 0 && filter == LeafFilter.UNKNOWN ? 1 : 0;
     return found < 0 ? ABSENT : IN_LEAF;
   }
 
-  private void admit() {
-    int segments = ((1 << read) - 1) << first;
-    images.admit(view, segments, true, memory, at(0), worker.backoff());
-    context.server.shares.notePairs(1);
-  }
-
   private int slotOf(long key) {
     for (int i = 0; i < records; i++) {
-      if (key(i) == key) {
+      if (Segment.key(memory, buffer, i) == key) {
         return i;
       }
     }
@@ -234,11 +198,11 @@ final class LeafLookup {
 
   /** Returns the key of a record of the segment that was READ. */
   long key(int record) {
-    return Segment.key(memory, at, record);
+    return Segment.key(memory, buffer, record);
   }
 
   /** Returns the value of a record of the segment that was READ. */
   long value(int record) {
-    return Segment.value(memory, at, record);
+    return Segment.value(memory, buffer, record);
   }
 }

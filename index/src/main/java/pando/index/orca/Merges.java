@@ -61,6 +61,17 @@ final class Merges {
   /** Leaves that are merged before a full pool refuses a key. */
   private static final int MERGED_MAX = 64;
 
+  /** Whether a merge takes neighbours along. */
+  private enum Joining {
+    NEVER,
+
+    /** If removals have left the leaf with few records. */
+    IF_FEW,
+
+    /** That is all it is for: the leaf may have no delta. */
+    ONLY
+  }
+
   private final OrcaContext context;
   private final OrcaServer server;
   private final Worker worker;
@@ -254,16 +265,29 @@ final class Merges {
    * @throws StalledException if an earlier change of the session stopped half-way
    */
   void merge(long key) {
-    boolean again = merge(key, false);
+    boolean again = mergeAndJoin(key);
     while (again) {
       again = joinMore(key);
+    }
+  }
+
+  /** Merges the leaf, with neighbours if the pool has room for what they become. */
+  private boolean mergeAndJoin(long key) {
+    try {
+      return merge(key, Joining.IF_FEW);
+    } catch (PoolFullException e) {
+      if (!records.shrink()) {
+        throw e;
+      }
+      // Alone it may fit a gap that is too short for more.
+      return merge(key, Joining.NEVER);
     }
   }
 
   /** Joins the leaf with one more neighbour; may as well fail, as its delta has been merged. */
   private boolean joinMore(long key) {
     try {
-      return merge(key, true);
+      return merge(key, Joining.ONLY);
     } catch (PandoException e) {
       if (change.isUncertain()) {
         throw e;
@@ -275,17 +299,15 @@ final class Merges {
   /**
    * Merges the leaf of a key.
    *
-   * @param onlyToJoin whether the leaf is to be merged without a delta, too, if a neighbour comes
-   *     along
-   * @return whether it came along, and the leaf still has few records
+   * @return whether a neighbour came along, and the leaf still has few records
    */
-  private boolean merge(long key, boolean onlyToJoin) {
+  private boolean merge(long key, Joining joining) {
     change.checkUsable();
     directory.seek(key, view);
     if (!entries.tryLatch(view.entry)) {
       return false;
     }
-    boolean due = onlyToJoin || LeafEntries.delta(entries.version(view.entry)) != 0;
+    boolean due = joining == Joining.ONLY || LeafEntries.delta(entries.version(view.entry)) != 0;
     if (view.node.isReplaced() || !due) {
       context.heldLeaves.unlatch(view.entry);
       return false;
@@ -298,8 +320,8 @@ final class Merges {
       context.heldLeaves.awaitUnpinned(view);
       view.copyHeld();
       records.start(view);
-      boolean joined = hasFew() && (onlyToJoin || records.shrink()) && joins.join(view, merged);
-      if (onlyToJoin && !joined && !change.joinsNode()) {
+      boolean joined = mayJoin(joining) && joins.join(view, merged);
+      if (joining == Joining.ONLY && !joined && !change.joinsNode()) {
         context.heldLeaves.unlatch(view.entry);
         return false;
       }
@@ -310,6 +332,14 @@ final class Merges {
     }
     finish();
     return merged.size() > 1 && hasFew();
+  }
+
+  private boolean mayJoin(Joining joining) {
+    return switch (joining) {
+      case NEVER -> false;
+      case IF_FEW -> hasFew() && records.shrink();
+      case ONLY -> hasFew();
+    };
   }
 
   private boolean hasFew() {

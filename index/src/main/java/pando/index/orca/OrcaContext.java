@@ -38,8 +38,7 @@ final class OrcaContext extends WorkerContext {
 
   final OrcaServer server;
 
-  private final long lookups;
-  private final int lookupBytes;
+  private final long segments;
 
   /** Local offset of values to WRITE, 8 bytes each. */
   final long values;
@@ -71,10 +70,7 @@ final class OrcaContext extends WorkerContext {
 
   OrcaContext(OrcaServer server, Fabric fabric) {
     LocalMemory local = new LocalMemory();
-    boolean readsLeaves = server.options.cacheUnit() == CacheUnit.LEAVES;
-    int bytesRead = readsLeaves ? server.options.nodeBytes() : LeafLayout.SEGMENT_BYTES;
-    this.lookups = local.region((long) SEGMENTS * bytesRead);
-    this.lookupBytes = bytesRead;
+    this.segments = local.region((long) SEGMENTS * LeafLayout.SEGMENT_BYTES);
     this.values = local.region((long) CLEANED_MAX * Long.BYTES);
     this.leaf = local.region(server.options.nodeBytes());
     this.images = local.region((long) IMAGES * server.options.nodeBytes());
@@ -138,9 +134,9 @@ final class OrcaContext extends WorkerContext {
         && (2 * segmentsRead <= segments || worker.random().nextInt(LAZINESS) == 0);
   }
 
-  /** Returns the local offset of what a lookup READs. */
-  long lookup(int number) {
-    return lookups + (long) number * lookupBytes;
+  /** Returns the local offset of a segment that is READ. */
+  long segment(int number) {
+    return segments + (long) number * LeafLayout.SEGMENT_BYTES;
   }
 
   /** Returns the local offset of a leaf to WRITE. */

@@ -1,6 +1,7 @@
 package pando.index.orca;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -8,11 +9,13 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.PoolFullException;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.index.Entries;
@@ -159,36 +162,95 @@ class OrcaJoinsTest {
     assertThat(merge.refused).isPositive();
   }
 
+  /**
+   * Loads evenly spaced keys, and removes most of them, in any order.
+   *
+   * @param hook takes the place of all verbs; its session is another one
+   */
+  private void removeSpaced(
+      HookedFabric fabric, Merge merge, BiConsumer<HookedFabric.Posting, Session> hook) {
+    options = options.with("page-children", "60").with("merge-share", "0.5");
+    model.putAll(Entries.spaced(4_000, 1_000));
+    List<Long> keys = new ArrayList<>(model.keySet());
+    Collections.shuffle(keys, new Random(Seeds.of(2609)));
+    OrcaIndex index = OrcaIndex.create(fabric, options);
+    index.bulkLoad(Entries.of(model), 0.7);
+    Session session = index.session();
+    Session reader = index.session();
+    fabric.hookEach(verbs -> true, posting -> hook.accept(posting, reader));
+    for (long key : keys.subList(0, 3_000)) {
+      merge.start();
+      model.remove(key);
+      session.discard(key);
+    }
+    fabric.unhook();
+    reader.close();
+    check(fabric, index, session);
+  }
+
   /** Where leaves are joined in any order, some stay alone between pairs. */
   @Test
   void shouldJoinThreeLeavesToTwoWhereOneIsAloneBetweenFullerOnes() {
     Merge merge = new Merge();
-    options = options.with("page-children", "60").with("merge-share", "0.5");
     try (HookedFabric fabric = new HookedFabric(Pools.open(2, 4 << 20, 1)).withTasksByHand()) {
-      List<Long> keys = new ArrayList<>();
-      for (long key = 0; key < 4_000; key++) {
-        keys.add(key * 1_000);
-        model.put(key * 1_000, key);
-      }
-      OrcaIndex index = OrcaIndex.create(fabric, options);
-      index.bulkLoad(Entries.of(model), 0.7);
-      Session session = index.session();
-      fabric.hookEach(
-          verbs -> true,
-          posting -> {
+      removeSpaced(
+          fabric,
+          merge,
+          (posting, _) -> {
             merge.note(posting.verbs());
             posting.post();
           });
-      Collections.shuffle(keys, new Random(Seeds.of(2609)));
-      for (long key : keys.subList(0, 3_000)) {
-        merge.start();
-        session.discard(key);
-        model.remove(key);
-      }
-      fabric.unhook();
-      assertThat(merge.joinsOfThree).isPositive();
-      check(fabric, index, session);
     }
+    assertThat(merge.joinsOfThree).isPositive();
+  }
+
+  /** Both neighbours are latched while the one is READ: others read them without waiting. */
+  @Test
+  void shouldLetOthersReadNeighboursWhileTheyAreTried() {
+    Merge merge = new Merge();
+    int[] looks = {0};
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 4 << 20, 1)).withTasksByHand()) {
+      removeSpaced(
+          fabric,
+          merge,
+          (posting, reader) -> {
+            int before = merge.reads;
+            merge.note(posting.verbs());
+            if (merge.reads > before && before > 0 && looks[0]++ < 40) {
+              fabric.hookPause(100, () -> fail("a reader waits for a merge"));
+              assertThat(Entries.scan(reader)).containsAllEntriesOf(model);
+            }
+            posting.post();
+          });
+    }
+    assertThat(looks[0]).isPositive();
+  }
+
+  /** A full pool may have a gap for the leaf alone. */
+  @Test
+  void shouldMergeTheLeafAloneWhereThePoolHasNoRoomForMore() {
+    Merge merge = new Merge();
+    int[] refused = {0};
+    int[] alone = {0};
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 4 << 20, 1)).withTasksByHand()) {
+      removeSpaced(
+          fabric,
+          merge,
+          (posting, _) -> {
+            int before = merge.writes;
+            merge.note(posting.verbs());
+            boolean writes = merge.writes > before;
+            if (writes && merge.reads > 1) {
+              refused[0]++;
+              merge.start();
+              throw new PoolFullException("by a test");
+            }
+            alone[0] += writes && alone[0] < refused[0] ? 1 : 0;
+            posting.post();
+          });
+    }
+    assertThat(refused[0]).isPositive();
+    assertThat(alone[0]).isEqualTo(refused[0]);
   }
 
   /**

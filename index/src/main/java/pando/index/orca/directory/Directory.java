@@ -83,7 +83,8 @@ public final class Directory implements AutoCloseable {
   /**
    * Finds the leaf of a key as {@link #find}, but looks first behind a leaf that was found before.
    *
-   * @param key the least one above those of that leaf
+   * @param before may be out of date by now
+   * @param key one of that leaf, or the least one above it
    */
   public void findBehind(LeafView before, long key, LeafView view) {
     if (before.child + 1 < before.node.size()) {

@@ -143,8 +143,7 @@ public final class ExtentAllocator {
     }
   }
 
-  private long take(
-      Worker worker, long message, int preferredServer, int units, int alignUnits) {
+  private long take(Worker worker, long message, int preferredServer, int units, int alignUnits) {
     int server = preferredServer;
     for (int i = 0; i < servers.length; i++) {
       server = (preferredServer + i) % servers.length;

@@ -38,8 +38,7 @@ class ImageCacheThreadsTest {
       new ImageCache(
           directory.entries(),
           fabric.register(SLABS * ImageCache.SET_BYTES).segment(),
-          ImageCache.SET_BYTES,
-          true);
+          ImageCache.SET_BYTES);
   private final AtomicInteger writers = new AtomicInteger();
 
   @AfterEach
@@ -84,8 +83,7 @@ class ImageCacheThreadsTest {
           for (int word = 0; word < WORDS; word++) {
             Words.set(read, (long) word * Long.BYTES, word(view.entry, pair, i));
           }
-          long at = (long) -pair * WORDS * Long.BYTES;
-          cache.admit(view, BOTH << (2 * pair), true, read, at, backoff);
+          cache.admit(view, pair, BOTH, true, read, 0, backoff);
         }
       } finally {
         writers.decrementAndGet();
@@ -122,9 +120,7 @@ class ImageCacheThreadsTest {
         for (int i = 0; writers.get() > 0; i++) {
           int leaf = 1 + i % LEAVES;
           int pair = i / LEAVES % PAIRS;
-          int both = BOTH << (2 * pair);
-          long at = (long) -pair * WORDS * Long.BYTES;
-          if (cache.copy(leaf, both, copy, at, backoff) == both) {
+          if (cache.copy(leaf, pair, BOTH, copy, 0, backoff) == BOTH) {
             found++;
             check(copy, leaf, pair);
           }
