@@ -61,6 +61,20 @@ public interface Session extends AutoCloseable {
   boolean remove(long key);
 
   /**
+   * Replaces the value of a key if it is the one that is expected.
+   *
+   * @return whether it was; else {@link #value()} is the value that is there, if the key is
+   */
+  boolean replace(long key, long expected, long value);
+
+  /**
+   * Removes a key if it has the value that is expected.
+   *
+   * @return whether it had; else {@link #value()} is the value that is there, if the key is
+   */
+  boolean remove(long key, long expected);
+
+  /**
    * Stores a value, whether or not the key is there, and does not say whether it was. For callers
    * who need no answer: a system may save the look at what was there before.
    */

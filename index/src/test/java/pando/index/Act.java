@@ -23,7 +23,9 @@ public record Act(Kind kind, long key, long value) {
     CEILING,
     SCAN,
     STORE,
-    DISCARD
+    DISCARD,
+    REPLACE,
+    REMOVE_EXPECTED
   }
 
   /** Those that return what was there. */
@@ -48,6 +50,11 @@ public record Act(Kind kind, long key, long value) {
     return acts;
   }
 
+  /** Returns the value that it expects, if it compares: that of a put of the key by {@link #again}. */
+  private long expected() {
+    return -1;
+  }
+
   /** Does it; returns the entry or value it found, or what a scan visited. */
   public @Nullable Object run(Session session) {
     return switch (kind) {
@@ -56,6 +63,8 @@ public record Act(Kind kind, long key, long value) {
       case PUT_IF_ABSENT -> session.putIfAbsent(key, value) ? null : session.value();
       case UPDATE -> session.update(key, value) ? session.value() : null;
       case REMOVE -> session.remove(key) ? session.value() : null;
+      case REPLACE -> session.replace(key, expected(), value) ? session.value() : null;
+      case REMOVE_EXPECTED -> session.remove(key, expected()) ? session.value() : null;
       case FLOOR -> session.floor(key) ? Map.entry(session.key(), session.value()) : null;
       case CEILING -> session.ceiling(key) ? Map.entry(session.key(), session.value()) : null;
       case SCAN -> {
@@ -82,6 +91,8 @@ public record Act(Kind kind, long key, long value) {
       case PUT_IF_ABSENT -> model.putIfAbsent(key, value);
       case UPDATE -> model.replace(key, value);
       case REMOVE -> model.remove(key);
+      case REPLACE -> model.replace(key, expected(), value) ? expected() : null;
+      case REMOVE_EXPECTED -> model.remove(key, expected()) ? expected() : null;
       case FLOOR -> model.floorEntry(key);
       case CEILING -> model.ceilingEntry(key);
       case SCAN ->

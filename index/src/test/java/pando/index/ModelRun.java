@@ -37,7 +37,7 @@ public final class ModelRun {
   public void operations(int count) {
     for (int i = 0; i < count; i++) {
       boolean shrinking = i / (count / 4) % 2 == 1;
-      operation(i, shrinking ? random.nextInt(4, 20) : random.nextInt(16));
+      operation(i, shrinking ? random.nextInt(4, 22) : random.nextInt(18));
     }
   }
 
@@ -69,6 +69,22 @@ public final class ModelRun {
         stored(what, session.update(key, value), before);
       }
       case 7 -> stored(what, session.get(key), model.get(key));
+      case 16 -> {
+        long expected = expected(key, value);
+        boolean matches = model.containsKey(key) && model.get(key) == expected;
+        compared(what, session.replace(key, expected, ~value), matches, key);
+        if (matches) {
+          model.put(key, ~value);
+        }
+      }
+      case 17 -> {
+        long expected = expected(key, value);
+        boolean matches = model.containsKey(key) && model.get(key) == expected;
+        compared(what, session.remove(key, expected), matches, key);
+        if (matches) {
+          model.remove(key);
+        }
+      }
       case 8 -> getAll(what, random.nextInt(100) == 0 ? MANY_KEYS : random.nextInt(40));
       case 9 -> found(what, session.floor(key), model.floorEntry(key));
       case 10 -> found(what, session.ceiling(key), model.ceilingEntry(key));
@@ -78,6 +94,19 @@ public final class ModelRun {
         model.remove(key);
       }
       default -> stored(what, session.remove(key), model.remove(key));
+    }
+  }
+
+  /** Mostly the value that a key has. */
+  private long expected(long key, long other) {
+    Long value = model.get(key);
+    return value == null || random.nextInt(4) == 0 ? other : value;
+  }
+
+  private void compared(String what, boolean done, boolean matches, long key) {
+    assertThat(done).as(what).isEqualTo(matches);
+    if (model.containsKey(key)) {
+      assertThat(session.value()).as(what).isEqualTo(model.get(key));
     }
   }
 

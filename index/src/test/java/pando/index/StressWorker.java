@@ -22,6 +22,9 @@ final class StressWorker {
   private final Map<Long, Long> hot = new HashMap<>();
   private long written;
 
+  /** The value that the operation expects, if it compares. */
+  private long expected;
+
   StressWorker(
       RangeIndex index, StressLog log, StressKeys keys, int thread, SplittableRandom random) {
     this.index = index;
@@ -63,6 +66,7 @@ final class StressWorker {
     if (kind == Kind.GET && turn % OTHERWISE_EVERY == 0) {
       getAllHot(session);
     } else {
+      expected = kind.compares() && recorded(session, key, Kind.GET) ? session.value() : 0;
       recorded(session, key, kind);
     }
   }
@@ -91,9 +95,14 @@ final class StressWorker {
     Kind kind = kind(shrinking);
     return switch (kind) {
       case PUT -> turn % OTHERWISE_EVERY == 0 ? Kind.STORE : kind;
-      case REMOVE -> turn % OTHERWISE_EVERY == 0 ? Kind.DISCARD : kind;
+      case UPDATE -> turn % OTHERWISE_EVERY == 0 ? Kind.REPLACE : kind;
+      case REMOVE -> turn % OTHERWISE_EVERY == 0 ? removal(turn) : kind;
       default -> kind;
     };
+  }
+
+  private static Kind removal(int turn) {
+    return turn % (2 * OTHERWISE_EVERY) == 0 ? Kind.DISCARD : Kind.REMOVE_EXPECTED;
   }
 
   private Kind kind(boolean shrinking) {
@@ -111,14 +120,18 @@ final class StressWorker {
     long stored = nextValue();
     long start = log.start();
     boolean wasThere = execute(session, key, kind, stored);
-    log.end(start, kind, key, stored, wasThere ? session.value() : null);
+    log.end(start, kind, key, stored, expected, wasThere ? session.value() : null);
     return wasThere;
   }
 
   private void checked(Session session, long key, Kind kind) {
     long stored = nextValue();
-    boolean wasThere = execute(session, key, kind, stored);
     Long before = own.get(key);
+    if (kind.compares()) {
+      expected = before == null || random.nextInt(4) == 0 ? -stored : before;
+      before = before != null && before == expected ? before : null;
+    }
+    boolean wasThere = execute(session, key, kind, stored);
     boolean right = before == null ? !wasThere : wasThere && session.value() == before;
     if (kind.answers() && !right) {
       assertThat(wasThere ? session.value() + "" : "absent")
@@ -134,17 +147,20 @@ final class StressWorker {
       case PUT, STORE -> own.put(key, stored);
       case PUT_IF_ABSENT -> own.putIfAbsent(key, stored);
       case UPDATE -> own.replace(key, stored);
-      case REMOVE, DISCARD -> own.remove(key, before);
+      case REMOVE, DISCARD, REMOVE_EXPECTED -> own.remove(key, before);
+      case REPLACE -> own.replace(key, expected, stored);
     }
   }
 
-  private static boolean execute(Session session, long key, Kind kind, long stored) {
+  private boolean execute(Session session, long key, Kind kind, long stored) {
     return switch (kind) {
       case GET -> session.get(key);
       case PUT -> session.put(key, stored);
       case PUT_IF_ABSENT -> !session.putIfAbsent(key, stored);
       case UPDATE -> session.update(key, stored);
       case REMOVE -> session.remove(key);
+      case REPLACE -> session.replace(key, expected, stored);
+      case REMOVE_EXPECTED -> session.remove(key, expected);
       case STORE -> {
         session.store(key, stored);
         yield false;

@@ -47,6 +47,12 @@ final class TrialClient {
 
   private Session session;
   private long written;
+
+  /** The value that the last operation found, 0 if it found none. */
+  private long found;
+
+  /** The value that the operation expects, if it compares. */
+  private long expected;
   private int unknown;
   private int stalls;
 
@@ -134,7 +140,14 @@ final class TrialClient {
     switch (kind) {
       case GET -> getAll(Math.min(turn + 1, recent.length));
       case PUT -> point(Kind.STORE, key);
-      case REMOVE -> point(Kind.DISCARD, key);
+      case UPDATE -> compare(Kind.REPLACE, key);
+      case REMOVE -> {
+        if (turn % (2 * OTHERWISE_EVERY) == 0) {
+          compare(Kind.REMOVE_EXPECTED, key);
+        } else {
+          point(Kind.DISCARD, key);
+        }
+      }
       default -> point(kind, key);
     }
   }
@@ -149,6 +162,15 @@ final class TrialClient {
     };
   }
 
+  /** Reads a key, and changes it if it still has the value that was read. */
+  private void compare(Kind kind, long key) {
+    found = 0;
+    point(Kind.GET, key);
+    expected = found;
+    point(kind, key);
+    expected = 0;
+  }
+
   /** Returns why the operation failed, {@code null} where it did not. */
   private @Nullable PandoException point(Kind kind, long key) {
     long stored = ((long) (number + 1) << 32) | ++written;
@@ -158,7 +180,9 @@ final class TrialClient {
     try {
       Long before = execute(key, kind, stored) ? session.value() : null;
       known = true;
-      history.add(new Operation(number, start, clock.tick(), kind, key, stored, before));
+      long end = clock.tick();
+      history.add(new Operation(number, start, end, kind, key, stored, expected, before));
+      found = before == null ? 0 : before;
       return null;
     } catch (NotServedHereException elsewhere) {
       none = true;
@@ -170,7 +194,7 @@ final class TrialClient {
       // A crash comes this way as well.
       if (!known && !none && kind != Kind.GET) {
         unknown++;
-        history.add(Operation.unknown(number, start, kind, key, stored));
+        history.add(Operation.unknown(number, start, kind, key, stored, expected));
       }
     }
   }
@@ -191,6 +215,8 @@ final class TrialClient {
       case PUT_IF_ABSENT -> !session.putIfAbsent(key, stored);
       case UPDATE -> session.update(key, stored);
       case REMOVE -> session.remove(key);
+      case REPLACE -> session.replace(key, expected, stored);
+      case REMOVE_EXPECTED -> session.remove(key, expected);
       case STORE -> {
         session.store(key, stored);
         yield false;

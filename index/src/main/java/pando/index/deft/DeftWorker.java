@@ -6,7 +6,7 @@ import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
 import pando.index.deft.Leaves.Access;
 import pando.index.host.HostedWorker;
-import pando.index.session.Operation;
+import pando.index.session.Request;
 
 /** One session's operations at one compute server of DEFT. */
 final class DeftWorker extends HostedWorker {
@@ -78,11 +78,11 @@ final class DeftWorker extends HostedWorker {
   }
 
   @Override
-  protected boolean write(Operation operation, long wanted, long stored) {
+  protected boolean write(Request wanted) {
     writing = false;
     splits.reset();
     nodes.reset();
-    return operation.removes() ? remove(wanted) : store(operation, wanted, stored);
+    return wanted.operation().removes() ? remove(wanted) : store(wanted);
   }
 
   @Override
@@ -96,20 +96,25 @@ final class DeftWorker extends HostedWorker {
     nodes.repairChecksum(locks);
   }
 
-  private boolean store(Operation operation, long wanted, long stored) {
+  private boolean store(Request wanted) {
+    long key = wanted.key();
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      long node = leaves.lock(wanted, shared ? Access.SHARED_PAIR : Access.PAIR);
-      int index = layout.find(memory, leaf, wanted);
-      if (index >= 0) {
-        exchange(node, index, stored, operation.stores(true));
+      long node = leaves.lock(key, shared ? Access.SHARED_PAIR : Access.PAIR);
+      int index = layout.find(memory, leaf, key);
+      if (index >= 0 && shared) {
+        exchangeShared(node, index, wanted);
         return true;
       }
-      if (!operation.stores(false)) {
+      if (index >= 0) {
+        exchange(node, index, wanted);
+        return true;
+      }
+      if (!wanted.stores(false, 0)) {
         locks.unlock(node);
         value = 0;
         return false;
       }
-      if (add(node, wanted, stored)) {
+      if (add(node, key, wanted.stored())) {
         value = 0;
         return false;
       }
@@ -117,33 +122,37 @@ final class DeftWorker extends HostedWorker {
       context.worker.backoff().pauseBriefly(attempt);
     }
     throw new StalledException(
-        "other sessions took every unused entry: key=" + wanted + ", attempts=" + ATTEMPTS_MAX);
+        "other sessions took every unused entry: key=" + key + ", attempts=" + ATTEMPTS_MAX);
   }
 
   /** Exchanges the value of an entry, or only reads it, and unlocks the leaf. */
-  private void exchange(long node, int index, long stored, boolean stores) {
-    long place = node + LeafLayout.valuePosition(index);
+  private void exchange(long node, int index, Request wanted) {
     list.clear();
-    if (!shared) {
-      value = LeafLayout.value(memory, leaf, index);
-      if (stores) {
-        LeafLayout.setValue(memory, leaf, index, stored);
-        list.write(place, leaf + LeafLayout.valuePosition(index), Long.BYTES);
-        nodes.addChecksum(list, leaf);
-      }
-      writing = stores;
-      locks.writeAndUnlock(node, list);
-      return;
+    value = LeafLayout.value(memory, leaf, index);
+    writing = wanted.stores(true, value);
+    if (writing) {
+      int position = LeafLayout.valuePosition(index);
+      LeafLayout.setValue(memory, leaf, index, wanted.stored());
+      list.write(node + position, leaf + position, Long.BYTES);
+      nodes.addChecksum(list, leaf);
     }
-    if (stores) {
-      list.maskedCas(place, 0, 0, stored, -1, operands);
+    locks.writeAndUnlock(node, list);
+  }
+
+  /** Exchanges a value as {@link #exchange}, while others may exchange it, too. */
+  private void exchangeShared(long node, int index, Request wanted) {
+    long place = node + LeafLayout.valuePosition(index);
+    long compared = wanted.operation().compares() ? -1 : 0;
+    list.clear();
+    writing = wanted.stores(true, wanted.expected());
+    if (writing) {
+      list.maskedCas(place, wanted.expected(), compared, wanted.stored(), -1, operands);
     } else if (nodes.readsEntriesWhole()) {
       Words.set(memory, operands, LeafLayout.value(memory, leaf, index));
     } else {
       // The value was written with or before the key, which an earlier READ has found.
       list.read(place, operands, Long.BYTES);
     }
-    writing = stores;
     locks.writeAndUnlock(node, list);
     value = Words.get(memory, operands);
   }
@@ -215,15 +224,16 @@ final class DeftWorker extends HostedWorker {
     locks.writeAndUnlock(node, list);
   }
 
-  private boolean remove(long wanted) {
-    long node = leaves.lock(wanted, Access.WHOLE);
-    int index = layout.find(memory, leaf, wanted);
-    if (index < 0) {
+  private boolean remove(Request wanted) {
+    long key = wanted.key();
+    long node = leaves.lock(key, Access.WHOLE);
+    int index = layout.find(memory, leaf, key);
+    boolean found = index >= 0;
+    value = found ? LeafLayout.value(memory, leaf, index) : 0;
+    if (!wanted.removes(found, value)) {
       locks.unlock(node);
-      value = 0;
-      return false;
+      return found;
     }
-    value = LeafLayout.value(memory, leaf, index);
     layout.remove(memory, leaf, index);
     int left = layout.entries(memory, leaf);
     if (layout.isHashed()) {
@@ -232,7 +242,7 @@ final class DeftWorker extends HostedWorker {
       writeLeaf(node);
     }
     if (merges.isDue(left)) {
-      merges.merge(wanted, 0);
+      merges.merge(key, 0);
     }
     return true;
   }

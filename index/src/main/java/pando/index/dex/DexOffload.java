@@ -147,8 +147,9 @@ public final class DexOffload implements CallHandler {
       int count = NodeLayout.count(dram, node);
       boolean found = NodeLayout.holds(dram, node, index, key);
       long before = found ? layout.slot(dram, node, index) : 0;
-      boolean stores = operation.stores(found);
-      boolean removes = operation.removes() && found;
+      boolean matches = before == message.get(LONG, Offload.EXPECTED);
+      boolean stores = operation.stores(found, matches);
+      boolean removes = operation.removes(found, matches);
       if (stores && !found && count == layout.capacity()) {
         respond(Offload.FALLBACK, 0, GlobalAddress.NULL, 0);
         return;

@@ -6,6 +6,7 @@ import pando.index.EntryVisitor;
 import pando.index.Partitioning;
 import pando.index.session.Lookups;
 import pando.index.session.Operation;
+import pando.index.session.Request;
 import pando.index.session.RoutedSession;
 
 /** One thread's session: sends each operation to the compute server that owns the key. */
@@ -14,6 +15,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
 
   private final Partitions partitions;
   private final Members members;
+  private final Request lookup = new Request();
   private final long[] scanKeys;
   private final long[] scanValues;
 
@@ -26,11 +28,11 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   }
 
   @Override
-  protected boolean operate(Operation operation, long wanted, long stored) {
-    PartitionWorker worker = enter(wanted);
+  protected boolean operate(Request wanted) {
+    PartitionWorker worker = enter(wanted.key());
     try {
-      boolean found = worker.operate(operation, wanted, stored);
-      setEntry(wanted, worker.value());
+      boolean found = worker.operate(wanted);
+      setEntry(wanted.key(), worker.value());
       return found;
     } finally {
       worker.exit();
@@ -43,7 +45,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
     try {
       wanted.take(worker.server().low(), worker.server().high());
       for (int i = 0; i < wanted.size(); i++) {
-        boolean found = worker.operate(Operation.GET, wanted.key(i), 0);
+        boolean found = worker.operate(lookup.set(Operation.GET, wanted.key(i), 0, 0));
         wanted.set(i, found, worker.value());
       }
     } finally {

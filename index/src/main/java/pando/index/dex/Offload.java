@@ -12,6 +12,7 @@ import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.lock.Retry;
 import pando.index.session.Operation;
+import pando.index.session.Request;
 
 /**
  * The compute side of offloading: asks the memory server that holds a subtree to finish one
@@ -19,7 +20,7 @@ import pando.index.session.Operation;
  *
  * <pre>
  *  request   | process 8 | worker 8 | number 8 |
- *            | operation 8 | key 8 | value 8 | node 8 | level 8 | node size 8 |
+ *            | operation 8 | key 8 | value 8 | node 8 | level 8 | node size 8 | expected 8 |
  *  question  | process 8 | worker 8 | number 8 |
  *  response  | status 8  | value 8 | changed node 8 | entries left in the leaf 8 |
  * </pre>
@@ -55,7 +56,8 @@ final class Offload {
   static final int NODE = 48;
   static final int LEVEL = 56;
   static final int NODE_BYTES = 64;
-  static final int REQUEST_BYTES = 72;
+  static final int EXPECTED = 72;
+  static final int REQUEST_BYTES = 80;
 
   static final int STATUS = 0;
   static final int FOUND_VALUE = 8;
@@ -74,10 +76,8 @@ final class Offload {
   private final int nodeBytes;
   private final long process;
   private final long worker;
-  private Operation operation = Operation.GET;
   private boolean offered;
-  private long key;
-  private long value;
+  private Request request = new Request();
   private long number;
   private boolean uncertain;
 
@@ -97,12 +97,10 @@ final class Offload {
   }
 
   /** Offers an operation for offloading. */
-  void offer(Operation operation, long key, long value) {
-    this.offered = true;
-    this.uncertain = false;
-    this.operation = operation;
-    this.key = key;
-    this.value = value;
+  void offer(Request wanted) {
+    offered = true;
+    uncertain = false;
+    request = wanted;
   }
 
   /** Withdraws the offer, if any. */
@@ -124,16 +122,17 @@ final class Offload {
   boolean call(long node, int level) {
     number = NUMBERS.incrementAndGet();
     setName();
-    set(OPERATION, operation.code);
-    set(KEY, key);
-    set(VALUE, value);
+    set(OPERATION, request.operation().code);
+    set(KEY, request.key());
+    set(VALUE, request.stored());
+    set(EXPECTED, request.expected());
     set(NODE, node);
     set(LEVEL, level);
     set(NODE_BYTES, nodeBytes);
     try {
       post(node, REQUEST_BYTES);
     } catch (UnknownOutcomeException | Error e) {
-      uncertain = operation != Operation.GET;
+      uncertain = request.operation() != Operation.GET;
       throw e;
     }
     return isDone();

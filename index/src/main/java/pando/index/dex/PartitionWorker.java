@@ -11,7 +11,7 @@ import pando.index.cache.Frames;
 import pando.index.node.NodeLayout;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
-import pando.index.session.Operation;
+import pando.index.session.Request;
 
 /**
  * One worker's operations on the keys of one compute server. The caller is inside the server's
@@ -119,18 +119,18 @@ final class PartitionWorker {
    * @throws UnknownOutcomeException if the entry may have been changed all the same; an {@link
    *     Error} is thrown as it is, with the exception suppressed
    */
-  boolean operate(Operation operation, long wanted, long stored) {
+  boolean operate(Request wanted) {
     written = false;
-    offload.offer(operation, wanted, stored);
+    offload.offer(wanted);
     try {
-      return switch (operation) {
-        case GET -> get(wanted);
-        case PUT, PUT_IF_ABSENT, UPDATE, STORE -> store(operation, wanted, stored);
-        case REMOVE, DISCARD -> remove(wanted);
+      return switch (wanted.operation()) {
+        case GET -> get(wanted.key());
+        case PUT, PUT_IF_ABSENT, UPDATE, STORE, REPLACE -> store(wanted);
+        case REMOVE, DISCARD, REMOVE_EXPECTED -> remove(wanted);
       };
     } catch (Throwable e) {
       if (written || offload.mayHaveChanged()) {
-        throw Failures.uncertain(wanted, e);
+        throw Failures.uncertain(wanted.key(), e);
       }
       throw e;
     }
@@ -159,51 +159,51 @@ final class PartitionWorker {
     }
   }
 
-  private boolean store(Operation operation, long wanted, long stored) {
+  private boolean store(Request wanted) {
     boolean eager = false;
     for (int attempt = 0; ; attempt++) {
-      int outcome = descent.find(wanted, eager, attempt);
+      int outcome = descent.find(wanted.key(), eager, attempt);
       if (outcome == Descent.OFFLOADED) {
         value = offload.value();
         return offload.found();
       }
       int result =
-          outcome == Descent.FETCHED
-              ? storeFetched(operation, wanted, stored)
-              : storeCached(operation, wanted, stored);
+          outcome == Descent.FETCHED ? storeFetched(wanted) : storeCached(wanted);
       if (result == FOUND || result == ABSENT) {
         return result == FOUND;
       }
       if (result == FULL) {
-        splits.makeRoom(wanted);
+        splits.makeRoom(wanted.key());
         eager = true;
       } else {
-        descent.awaitNode(wanted, attempt);
+        descent.awaitNode(wanted.key(), attempt);
       }
     }
   }
 
-  private int storeCached(Operation operation, long wanted, long stored) {
+  private int storeCached(Request wanted) {
+    long key = wanted.key();
     long leaf = descent.node;
     long descriptor = NodeLayout.descriptor(memory, leaf);
-    int index = layout.floor(memory, leaf, descriptor, wanted);
-    boolean found = NodeLayout.holds(memory, leaf, index, wanted);
+    int index = layout.floor(memory, leaf, descriptor, key);
+    boolean found = NodeLayout.holds(memory, leaf, index, key);
     long before = found ? layout.slot(memory, leaf, index) : 0;
+    boolean stores = wanted.stores(found, before);
     boolean full = NodeLayout.countOf(descriptor) >= layout.capacity();
-    if (!operation.stores(found) || (!found && full)) {
+    if (!stores || (!found && full)) {
       if (!Frames.isCurrent(memory, leaf, descent.version)) {
         return CONFLICT;
       }
       value = before;
-      return operation.stores(found) ? FULL : found ? FOUND : ABSENT;
+      return stores ? FULL : found ? FOUND : ABSENT;
     }
     if (!Frames.upgrade(memory, leaf, descent.version)) {
       return CONFLICT;
     }
     if (found) {
-      layout.setSlot(memory, leaf, index, stored);
+      layout.setSlot(memory, leaf, index, wanted.stored());
     } else {
-      layout.insert(memory, leaf, index + 1, wanted, stored);
+      layout.insert(memory, leaf, index + 1, key, wanted.stored());
     }
     Frames.setDirty(memory, leaf, true);
     Frames.unlock(memory, leaf);
@@ -212,21 +212,22 @@ final class PartitionWorker {
     return found ? FOUND : ABSENT;
   }
 
-  private int storeFetched(Operation operation, long wanted, long stored) {
+  private int storeFetched(Request wanted) {
+    long key = wanted.key();
     try {
       long leaf = descent.node;
       long descriptor = NodeLayout.descriptor(memory, leaf);
-      int index = layout.floor(memory, leaf, descriptor, wanted);
-      boolean found = NodeLayout.holds(memory, leaf, index, wanted);
+      int index = layout.floor(memory, leaf, descriptor, key);
+      boolean found = NodeLayout.holds(memory, leaf, index, key);
       value = found ? layout.slot(memory, leaf, index) : 0;
-      if (!operation.stores(found)) {
+      if (!wanted.stores(found, value)) {
         return found ? FOUND : ABSENT;
       }
       if (found) {
-        layout.setSlot(memory, leaf, index, stored);
-        NodeLayout.resealValue(memory, leaf, index, value, stored);
+        layout.setSlot(memory, leaf, index, wanted.stored());
+        NodeLayout.resealValue(memory, leaf, index, value, wanted.stored());
       } else if (NodeLayout.countOf(descriptor) < layout.capacity()) {
-        layout.insert(memory, leaf, index + 1, wanted, stored);
+        layout.insert(memory, leaf, index + 1, key, wanted.stored());
         layout.seal(memory, leaf);
       } else {
         return FULL;
@@ -238,40 +239,44 @@ final class PartitionWorker {
     }
   }
 
-  private boolean remove(long wanted) {
+  private boolean remove(Request wanted) {
+    long key = wanted.key();
     for (int attempt = 0; ; attempt++) {
-      int outcome = descent.find(wanted, false, attempt);
+      int outcome = descent.find(key, false, attempt);
       if (outcome == Descent.OFFLOADED) {
         boolean found = offload.found();
         value = offload.value();
-        if (found) {
+        if (wanted.removes(found, value)) {
           written = true;
-          mergeIfDue(wanted, offload.entriesLeft());
+          mergeIfDue(key, offload.entriesLeft());
         }
         return found;
       }
       int removed = outcome == Descent.FETCHED ? removeFetched(wanted) : removeCached(wanted);
       if (removed == CONFLICT) {
-        descent.awaitNode(wanted, attempt);
+        descent.awaitNode(key, attempt);
         continue;
       }
-      if (removed == FOUND) {
-        mergeIfDue(wanted, entriesLeft);
+      if (removed == FOUND && wanted.removes(true, value)) {
+        mergeIfDue(key, entriesLeft);
       }
       return removed == FOUND;
     }
   }
 
-  private int removeCached(long wanted) {
+  private int removeCached(Request wanted) {
+    long key = wanted.key();
     long leaf = descent.node;
     long descriptor = NodeLayout.descriptor(memory, leaf);
-    int index = layout.floor(memory, leaf, descriptor, wanted);
-    boolean found = NodeLayout.holds(memory, leaf, index, wanted);
+    int index = layout.floor(memory, leaf, descriptor, key);
+    boolean found = NodeLayout.holds(memory, leaf, index, key);
     long before = found ? layout.slot(memory, leaf, index) : 0;
-    if (!found) {
-      boolean current = Frames.isCurrent(memory, leaf, descent.version);
-      value = 0;
-      return current ? ABSENT : CONFLICT;
+    if (!wanted.removes(found, before)) {
+      if (!Frames.isCurrent(memory, leaf, descent.version)) {
+        return CONFLICT;
+      }
+      value = before;
+      return found ? FOUND : ABSENT;
     }
     if (!Frames.upgrade(memory, leaf, descent.version)) {
       return CONFLICT;
@@ -286,15 +291,15 @@ final class PartitionWorker {
     return FOUND;
   }
 
-  private int removeFetched(long wanted) {
+  private int removeFetched(Request wanted) {
     try {
       long leaf = descent.node;
-      int index = layout.floor(memory, leaf, wanted);
-      if (!NodeLayout.holds(memory, leaf, index, wanted)) {
-        value = 0;
-        return ABSENT;
+      int index = layout.floor(memory, leaf, wanted.key());
+      boolean found = NodeLayout.holds(memory, leaf, index, wanted.key());
+      value = found ? layout.slot(memory, leaf, index) : 0;
+      if (!wanted.removes(found, value)) {
+        return found ? FOUND : ABSENT;
       }
-      value = layout.slot(memory, leaf, index);
       layout.delete(memory, leaf, index);
       layout.seal(memory, leaf);
       entriesLeft = NodeLayout.count(memory, leaf);

@@ -8,7 +8,7 @@ import pando.index.Partitioning;
 import pando.index.session.Lookups;
 import pando.index.session.NeighbourSearch;
 import pando.index.session.NeighbourSearch.Outcome;
-import pando.index.session.Operation;
+import pando.index.session.Request;
 import pando.index.session.RoutedSession;
 
 /**
@@ -44,11 +44,11 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   }
 
   @Override
-  protected boolean operate(Operation operation, long wanted, long stored) {
-    W worker = enter(wanted);
+  protected boolean operate(Request wanted) {
+    W worker = enter(wanted.key());
     try {
-      boolean found = worker.operate(operation, wanted, stored);
-      setEntry(wanted, worker.value());
+      boolean found = worker.operate(wanted);
+      setEntry(wanted.key(), worker.value());
       return found;
     } finally {
       worker.exit();

@@ -10,6 +10,7 @@ import pando.index.session.LeafScan;
 import pando.index.session.Lookups;
 import pando.index.session.NeighbourSearch;
 import pando.index.session.Operation;
+import pando.index.session.Request;
 
 /** One session's operations at one compute server. Only the session's thread may use it. */
 public abstract class HostedWorker {
@@ -59,7 +60,7 @@ public abstract class HostedWorker {
    * @return whether the key was there before; undefined for {@link Operation#STORE} and {@link
    *     Operation#DISCARD}, which need not look
    */
-  protected abstract boolean write(Operation operation, long wanted, long stored);
+  protected abstract boolean write(Request wanted);
 
   /** Returns, after {@link #write} has failed, whether the entry may have been changed. */
   protected abstract boolean mayHaveWritten();
@@ -96,10 +97,10 @@ public abstract class HostedWorker {
   }
 
   /** Carries out an operation on one key; returns whether the key was there before. */
-  final boolean operate(Operation operation, long wanted, long stored) {
-    boolean reads = operation == Operation.GET;
+  final boolean operate(Request wanted) {
+    boolean reads = wanted.operation() == Operation.GET;
     try {
-      return reads ? get(wanted) : write(operation, wanted, stored);
+      return reads ? get(wanted.key()) : write(wanted);
     } catch (Throwable e) {
       boolean uncertain = !reads && mayHaveWritten();
       if (!reads) {
@@ -107,7 +108,7 @@ public abstract class HostedWorker {
       }
       context.abandon(e);
       if (uncertain) {
-        throw Failures.uncertain(wanted, e);
+        throw Failures.uncertain(wanted.key(), e);
       }
       throw e;
     }

@@ -9,6 +9,7 @@ import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
 import pando.index.orca.records.RecordCache;
+import pando.index.session.Request;
 
 /**
  * Adds a key to the index, or removes one: a change of the delta of its leaf and of its record in
@@ -40,6 +41,7 @@ final class DeltaChange {
   /** Changes that a delta may have before one more is added. */
   private int changesLimit;
 
+  private Request wanted = new Request();
   private long before;
   private boolean done;
 
@@ -57,7 +59,8 @@ final class DeltaChange {
   }
 
   /** Begins an operation. */
-  void reset() {
+  void begin(Request operation) {
+    wanted = operation;
     done = false;
   }
 
@@ -71,14 +74,17 @@ final class DeltaChange {
     return before;
   }
 
-  /** Adds a key that is cached as ABSENT; returns {@code false} if it is not by now. */
-  boolean addCached(long key, long value) {
-    return change(key, value, true, true, 1 << RecordCache.ABSENT, null);
+  /** Adds the key, which is cached as ABSENT; returns {@code false} if it is not by now. */
+  boolean addCached() {
+    return change(wanted.key(), wanted.stored(), true, true, 1 << RecordCache.ABSENT, null);
   }
 
-  /** Removes a key that is cached; returns {@code false} if it is not by now. */
-  boolean removeCached(long key) {
-    return change(key, 0, false, true, RecordWay.KINDS_PRESENT, null);
+  /**
+   * Removes the key, which is cached; returns {@code false} if it is not by now, or has another
+   * value than is expected.
+   */
+  boolean removeCached() {
+    return change(wanted.key(), 0, false, true, RecordWay.KINDS_PRESENT, null);
   }
 
   /**
@@ -134,6 +140,9 @@ final class DeltaChange {
         int kind = record.kind();
         boolean unclaimed = PlantedBug.UNCLAIMED && adds && RecordWay.isPresent(kind);
         if ((kinds >>> kind & 1) == 0 && !unclaimed) {
+          return AGAIN;
+        }
+        if (claim == null && !adds && !wanted.removes(true, record.value())) {
           return AGAIN;
         }
         int changed = adds ? added(delta, key, value, known) : removed(delta, key);

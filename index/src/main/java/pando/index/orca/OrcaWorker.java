@@ -11,6 +11,7 @@ import pando.index.orca.records.Probe;
 import pando.index.orca.records.RecordCache;
 import pando.index.session.Lookups;
 import pando.index.session.Operation;
+import pando.index.session.Request;
 
 /** One session's operations at one compute server of ORCA. */
 final class OrcaWorker extends HostedWorker {
@@ -304,52 +305,54 @@ final class OrcaWorker extends HostedWorker {
   // Writing.
 
   @Override
-  protected boolean write(Operation operation, long wanted, long stored) {
-    change.reset();
+  protected boolean write(Request wanted) {
+    long key = wanted.key();
+    change.begin(wanted);
     for (int attempt = 0; ; attempt++) {
-      if (records.find(wanted, probe)) {
-        if (probe.kind != RecordCache.BUSY && writeCached(operation, wanted, stored)) {
+      if (records.find(key, probe)) {
+        if (probe.kind != RecordCache.BUSY && writeCached(wanted)) {
           context.counters.leafHits++;
           return probe.kind != RecordCache.ABSENT;
         }
-        context.pause(attempt, probe.kind == RecordCache.BUSY ? CLAIMED : MERGING, wanted);
-      } else if (claim.claim(wanted)) {
+        context.pause(attempt, probe.kind == RecordCache.BUSY ? CLAIMED : MERGING, key);
+      } else if (claim.claim(key)) {
         noteClaim();
-        return operation.answers()
-            ? writeClaimed(operation, wanted, stored)
-            : writeBlindly(operation, wanted, stored);
+        return wanted.operation().answers() ? writeClaimed(wanted) : writeBlindly(wanted);
       }
     }
   }
 
   /** Writes a key that was found in the cache; returns {@code false} if it is otherwise by now. */
-  private boolean writeCached(Operation operation, long wanted, long stored) {
+  private boolean writeCached(Request wanted) {
     boolean present = probe.kind != RecordCache.ABSENT;
     value = probe.value;
-    if (operation.removes() && present) {
-      boolean done = change.removeCached(wanted);
+    if (wanted.removes(present, value)) {
+      boolean done = change.removeCached();
       value = change.before();
       return done;
     }
-    if (!operation.stores(present)) {
+    if (!wanted.stores(present, value)) {
       return true;
     }
-    return present ? updateCached(wanted, stored) : change.addCached(wanted, stored);
+    return present ? updateCached(wanted) : change.addCached();
   }
 
-  private boolean updateCached(long wanted, long stored) {
-    record.lock(wanted);
+  private boolean updateCached(Request wanted) {
+    record.lock(wanted.key());
     try {
       int kind = record.kind();
       if (!RecordWay.isPresent(kind)) {
         return false;
       }
       value = record.value();
+      if (!wanted.stores(true, value)) {
+        return true;
+      }
       if (kind == RecordCache.CLEAN || kind == RecordCache.DELTA) {
         // Counted before the record is newer, at the leaf that the directory names now.
         boolean clean = kind == RecordCache.CLEAN;
         if (clean || !PlantedBug.NEWER_UNCOUNTED) {
-          entries.addDirty(directory.entryOf(wanted));
+          entries.addDirty(directory.entryOf(wanted.key()));
         }
         record.setKind(
             clean ? RecordCache.DIRTY : RecordCache.DELTA_NEWER, clean ? record.slot() : 0);
@@ -357,32 +360,35 @@ final class OrcaWorker extends HostedWorker {
       if (PlantedBug.CLEANING_DIRTIED && kind == RecordCache.CLEANING) {
         record.setKind(RecordCache.DIRTY, record.slot());
       }
-      record.setValue(stored);
+      record.setValue(wanted.stored());
       return true;
     } finally {
       record.unlock();
     }
   }
 
-  private boolean writeClaimed(Operation operation, long wanted, long stored) {
+  private boolean writeClaimed(Request wanted) {
+    long key = wanted.key();
     for (int attempt = 0; ; attempt++) {
-      int found = lookup.find(wanted);
+      int found = lookup.find(key);
       boolean present = found != LeafLookup.ABSENT;
       value = lookup.value;
-      if (present ? operation.removes() : operation.stores(false)) {
-        changeClaimed(wanted, stored, !present, true);
+      boolean stores = wanted.stores(present, value);
+      if (present ? wanted.removes(true, value) : stores) {
+        changeClaimed(key, wanted.stored(), !present, true);
         return present;
       }
-      if (installWritten(wanted, stored, found, operation.stores(present))) {
+      if (installWritten(key, wanted.stored(), found, stores)) {
         return present;
       }
-      context.pause(attempt, MERGING, wanted);
+      context.pause(attempt, MERGING, key);
     }
   }
 
   /** Writes the claimed key into the delta, without a look whether the leaf has it. */
-  private boolean writeBlindly(Operation operation, long wanted, long stored) {
-    changeClaimed(wanted, stored, operation == Operation.STORE, false);
+  private boolean writeBlindly(Request wanted) {
+    boolean adds = wanted.operation() == Operation.STORE;
+    changeClaimed(wanted.key(), wanted.stored(), adds, false);
     return false;
   }
 

@@ -6,7 +6,7 @@ import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
-import pando.index.session.Operation;
+import pando.index.session.Request;
 
 /**
  * Writes entries by a CALL to the memory server that holds the leaf: the baseline of ROLEX's paper,
@@ -72,11 +72,11 @@ final class CallWrites {
    * @return whether the key was there before
    * @throws StalledException if the run stays frozen
    */
-  boolean write(Operation operation, long key, long value) {
+  boolean write(Request wanted) {
     done = false;
     damages = 0;
     try {
-      boolean found = writeSurely(operation, key, value);
+      boolean found = writeSurely(wanted);
       freeSpare();
       return found;
     } catch (Throwable e) {
@@ -85,12 +85,13 @@ final class CallWrites {
     }
   }
 
-  private boolean writeSurely(Operation operation, long key, long value) {
+  private boolean writeSurely(Request wanted) {
+    long key = wanted.key();
     long start = worker.nanoTime();
     int waits = 0;
     for (int restarts = 0; restarts < RESTARTS_MAX; ) {
       leaves.findModel(key);
-      long status = call(operation, key, value);
+      long status = call(wanted);
       if (status == WriteMessage.FOUND || status == WriteMessage.ABSENT) {
         return finish(key, status == WriteMessage.FOUND);
       } else if (status == WriteMessage.NEEDS_SPARE) {
@@ -110,16 +111,18 @@ final class CallWrites {
   }
 
   /** Sends the request to the memory server of the model's run; returns the status. */
-  private long call(Operation operation, long key, long value) {
+  private long call(Request wanted) {
+    long key = wanted.key();
     int memoryServer = GlobalAddress.server(model.run());
     if (spare != GlobalAddress.NULL && GlobalAddress.server(spare) != memoryServer) {
       freeSpare();
     }
     long offered = spare;
-    set(WriteMessage.OPERATION, operation.code);
+    set(WriteMessage.OPERATION, wanted.operation().code);
     set(WriteMessage.PLACE, model.place);
     set(WriteMessage.KEY, key);
-    set(WriteMessage.VALUE, value);
+    set(WriteMessage.VALUE, wanted.stored());
+    set(WriteMessage.EXPECTED, wanted.expected());
     set(WriteMessage.FIRST, model.first(key));
     set(WriteMessage.LAST, model.last(key));
     set(WriteMessage.DELTA, delta);

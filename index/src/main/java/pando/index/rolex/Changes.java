@@ -7,7 +7,7 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.lock.NodeLocks;
 import pando.index.lock.Retry;
-import pando.index.session.Operation;
+import pando.index.session.Request;
 
 /** Changes entries of the leaf that {@link Leaves#lock} has found, and of its chain. */
 final class Changes {
@@ -99,17 +99,18 @@ final class Changes {
    *
    * @return whether the key was there before
    */
-  boolean write(Operation operation, long key, long value) {
-    boolean found = find(key);
+  boolean write(Request wanted) {
+    boolean found = find(wanted.key());
     before = found ? LeafLayout.value(memory, holder.image, holder.index) : 0;
-    if (found && operation.removes()) {
+    boolean stores = wanted.stores(found, before);
+    if (wanted.removes(found, before)) {
       remove();
-    } else if (found && operation.stores(true)) {
-      LeafLayout.setValue(memory, holder.image, holder.index, value);
+    } else if (found && stores) {
+      LeafLayout.setValue(memory, holder.image, holder.index, wanted.stored());
       change(holder, LeafLayout.bytesTo(holder.index + 1));
       post();
-    } else if (operation.stores(found)) {
-      add(key, value);
+    } else if (stores) {
+      add(wanted.key(), wanted.stored());
     } else {
       leaves.unlock();
     }

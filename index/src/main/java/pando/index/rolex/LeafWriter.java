@@ -99,12 +99,14 @@ final class LeafWriter {
     int index = found ? LeafLayout.find(dram, at(holder), key) : -1;
     long before = found ? LeafLayout.value(dram, at(holder), index) : 0;
     long value = WriteMessage.get(message, 0, WriteMessage.VALUE);
-    if (found && operation.removes()) {
+    boolean matches = before == WriteMessage.get(message, 0, WriteMessage.EXPECTED);
+    boolean stores = operation.stores(found, matches);
+    if (operation.removes(found, matches)) {
       remove(index);
-    } else if (found && operation.stores(true)) {
+    } else if (found && stores) {
       LeafLayout.setValue(dram, at(holder), index, value);
       seal(holder);
-    } else if (operation.stores(found) && !add(value)) {
+    } else if (stores && !add(value)) {
       answer(WriteMessage.NEEDS_SPARE, 0, 0);
       return;
     }

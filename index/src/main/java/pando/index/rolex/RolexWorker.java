@@ -3,7 +3,7 @@ package pando.index.rolex;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.index.host.HostedWorker;
-import pando.index.session.Operation;
+import pando.index.session.Request;
 
 /** One session's operations at one compute server of ROLEX. */
 final class RolexWorker extends HostedWorker {
@@ -54,22 +54,20 @@ final class RolexWorker extends HostedWorker {
   }
 
   @Override
-  protected boolean write(Operation operation, long wanted, long stored) {
+  protected boolean write(Request wanted) {
     changes.reset();
-    return calls == null
-        ? writeHere(operation, wanted, stored)
-        : writeThere(calls, operation, wanted, stored);
+    return calls == null ? writeHere(wanted) : writeThere(calls, wanted);
   }
 
-  private boolean writeThere(CallWrites there, Operation operation, long wanted, long stored) {
-    boolean found = there.write(operation, wanted, stored);
+  private boolean writeThere(CallWrites there, Request wanted) {
+    boolean found = there.write(wanted);
     value = there.before();
     return found;
   }
 
-  private boolean writeHere(Operation operation, long wanted, long stored) {
-    leaves.lock(wanted);
-    boolean found = changes.write(operation, wanted, stored);
+  private boolean writeHere(Request wanted) {
+    leaves.lock(wanted.key());
+    boolean found = changes.write(wanted);
     value = changes.before();
     changes.tell();
     return found;

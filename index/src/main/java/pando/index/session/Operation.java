@@ -10,7 +10,11 @@ public enum Operation {
   /** As {@link #PUT}, but nothing is said of what was there before. */
   STORE(6),
   /** As {@link #REMOVE}, but nothing is said of what was there before. */
-  DISCARD(7);
+  DISCARD(7),
+  /** Stores a value if the key has the value that is expected. */
+  REPLACE(8),
+  /** Removes the key if it has the value that is expected. */
+  REMOVE_EXPECTED(9);
 
   private static final Operation[] ALL = values();
 
@@ -31,14 +35,30 @@ public enum Operation {
     throw new IllegalArgumentException("no such operation: code=" + code);
   }
 
-  /** Returns whether the operation stores its value, given whether the key was found. */
-  public boolean stores(boolean found) {
+  /**
+   * Returns whether the operation stores its value.
+   *
+   * @param found whether the key is there
+   * @param matches whether its value is the one that is expected
+   */
+  public boolean stores(boolean found, boolean matches) {
     return switch (this) {
       case PUT, STORE -> true;
       case PUT_IF_ABSENT -> !found;
       case UPDATE -> found;
-      case GET, REMOVE, DISCARD -> false;
+      case REPLACE -> found && matches;
+      case GET, REMOVE, DISCARD, REMOVE_EXPECTED -> false;
     };
+  }
+
+  /**
+   * Returns whether the operation removes the key.
+   *
+   * @param found whether the key is there
+   * @param matches whether its value is the one that is expected
+   */
+  public boolean removes(boolean found, boolean matches) {
+    return found && removes() && (matches || !compares());
   }
 
   /** Returns whether the operation says whether the key was there. */
@@ -46,8 +66,13 @@ public enum Operation {
     return this != STORE && this != DISCARD;
   }
 
-  /** Returns whether the operation removes a key that is there. */
+  /** Returns whether the operation may remove a key. */
   public boolean removes() {
-    return this == REMOVE || this == DISCARD;
+    return this == REMOVE || this == DISCARD || this == REMOVE_EXPECTED;
+  }
+
+  /** Returns whether the operation does something only if the key has the value that is expected. */
+  public boolean compares() {
+    return this == REPLACE || this == REMOVE_EXPECTED;
   }
 }

@@ -18,6 +18,7 @@ public abstract class RoutedSession<W> implements Session {
   private boolean closed;
   private boolean scanning;
   private final Lookups lookups = new Lookups();
+  private final Request request = new Request();
   private long key;
   private long value;
 
@@ -37,7 +38,7 @@ public abstract class RoutedSession<W> implements Session {
    * @return whether the key was there before; undefined for {@link Operation#STORE} and {@link
    *     Operation#DISCARD}
    */
-  protected abstract boolean operate(Operation operation, long wanted, long stored);
+  protected abstract boolean operate(Request wanted);
 
   /**
    * Has the compute server of the next key find it and those others that are its as well.
@@ -159,6 +160,16 @@ public abstract class RoutedSession<W> implements Session {
   }
 
   @Override
+  public final boolean replace(long wanted, long expected, long stored) {
+    return carryOut(Operation.REPLACE, wanted, stored, expected) && value == expected;
+  }
+
+  @Override
+  public final boolean remove(long wanted, long expected) {
+    return carryOut(Operation.REMOVE_EXPECTED, wanted, 0, expected) && value == expected;
+  }
+
+  @Override
   public final void store(long wanted, long stored) {
     carryOut(Operation.STORE, wanted, stored);
   }
@@ -169,8 +180,12 @@ public abstract class RoutedSession<W> implements Session {
   }
 
   private boolean carryOut(Operation operation, long wanted, long stored) {
+    return carryOut(operation, wanted, stored, 0);
+  }
+
+  private boolean carryOut(Operation operation, long wanted, long stored, long expected) {
     checkUsable();
-    return operate(operation, wanted, stored);
+    return operate(request.set(operation, wanted, stored, expected));
   }
 
   @Override

@@ -5,7 +5,7 @@ import pando.fabric.VerbList;
 import pando.index.host.HostedWorker;
 import pando.index.lock.NodeLocks;
 import pando.index.session.NeighbourSearch;
-import pando.index.session.Operation;
+import pando.index.session.Request;
 
 /** One session's operations at one compute server of Sherman. */
 final class ShermanWorker extends HostedWorker {
@@ -45,11 +45,11 @@ final class ShermanWorker extends HostedWorker {
   }
 
   @Override
-  protected boolean write(Operation operation, long wanted, long stored) {
+  protected boolean write(Request wanted) {
     written = false;
     splits.reset();
     nodes.reset();
-    return writeLocked(operation, wanted, stored);
+    return writeLocked(wanted);
   }
 
   @Override
@@ -63,15 +63,16 @@ final class ShermanWorker extends HostedWorker {
     splits.complete();
   }
 
-  private boolean writeLocked(Operation operation, long wanted, long stored) {
-    long node = leaves.lock(wanted);
-    int index = layout.find(memory, leaf, wanted);
+  private boolean writeLocked(Request wanted) {
+    long key = wanted.key();
+    long node = leaves.lock(key);
+    int index = layout.find(memory, leaf, key);
     boolean found = index >= 0;
     value = found ? BLinkLayout.slot(memory, leaf, index) : 0;
-    if (found && operation.removes()) {
-      remove(node, wanted, index);
-    } else if (operation.stores(found)) {
-      store(node, found ? index : layout.findFree(memory, leaf), wanted, stored);
+    if (wanted.removes(found, value)) {
+      remove(node, key, index);
+    } else if (wanted.stores(found, value)) {
+      store(node, found ? index : layout.findFree(memory, leaf), key, wanted.stored());
     } else {
       locks.unlock(node);
     }

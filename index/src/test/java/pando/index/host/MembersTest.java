@@ -13,7 +13,7 @@ import pando.fabric.Worker;
 import pando.index.Pools;
 import pando.index.session.LeafScan;
 import pando.index.session.NeighbourSearch;
-import pando.index.session.Operation;
+import pando.index.session.Request;
 
 class MembersTest {
   private final List<String> events = new ArrayList<>();
@@ -137,7 +137,7 @@ class MembersTest {
     }
 
     @Override
-    protected boolean write(Operation operation, long wanted, long stored) {
+    protected boolean write(Request wanted) {
       return false;
     }
 

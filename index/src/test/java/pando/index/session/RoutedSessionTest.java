@@ -70,8 +70,8 @@ class RoutedSessionTest {
     }
 
     @Override
-    protected boolean operate(Operation operation, long wanted, long stored) {
-      operated.add(operation + " " + wanted + " " + stored);
+    protected boolean operate(Request wanted) {
+      operated.add(wanted.operation() + " " + wanted.key() + " " + wanted.stored());
       return false;
     }
 

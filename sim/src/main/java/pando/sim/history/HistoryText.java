@@ -16,14 +16,19 @@ import org.jspecify.annotations.Nullable;
  *   CLIENT START END get KEY = VALUE|none
  *   CLIENT START END put|put-if-absent|update KEY STORED = VALUE|none
  *   CLIENT START END remove KEY = VALUE|none
+ *   CLIENT START END replace KEY STORED EXPECTED = EXPECTED|none
+ *   CLIENT START END remove-expected KEY EXPECTED = EXPECTED|none
  *   CLIENT START END store KEY STORED
  *   CLIENT START END discard KEY
  *   CLIENT START unknown put|put-if-absent|update|store KEY STORED
  *   CLIENT START unknown remove|discard KEY
+ *   CLIENT START unknown replace KEY STORED EXPECTED
+ *   CLIENT START unknown remove-expected KEY EXPECTED
  *   CLIENT START END scan FROM TO = KEY:VALUE ...
  * </pre>
  *
- * <p>Behind {@code =} is the value before the operation, or the result of a scan. The end {@code
+ * <p>Behind {@code =} is the value before the operation, or the result of a scan; {@code none} of
+ * an operation that expected another value. The end {@code
  * unknown} marks an operation whose outcome the client never learned.
  */
 public final class HistoryText {
@@ -53,6 +58,9 @@ public final class HistoryText {
     line.append(operation.kind()).append(' ').append(operation.key());
     if (operation.kind().stores()) {
       line.append(' ').append(operation.stored());
+    }
+    if (operation.kind().compares()) {
+      line.append(' ').append(operation.expected());
     }
     if (operation.isKnown() && operation.kind().answers()) {
       line.append(" = ").append(operation.before() == null ? NONE : operation.before());
@@ -130,17 +138,33 @@ public final class HistoryText {
     Operation.Kind kind = Operation.Kind.of(tokens.next());
     long key = tokens.number();
     long stored = kind.stores() ? tokens.number() : 0;
+    long expected = kind.compares() ? tokens.number() : 0;
     if (end == Operation.UNKNOWN) {
       if (kind == Operation.Kind.GET) {
         throw new IllegalArgumentException("a get without an answer says nothing");
       }
-      return Operation.unknown(client, start, kind, key, stored);
+      return Operation.unknown(client, start, kind, key, stored, expected);
     }
     if (!kind.answers()) {
       return new Operation(client, start, end, kind, key, stored, null);
     }
     tokens.expect("=");
-    return new Operation(client, start, end, kind, key, stored, tokens.value());
+    return operation(client, start, end, kind, key, stored, expected, tokens.value());
+  }
+
+  private static Operation operation(
+      int client,
+      long start,
+      long end,
+      Operation.Kind kind,
+      long key,
+      long stored,
+      long expected,
+      @Nullable Long before) {
+    if (kind.compares() && before != null && before != expected) {
+      throw new IllegalArgumentException("the answer is the value that is expected, or none");
+    }
+    return new Operation(client, start, end, kind, key, stored, expected, before);
   }
 
   private static Scan scan(int client, long start, long end, Tokens tokens) {

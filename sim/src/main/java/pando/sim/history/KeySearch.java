@@ -43,6 +43,9 @@ final class KeySearch {
       if (operation.before() != null) {
         seen.add(operation.before());
       }
+      if (!operation.isKnown() && operation.kind().compares()) {
+        seen.add(operation.expected());
+      }
     }
     boolean updated =
         operations.stream()

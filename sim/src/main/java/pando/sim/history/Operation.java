@@ -13,10 +13,19 @@ import org.jspecify.annotations.Nullable;
  * @param end time by which it had taken effect, {@link #UNKNOWN} if the client never learned the
  *     outcome
  * @param stored the value to store, 0 for operations that store none
- * @param before the value before it, {@code null} if there was none or the client did not learn it
+ * @param expected the value that an operation expects that {@linkplain Kind#compares compares}
+ * @param before the value before it, {@code null} if there was none or the client did not learn it;
+ *     of an operation that compares the expected value, {@code null} if it was another
  */
 public record Operation(
-    int client, long start, long end, Kind kind, long key, long stored, @Nullable Long before) {
+    int client,
+    long start,
+    long end,
+    Kind kind,
+    long key,
+    long stored,
+    long expected,
+    @Nullable Long before) {
 
   /** The end of an operation of unknown outcome: it took effect at any later time, or never. */
   public static final long UNKNOWN = Long.MAX_VALUE;
@@ -36,7 +45,11 @@ public record Operation(
     /** Stores, and does not say what was there before. */
     STORE,
     /** Removes, and does not say what was there before. */
-    DISCARD;
+    DISCARD,
+    /** Stores where there is the value that is expected. */
+    REPLACE,
+    /** Removes where there is the value that is expected. */
+    REMOVE_EXPECTED;
 
     /**
      * Returns the kind with a name.
@@ -58,7 +71,12 @@ public record Operation(
     }
 
     boolean removes() {
-      return this == REMOVE || this == DISCARD;
+      return this == REMOVE || this == DISCARD || this == REMOVE_EXPECTED;
+    }
+
+    /** Returns whether the operation does something only where there is the value it expects. */
+    public boolean compares() {
+      return this == REPLACE || this == REMOVE_EXPECTED;
     }
 
     /** Returns whether the operation says what was there before. */
@@ -72,14 +90,21 @@ public record Operation(
     }
   }
 
+  /** Creates an operation that compares nothing. */
+  public Operation(
+      int client, long start, long end, Kind kind, long key, long stored, @Nullable Long before) {
+    this(client, start, end, kind, key, stored, 0, before);
+  }
+
   /** Returns a read that found a value, or {@code null} for none. */
   public static Operation read(int client, long start, long end, long key, @Nullable Long found) {
     return new Operation(client, start, end, Kind.GET, key, 0, found);
   }
 
   /** Returns a change whose client never learned its outcome. */
-  public static Operation unknown(int client, long start, Kind kind, long key, long stored) {
-    return new Operation(client, start, UNKNOWN, kind, key, stored, null);
+  public static Operation unknown(
+      int client, long start, Kind kind, long key, long stored, long expected) {
+    return new Operation(client, start, UNKNOWN, kind, key, stored, expected, null);
   }
 
   /** Returns whether the client learned the outcome. */
@@ -89,7 +114,14 @@ public record Operation(
 
   /** Returns whether the result is right if the key has a value, {@code null} for none. */
   boolean answersFor(@Nullable Long state) {
-    return !isKnown() || !kind.answers() || Objects.equals(before, state);
+    if (!isKnown() || !kind.answers()) {
+      return true;
+    }
+    return kind.compares() ? matches(state) == (before != null) : Objects.equals(before, state);
+  }
+
+  private boolean matches(@Nullable Long state) {
+    return state != null && state == expected;
   }
 
   /** Returns the value after it. */
@@ -100,6 +132,8 @@ public record Operation(
       case PUT_IF_ABSENT -> state == null ? Long.valueOf(stored) : state;
       case UPDATE -> state == null ? null : Long.valueOf(stored);
       case REMOVE, DISCARD -> null;
+      case REPLACE -> matches(state) ? Long.valueOf(stored) : state;
+      case REMOVE_EXPECTED -> matches(state) ? null : state;
     };
   }
 }
