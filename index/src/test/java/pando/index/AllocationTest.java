@@ -61,6 +61,7 @@ class AllocationTest {
       index.bulkLoad(Entries.of(model), 0.7);
       measure("get", session, keys, Session::get);
       measure("update", session, keys, (s, key) -> s.update(key, key));
+      measure("replace", session, keys, (s, key) -> s.replace(key, key, key));
       measure("put", session, keys, (s, key) -> s.put(key, ~key));
       measure("get all", session, keys, this::getAll);
       measure("floor", session, keys, Session::floor);

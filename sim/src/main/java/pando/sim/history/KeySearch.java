@@ -160,12 +160,13 @@ final class KeySearch {
       }
       Long value = next.after(state.value());
       if (!next.isKnown()) {
-        // An operation that changes nothing may also take effect later, or never; and REMOVEs are
-        // alike.
-        if (Objects.equals(value, state.value()) || (removed && next.kind().removes())) {
+        // An operation that changes nothing may also take effect later, or never; and REMOVEs of any
+        // value are alike.
+        boolean removes = next.kind().removes() && !next.kind().compares();
+        if (Objects.equals(value, state.value()) || (removed && removes)) {
           continue;
         }
-        removed |= next.kind().removes();
+        removed |= removes;
       }
       after.add(new State(value, state.done() | 1L << place));
     }

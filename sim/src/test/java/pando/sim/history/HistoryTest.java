@@ -43,6 +43,18 @@ class HistoryTest {
         "0 1 unknown put 1 5 \n 1 2 3 get 1 = none",
         "initial 1 10 \n 0 1 unknown remove 1 \n 1 2 3 get 1 = 10 \n 1 4 5 get 1 = none",
         "0 1 unknown put 1 5 \n 1 1 unknown update 1 6 \n 2 4 5 get 1 = 6",
+        "initial 1 10 \n 0 1 2 replace 1 11 10 = 10 \n 0 3 4 get 1 = 11",
+        "initial 1 10 \n 0 1 2 replace 1 11 9 = none \n 0 3 4 get 1 = 10",
+        "initial 1 10 \n 0 1 2 remove-expected 1 10 = 10 \n 0 3 4 get 1 = none",
+        "0 1 2 replace 1 11 10 = none \n 0 3 4 remove-expected 1 10 = none",
+        // Two expect the same value, and one is first.
+        "initial 1 10 \n 0 1 9 replace 1 11 10 = none \n 1 1 9 replace 1 12 10 = 10",
+        // Nobody read 5 or 6, but what happened next needs them.
+        "0 1 unknown put 1 5 \n 1 2 unknown replace 1 6 5 \n 2 3 4 get 1 = 6",
+        "initial 1 9 \n 0 1 unknown put 1 5 \n 1 2 unknown remove-expected 1 5 \n 2 3 4 get 1 = none",
+        // The unconditional removal has to come last.
+        "initial 1 9 \n 0 1 unknown remove 1 \n 1 1 unknown remove-expected 1 9"
+            + " \n 2 2 3 get 1 = none \n 2 4 5 put 1 7 = none \n 2 6 7 get 1 = none",
         "initial 1 10 \n initial 2 20 \n 0 1 2 scan 0 9 = 1:10 2:20",
         "initial 1 10 \n 0 1 9 scan 0 9 = \n 1 2 3 remove 1 = 10",
         "0 1 9 scan 0 9 = 1:5 \n 1 2 3 put 1 5 = none",
@@ -66,6 +78,10 @@ class HistoryTest {
         // Seen, and then no longer.
         "0 1 9 put 1 5 = none \n 1 2 3 get 1 = 5 \n 1 4 5 get 1 = none",
         "0 5 unknown put 1 5 \n 1 2 3 get 1 = 5",
+        "initial 1 10 \n 0 1 2 replace 1 11 10 = none",
+        "initial 1 10 \n 0 1 2 replace 1 11 9 = 9",
+        "initial 1 10 \n 0 1 2 remove-expected 1 9 = none \n 0 3 4 get 1 = none",
+        "initial 1 10 \n 0 1 9 replace 1 11 10 = 10 \n 1 1 9 replace 1 12 10 = 10",
         "initial 1 10 \n initial 2 20 \n 0 1 2 scan 0 9 = 2:20",
         "initial 1 10 \n initial 2 20 \n 0 1 2 scan 0 9 = 2:20 1:10",
         "initial 1 10 \n 0 1 2 scan 0 9 = 1:10 1:10",
@@ -126,6 +142,10 @@ class HistoryTest {
         3 9 10 discard 4
         4 3 unknown store 4 6
         5 3 unknown discard 4
+        3 11 12 replace 4 7 6 = 6
+        3 13 14 remove-expected 4 7 = none
+        6 3 unknown replace 4 8 7
+        7 3 unknown remove-expected 4 8
         4 7 8 scan -9 9 = -5:0 3:4
         """;
     StringWriter written = new StringWriter();
@@ -146,6 +166,7 @@ class HistoryTest {
         "0 1 2 steal 1 = none",
         "0 1 2 store 1 5 = none",
         "0 1 2 discard 1 = none",
+        "0 1 2 replace 1 5 6 = 7",
         "0 1 2 scan 0 9 = 1",
         "0 1 2 scan 0 9 = 1:2:3",
         "initial 1",
