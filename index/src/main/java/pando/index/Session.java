@@ -110,6 +110,18 @@ public interface Session extends AutoCloseable {
   /** Finds the entry with the least key at or above {@code key}. */
   boolean ceiling(long key);
 
+  /** Finds the entry with the greatest key below {@code key}. */
+  boolean lower(long key);
+
+  /** Finds the entry with the least key above {@code key}. */
+  boolean higher(long key);
+
+  /** Finds the entry with the least key. */
+  boolean first();
+
+  /** Finds the entry with the greatest key. */
+  boolean last();
+
   /**
    * Visits entries in ascending order of their keys, from {@code from} to {@code to} inclusive;
    * neither need exist. Keys come in order and without duplicates; every key that is present during

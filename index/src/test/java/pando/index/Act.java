@@ -50,7 +50,9 @@ public record Act(Kind kind, long key, long value) {
     return acts;
   }
 
-  /** Returns the value that it expects, if it compares: that of a put of the key by {@link #again}. */
+  /**
+   * Returns the value that it expects, if it compares: that of a put of the key by {@link #again}.
+   */
   private long expected() {
     return -1;
   }

@@ -87,8 +87,16 @@ class MisuseTest {
         () -> session.discard(1_000),
         () -> session.getAll(new long[2], 0, 2, new long[2], new boolean[2]),
         () -> session.getAll(new long[2], 0, 0, new long[2], new boolean[2]),
+        () -> session.replace(1, -1, -2),
+        () -> session.remove(1, -2),
         () -> session.floor(1),
         () -> session.ceiling(1),
+        () -> session.lower(1),
+        () -> session.lower(Long.MIN_VALUE),
+        () -> session.higher(1),
+        () -> session.higher(Long.MAX_VALUE),
+        () -> session.first(),
+        () -> session.last(),
         () -> session.scan(1, 9, (_, _) -> true),
         () -> session.scan(1, 0, (_, _) -> true));
   }

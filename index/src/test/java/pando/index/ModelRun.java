@@ -86,8 +86,8 @@ public final class ModelRun {
         }
       }
       case 8 -> getAll(what, random.nextInt(100) == 0 ? MANY_KEYS : random.nextInt(40));
-      case 9 -> found(what, session.floor(key), model.floorEntry(key));
-      case 10 -> found(what, session.ceiling(key), model.ceilingEntry(key));
+      case 9 -> below(what, key);
+      case 10 -> above(what, key);
       case 11 -> scan(what, key, Math.max(key, key()), random.nextInt(100));
       case 12, 13 -> {
         session.discard(key);
@@ -114,6 +114,22 @@ public final class ModelRun {
     assertThat(found).as(what).isEqualTo(before != null);
     if (before != null) {
       assertThat(session.value()).as(what).isEqualTo(before);
+    }
+  }
+
+  private void below(String what, long key) {
+    switch (random.nextInt(8)) {
+      case 0 -> found(what, session.last(), model.lastEntry());
+      case 1, 2, 3 -> found(what, session.lower(key), model.lowerEntry(key));
+      default -> found(what, session.floor(key), model.floorEntry(key));
+    }
+  }
+
+  private void above(String what, long key) {
+    switch (random.nextInt(8)) {
+      case 0 -> found(what, session.first(), model.firstEntry());
+      case 1, 2, 3 -> found(what, session.higher(key), model.higherEntry(key));
+      default -> found(what, session.ceiling(key), model.ceilingEntry(key));
     }
   }
 

@@ -24,8 +24,7 @@ final class StressLog {
     return clock.getAndIncrement();
   }
 
-  void end(
-      long start, Kind kind, long key, long stored, long expected, @Nullable Long before) {
+  void end(long start, Kind kind, long key, long stored, long expected, @Nullable Long before) {
     long end = clock.getAndIncrement();
     operations.add(new Operation(thread, start, end, kind, key, stored, expected, before));
   }

@@ -53,6 +53,7 @@ final class TrialClient {
 
   /** The value that the operation expects, if it compares. */
   private long expected;
+
   private int unknown;
   private int stalls;
 

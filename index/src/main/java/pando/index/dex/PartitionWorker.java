@@ -167,8 +167,7 @@ final class PartitionWorker {
         value = offload.value();
         return offload.found();
       }
-      int result =
-          outcome == Descent.FETCHED ? storeFetched(wanted) : storeCached(wanted);
+      int result = outcome == Descent.FETCHED ? storeFetched(wanted) : storeCached(wanted);
       if (result == FOUND || result == ABSENT) {
         return result == FOUND;
       }

@@ -71,7 +71,9 @@ public enum Operation {
     return this == REMOVE || this == DISCARD || this == REMOVE_EXPECTED;
   }
 
-  /** Returns whether the operation does something only if the key has the value that is expected. */
+  /**
+   * Returns whether the operation does something only if the key has the value that is expected.
+   */
   public boolean compares() {
     return this == REPLACE || this == REMOVE_EXPECTED;
   }

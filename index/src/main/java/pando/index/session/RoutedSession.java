@@ -61,7 +61,7 @@ public abstract class RoutedSession<W> implements Session {
   protected abstract long visit(long from, long to, long limit, EntryVisitor visitor);
 
   /**
-   * Checks that the index is open. For a scan of no entries, which needs no worker.
+   * Checks that the index is open. For what needs no worker, such as a scan of no entries.
    *
    * @throws IllegalStateException if it is closed
    */
@@ -240,6 +240,33 @@ public abstract class RoutedSession<W> implements Session {
   public final boolean ceiling(long wanted) {
     checkUsable();
     return neighbour(wanted, false);
+  }
+
+  @Override
+  public final boolean lower(long wanted) {
+    return wanted == Long.MIN_VALUE ? none() : floor(wanted - 1);
+  }
+
+  @Override
+  public final boolean higher(long wanted) {
+    return wanted == Long.MAX_VALUE ? none() : ceiling(wanted + 1);
+  }
+
+  @Override
+  public final boolean first() {
+    return ceiling(Long.MIN_VALUE);
+  }
+
+  @Override
+  public final boolean last() {
+    return floor(Long.MAX_VALUE);
+  }
+
+  /** Answers that there is no entry, without a worker. */
+  private boolean none() {
+    checkUsable();
+    checkIndexOpen();
+    return false;
   }
 
   @Override

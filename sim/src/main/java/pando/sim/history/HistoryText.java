@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Behind {@code =} is the value before the operation, or the result of a scan; {@code none} of
- * an operation that expected another value. The end {@code
- * unknown} marks an operation whose outcome the client never learned.
+ * an operation that expected another value. The end {@code unknown} marks an operation whose
+ * outcome the client never learned.
  */
 public final class HistoryText {
   private static final String NONE = "none";

@@ -160,7 +160,8 @@ final class KeySearch {
       }
       Long value = next.after(state.value());
       if (!next.isKnown()) {
-        // An operation that changes nothing may also take effect later, or never; and REMOVEs of any
+        // An operation that changes nothing may also take effect later, or never; and REMOVEs of
+        // any
         // value are alike.
         boolean removes = next.kind().removes() && !next.kind().compares();
         if (Objects.equals(value, state.value()) || (removed && removes)) {

@@ -51,10 +51,21 @@ class HistoryTest {
         "initial 1 10 \n 0 1 9 replace 1 11 10 = none \n 1 1 9 replace 1 12 10 = 10",
         // Nobody read 5 or 6, but what happened next needs them.
         "0 1 unknown put 1 5 \n 1 2 unknown replace 1 6 5 \n 2 3 4 get 1 = 6",
-        "initial 1 9 \n 0 1 unknown put 1 5 \n 1 2 unknown remove-expected 1 5 \n 2 3 4 get 1 = none",
+        """
+        initial 1 9
+        0 1 unknown put 1 5
+        1 2 unknown remove-expected 1 5
+        2 3 4 get 1 = none
+        """,
         // The unconditional removal has to come last.
-        "initial 1 9 \n 0 1 unknown remove 1 \n 1 1 unknown remove-expected 1 9"
-            + " \n 2 2 3 get 1 = none \n 2 4 5 put 1 7 = none \n 2 6 7 get 1 = none",
+        """
+        initial 1 9
+        0 1 unknown remove 1
+        1 1 unknown remove-expected 1 9
+        2 2 3 get 1 = none
+        2 4 5 put 1 7 = none
+        2 6 7 get 1 = none
+        """,
         "initial 1 10 \n initial 2 20 \n 0 1 2 scan 0 9 = 1:10 2:20",
         "initial 1 10 \n 0 1 9 scan 0 9 = \n 1 2 3 remove 1 = 10",
         "0 1 9 scan 0 9 = 1:5 \n 1 2 3 put 1 5 = none",
