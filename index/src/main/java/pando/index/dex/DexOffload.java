@@ -41,10 +41,8 @@ public final class DexOffload implements CallHandler {
       return 0;
     }
     boolean asks = requestBytes == Offload.QUESTION_BYTES;
-    if (!asks && requestBytes != Offload.REQUEST_BYTES) {
-      throw new IllegalArgumentException(
-          "request of the wrong length: bytes=%s, expected=%s or %s"
-              .formatted(requestBytes, Offload.REQUEST_BYTES, Offload.QUESTION_BYTES));
+    if (!asks) {
+      checkLength(message, requestBytes);
     }
     CallerName name =
         new CallerName(
@@ -59,6 +57,18 @@ public final class DexOffload implements CallHandler {
       MemorySegment.copy(caller.response, 0, message, 0, Offload.RESPONSE_BYTES);
     }
     return Offload.RESPONSE_BYTES;
+  }
+
+  private static void checkLength(MemorySegment message, int requestBytes) {
+    int expected =
+        requestBytes < Offload.REQUEST_BYTES
+            ? Offload.REQUEST_BYTES
+            : Offload.requestBytes(Operation.of(message.get(LONG, Offload.OPERATION)));
+    if (requestBytes != expected) {
+      throw new IllegalArgumentException(
+          "request of the wrong length: bytes=%s, expected=%s or %s"
+              .formatted(requestBytes, expected, Offload.QUESTION_BYTES));
+    }
   }
 
   private void execute(int server, MemorySegment dram, MemorySegment message) {
@@ -147,6 +157,7 @@ public final class DexOffload implements CallHandler {
       int count = NodeLayout.count(dram, node);
       boolean found = NodeLayout.holds(dram, node, index, key);
       long before = found ? layout.slot(dram, node, index) : 0;
+      // What stands there means something only to an operation that compares.
       boolean matches = before == message.get(LONG, Offload.EXPECTED);
       boolean stores = operation.stores(found, matches);
       boolean removes = operation.removes(found, matches);

@@ -20,7 +20,8 @@ import pando.index.session.Request;
  *
  * <pre>
  *  request   | process 8 | worker 8 | number 8 |
- *            | operation 8 | key 8 | value 8 | node 8 | level 8 | node size 8 | expected 8 |
+ *            | operation 8 | key 8 | value 8 | node 8 | level 8 | node size 8 |
+ *            | expected 8, if the operation compares |
  *  question  | process 8 | worker 8 | number 8 |
  *  response  | status 8  | value 8 | changed node 8 | entries left in the leaf 8 |
  * </pre>
@@ -56,8 +57,8 @@ final class Offload {
   static final int NODE = 48;
   static final int LEVEL = 56;
   static final int NODE_BYTES = 64;
-  static final int EXPECTED = 72;
-  static final int REQUEST_BYTES = 80;
+  static final int REQUEST_BYTES = 72;
+  static final int EXPECTED = REQUEST_BYTES;
 
   static final int STATUS = 0;
   static final int FOUND_VALUE = 8;
@@ -96,6 +97,11 @@ final class Offload {
     this.worker = ((long) server.number << 32) | context.number();
   }
 
+  /** Returns the bytes of a request. */
+  static int requestBytes(Operation operation) {
+    return operation.compares() ? REQUEST_BYTES + Long.BYTES : REQUEST_BYTES;
+  }
+
   /** Offers an operation for offloading. */
   void offer(Request wanted) {
     offered = true;
@@ -130,7 +136,7 @@ final class Offload {
     set(LEVEL, level);
     set(NODE_BYTES, nodeBytes);
     try {
-      post(node, REQUEST_BYTES);
+      post(node, requestBytes(request.operation()));
     } catch (UnknownOutcomeException | Error e) {
       uncertain = request.operation() != Operation.GET;
       throw e;

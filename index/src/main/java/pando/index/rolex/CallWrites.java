@@ -130,7 +130,8 @@ final class CallWrites {
     set(WriteMessage.STAMP, model.stamp);
     // Without an answer it is not known whether the leaf links to the spare.
     spare = GlobalAddress.NULL;
-    int bytes = worker.call(memoryServer, RolexWrites.FUNCTION, message, WriteMessage.WRITE_BYTES);
+    int length = WriteMessage.writeBytes(wanted.operation());
+    int bytes = worker.call(memoryServer, RolexWrites.FUNCTION, message, length);
     WriteMessage.checkLength("answer", bytes, WriteMessage.WRITTEN_BYTES);
     long status = get(WriteMessage.STATUS);
     done = status == WriteMessage.FOUND || status == WriteMessage.ABSENT;

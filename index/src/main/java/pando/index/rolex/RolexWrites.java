@@ -6,6 +6,7 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.memory.Words;
 import pando.fabric.server.CallHandler;
+import pando.index.session.Operation;
 
 /**
  * The memory server's side of writes by CALL, as in XStore: changes an entry in the leaves that
@@ -55,7 +56,11 @@ public final class RolexWrites implements CallHandler {
       WriteMessage.checkLength("request", requestBytes, WriteMessage.FREEZE_BYTES);
       return changeGate(server, dram, message, operation == WriteMessage.FREEZE);
     }
-    WriteMessage.checkLength("request", requestBytes, WriteMessage.WRITE_BYTES);
+    int expected =
+        requestBytes < WriteMessage.WRITE_BYTES
+            ? WriteMessage.WRITE_BYTES
+            : WriteMessage.writeBytes(Operation.of(operation));
+    WriteMessage.checkLength("request", requestBytes, expected);
     return write(server, dram, message);
   }
 

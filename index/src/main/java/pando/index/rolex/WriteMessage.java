@@ -2,12 +2,14 @@ package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.memory.Words;
+import pando.index.session.Operation;
 
 /**
  * The messages of CALLs to {@link RolexWrites}. Every field is a word.
  *
  * <pre>
- *  write     | operation | place | key | value | first | last | delta | spare | stamp | expected |
+ *  write     | operation | place | key | value | first | last | delta | spare | stamp |
+ *            | expected, if the operation compares |
  *  answer    | status | value | leaf | link | freed | hops | synonyms | empties |
  *  freeze    | operation | place | gate |
  *  thaw      | operation | place | gate |
@@ -18,7 +20,7 @@ import pando.fabric.memory.Words;
  *  first, last leaves of the run that can cover the key, by the model
  *  spare       address of a synonym leaf that may be used, 0 where there is none
  *  stamp       of the model's leaves
- *  expected    value that the key must have, if the operation compares
+ *  expected    value that the key must have
  *  value       that the key had; of BUSY, the gate; of CORRUPT, the address of what is damaged
  *  leaf        the leaf that covers the key
  *  link        synonym leaf behind that leaf now
@@ -63,8 +65,8 @@ final class WriteMessage {
   static final int DELTA = 48;
   static final int SPARE = 56;
   static final int STAMP = 64;
-  static final int EXPECTED = 72;
-  static final int WRITE_BYTES = 80;
+  static final int WRITE_BYTES = 72;
+  static final int EXPECTED = WRITE_BYTES;
   static final int FREEZE_BYTES = 24;
 
   static final int STATUS = 0;
@@ -79,6 +81,11 @@ final class WriteMessage {
   static final int FROZEN_BYTES = 16;
 
   private WriteMessage() {}
+
+  /** Returns the bytes of a write. */
+  static int writeBytes(Operation operation) {
+    return operation.compares() ? WRITE_BYTES + Long.BYTES : WRITE_BYTES;
+  }
 
   static long get(MemorySegment memory, long message, int field) {
     return Words.get(memory, message + field);
