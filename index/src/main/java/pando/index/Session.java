@@ -63,14 +63,16 @@ public interface Session extends AutoCloseable {
   /**
    * Replaces the value of a key if it is the one that is expected.
    *
-   * @return whether it was; else {@link #value()} is the value that is there, if the key is
+   * @return whether it was; else {@link #value()} is the value that is there, 0 if the key is
+   *     absent
    */
   boolean replace(long key, long expected, long value);
 
   /**
    * Removes a key if it has the value that is expected.
    *
-   * @return whether it had; else {@link #value()} is the value that is there, if the key is
+   * @return whether it had; else {@link #value()} is the value that is there, 0 if the key is
+   *     absent
    */
   boolean remove(long key, long expected);
 

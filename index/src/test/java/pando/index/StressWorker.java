@@ -90,7 +90,7 @@ final class StressWorker {
     }
   }
 
-  /** Draws a kind; one change in four has no answer. */
+  /** Draws a kind; one change in four has no answer, or compares. */
   private Kind kind(int turn, boolean shrinking) {
     Kind kind = kind(shrinking);
     return switch (kind) {
@@ -129,7 +129,6 @@ final class StressWorker {
     Long before = own.get(key);
     if (kind.compares()) {
       expected = before == null || random.nextInt(4) == 0 ? -stored : before;
-      before = before != null && before == expected ? before : null;
     }
     boolean wasThere = execute(session, key, kind, stored);
     boolean right = before == null ? !wasThere : wasThere && session.value() == before;
@@ -147,7 +146,8 @@ final class StressWorker {
       case PUT, STORE -> own.put(key, stored);
       case PUT_IF_ABSENT -> own.putIfAbsent(key, stored);
       case UPDATE -> own.replace(key, stored);
-      case REMOVE, DISCARD, REMOVE_EXPECTED -> own.remove(key, before);
+      case REMOVE, DISCARD -> own.remove(key, before);
+      case REMOVE_EXPECTED -> own.remove(key, expected);
       case REPLACE -> own.replace(key, expected, stored);
     }
   }
@@ -159,8 +159,9 @@ final class StressWorker {
       case PUT_IF_ABSENT -> !session.putIfAbsent(key, stored);
       case UPDATE -> session.update(key, stored);
       case REMOVE -> session.remove(key);
-      case REPLACE -> session.replace(key, expected, stored);
-      case REMOVE_EXPECTED -> session.remove(key, expected);
+      // No value of the run is 0.
+      case REPLACE -> session.replace(key, expected, stored) || session.value() != 0;
+      case REMOVE_EXPECTED -> session.remove(key, expected) || session.value() != 0;
       case STORE -> {
         session.store(key, stored);
         yield false;

@@ -216,8 +216,9 @@ final class TrialClient {
       case PUT_IF_ABSENT -> !session.putIfAbsent(key, stored);
       case UPDATE -> session.update(key, stored);
       case REMOVE -> session.remove(key);
-      case REPLACE -> session.replace(key, expected, stored);
-      case REMOVE_EXPECTED -> session.remove(key, expected);
+      // No value of a trial is 0.
+      case REPLACE -> session.replace(key, expected, stored) || session.value() != 0;
+      case REMOVE_EXPECTED -> session.remove(key, expected) || session.value() != 0;
       case STORE -> {
         session.store(key, stored);
         yield false;

@@ -13,7 +13,8 @@ final class DeftWorker extends HostedWorker {
   /*
    * Sessions change single entries of a leaf concurrently, under a shared lock (DEFT section 4.3);
    * no entry is moved or removed meanwhile. A value is exchanged by a masked CAS that compares
-   * nothing, so it never fails and returns the old value. An entry is added by one CAS of its 16
+   * nothing, so it never fails and returns the old value. That of a replacement compares all bits;
+   * if it fails, what it found is the answer. An entry is added by one CAS of its 16
    * bytes, at the first unused place of its bucket. All sessions take the places in the same order,
    * so two that add the same key try the same place, and the CAS of the second one fails. The FAA
    * that locks goes with the READ, and the FAA that unlocks with the CAS: two round trips.
@@ -144,6 +145,7 @@ final class DeftWorker extends HostedWorker {
     long place = node + LeafLayout.valuePosition(index);
     long compared = wanted.operation().compares() ? -1 : 0;
     list.clear();
+    // Of an operation that compares, the CAS decides.
     writing = wanted.stores(true, wanted.expected());
     if (writing) {
       list.maskedCas(place, wanted.expected(), compared, wanted.stored(), -1, operands);

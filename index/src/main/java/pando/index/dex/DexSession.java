@@ -159,10 +159,10 @@ final class DexSession extends RoutedSession<PartitionWorker> {
 
   private @Nullable PartitionWorker open(int owner) {
     // Close the stale worker first, as the number of open sessions is limited.
-    replace(owner, null);
+    setWorker(owner, null);
     partitions.checkOpen();
     ComputeServer server = members.find(owner);
-    replace(owner, server == null ? null : members.worker(server));
+    setWorker(owner, server == null ? null : members.worker(server));
     return opened(owner);
   }
 

@@ -160,7 +160,8 @@ final class Offload {
           setName();
           post(node, QUESTION_BYTES);
         });
-    uncertain &= get(STATUS) == FOUND || get(STATUS) == ABSENT;
+    boolean executed = get(STATUS) == FOUND || get(STATUS) == ABSENT;
+    uncertain &= executed && changedNode() != GlobalAddress.NULL;
     return isDone();
   }
 

@@ -245,8 +245,8 @@ final class PartitionWorker {
       if (outcome == Descent.OFFLOADED) {
         boolean found = offload.found();
         value = offload.value();
-        if (wanted.removes(found, value)) {
-          written = true;
+        written = wanted.removes(found, value);
+        if (written) {
           mergeIfDue(key, offload.entriesLeft());
         }
         return found;
@@ -256,7 +256,7 @@ final class PartitionWorker {
         descent.awaitNode(key, attempt);
         continue;
       }
-      if (removed == FOUND && wanted.removes(true, value)) {
+      if (written) {
         mergeIfDue(key, entriesLeft);
       }
       return removed == FOUND;

@@ -177,7 +177,7 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
     if (worker == null) {
       throw new NotServedHereException(wanted, server);
     }
-    replace(server, worker);
+    setWorker(server, worker);
     return worker;
   }
 

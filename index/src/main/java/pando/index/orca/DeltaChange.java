@@ -142,6 +142,7 @@ final class DeltaChange {
         if ((kinds >>> kind & 1) == 0 && !unclaimed) {
           return AGAIN;
         }
+        // The value of a claimed key has been compared by the look.
         if (claim == null && !adds && !wanted.removes(true, record.value())) {
           return AGAIN;
         }

@@ -82,7 +82,7 @@ public abstract class RoutedSession<W> implements Session {
   }
 
   /** Sets the worker of a compute server, possibly to {@code null}, and closes the previous one. */
-  protected final void replace(int server, @Nullable W worker) {
+  protected final void setWorker(int server, @Nullable W worker) {
     W before = workers[server];
     workers[server] = worker;
     if (before != null) {
@@ -161,12 +161,12 @@ public abstract class RoutedSession<W> implements Session {
 
   @Override
   public final boolean replace(long wanted, long expected, long stored) {
-    return carryOut(Operation.REPLACE, wanted, stored, expected) && value == expected;
+    return compare(Operation.REPLACE, wanted, stored, expected);
   }
 
   @Override
   public final boolean remove(long wanted, long expected) {
-    return carryOut(Operation.REMOVE_EXPECTED, wanted, 0, expected) && value == expected;
+    return compare(Operation.REMOVE_EXPECTED, wanted, 0, expected);
   }
 
   @Override
@@ -177,6 +177,12 @@ public abstract class RoutedSession<W> implements Session {
   @Override
   public final void discard(long wanted) {
     carryOut(Operation.DISCARD, wanted, 0);
+  }
+
+  private boolean compare(Operation operation, long wanted, long stored, long expected) {
+    boolean found = carryOut(operation, wanted, stored, expected);
+    value = found ? value : 0;
+    return found && value == expected;
   }
 
   private boolean carryOut(Operation operation, long wanted, long stored) {

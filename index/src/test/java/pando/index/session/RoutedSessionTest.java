@@ -17,8 +17,8 @@ class RoutedSessionTest {
   @Test
   void shouldEndEveryWorkerWhereOneThrowsAnError() {
     Routed session = new Routed();
-    session.replace(0, "first");
-    session.replace(1, "second");
+    session.setWorker(0, "first");
+    session.setWorker(1, "second");
     assertThatThrownBy(session::close)
         .isInstanceOf(StackOverflowError.class)
         .hasMessage("first")

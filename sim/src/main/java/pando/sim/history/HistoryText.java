@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  *   CLIENT START END get KEY = VALUE|none
  *   CLIENT START END put|put-if-absent|update KEY STORED = VALUE|none
  *   CLIENT START END remove KEY = VALUE|none
- *   CLIENT START END replace KEY STORED EXPECTED = EXPECTED|none
- *   CLIENT START END remove-expected KEY EXPECTED = EXPECTED|none
+ *   CLIENT START END replace KEY STORED EXPECTED = VALUE|none
+ *   CLIENT START END remove-expected KEY EXPECTED = VALUE|none
  *   CLIENT START END store KEY STORED
  *   CLIENT START END discard KEY
  *   CLIENT START unknown put|put-if-absent|update|store KEY STORED
@@ -27,9 +27,8 @@ import org.jspecify.annotations.Nullable;
  *   CLIENT START END scan FROM TO = KEY:VALUE ...
  * </pre>
  *
- * <p>Behind {@code =} is the value before the operation, or the result of a scan; {@code none} of
- * an operation that expected another value. The end {@code unknown} marks an operation whose
- * outcome the client never learned.
+ * <p>Behind {@code =} is the value before the operation, or the result of a scan. The end {@code
+ * unknown} marks an operation whose outcome the client never learned.
  */
 public final class HistoryText {
   private static final String NONE = "none";
@@ -39,7 +38,8 @@ public final class HistoryText {
 
   /** Writes a history. */
   public static void write(History history, Writer out) throws IOException {
-    out.write("# initial KEY VALUE | CLIENT START END OPERATION KEY [STORED] = BEFORE\n");
+    out.write(
+        "# initial KEY VALUE | CLIENT START END OPERATION KEY [STORED] [EXPECTED] = BEFORE\n");
     for (var entry : history.initial().entrySet()) {
       out.write("initial " + entry.getKey() + " " + entry.getValue() + "\n");
     }
@@ -149,22 +149,7 @@ public final class HistoryText {
       return new Operation(client, start, end, kind, key, stored, null);
     }
     tokens.expect("=");
-    return operation(client, start, end, kind, key, stored, expected, tokens.value());
-  }
-
-  private static Operation operation(
-      int client,
-      long start,
-      long end,
-      Operation.Kind kind,
-      long key,
-      long stored,
-      long expected,
-      @Nullable Long before) {
-    if (kind.compares() && before != null && before != expected) {
-      throw new IllegalArgumentException("the answer is the value that is expected, or none");
-    }
-    return new Operation(client, start, end, kind, key, stored, expected, before);
+    return new Operation(client, start, end, kind, key, stored, expected, tokens.value());
   }
 
   private static Scan scan(int client, long start, long end, Tokens tokens) {

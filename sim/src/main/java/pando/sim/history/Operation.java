@@ -14,8 +14,7 @@ import org.jspecify.annotations.Nullable;
  *     outcome
  * @param stored the value to store, 0 for operations that store none
  * @param expected the value that an operation expects that {@linkplain Kind#compares compares}
- * @param before the value before it, {@code null} if there was none or the client did not learn it;
- *     of an operation that compares the expected value, {@code null} if it was another
+ * @param before the value before it, {@code null} if there was none or the client did not learn it
  */
 public record Operation(
     int client,
@@ -114,10 +113,7 @@ public record Operation(
 
   /** Returns whether the result is right if the key has a value, {@code null} for none. */
   boolean answersFor(@Nullable Long state) {
-    if (!isKnown() || !kind.answers()) {
-      return true;
-    }
-    return kind.compares() ? matches(state) == (before != null) : Objects.equals(before, state);
+    return !isKnown() || !kind.answers() || Objects.equals(before, state);
   }
 
   private boolean matches(@Nullable Long state) {
