@@ -148,6 +148,27 @@ public interface Session extends AutoCloseable {
     return scan(from, Long.MAX_VALUE, limit, visitor);
   }
 
+  /**
+   * Visits entries in descending order of their keys, from {@code from} down to {@code to}
+   * inclusive, and else as {@link #scan}, at the cost of a scan up over the same entries.
+   *
+   * @param from first and greatest key
+   * @param to last and least key, at or below {@code from}
+   * @param limit entries at the most, 0 or more
+   * @param visitor receives each entry and may end the scan
+   * @return the number of entries visited
+   * @throws IllegalArgumentException if {@code from} is below {@code to} or {@code limit} is
+   *     negative
+   * @throws IllegalStateException also in the midst of the scan, when it needs its next leaf, if
+   *     the index was closed
+   */
+  long scanDown(long from, long to, long limit, EntryVisitor visitor);
+
+  /** As {@link #scanDown(long, long, long, EntryVisitor)} without a lower bound. */
+  default long scanDown(long from, long limit, EntryVisitor visitor) {
+    return scanDown(from, Long.MIN_VALUE, limit, visitor);
+  }
+
   /** Ends the session. */
   @Override
   void close();

@@ -22,6 +22,7 @@ public record Act(Kind kind, long key, long value) {
     FLOOR,
     CEILING,
     SCAN,
+    SCAN_DOWN,
     STORE,
     DISCARD,
     REPLACE,
@@ -74,6 +75,11 @@ public record Act(Kind kind, long key, long value) {
         session.scan(key, SCANNED, (each, stored) -> seen.add(Map.entry(each, stored)));
         yield seen;
       }
+      case SCAN_DOWN -> {
+        List<Map.Entry<Long, Long>> seen = new ArrayList<>();
+        session.scanDown(key, SCANNED, (each, stored) -> seen.add(Map.entry(each, stored)));
+        yield seen;
+      }
       case STORE -> {
         session.store(key, value);
         yield null;
@@ -97,11 +103,8 @@ public record Act(Kind kind, long key, long value) {
       case REMOVE_EXPECTED -> model.remove(key, expected()) ? expected() : null;
       case FLOOR -> model.floorEntry(key);
       case CEILING -> model.ceilingEntry(key);
-      case SCAN ->
-          model.tailMap(key, true).entrySet().stream()
-              .limit(SCANNED)
-              .map(Map.Entry::copyOf)
-              .toList();
+      case SCAN -> first(model.tailMap(key, true));
+      case SCAN_DOWN -> first(model.headMap(key, true).descendingMap());
       case STORE -> {
         model.put(key, value);
         yield null;
@@ -111,6 +114,15 @@ public record Act(Kind kind, long key, long value) {
         yield null;
       }
     };
+  }
+
+  private static List<Map.Entry<Long, Long>> first(NavigableMap<Long, Long> entries) {
+    return entries.entrySet().stream().limit(SCANNED).map(Map.Entry::copyOf).toList();
+  }
+
+  /** Returns whether it takes place leaf by leaf, not at once. */
+  boolean isScan() {
+    return kind == Kind.SCAN || kind == Kind.SCAN_DOWN;
   }
 
   /** Returns changes of the same entry and its neighbours, and it once more. */

@@ -68,6 +68,7 @@ class AllocationTest {
       measure("ceiling", session, keys, Session::ceiling);
       EntryVisitor visitor = this::count;
       measure("scan", session, keys, (s, key) -> s.scan(key, 10, visitor));
+      measure("scan down", session, keys, (s, key) -> s.scanDown(key, 10, visitor));
       bytesMax = system == SystemUnderTest.ORCA ? MERGES_BYTES_MAX : NOISE_BYTES_MAX;
       measure("store", session, keys, (s, key) -> s.store(key, key));
       measure(

@@ -33,11 +33,24 @@ class BadInputTest {
       assertThatIllegalArgumentException()
           .isThrownBy(() -> session.scan(1, 2, -1, (key, value) -> true))
           .withMessageContaining("limit=-1");
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> session.scanDown(1, 2, 1, (key, value) -> true))
+          .withMessageContaining("from=1, to=2");
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> session.scanDown(2, 1, -1, (key, value) -> true))
+          .withMessageContaining("limit=-1");
       assertThat(session.scan(1, 2, 0, (key, value) -> true)).isZero();
       assertThat(session.scan(2, 2, 9, (key, value) -> true)).isZero();
       assertThat(session.scan(1, 1, 9, (key, value) -> true)).isEqualTo(1);
       assertThat(session.scan(Long.MIN_VALUE, Long.MAX_VALUE, (key, value) -> false)).isEqualTo(1);
       assertThat(session.scan(Long.MAX_VALUE, Long.MAX_VALUE, 9, (key, value) -> true)).isZero();
+      assertThat(session.scanDown(2, 1, 0, (key, value) -> true)).isZero();
+      assertThat(session.scanDown(0, 0, 9, (key, value) -> true)).isZero();
+      assertThat(session.scanDown(1, 1, 9, (key, value) -> true)).isEqualTo(1);
+      assertThat(session.scanDown(Long.MAX_VALUE, Long.MAX_VALUE, (key, value) -> false))
+          .isEqualTo(1);
+      assertThat(session.scanDown(Long.MIN_VALUE, Long.MIN_VALUE, 9, (key, value) -> true))
+          .isZero();
     }
   }
 
@@ -49,6 +62,7 @@ class BadInputTest {
         RangeIndex index = system.tiny(2).create(fabric);
         Session session = index.session()) {
       assertThatNullPointerException().isThrownBy(() -> session.scan(1, 2, 3, null));
+      assertThatNullPointerException().isThrownBy(() -> session.scanDown(2, 1, 3, null));
       assertThatNullPointerException().isThrownBy(() -> index.bulkLoad(null, 0.7));
       assertThat(session.put(1, 2)).isFalse();
     }
@@ -150,7 +164,8 @@ class BadInputTest {
         () -> session.remove(1),
         () -> session.floor(1),
         () -> session.ceiling(1),
-        () -> session.scan(1, 1, (key, value) -> true));
+        () -> session.scan(1, 1, (key, value) -> true),
+        () -> session.scanDown(1, 1, (key, value) -> true));
   }
 
   @ParameterizedTest

@@ -98,7 +98,9 @@ class MisuseTest {
         () -> session.first(),
         () -> session.last(),
         () -> session.scan(1, 9, (_, _) -> true),
-        () -> session.scan(1, 0, (_, _) -> true));
+        () -> session.scan(1, 0, (_, _) -> true),
+        () -> session.scanDown(1, 9, (_, _) -> true),
+        () -> session.scanDown(1, 0, (_, _) -> true));
   }
 
   @ParameterizedTest

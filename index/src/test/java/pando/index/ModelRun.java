@@ -88,7 +88,7 @@ public final class ModelRun {
       case 8 -> getAll(what, random.nextInt(100) == 0 ? MANY_KEYS : random.nextInt(40));
       case 9 -> below(what, key);
       case 10 -> above(what, key);
-      case 11 -> scan(what, key, Math.max(key, key()), random.nextInt(100));
+      case 11 -> scan(what, key, key(), random.nextInt(100));
       case 12, 13 -> {
         session.discard(key);
         model.remove(key);
@@ -162,19 +162,23 @@ public final class ModelRun {
     }
   }
 
+  /** Scans up or down, and every now and then all that is in this direction. */
   private void scan(String what, long from, long to, int limit) {
     List<Map.Entry<Long, Long>> seen = new ArrayList<>();
+    EntryVisitor visitor = (key, value) -> seen.add(Map.entry(key, value));
+    boolean down = from > to || (from == to && random.nextBoolean());
+    boolean all = random.nextInt(4) == 0;
+    long end = all ? (down ? Long.MIN_VALUE : Long.MAX_VALUE) : to;
     long visited =
-        session.scan(
-            from,
-            to,
-            limit,
-            (key, value) -> {
-              seen.add(Map.entry(key, value));
-              return true;
-            });
+        down
+            ? session.scanDown(from, end, limit, visitor)
+            : session.scan(from, end, limit, visitor);
+    NavigableMap<Long, Long> range =
+        down
+            ? model.descendingMap().subMap(from, true, end, true)
+            : model.subMap(from, true, end, true);
     List<Map.Entry<Long, Long>> expected =
-        model.subMap(from, true, to, true).entrySet().stream()
+        range.entrySet().stream()
             .limit(limit)
             .map(entry -> Map.entry(entry.getKey(), entry.getValue()))
             .toList();

@@ -205,7 +205,7 @@ class VerbRacesTest {
       }
     }
     assertThat(ends).as(what).contains(held);
-    if (act.kind() != Act.Kind.SCAN || NOT_DONE.equals(found)) {
+    if (!act.isScan() || NOT_DONE.equals(found)) {
       assertThat(explained).as(what).contains(found);
     }
   }

@@ -57,6 +57,12 @@ class VisitorTest {
 
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldRefuseScansDown(SystemUnderTest system) {
+    scanning(system, session -> session.scanDown(10, 0, 10, (_, _) -> true));
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldRefuseChangesWithoutAnAnswer(SystemUnderTest system) {
     scanning(system, session -> session.store(0, 10));
     scanning(system, session -> session.discard(0));

@@ -176,17 +176,18 @@ public final class IndexCache implements AutoCloseable {
   }
 
   /**
-   * Lists the children after the one that covers a key, up to key {@code to}, as long as
-   * neighbouring copies are cached.
+   * Lists the children beside the one that covers a key, one after the other up to that of key
+   * {@code to}, as long as neighbouring copies are cached.
    *
-   * @param after receives the pointers to them, from index 1 on
+   * @param down whether {@code to} and the children are below the key, not above it
+   * @param beside receives the pointers to them, from index 1 on
    * @return their number
    */
-  public int childrenAfter(long key, long to, long[] after, Backoff backoff) {
+  public int childrenBeside(long key, long to, boolean down, long[] beside, Backoff backoff) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       long before = version.get();
       if ((before & 1) == 0) {
-        int listed = lookAfter(key, to, after);
+        int listed = down ? lookBefore(key, to, beside) : lookAfter(key, to, beside);
         if (isUnchanged(before)) {
           return listed;
         }
@@ -220,6 +221,33 @@ public final class IndexCache implements AutoCloseable {
         return listed;
       }
       next = high + 1;
+    }
+    return listed;
+  }
+
+  private int lookBefore(long key, long to, long[] before) {
+    int listed = 0;
+    long next = key;
+    long lowest = Long.MAX_VALUE;
+    while (listed < before.length - 1) {
+      int frame = fences.floor(next);
+      if (frame < 0 || frame >= lows.length || next > word(frame, HIGH)) {
+        return listed;
+      }
+      int last = childOf(frame, count(frame), next);
+      lowest = next == key && last >= 0 ? key(frame, last) : lowest;
+      for (int i = last; i >= 0 && lowest > to && listed < before.length - 1; i--) {
+        // The last child of a part may go on behind it, as the first child of the part behind.
+        if (key(frame, i) < lowest) {
+          lowest = key(frame, i);
+          before[++listed] = pointer(frame, i);
+        }
+      }
+      long low = lows[frame];
+      if (low <= to || low > next) {
+        return listed;
+      }
+      next = low - 1;
     }
     return listed;
   }

@@ -37,14 +37,14 @@ final class Scans extends LeafScan {
   }
 
   @Override
-  protected int readLeaves(long from, long to, long limit) {
+  protected int readLeaves(long from, long to, boolean down, long limit) {
     for (int attempt = 0; attempt < Descent.RESTARTS_MAX; attempt++) {
       descent.findLeaf(from);
-      int whole = fetch(plan(from, to, limit), from);
+      int whole = fetch(plan(from, to, down, limit), from, down);
       for (int hops = 0; first == Nodes.RIGHT && hops < HOPS_MAX; hops++) {
         descent.right(NodeHeader.sibling(memory, context.scanned(0)));
         addresses[0] = descent.node;
-        whole = fetch(1, from);
+        whole = fetch(1, from, down);
       }
       if (first == Nodes.TORN && attempt >= READS_BEFORE_LOCK) {
         whole = fetchLocked(from);
@@ -63,13 +63,14 @@ final class Scans extends LeafScan {
    * Collects the addresses of the leaves that the scan needs, as far as cached segments have them;
    * returns their number.
    */
-  private int plan(long from, long to, long limit) {
+  private int plan(long from, long to, boolean down, long limit) {
     addresses[0] = descent.node;
     long expected = (long) (limit / (layout.capacity() * FILL)) + 1;
     if (expected == 1) {
       return 1;
     }
-    int more = context.server.lower.childrenAfter(from, to, pointers, context.worker.backoff());
+    int more =
+        context.server.lower.childrenBeside(from, to, down, pointers, context.worker.backoff());
     int count = (int) Math.min(Math.min(more + 1L, expected), DeftContext.PARALLEL);
     for (int i = 1; i < count; i++) {
       addresses[i] = ChildPointer.address(pointers[i]);
@@ -78,7 +79,7 @@ final class Scans extends LeafScan {
   }
 
   /** Reads leaves together; returns how many of them, from the first on, are whole and adjacent. */
-  private int fetch(int count, long from) {
+  private int fetch(int count, long from, boolean down) {
     list.clear();
     for (int i = 0; i < count; i++) {
       nodes.addLeaf(
@@ -87,15 +88,21 @@ final class Scans extends LeafScan {
     context.worker.scatter(list);
     first = check(0, from);
     int inRow = first == Nodes.COVERS ? 1 : 0;
-    while (inRow > 0 && inRow < count && check(inRow, high(inRow - 1) + 1) == Nodes.COVERS) {
+    while (inRow > 0 && inRow < count && check(inRow, behind(inRow - 1, down)) == Nodes.COVERS) {
       inRow++;
     }
     return inRow;
   }
 
+  /** Returns the key that a leaf's neighbour covers, in the direction of the scan. */
+  private long behind(int leaf, boolean down) {
+    return down ? fence(leaf, true) - 1 : fence(leaf, false) + 1;
+  }
+
   @Override
-  protected long high(int leaf) {
-    return NodeHeader.high(memory, context.scanned(leaf));
+  protected long fence(int leaf, boolean down) {
+    long image = context.scanned(leaf);
+    return down ? NodeHeader.low(memory, image) : NodeHeader.high(memory, image);
   }
 
   @Override
@@ -104,8 +111,8 @@ final class Scans extends LeafScan {
   }
 
   @Override
-  protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
-    return layout.copySorted(memory, context.scanned(leaf), from, to, keys, values);
+  protected int copySorted(int leaf, long least, long greatest, long[] keys, long[] values) {
+    return layout.copySorted(memory, context.scanned(leaf), least, greatest, keys, values);
   }
 
   private int check(int number, long key) {

@@ -105,7 +105,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   }
 
   @Override
-  protected long visit(long from, long to, long limit, EntryVisitor visitor) {
+  protected long visit(long from, long to, boolean down, long limit, EntryVisitor visitor) {
     long visited = 0;
     long next = from;
     while (visited < limit) {
@@ -114,21 +114,22 @@ final class DexSession extends RoutedSession<PartitionWorker> {
       int entries;
       long resume;
       try {
-        entries = worker.copyLeaf(next, to, max, scanKeys, scanValues);
+        entries = worker.copyLeaf(next, to, down, max, scanKeys, scanValues);
         resume = worker.resume();
       } finally {
         worker.exit();
       }
       for (int i = 0; i < entries; i++) {
+        int entry = down ? entries - 1 - i : i;
         visited++;
-        if (!visitor.visit(scanKeys[i], scanValues[i])) {
+        if (!visitor.visit(scanKeys[entry], scanValues[entry])) {
           return visited;
         }
       }
-      if (resume >= to) {
+      if (down ? resume <= to : resume >= to) {
         return visited;
       }
-      next = resume + 1;
+      next = down ? resume - 1 : resume + 1;
     }
     return visited;
   }

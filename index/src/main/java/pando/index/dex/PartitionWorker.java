@@ -408,17 +408,19 @@ final class PartitionWorker {
   }
 
   /**
-   * Copies a snapshot of one leaf's entries: those from {@code from} to {@code to} in the leaf of
-   * {@code from}.
+   * Copies a snapshot of one leaf's entries, in key order: those from {@code from} to {@code to} in
+   * the leaf of {@code from}.
    *
-   * @param max maximum number of entries, and the length of both arrays
-   * @return the number of entries; {@link #resume} is the greatest key that the leaf covers
+   * @param down whether {@code to} is below {@code from}, not above it
+   * @param max maximum number of entries, and the length of both arrays; those next to {@code from}
+   * @return the number of entries; {@link #resume} is the leaf's greatest key, or {@code down} its
+   *     least
    */
-  int copyLeaf(long from, long to, int max, long[] keys, long[] values) {
+  int copyLeaf(long from, long to, boolean down, int max, long[] keys, long[] values) {
     offload.withdraw();
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.findNear(from, attempt);
-      int copied = copy(descent.node, from, to, max, keys, values);
+      int copied = copy(descent.node, from, to, down, max, keys, values);
       if (outcome == Descent.FETCHED) {
         descent.release();
         return copied;
@@ -430,20 +432,22 @@ final class PartitionWorker {
     }
   }
 
-  private int copy(long leaf, long from, long to, int max, long[] keys, long[] values) {
+  private int copy(
+      long leaf, long from, long to, boolean down, int max, long[] keys, long[] values) {
     long descriptor = NodeLayout.descriptor(memory, leaf);
-    int first = layout.floor(memory, leaf, descriptor, from);
-    if (!NodeLayout.holds(memory, leaf, first, from)) {
+    long least = down ? to : from;
+    int first = layout.floor(memory, leaf, descriptor, least);
+    if (!NodeLayout.holds(memory, leaf, first, least)) {
       first++;
     }
-    int last = layout.floor(memory, leaf, descriptor, to);
+    int last = layout.floor(memory, leaf, descriptor, down ? from : to);
     int entries = Math.clamp(last - first + 1L, 0, max);
-    layout.copyOut(memory, leaf, first, entries, keys, values);
-    resume = NodeLayout.high(memory, leaf);
+    layout.copyOut(memory, leaf, down ? last + 1 - entries : first, entries, keys, values);
+    resume = down ? NodeLayout.low(memory, leaf) : NodeLayout.high(memory, leaf);
     return entries;
   }
 
-  /** Returns the greatest key that the leaf read last covers. */
+  /** Returns the fence at which {@link #copyLeaf} has left its leaf. */
   long resume() {
     return resume;
   }

@@ -121,17 +121,17 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   }
 
   @Override
-  protected long visit(long from, long to, long limit, EntryVisitor visitor) {
+  protected long visit(long from, long to, boolean down, long limit, EntryVisitor visitor) {
     long visited = 0;
     long next = from;
     while (visited < limit) {
-      long end = Math.min(to, highOfServer(next));
+      long end = down ? Math.max(to, lowOfServer(next)) : Math.min(to, highOfServer(next));
       W worker = worker(next);
-      visited += worker.scan(next, end, limit - visited, visitor);
+      visited += worker.scan(next, end, down, limit - visited, visitor);
       if (end == to || worker.wasScanEnded()) {
         return visited;
       }
-      next = end + 1;
+      next = down ? end - 1 : end + 1;
     }
     return visited;
   }

@@ -132,9 +132,9 @@ public abstract class HostedWorker {
     }
   }
 
-  /** Visits entries in order; returns their number. */
-  final long scan(long from, long to, long limit, EntryVisitor visitor) {
-    return scans.scan(pass, from, to, limit, visitor);
+  /** Visits entries in order, or against it; returns their number. */
+  final long scan(long from, long to, boolean down, long limit, EntryVisitor visitor) {
+    return scans.scan(pass, from, to, down, limit, visitor);
   }
 
   /** Unlocks everything that the worker holds, after a failure. */

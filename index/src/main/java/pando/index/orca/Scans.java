@@ -10,7 +10,7 @@ import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.session.LeafScan;
 
-/** Visits entries in key order; READs what images lack of several leaves in one round trip. */
+/** Visits entries of leaves; READs what images lack of several leaves in one round trip. */
 final class Scans extends LeafScan {
   /**
    * Records beyond those that are needed, as segments do not all have as many: then hardly any scan
@@ -39,19 +39,19 @@ final class Scans extends LeafScan {
   }
 
   @Override
-  protected int readLeaves(long from, long to, long limit) {
+  protected int readLeaves(long from, long to, boolean down, long limit) {
     for (int attempt = 0; attempt < ATTEMPTS_BEFORE_HOLDING; attempt++) {
-      int leaves = read(from, to, limit);
+      int leaves = read(from, to, down, limit);
       if (leaves > 0) {
         return leaves;
       }
       context.counters.restarts++;
     }
-    return readHeld(from, to, limit);
+    return readHeld(from, to, down, limit);
   }
 
   /** READs leaves; returns how many of the first have not moved. */
-  private int read(long from, long to, long limit) {
+  private int read(long from, long to, boolean down, long limit) {
     list.clear();
     long next = from;
     long wanted = limit;
@@ -62,12 +62,14 @@ final class Scans extends LeafScan {
       if (leaves == 0) {
         directory.find(next, range.view);
       } else {
-        directory.findBehind(ranges[leaves - 1].view, next, range.view);
+        directory.findBeside(ranges[leaves - 1].view, next, down, range.view);
       }
       leaves++;
-      wanted -= choose(range, next, to, wanted);
-      next = range.high() + 1;
-      more = wanted > 0 && range.high() < to && next > from && context.server.owns(next);
+      wanted -= choose(range, next, to, down, wanted);
+      boolean ends = down ? range.low() <= to : range.high() >= to;
+      next = down ? range.low() - 1 : range.high() + 1;
+      boolean advances = down ? next < from : next > from;
+      more = wanted > 0 && !ends && advances && context.server.owns(next);
     }
     for (int i = 0; i < leaves; i++) {
       ranges[i].read(list);
@@ -106,34 +108,39 @@ final class Scans extends LeafScan {
   }
 
   /** Chooses segments of a leaf; returns about how many entries they have. */
-  private long choose(LeafRange range, long from, long to, long wanted) {
+  private long choose(LeafRange range, long from, long to, boolean down, long wanted) {
     LeafView view = range.view;
     int delta = view.delta();
     int changes = delta == 0 ? 0 : deltas.count(delta);
-    int end = view.segments() - 1;
-    if (to < view.high) {
-      view.seek(to);
-      end = view.segment;
-    }
+    int end = endOf(view, to, down);
     view.seek(from);
-    int first = view.segment;
+    int start = view.segment;
     double perSegment = Math.max(1, (double) LeafEntries.records(view.control) / view.segments());
-    double inFirst = perSegment * view.shareFrom(from);
-    double beyond = Math.min(wanted, LeafLayout.RECORDS_MAX) + SPARE_RECORDS - inFirst;
+    double atStart = perSegment * (down ? view.shareTo(from) : view.shareFrom(from));
+    double beyond = Math.min(wanted, LeafLayout.RECORDS_MAX) + SPARE_RECORDS - atStart;
     int needed = (int) Math.ceil(Math.max(0, beyond) / perSegment);
-    int last = Math.min(end, first + needed);
-    range.choose(first, last);
-    return (long) (inFirst + perSegment * (last - first)) + changes;
+    int last = down ? Math.max(end, start - needed) : Math.min(end, start + needed);
+    range.choose(Math.min(start, last), Math.max(start, last));
+    return (long) (atStart + perSegment * Math.abs(last - start)) + changes;
+  }
+
+  /** Returns the last segment of a leaf that a scan needs. */
+  private static int endOf(LeafView view, long to, boolean down) {
+    if (down ? to <= view.low : to >= view.high) {
+      return down ? 0 : view.segments() - 1;
+    }
+    view.seek(to);
+    return view.segment;
   }
 
   /** READs one leaf while it is held. */
-  private int readHeld(long from, long to, long limit) {
+  private int readHeld(long from, long to, boolean down, long limit) {
     LeafRange range = ranges[0];
     for (int attempt = 0; ; attempt++) {
       directory.find(from, range.view);
       if (context.heldLeaves.tryHold(range.view)) {
         list.clear();
-        choose(range, from, to, limit);
+        choose(range, from, to, down, limit);
         range.read(list);
         scatter(1);
         range.collect(true);
@@ -145,8 +152,8 @@ final class Scans extends LeafScan {
   }
 
   @Override
-  protected long high(int leaf) {
-    return ranges[leaf].high();
+  protected long fence(int leaf, boolean down) {
+    return down ? ranges[leaf].low() : ranges[leaf].high();
   }
 
   @Override
@@ -155,14 +162,14 @@ final class Scans extends LeafScan {
   }
 
   @Override
-  protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
+  protected int copySorted(int leaf, long least, long greatest, long[] keys, long[] values) {
     LeafRange range = ranges[leaf];
     int first = 0;
-    while (first < range.count() && range.keys[first] < from) {
+    while (first < range.count() && range.keys[first] < least) {
       first++;
     }
     int end = range.count();
-    while (end > first && range.keys[end - 1] > to) {
+    while (end > first && range.keys[end - 1] > greatest) {
       end--;
     }
     int copied = end - first;

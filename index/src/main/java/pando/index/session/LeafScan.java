@@ -3,7 +3,7 @@ package pando.index.session;
 import java.util.function.Consumer;
 import pando.index.EntryVisitor;
 
-/** Visits entries in key order. A system reads several leaves at a time. */
+/** Visits entries in key order, or against it. A system reads several leaves at a time. */
 public abstract class LeafScan {
   private final Consumer<Throwable> abandon;
   private long[] keys = new long[0];
@@ -22,54 +22,61 @@ public abstract class LeafScan {
   }
 
   /**
-   * Reads one or more neighbouring leaves, each a consistent snapshot. The first one covers {@code
-   * from}.
+   * Reads one or more neighbouring leaves, each a consistent snapshot, in the order of the scan.
+   * The first one covers {@code from}.
    *
-   * @param to greatest key that is needed
+   * @param to last key that is needed
+   * @param down whether the scan goes against the order of keys
    * @param limit maximum number of entries that are needed
    * @return number of leaves read, at least 1
    */
-  protected abstract int readLeaves(long from, long to, long limit);
+  protected abstract int readLeaves(long from, long to, boolean down, long limit);
 
-  /** Returns the greatest key that leaf number {@code leaf} of those read covers. */
-  protected abstract long high(int leaf);
+  /**
+   * Returns the fence where the scan leaves leaf number {@code leaf} of those read: its greatest
+   * key, or {@code down} its least.
+   */
+  protected abstract long fence(int leaf, boolean down);
 
   /** Returns an upper bound of the number of entries of leaf number {@code leaf} of those read. */
   protected abstract int entriesMax(int leaf);
 
   /**
-   * Copies the entries of a leaf with keys from {@code from} to {@code to}, both inclusive, in key
-   * order; returns their number.
+   * Copies the entries of a leaf with keys from {@code least} to {@code greatest}, both inclusive,
+   * always in key order; returns their number.
    */
-  protected abstract int copySorted(int leaf, long from, long to, long[] keys, long[] values);
+  protected abstract int copySorted(
+      int leaf, long least, long greatest, long[] keys, long[] values);
 
   /**
-   * Visits entries in key order; returns their number.
+   * Visits entries from a key to another; returns their number.
    *
    * @param pass the worker's pass; it is outside the gate while the visitor runs
+   * @param down whether to go against the order of keys
    */
-  public final long scan(Gate.Pass pass, long from, long to, long limit, EntryVisitor visitor) {
+  public final long scan(
+      Gate.Pass pass, long from, long to, boolean down, long limit, EntryVisitor visitor) {
     ended = false;
     long visited = 0;
     long next = from;
     while (visited < limit) {
-      int leaves = read(pass, next, to, limit - visited);
+      int leaves = read(pass, next, to, down, limit - visited);
       for (int leaf = 0; leaf < leaves && visited < limit; leaf++) {
-        long high = copy(pass, leaf, next, to);
-        visited += visit(limit - visited, visitor);
-        if (ended || high >= to) {
+        long fence = copy(pass, leaf, next, to, down);
+        visited += visit(down, limit - visited, visitor);
+        if (ended || (down ? fence <= to : fence >= to)) {
           return visited;
         }
-        next = high + 1;
+        next = down ? fence - 1 : fence + 1;
       }
     }
     return visited;
   }
 
-  private int read(Gate.Pass pass, long from, long to, long limit) {
+  private int read(Gate.Pass pass, long from, long to, boolean down, long limit) {
     pass.enter();
     try {
-      return readLeaves(from, to, limit);
+      return readLeaves(from, to, down, limit);
     } catch (Throwable e) {
       abandon.accept(e);
       throw e;
@@ -78,22 +85,23 @@ public abstract class LeafScan {
     }
   }
 
-  /** Copies the entries of a leaf; returns the greatest key that the leaf covers. */
-  private long copy(Gate.Pass pass, int leaf, long from, long to) {
+  /** Copies the entries of a leaf; returns the fence where the scan leaves it. */
+  private long copy(Gate.Pass pass, int leaf, long from, long to, boolean down) {
     pass.enter();
     try {
       grow(entriesMax(leaf));
-      count = copySorted(leaf, from, to, keys, values);
-      return high(leaf);
+      count = copySorted(leaf, down ? to : from, down ? from : to, keys, values);
+      return fence(leaf, down);
     } finally {
       pass.exit();
     }
   }
 
-  private int visit(long limit, EntryVisitor visitor) {
+  private int visit(boolean down, long limit, EntryVisitor visitor) {
     int wanted = (int) Math.min(count, limit);
     for (int i = 0; i < wanted; i++) {
-      if (!visitor.visit(keys[i], values[i])) {
+      int entry = down ? count - 1 - i : i;
+      if (!visitor.visit(keys[entry], values[entry])) {
         ended = true;
         return i + 1;
       }

@@ -57,8 +57,10 @@ public abstract class RoutedSession<W> implements Session {
 
   /**
    * Visits entries as {@link #scan} does. The arguments have been checked; the limit is positive.
+   *
+   * @param down {@code true} for descending order, from {@code from} down to {@code to}
    */
-  protected abstract long visit(long from, long to, long limit, EntryVisitor visitor);
+  protected abstract long visit(long from, long to, boolean down, long limit, EntryVisitor visitor);
 
   /**
    * Checks that the index is open. For what needs no worker, such as a scan of no entries.
@@ -277,8 +279,17 @@ public abstract class RoutedSession<W> implements Session {
 
   @Override
   public final long scan(long from, long to, long limit, EntryVisitor visitor) {
+    return scan(from, to, false, limit, visitor);
+  }
+
+  @Override
+  public final long scanDown(long from, long to, long limit, EntryVisitor visitor) {
+    return scan(from, to, true, limit, visitor);
+  }
+
+  private long scan(long from, long to, boolean down, long limit, EntryVisitor visitor) {
     Objects.requireNonNull(visitor, "visitor");
-    if (from > to) {
+    if (down ? from < to : from > to) {
       throw new IllegalArgumentException("range is reversed: from=" + from + ", to=" + to);
     }
     if (limit < 0) {
@@ -291,7 +302,7 @@ public abstract class RoutedSession<W> implements Session {
     }
     scanning = true;
     try {
-      return visit(from, to, limit, visitor);
+      return visit(from, to, down, limit, visitor);
     } finally {
       scanning = false;
     }

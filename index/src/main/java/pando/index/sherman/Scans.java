@@ -28,10 +28,10 @@ final class Scans extends LeafScan {
   }
 
   @Override
-  protected int readLeaves(long from, long to, long limit) {
+  protected int readLeaves(long from, long to, boolean down, long limit) {
     descent.findLeaf(from);
-    int planned = plan(from, to, limit);
-    int whole = planned > 1 ? fetch(planned, from) : 0;
+    int planned = plan(from, to, down, limit);
+    int whole = planned > 1 ? fetch(planned, from, down) : 0;
     if (whole > 0) {
       return whole;
     }
@@ -43,17 +43,18 @@ final class Scans extends LeafScan {
    * Collects the addresses of the leaves that the scan needs, as far as cached copies have them;
    * returns their number.
    */
-  private int plan(long from, long to, long limit) {
+  private int plan(long from, long to, boolean down, long limit) {
     addresses[0] = descent.node;
     long expected = (long) (limit / (layout.capacity() * FILL)) + 1;
     if (expected == 1 || !nodes.canReadTogether()) {
       return 1;
     }
-    int more = context.server.lower.childrenAfter(from, to, addresses, context.worker.backoff());
+    int more =
+        context.server.lower.childrenBeside(from, to, down, addresses, context.worker.backoff());
     return (int) Math.min(Math.min(more + 1L, expected), ShermanContext.PARALLEL);
   }
 
-  private int fetch(int count, long from) {
+  private int fetch(int count, long from, boolean down) {
     list.clear();
     for (int i = 0; i < count; i++) {
       nodes.addRead(
@@ -66,14 +67,15 @@ final class Scans extends LeafScan {
           || nodes.check(addresses[i], 0, next, context.scanned(i)) != Nodes.COVERS) {
         return i;
       }
-      next = high(i) + 1;
+      next = down ? fence(i, true) - 1 : fence(i, false) + 1;
     }
     return count;
   }
 
   @Override
-  protected long high(int leaf) {
-    return BLinkLayout.high(context.memory, context.scanned(leaf));
+  protected long fence(int leaf, boolean down) {
+    long image = context.scanned(leaf);
+    return down ? BLinkLayout.low(context.memory, image) : BLinkLayout.high(context.memory, image);
   }
 
   @Override
@@ -82,7 +84,7 @@ final class Scans extends LeafScan {
   }
 
   @Override
-  protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
-    return layout.copySorted(context.memory, context.scanned(leaf), from, to, keys, values);
+  protected int copySorted(int leaf, long least, long greatest, long[] keys, long[] values) {
+    return layout.copySorted(context.memory, context.scanned(leaf), least, greatest, keys, values);
   }
 }

@@ -21,7 +21,7 @@ class IndexCacheTest {
   private static final long WIDTH = 100;
   private static final int CHILDREN = 4;
 
-  private final Backoff backoff = attempt -> Thread.onSpinWait();
+  private final Backoff backoff = IndexCacheTest::pause;
   private final SplittableRandom random = new SplittableRandom(Seeds.of(811));
   private final IndexCache cache = new IndexCache(FRAMES, CHILDREN);
   private final IndexCache.Hit hit = new IndexCache.Hit();
@@ -30,6 +30,13 @@ class IndexCacheTest {
   @AfterEach
   void close() {
     cache.close();
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // A writer that is not running has to run for the rest.
+  private static void pause(int attempt) {
+    if (attempt % 1_000 == 999) {
+      Thread.yield();
+    }
   }
 
   /** Admits the copy of a node that covers 100 keys, with children that cover 25 each. */
@@ -50,6 +57,14 @@ class IndexCacheTest {
 
   private static long child(int number, int index, int generation) {
     return GlobalAddress.of(1, (number * 4L + index) * 1_024 + generation * 8L);
+  }
+
+  private int listAfter(long key, long to, long[] children) {
+    return cache.childrenBeside(key, to, false, children, backoff);
+  }
+
+  private int listBefore(long key, long to, long[] children) {
+    return cache.childrenBeside(key, to, true, children, backoff);
   }
 
   @Test
@@ -88,14 +103,14 @@ class IndexCacheTest {
   @Test
   void shouldListTheChildrenThatFollow() {
     long[] children = new long[8];
-    assertThat(cache.childrenAfter(0, 99, children, backoff)).isZero();
+    assertThat(listAfter(0, 99, children)).isZero();
     admit(0, 0);
-    assertThat(cache.childrenAfter(0, 99, children, backoff)).isEqualTo(3);
+    assertThat(listAfter(0, 99, children)).isEqualTo(3);
     assertThat(children[1]).isEqualTo(child(0, 1, 0));
     assertThat(children[3]).isEqualTo(child(0, 3, 0));
-    assertThat(cache.childrenAfter(30, 74, children, backoff)).isEqualTo(1);
-    assertThat(cache.childrenAfter(99, 1_000, children, backoff)).isZero();
-    assertThat(cache.childrenAfter(0, 99, new long[2], backoff)).isEqualTo(1);
+    assertThat(listAfter(30, 74, children)).isEqualTo(1);
+    assertThat(listAfter(99, 1_000, children)).isZero();
+    assertThat(listAfter(0, 99, new long[2])).isEqualTo(1);
   }
 
   @Test
@@ -103,9 +118,28 @@ class IndexCacheTest {
     admit(0, 0);
     admit(1, 0);
     long[] children = new long[8];
-    assertThat(cache.childrenAfter(60, 174, children, backoff)).isEqualTo(4);
+    assertThat(listAfter(60, 174, children)).isEqualTo(4);
     assertThat(children)
         .containsSequence(child(0, 3, 0), child(1, 0, 0), child(1, 1, 0), child(1, 2, 0));
+  }
+
+  @Test
+  void shouldListTheChildrenThatComeBefore() {
+    long[] children = new long[8];
+    assertThat(listBefore(199, 100, children)).isZero();
+    admit(1, 0);
+    assertThat(listBefore(199, 100, children)).isEqualTo(3);
+    assertThat(children[1]).isEqualTo(child(1, 2, 0));
+    assertThat(children[3]).isEqualTo(child(1, 0, 0));
+    assertThat(listBefore(169, 125, children)).isEqualTo(1);
+    assertThat(listBefore(169, 124, children)).isEqualTo(2);
+    assertThat(listBefore(169, 150, children)).isZero();
+    assertThat(listBefore(100, Long.MIN_VALUE, children)).isZero();
+    assertThat(listBefore(199, 100, new long[2])).isEqualTo(1);
+    admit(0, 0);
+    assertThat(listBefore(149, 30, children)).isEqualTo(4);
+    assertThat(children)
+        .containsSequence(child(1, 0, 0), child(0, 3, 0), child(0, 2, 0), child(0, 1, 0));
   }
 
   @Test
@@ -130,8 +164,39 @@ class IndexCacheTest {
     assertThat(cache.find(99, hit, backoff)).isTrue();
     assertThat(hit.child).isEqualTo(child(0, 5, 0));
     long[] children = new long[8];
-    assertThat(cache.childrenAfter(10, 99, children, backoff)).isEqualTo(5);
+    assertThat(listAfter(10, 99, children)).isEqualTo(5);
     assertThat(children[5]).isEqualTo(child(0, 5, 0));
+    assertThat(listBefore(99, Long.MIN_VALUE, children)).isEqualTo(5);
+    assertThat(children[1]).isEqualTo(child(0, 4, 0));
+    assertThat(children[5]).isEqualTo(child(0, 0, 0));
+  }
+
+  @Test
+  void shouldListAChildOnceThatIsInTwoParts() {
+    node.low = 10;
+    node.high = 39;
+    node.count = 3;
+    for (int i = 0; i < node.count; i++) {
+      node.keys[i] = i * 15L;
+      node.pointers[i] = child(0, i, 0);
+    }
+    cache.admit(node, random, backoff);
+    node.low = 40;
+    node.high = 69;
+    node.count = 3;
+    for (int i = 0; i < node.count; i++) {
+      node.keys[i] = (i + 2) * 15L;
+      node.pointers[i] = child(0, i + 2, 0);
+    }
+    cache.admit(node, random, backoff);
+    long[] children = new long[8];
+    assertThat(listAfter(10, 69, children)).isEqualTo(4);
+    assertThat(children).containsSequence(child(0, 1, 0), child(0, 2, 0), child(0, 3, 0));
+    assertThat(listBefore(69, 10, children)).isEqualTo(4);
+    assertThat(children)
+        .containsSequence(child(0, 3, 0), child(0, 2, 0), child(0, 1, 0), child(0, 0, 0));
+    assertThat(listBefore(50, 20, children)).isEqualTo(2);
+    assertThat(listBefore(44, 20, children)).isEqualTo(1);
   }
 
   @Test

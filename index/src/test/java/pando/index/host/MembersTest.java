@@ -106,12 +106,12 @@ class MembersTest {
     }
 
     @Override
-    protected int readLeaves(long from, long to, long limit) {
+    protected int readLeaves(long from, long to, boolean down, long limit) {
       throw new UnsupportedOperationException();
     }
 
     @Override
-    protected long high(int leaf) {
+    protected long fence(int leaf, boolean down) {
       throw new UnsupportedOperationException();
     }
 
@@ -121,7 +121,7 @@ class MembersTest {
     }
 
     @Override
-    protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
+    protected int copySorted(int leaf, long least, long greatest, long[] keys, long[] values) {
       throw new UnsupportedOperationException();
     }
   }

@@ -17,6 +17,7 @@ class LeafScanTest {
   private static final class GrowingLeaves extends LeafScan {
     private final int growth;
     private int first;
+    private int step;
 
     GrowingLeaves(int growth) {
       super(failure -> Assertions.fail(failure));
@@ -28,30 +29,35 @@ class LeafScanTest {
     }
 
     @Override
-    protected int readLeaves(long from, long to, long limit) {
+    protected int readLeaves(long from, long to, boolean down, long limit) {
       first = 0;
       while (lowOf(first + 1) <= from) {
         first++;
       }
-      return LEAVES_MAX;
+      step = down ? -1 : 1;
+      return down ? Math.min(LEAVES_MAX, first + 1) : LEAVES_MAX;
+    }
+
+    private int number(int leaf) {
+      return first + step * leaf;
     }
 
     @Override
-    protected long high(int leaf) {
-      return lowOf(first + leaf + 1) - 1;
+    protected long fence(int leaf, boolean down) {
+      return down ? lowOf(number(leaf)) : lowOf(number(leaf) + 1) - 1;
     }
 
     @Override
     protected int entriesMax(int leaf) {
-      return growth * (first + leaf + 1);
+      return growth * (number(leaf) + 1);
     }
 
     @Override
-    protected int copySorted(int leaf, long from, long to, long[] keys, long[] values) {
+    protected int copySorted(int leaf, long least, long greatest, long[] keys, long[] values) {
       assertThat(keys).hasSameSizeAs(values).hasSizeGreaterThanOrEqualTo(entriesMax(leaf));
       int count = 0;
-      for (long key = lowOf(first + leaf); key <= high(leaf); key++) {
-        if (key >= from && key <= to) {
+      for (long key = fence(leaf, true); key <= fence(leaf, false); key++) {
+        if (key >= least && key <= greatest) {
           keys[count] = key;
           values[count++] = -key;
         }
@@ -69,6 +75,7 @@ class LeafScanTest {
             pass,
             3,
             2_000,
+            false,
             10_000,
             (key, value) -> {
               assertThat(value).isEqualTo(-key);
@@ -77,14 +84,21 @@ class LeafScanTest {
     assertThat(visited).isEqualTo(1_998);
     assertThat(keys).isEqualTo(LongStream.rangeClosed(3, 2_000).boxed().toList());
     assertThat(scan.wasEnded()).isFalse();
+    assertThat(scan.scan(pass, 2_000, 3, true, 10_000, (key, _) -> keys.removeLast() == key))
+        .isEqualTo(1_998);
+    assertThat(keys).isEmpty();
   }
 
   @Test
   void shouldEndAtTheLimitAndWithTheVisitor() {
     LeafScan scan = new GrowingLeaves(5);
-    assertThat(scan.scan(pass, 0, 2_000, 77, (key, value) -> true)).isEqualTo(77);
+    assertThat(scan.scan(pass, 0, 2_000, false, 77, (key, value) -> true)).isEqualTo(77);
     assertThat(scan.wasEnded()).isFalse();
-    assertThat(scan.scan(pass, 0, 2_000, 77, (key, value) -> key < 50)).isEqualTo(51);
+    assertThat(scan.scan(pass, 0, 2_000, false, 77, (key, value) -> key < 50)).isEqualTo(51);
+    assertThat(scan.wasEnded()).isTrue();
+    assertThat(scan.scan(pass, 2_000, 0, true, 77, (key, value) -> true)).isEqualTo(77);
+    assertThat(scan.wasEnded()).isFalse();
+    assertThat(scan.scan(pass, 2_000, 0, true, 77, (key, value) -> key > 1_950)).isEqualTo(51);
     assertThat(scan.wasEnded()).isTrue();
   }
 }

@@ -95,7 +95,7 @@ class RoutedSessionTest {
     }
 
     @Override
-    protected long visit(long from, long to, long limit, EntryVisitor visitor) {
+    protected long visit(long from, long to, boolean down, long limit, EntryVisitor visitor) {
       return 0;
     }
 

@@ -81,16 +81,18 @@ public final class Directory implements AutoCloseable {
   }
 
   /**
-   * Finds the leaf of a key as {@link #find}, but looks first behind a leaf that was found before.
+   * Finds the leaf of a key as {@link #find}, but looks first beside a leaf that was found before.
    *
    * @param before may be out of date by now
-   * @param key one of that leaf, or the least one above it
+   * @param key one of that leaf, or the next one to it
+   * @param down whether the key is the next one below the leaf, not above it
    */
-  public void findBehind(LeafView before, long key, LeafView view) {
-    if (before.child + 1 < before.node.size()) {
-      look(before.node, before.child + 1, view);
+  public void findBeside(LeafView before, long key, boolean down, LeafView view) {
+    int child = before.child + (down ? -1 : 1);
+    if (child >= 0 && child < before.node.size()) {
+      look(before.node, child, view);
       // If the node was replaced, the copy is refused.
-      if (view.low == key && view.copy()) {
+      if ((down ? view.high : view.low) == key && view.copy()) {
         return;
       }
     }

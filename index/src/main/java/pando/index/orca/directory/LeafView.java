@@ -153,13 +153,24 @@ public final class LeafView {
 
   /** Returns which share of the keys of the segment that was found is not below one of them. */
   public double shareFrom(long key) {
-    long least = low + (from << shift);
-    long greatest = last == Heads.q(high, low, shift) ? high : low + ((last + 1) << shift) - 1;
-    return (unsigned(greatest - key) + 1) / (unsigned(greatest - least) + 1);
+    return keys(key, greatest()) / keys(least(), greatest());
   }
 
-  private static double unsigned(long distance) {
-    return (distance >>> 1) * 2.0;
+  /** Returns which share of the keys of the segment that was found is not above one of them. */
+  public double shareTo(long key) {
+    return keys(least(), key) / keys(least(), greatest());
+  }
+
+  private long least() {
+    return low + (from << shift);
+  }
+
+  private long greatest() {
+    return last == Heads.q(high, low, shift) ? high : low + ((last + 1) << shift) - 1;
+  }
+
+  private static double keys(long least, long greatest) {
+    return ((greatest - least) >>> 1) * 2.0 + 1;
   }
 
   private void seekTo(int number, int width) {
