@@ -256,6 +256,8 @@ class CloseTest {
         long seed = 10L * round + i;
         tasks.add(() -> {
           Throwable failure = catchThrowable(() -> operateUntilItFails(index, seed, running));
+          // Also where it failed early: then the fabric closes, and the cause is shown.
+          running.countDown();
           Throwable cause =
               failure instanceof UnknownOutcomeException ? failure.getCause() : failure;
           // The lock of a leaf that is written by half stays held: sessions may wait for it.
