@@ -27,7 +27,7 @@ public final class NodeAllocator {
   /** Bytes of freed nodes that are kept per memory server before a batch is returned. */
   public static final int FREE_BYTES_MAX = 8 << 20;
 
-  private static final int NODE_BYTES_MIN = 128;
+  private static final int NODE_BYTES_MIN = 64;
   private static final int NODE_ALIGNMENT = 64;
 
   /**
@@ -45,7 +45,7 @@ public final class NodeAllocator {
    * Creates an allocator that holds nothing yet.
    *
    * @param memoryServers number of memory servers of the fabric
-   * @param nodeBytes size of a node, a multiple of 64, from 128 to the size of a chunk
+   * @param nodeBytes size of a node, a multiple of 64, from 64 to the size of a chunk
    */
   public NodeAllocator(int memoryServers, int nodeBytes) {
     if (memoryServers < 1 || memoryServers > GlobalAddress.SERVERS_MAX) {

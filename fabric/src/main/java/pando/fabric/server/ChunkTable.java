@@ -24,7 +24,7 @@ import pando.fabric.layout.ServerLayout;
  */
 final class ChunkTable {
   private static final int NODE_ALIGNMENT = 64;
-  private static final int NODE_BYTES_MIN = 128;
+  private static final int NODE_BYTES_MIN = 64;
 
   private static final int PARTS_MAX = 64;
   private static final int PART_BYTES_MIN = 4096;

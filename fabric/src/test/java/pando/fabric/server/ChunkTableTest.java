@@ -120,7 +120,7 @@ class ChunkTableTest {
     assertRefused(1024, "no chunk in use", Long.MIN_VALUE);
     assertRefused(1024, "no chunk in use", Long.MAX_VALUE);
     assertRefused(1024, "no chunk in use", FIRST + (long) CHUNKS * CHUNK_BYTES);
-    for (long nodeBytes : new long[] {0, -1024, 64, 100, 8256, 1L << 40, Long.MIN_VALUE}) {
+    for (long nodeBytes : new long[] {0, -1024, 32, 100, 8256, 1L << 40, Long.MIN_VALUE}) {
       assertRefused(nodeBytes, "no such node size", chunk + 1024);
       assertThatThrownBy(() -> table.takeChunk(nodeBytes)).hasMessageContaining("no such node");
     }

@@ -34,7 +34,7 @@ public abstract class WorkerContext implements AutoCloseable {
   }
 
   /** Opens a worker; frees its memory again where the fabric refuses, as it is closed. */
-  private static Worker worker(Fabric fabric, RegisteredMemory registered) {
+  public static Worker worker(Fabric fabric, RegisteredMemory registered) {
     boolean opened = false;
     try {
       Worker worker = fabric.worker(registered);

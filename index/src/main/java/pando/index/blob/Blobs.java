@@ -1,0 +1,360 @@
+package pando.index.blob;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.PandoException;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.UnknownOutcomeException;
+import pando.fabric.VerbCounters;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
+import pando.index.host.WorkerContext;
+import pando.index.session.Failures;
+
+/**
+ * One thread's values of any length in the 8 bytes of an entry: {@link #store} makes the word that
+ * goes into the entry, {@link #load} finds what a word stands for, and {@link #free} gives back
+ * what a word stood for. Not thread-safe.
+ */
+public final class Blobs implements AutoCloseable {
+  /*
+   * A value of up to 7 bytes is in the word. A longer one is a blob in the pool, which never
+   * changes: who changes an entry stores a new blob, puts its word into the entry, and then frees
+   * the blob of the word that was there before. The index says which that was, so each blob has one
+   * operation that frees it.
+   *
+   * A blob is free at once, also while others have just read its word. Their READ brings the old
+   * blob, or what has taken its place, of which the sum is wrong: they read the entry again.
+   *
+   * Two blobs of the same key have the same word only if both are in the same place, and their
+   * stamps are the same by chance, 1 in 8,192. An operation that compares the word of an entry with
+   * one that it read before may be deceived where it waited that long, and by that chance.
+   *
+   * A failure to free would have to be thrown by an operation that has taken effect. So a word
+   * waits, and is freed before the next blob is stored.
+   */
+
+  /** READs that are posted together. */
+  private static final int TOGETHER = 32;
+
+  private static final long[] NO_PARTS = new long[0];
+
+  private final BlobSpace space;
+  private final BlobClasses classes;
+  private final RegisteredMemory registered;
+  private final Worker worker;
+  private final MemorySegment memory;
+
+  /** Local offset of the blobs that are written or have been READ. */
+  private final long buffer;
+
+  private final long bufferEnd;
+  private final VerbList list = new VerbList();
+
+  /** Blobs to free: their keys and words. */
+  private long[] freedKeys = new long[4];
+
+  private long[] freedWords = new long[4];
+  private int freed;
+
+  private MemorySegment found;
+  private long foundAt;
+  private int foundLength;
+
+  /** Receives what {@link #loadAll} finds. */
+  public interface Receiver {
+    /**
+     * Receives a value.
+     *
+     * @param number of the word, from 0
+     * @param bytes which hold the value until this method returns
+     * @param offset of the value
+     * @param length of the value, -1 if its blob is not there any more
+     */
+    void receive(int number, MemorySegment bytes, long offset, int length);
+  }
+
+  /** Opens blobs for one thread. */
+  public Blobs(BlobSpace space) {
+    this.space = space;
+    this.classes = space.classes();
+    this.buffer = Worker.CALL_BYTES_MAX;
+    this.bufferEnd = buffer + Math.max(classes.bytesMax(), TOGETHER * 1024);
+    this.registered = space.fabric().register(bufferEnd);
+    this.worker = WorkerContext.worker(space.fabric(), registered);
+    this.memory = worker.memory();
+    this.found = memory;
+  }
+
+  /**
+   * Stores a value; returns the word for its entry.
+   *
+   * @param key of the entry
+   * @param bytes which hold the value
+   * @throws IllegalArgumentException if the value is longer than {@link BlobSpace#lengthMax}
+   * @throws PandoException as the operations of a {@link pando.index.Session}; nothing is stored
+   */
+  public long store(long key, MemorySegment bytes, long offset, int length) {
+    if (length <= BlobWord.SHORT_MAX) {
+      return BlobWord.ofShort(bytes, offset, length);
+    }
+    if (length > space.lengthMax()) {
+      throw new IllegalArgumentException(
+          "the value is too long: length=%s, maximum=%s".formatted(length, space.lengthMax()));
+    }
+    freeWaiting();
+    return length <= space.partMax()
+        ? storeBlob(key, bytes, offset, length, false)
+        : storeParts(key, bytes, offset, length);
+  }
+
+  private long storeBlob(long key, MemorySegment bytes, long offset, int length, boolean parts) {
+    int sizeClass = classes.of(BlobLayout.bytes(length));
+    long address = space.allocate(worker, 0, sizeClass);
+    try {
+      long word = BlobWord.ofBlob(address, sizeClass, parts, worker.random().nextInt());
+      MemorySegment.copy(bytes, offset, memory, buffer + BlobLayout.VALUE, length);
+      BlobLayout.seal(memory, buffer, length, key, word);
+      worker.write(address, buffer, BlobLayout.bytes(length));
+      return word;
+    } catch (UnknownOutcomeException e) {
+      // The WRITE may come yet: nobody else may have the place.
+      throw e;
+    } catch (Throwable e) {
+      undo(e, () -> space.free(worker, 0, sizeClass, address));
+      throw e;
+    }
+  }
+
+  private long storeParts(long key, MemorySegment bytes, long offset, int length) {
+    int count = Math.ceilDiv(length, space.partMax());
+    long[] words = new long[count];
+    int stored = 0;
+    try {
+      for (; stored < count; stored++) {
+        int start = stored * space.partMax();
+        int partLength = Math.min(length - start, space.partMax());
+        words[stored] = storeBlob(key, bytes, offset + start, partLength, false);
+      }
+      return storeBlob(key, MemorySegment.ofArray(words), 0, count * Long.BYTES, true);
+    } catch (Throwable e) {
+      for (int part = 0; part < stored; part++) {
+        long word = words[part];
+        undo(e, () -> freeBlob(word));
+      }
+      throw e;
+    }
+  }
+
+  /** Takes a step back after a failure; its own failure is added to that one. */
+  private static void undo(Throwable failure, Runnable step) {
+    Failures failures = new Failures();
+    failures.collect(step);
+    failures.join(failure);
+  }
+
+  /**
+   * Loads a value: {@link #bytes} has it at {@link #offset} until the next operation.
+   *
+   * @param key of the entry
+   * @param word that the entry has, or had a short while ago
+   * @return {@code false} if the blob is not there any more, as the entry has changed, or if it is
+   *     damaged
+   */
+  public boolean load(long key, long word) {
+    if (!BlobWord.isBlob(word)) {
+      return loadShort(word);
+    }
+    return space.holds(word) && loadBlob(key, word) && (!BlobWord.hasParts(word) || loadParts(key));
+  }
+
+  private boolean loadShort(long word) {
+    int length = BlobWord.shortLength(word);
+    memory.set(ValueLayout.JAVA_LONG, buffer, BlobWord.shortBytes(word));
+    setFound(memory, buffer, length);
+    return length <= BlobWord.SHORT_MAX;
+  }
+
+  private boolean loadBlob(long key, long word) {
+    worker.read(BlobWord.address(word), buffer, classes.bytes(BlobWord.sizeClass(word)));
+    return check(key, word, buffer);
+  }
+
+  private boolean check(long key, long word, long at) {
+    int bytes = classes.bytes(BlobWord.sizeClass(word));
+    int length = BlobLayout.length(memory, at, bytes, key, word);
+    setFound(memory, at + BlobLayout.VALUE, length);
+    return length >= 0;
+  }
+
+  /** Loads the parts that the blob in the buffer lists. */
+  private boolean loadParts(long key) {
+    long[] words = partWords();
+    byte[] whole = new byte[Math.multiplyExact(words.length, space.partMax())];
+    MemorySegment assembled = MemorySegment.ofArray(whole);
+    int length = 0;
+    for (long word : words) {
+      if (!BlobWord.isBlob(word) || !space.holds(word) || !loadBlob(key, word)) {
+        return false;
+      }
+      MemorySegment.copy(memory, foundAt, assembled, length, foundLength);
+      length += foundLength;
+    }
+    setFound(assembled, 0, length);
+    return true;
+  }
+
+  private long[] partWords() {
+    long[] words = new long[foundLength / Long.BYTES];
+    MemorySegment.copy(memory, foundAt, MemorySegment.ofArray(words), 0, foundLength);
+    return words;
+  }
+
+  private void setFound(MemorySegment segment, long at, int length) {
+    found = segment;
+    foundAt = at;
+    foundLength = length;
+  }
+
+  /** Returns what holds the value that was loaded last. */
+  public MemorySegment bytes() {
+    return found;
+  }
+
+  /** Returns the offset of the value that was loaded last. */
+  public long offset() {
+    return foundAt;
+  }
+
+  /** Returns the length of the value that was loaded last. */
+  public int length() {
+    return foundLength;
+  }
+
+  /**
+   * Loads several values, with as few round trips as their sizes allow.
+   *
+   * @param keys of the entries
+   * @param words that the entries have, or had a short while ago
+   */
+  public void loadAll(long[] keys, long[] words, int count, Receiver receiver) {
+    int next = 0;
+    while (next < count) {
+      int end = readTogether(words, next, count);
+      if (end == next) {
+        boolean isThere = load(keys[next], words[next]);
+        receiver.receive(next, found, foundAt, isThere ? foundLength : -1);
+        next++;
+      }
+      long at = buffer;
+      for (; next < end; next++) {
+        boolean isThere = check(keys[next], words[next], at);
+        receiver.receive(next, memory, foundAt, isThere ? foundLength : -1);
+        at += classes.bytes(BlobWord.sizeClass(words[next]));
+      }
+    }
+  }
+
+  /** READs blobs in a row as far as the buffer goes; returns the number of the first without. */
+  private int readTogether(long[] words, int from, int count) {
+    list.clear();
+    long at = buffer;
+    int number = from;
+    for (; number < count && list.size() < TOGETHER; number++) {
+      long word = words[number];
+      if (!BlobWord.isBlob(word) || BlobWord.hasParts(word) || !space.holds(word)) {
+        break;
+      }
+      int bytes = classes.bytes(BlobWord.sizeClass(word));
+      if (at + bytes > bufferEnd) {
+        break;
+      }
+      list.read(BlobWord.address(word), at, bytes);
+      at += bytes;
+    }
+    if (number > from) {
+      worker.scatter(list);
+    }
+    return number;
+  }
+
+  /**
+   * Frees what a word stands for, which is in no entry any more. That takes effect before the next
+   * value is stored, or at the end.
+   *
+   * @param key of the entry that had the word
+   */
+  public void free(long key, long word) {
+    if (!BlobWord.isBlob(word)) {
+      return;
+    }
+    if (freed == freedKeys.length) {
+      freedKeys = Arrays.copyOf(freedKeys, 2 * freed);
+      freedWords = Arrays.copyOf(freedWords, 2 * freed);
+    }
+    freedKeys[freed] = key;
+    freedWords[freed++] = word;
+  }
+
+  private void freeWaiting() {
+    while (freed > 0) {
+      long word = freedWords[freed - 1];
+      long[] parts = partsToFree(freedKeys[freed - 1], word);
+      freed--;
+      Failures failures = new Failures();
+      for (long part : parts) {
+        failures.collect(() -> freeBlob(part));
+      }
+      failures.collect(() -> freeBlob(word));
+      failures.rethrow();
+    }
+  }
+
+  /** Returns the parts of a blob; forgets it if they can never be found. */
+  private long[] partsToFree(long key, long word) {
+    boolean isThere = false;
+    try {
+      isThere = space.holds(word) && (!BlobWord.hasParts(word) || loadBlob(key, word));
+    } catch (MemoryServerLostException e) {
+      freed--;
+      throw e;
+    }
+    if (!isThere) {
+      freed--;
+      throw new CorruptNodeException(
+          BlobWord.address(word),
+          "is not the blob to free: key=%s, word=%s".formatted(key, Long.toHexString(word)));
+    }
+    return BlobWord.hasParts(word) ? partWords() : NO_PARTS;
+  }
+
+  private void freeBlob(long word) {
+    space.free(worker, 0, BlobWord.sizeClass(word), BlobWord.address(word));
+  }
+
+  /** Returns the verbs issued here. */
+  public VerbCounters verbs() {
+    return worker.counters();
+  }
+
+  /**
+   * Frees what waits for it, and ends this object.
+   *
+   * @throws PandoException if that fails; the object is closed nevertheless
+   */
+  @Override
+  public void close() {
+    Failures failures = new Failures();
+    for (int before = freed + 1; freed < before && freed > 0; ) {
+      before = freed;
+      failures.collect(this::freeWaiting);
+    }
+    space.addClosed(worker.counters());
+    failures.collect(worker::close);
+    failures.collect(registered::close);
+    failures.rethrow();
+  }
+}
