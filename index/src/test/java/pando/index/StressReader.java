@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 
 /** Scans and looks for neighbours, and checks both by the keys that nobody touches. */
 final class StressReader {
@@ -22,48 +24,48 @@ final class StressReader {
     this.random = random;
   }
 
-  /** Does one scan of everything, one of a part, and some searches. */
+  /** Scans everything up and down, then parts of it, and searches. */
   void read() {
     try (Session session = index.session()) {
       scan(session, Long.MIN_VALUE, Long.MAX_VALUE);
+      scan(session, Long.MAX_VALUE, Long.MIN_VALUE);
       for (int i = 0; i < 20; i++) {
-        long from = keys.any(random);
-        scan(session, from, Math.max(from, keys.any(random)));
+        scan(session, keys.any(random), keys.any(random));
         floor(session, keys.any(random));
         ceiling(session, keys.any(random));
       }
     }
   }
 
+  /** Scans up or, from a key above the other, down. */
   private void scan(Session session, long from, long to) {
+    boolean down = from > to;
     List<Long> seen = new ArrayList<>();
     List<Long> steadySeen = new ArrayList<>();
+    EntryVisitor visitor =
+        (key, value) -> {
+          seen.add(key);
+          Long expected = steady.get(key);
+          if (expected != null) {
+            steadySeen.add(key);
+            assertThat(value).as("value of a steady key").isEqualTo(expected);
+          }
+          return true;
+        };
     long visited =
-        session.scan(
-            from,
-            to,
-            Long.MAX_VALUE,
-            (key, value) -> {
-              seen.add(key);
-              Long expected = steady.get(key);
-              if (expected != null) {
-                steadySeen.add(key);
-                assertThat(value).as("value of a steady key").isEqualTo(expected);
-              }
-              return true;
-            });
+        down
+            ? session.scanDown(from, to, Long.MAX_VALUE, visitor)
+            : session.scan(from, to, Long.MAX_VALUE, visitor);
     assertThat(visited).isEqualTo(seen.size());
-    long before = from;
-    for (int i = 0; i < seen.size(); i++) {
-      long key = seen.get(i);
-      if (key > to || key < before || (i > 0 && key == before)) {
-        throw new AssertionError(
-            "out of order: from=" + from + ", to=" + to + ", before=" + before + ", key=" + key);
-      }
-      before = key;
-    }
-    List<Long> expected = List.copyOf(steady.subMap(from, true, to, true).keySet());
-    assertThat(steadySeen).as("from=%d, to=%d", from, to).isEqualTo(expected);
+    String what = "from=" + from + ", to=" + to;
+    NavigableSet<Long> sorted = new TreeSet<>(seen);
+    assertThat(seen).as(what).isEqualTo(List.copyOf(down ? sorted.descendingSet() : sorted));
+    assertThat(sorted.subSet(Math.min(from, to), true, Math.max(from, to), true))
+        .as(what)
+        .hasSameSizeAs(sorted);
+    NavigableMap<Long, Long> ordered = down ? steady.descendingMap() : steady;
+    List<Long> expected = List.copyOf(ordered.subMap(from, true, to, true).keySet());
+    assertThat(steadySeen).as(what).isEqualTo(expected);
   }
 
   private void floor(Session session, long key) {

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
+import pando.index.EntryVisitor;
 import pando.index.NotServedHereException;
 import pando.index.RangeIndex;
 import pando.index.Session;
@@ -94,7 +95,7 @@ final class TrialClient {
     for (int i = 0; i < operations && stalls < STALLS_MAX; i++) {
       boolean shrinking = i / (operations / 4 + 1) % 2 == 1;
       if (random.nextInt(20) == 0) {
-        scan();
+        scan(random.nextBoolean());
       } else {
         operate(i, kind(shrinking), ownedKey());
       }
@@ -248,34 +249,32 @@ final class TrialClient {
     }
   }
 
-  private void scan() {
+  private void scan(boolean down) {
     long from = keys.any(random);
     int limit = 1 + random.nextInt(ENTRIES_MAX);
     List<Scan.Entry> entries = new ArrayList<>();
+    EntryVisitor visitor = (key, value) -> entries.add(new Scan.Entry(key, value));
+    long end = down ? Long.MIN_VALUE : Long.MAX_VALUE;
     long start = clock.tick();
     try {
-      session.scan(
-          from,
-          Long.MAX_VALUE,
-          limit,
-          (key, value) -> {
-            entries.add(new Scan.Entry(key, value));
-            return true;
-          });
-      record(start, from, limit, entries);
+      if (down) {
+        session.scanDown(from, end, limit, visitor);
+      } else {
+        session.scan(from, end, limit, visitor);
+      }
+      record(start, from, entries.size() < limit ? end : entries.getLast().key(), entries);
     } catch (NotServedHereException elsewhere) {
       // The entries before the border are right nevertheless, and cover the range up to the last
       // key.
       if (!entries.isEmpty()) {
-        record(start, from, 0, entries);
+        record(start, from, entries.getLast().key(), entries);
       }
     } catch (PandoException e) {
-      failed("scan from " + from, e);
+      failed((down ? "scan down from " : "scan from ") + from, e);
     }
   }
 
-  private void record(long start, long from, int limit, List<Scan.Entry> entries) {
-    long covered = entries.size() < limit ? Long.MAX_VALUE : entries.getLast().key();
+  private void record(long start, long from, long covered, List<Scan.Entry> entries) {
     history.add(new Scan(number, start, clock.tick(), from, covered, entries));
   }
 

@@ -266,6 +266,12 @@ class DeftVerbsTest {
       verbs.subtract(before);
       assertThat(verbs.reads).as("of what a short scan takes").isEqualTo(1);
       assertThat(verbs.roundTrips).isEqualTo(1);
+      before = index.verbs();
+      assertThat(session.scanDown(Long.MAX_VALUE, ENTRIES, (_, _) -> true)).isEqualTo(ENTRIES);
+      verbs = index.verbs();
+      verbs.subtract(before);
+      assertThat(verbs.reads).isEqualTo(leaves);
+      assertThat(verbs.roundTrips).isEqualTo((leaves + 15) / 16);
     }
   }
 }

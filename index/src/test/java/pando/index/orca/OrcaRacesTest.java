@@ -15,11 +15,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.index.Entries;
+import pando.index.EntryVisitor;
 import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.Session;
@@ -331,17 +333,31 @@ class OrcaRacesTest {
     scan(KEY, KEY + 20 * STEP);
   }
 
-  /** Scans keys that do not change meanwhile. */
+  @Test
+  void shouldScanDownWhatWasUpdatedBeforeItIsWrittenAndEvicted() {
+    open();
+    for (long key = KEY; key < KEY + 20 * STEP; key += STEP) {
+      update(other, key, -key);
+    }
+    behind(OrcaRacesTest::isRead, () -> evict(other), () -> scan(KEY + 20 * STEP, KEY));
+  }
+
+  /** Scans keys that do not change meanwhile: up or, from a key above the other, down. */
   private void scan(long from, long to) {
     List<Map.Entry<Long, Long>> seen = new ArrayList<>();
-    session.scan(from, to, Long.MAX_VALUE, (key, value) -> seen.add(Map.entry(key, value)));
-    assertThat(seen)
-        .containsExactlyElementsOf(new TreeMap<>(model.subMap(from, true, to, true)).entrySet());
+    EntryVisitor visitor = (key, value) -> seen.add(Map.entry(key, value));
+    if (from > to) {
+      session.scanDown(from, to, Long.MAX_VALUE, visitor);
+    } else {
+      session.scan(from, to, Long.MAX_VALUE, visitor);
+    }
+    NavigableMap<Long, Long> ordered = from > to ? model.descendingMap() : model;
+    assertThat(seen).containsExactlyElementsOf(ordered.subMap(from, true, to, true).entrySet());
   }
 
   @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void shouldScanEachKeyOnceWhileLeavesAreSplitAndJoined(boolean behind) {
+  @CsvSource({"false, false", "false, true", "true, false", "true, true"})
+  void shouldScanEachKeyOnceWhileLeavesAreSplitAndJoined(boolean behind, boolean down) {
     open();
     Map<Long, Long> seen = new TreeMap<>();
     NavigableMap<Long, Long> steady = new TreeMap<>(model);
@@ -358,14 +374,18 @@ class OrcaRacesTest {
         read,
         behind ? () -> {} : change,
         behind ? change : () -> {},
-        () ->
-            session.scan(
-                Long.MIN_VALUE,
-                Long.MAX_VALUE,
-                (key, value) -> {
-                  assertThat(seen.put(key, value)).as("key=%d", key).isNull();
-                  return true;
-                }));
+        () -> {
+          EntryVisitor visitor =
+              (key, value) -> {
+                assertThat(seen.put(key, value)).as("key=%d", key).isNull();
+                return true;
+              };
+          if (down) {
+            session.scanDown(Long.MAX_VALUE, Long.MAX_VALUE, visitor);
+          } else {
+            session.scan(Long.MIN_VALUE, Long.MAX_VALUE, visitor);
+          }
+        });
     assertThat(seen).containsAllEntriesOf(steady);
   }
 

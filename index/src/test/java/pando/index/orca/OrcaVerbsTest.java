@@ -2,6 +2,7 @@ package pando.index.orca;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.NavigableMap;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
@@ -125,13 +126,19 @@ class OrcaVerbsTest {
         options(),
         () -> {
           for (long key = 0; key < (ENTRIES - 2 * SCANNED) * STEP; key += 20 * STEP) {
-            VerbCounters verbs = verbs(this::scan, key);
-            assertThat(verbs.roundTrips).as("key %d", key).isOne();
-            assertThat(verbs.reads).as("key %d", key).isBetween(1L, 3L);
-            assertThat(verbs.bytesIn).as("key %d", key).isBetween(1_664L, 1_920L);
-            assertThat(verbs.bytesOut).as("key %d", key).isZero();
+            for (VerbCounters verbs :
+                List.of(verbs(this::scan, key), verbs(this::scanDown, key + SCANNED * STEP))) {
+              assertThat(verbs.roundTrips).as("key %d", key).isOne();
+              assertThat(verbs.reads).as("key %d", key).isBetween(1L, 3L);
+              assertThat(verbs.bytesIn).as("key %d", key).isBetween(1_664L, 1_920L);
+              assertThat(verbs.bytesOut).as("key %d", key).isZero();
+            }
           }
         });
+  }
+
+  private void scanDown(long from) {
+    session.scanDown(from, Long.MIN_VALUE, SCANNED, (_, _) -> true);
   }
 
   private void scan(long from) {

@@ -5,14 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -28,6 +32,11 @@ import pando.index.Tree;
 @Timeout(60)
 class ShermanRacesTest {
   private static final long STEP = 10;
+
+  /** Of the tree that scans read. */
+  private static final int LEAVES = 8;
+
+  private static final int ENTRIES_OF_LEAF = 3;
 
   private static ShermanOptions options(int nodeBytes, String validation) {
     return ShermanOptions.sherman()
@@ -176,9 +185,15 @@ class ShermanRacesTest {
     MERGE_OF_FIRST,
     MERGE_OF_SECOND;
 
-    /** Changes entries; those with keys that are no multiples of {@link #STEP} are new. */
-    void run(Session session) {
-      long first = this == SPLIT_OF_FIRST || this == MERGE_OF_FIRST ? 1 : 4;
+    /**
+     * Changes entries; those with keys that are no multiples of {@link #STEP} are new.
+     *
+     * @param down whether the first leaf of the scan is the last of the tree
+     */
+    void run(Session session, boolean down) {
+      int read = this == SPLIT_OF_FIRST || this == MERGE_OF_FIRST ? 0 : 1;
+      int leaf = down ? LEAVES - 1 - read : read;
+      long first = 1 + leaf * (long) ENTRIES_OF_LEAF;
       switch (this) {
         case SPLIT_OF_FIRST, SPLIT_OF_SECOND -> {
           for (long i = 1; i <= 4; i++) {
@@ -186,7 +201,7 @@ class ShermanRacesTest {
           }
         }
         case MERGE_OF_FIRST, MERGE_OF_SECOND -> {
-          for (long i = first; i < first + 3; i++) {
+          for (long i = first; i < first + ENTRIES_OF_LEAF; i++) {
             session.remove(i * STEP);
           }
         }
@@ -194,16 +209,22 @@ class ShermanRacesTest {
     }
   }
 
-  @ParameterizedTest(name = "{0} read={1}")
-  @CsvSource({
-    "SPLIT_OF_FIRST,  0", "SPLIT_OF_FIRST,  1",
-    "SPLIT_OF_SECOND, 0", "SPLIT_OF_SECOND, 1",
-    "MERGE_OF_FIRST,  0", "MERGE_OF_FIRST,  1",
-    "MERGE_OF_SECOND, 0", "MERGE_OF_SECOND, 1",
-  })
-  void shouldScanEveryKeyOnceWhereLeavesMoveBetweenItsReads(Move move, int readBefore) {
+  static Stream<Arguments> moves() {
+    return Stream.of(Move.values())
+        .flatMap(move ->
+            Stream.of(
+                Arguments.of(move, 0, false),
+                Arguments.of(move, 1, false),
+                Arguments.of(move, 0, true),
+                Arguments.of(move, 1, true)));
+  }
+
+  @ParameterizedTest(name = "{0} read={1} down={2}")
+  @MethodSource("moves")
+  void shouldScanEveryKeyOnceWhereLeavesMoveBetweenItsReads(
+      Move move, int readBefore, boolean down) {
     ShermanOptions options = options(192, "lines");
-    NavigableMap<Long, Long> model = entries(24);
+    NavigableMap<Long, Long> model = entries(LEAVES * ENTRIES_OF_LEAF);
     try (HookedFabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 853));
         ShermanIndex index = ShermanIndex.create(fabric, options);
         Session session = index.session();
@@ -215,14 +236,14 @@ class ShermanRacesTest {
           reads -> {
             // READs that are posted together take effect in any order.
             reads.post(readBefore, readBefore + 1);
-            move.run(other);
+            move.run(other, down);
             reads.post(0, readBefore);
             reads.post(readBefore + 1, reads.verbs().size());
           });
-      Set<Long> seen = scan(session);
+      Set<Long> seen = scan(session, down);
       assertThat(fabric.unhook()).isOne();
       Set<Long> after = new TreeSet<>(ShermanWalk.of(fabric, options).entries().keySet());
-      assertThat(scan(session)).isEqualTo(after);
+      assertThat(scan(session, down)).isEqualTo(after);
       assertThat(scan(other)).isEqualTo(after);
       assertThat(after).isNotEqualTo(model.keySet());
       Set<Long> throughout = new TreeSet<>(model.keySet());
@@ -235,10 +256,21 @@ class ShermanRacesTest {
 
   /** Returns the keys of all entries, having checked that they ascend. */
   private static Set<Long> scan(Session session) {
+    return scan(session, false);
+  }
+
+  /** Returns the keys of all entries, having checked that they ascend, or descend. */
+  private static Set<Long> scan(Session session, boolean down) {
     List<Long> keys = new ArrayList<>();
-    session.scan(Long.MIN_VALUE, Long.MAX_VALUE, (key, value) -> keys.add(key));
-    Set<Long> sorted = new TreeSet<>(keys);
-    assertThat(keys).as("in order, and each once").containsExactlyElementsOf(sorted);
+    if (down) {
+      session.scanDown(Long.MAX_VALUE, Long.MAX_VALUE, (key, value) -> keys.add(key));
+    } else {
+      session.scan(Long.MIN_VALUE, Long.MAX_VALUE, (key, value) -> keys.add(key));
+    }
+    NavigableSet<Long> sorted = new TreeSet<>(keys);
+    assertThat(keys)
+        .as("in order, and each once")
+        .containsExactlyElementsOf(down ? sorted.descendingSet() : sorted);
     return sorted;
   }
 

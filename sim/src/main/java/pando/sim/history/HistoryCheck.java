@@ -63,10 +63,10 @@ public final class HistoryCheck {
     long previous = 0;
     for (int i = 0; i < scan.entries().size(); i++) {
       long key = scan.entries().get(i).key();
-      if (key < scan.from() || key > scan.to()) {
+      if (key < scan.least() || key > scan.greatest()) {
         return "scan returned a key outside its range: key=" + key + ", " + scan;
       }
-      if (i > 0 && key <= previous) {
+      if (i > 0 && (scan.isDown() ? key >= previous : key <= previous)) {
         return "scan is not in order: key=" + key + ", after=" + previous + ", " + scan;
       }
       previous = key;
@@ -78,10 +78,7 @@ public final class HistoryCheck {
       Scan scan, NavigableSet<Long> keys, Map<Long, List<Operation>> byKey) {
     Map<Long, Long> seen = new HashMap<>();
     scan.entries().forEach(entry -> seen.put(entry.key(), entry.value()));
-    if (scan.from() > scan.to()) {
-      return;
-    }
-    for (long key : keys.subSet(scan.from(), true, scan.to(), true)) {
+    for (long key : keys.subSet(scan.least(), true, scan.greatest(), true)) {
       byKey
           .computeIfAbsent(key, absent -> new ArrayList<>())
           .add(Operation.read(scan.client(), scan.start(), scan.end(), key, seen.get(key)));

@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
  *   CLIENT START END scan FROM TO = KEY:VALUE ...
  * </pre>
  *
- * <p>Behind {@code =} is the value before the operation, or the result of a scan. The end {@code
- * unknown} marks an operation whose outcome the client never learned.
+ * <p>Behind {@code =} is the value before the operation, or the result of a scan, which descends
+ * where FROM is above TO. The end {@code unknown} marks an operation whose outcome the client never
+ * learned.
  */
 public final class HistoryText {
   private static final String NONE = "none";

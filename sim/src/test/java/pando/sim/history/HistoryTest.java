@@ -72,6 +72,8 @@ class HistoryTest {
         "initial 1 10 \n initial 2 20 \n 0 1 2 scan 0 9 = 1:10 2:20",
         "initial 1 10 \n 0 1 9 scan 0 9 = \n 1 2 3 remove 1 = 10",
         "0 1 9 scan 0 9 = 1:5 \n 1 2 3 put 1 5 = none",
+        "initial 1 10 \n initial 2 20 \n 0 1 2 scan 9 0 = 2:20 1:10",
+        "initial 1 10 \n initial 2 20 \n 0 1 2 scan 9 2 = 2:20",
       })
   void shouldAccept(String text) {
     assertThat(HistoryCheck.violations(read(text))).isEmpty();
@@ -103,6 +105,10 @@ class HistoryTest {
         "initial 1 10 \n 0 1 2 scan 0 9 = 1:10 1:10",
         "initial 1 10 \n 0 1 2 scan 2 9 = 1:10",
         "initial 1 10 \n 0 1 2 scan 0 9 = 1:11",
+        "initial 1 10 \n initial 2 20 \n 0 1 2 scan 9 0 = 2:20",
+        "initial 1 10 \n initial 2 20 \n 0 1 2 scan 9 0 = 1:10 2:20",
+        "initial 1 10 \n 0 1 2 scan 9 0 = 1:10 1:10",
+        "initial 1 10 \n 0 1 2 scan 9 2 = 1:10",
       })
   void shouldRefuse(String text) {
     assertThat(HistoryCheck.violations(read(text))).hasSize(1);
@@ -163,6 +169,7 @@ class HistoryTest {
         6 3 unknown replace 4 8 7
         7 3 unknown remove-expected 4 8
         4 7 8 scan -9 9 = -5:0 3:4
+        4 7 8 scan 9 -9 = 3:4 -5:0
         """;
     StringWriter written = new StringWriter();
     HistoryText.write(read(text), written);
