@@ -1,5 +1,7 @@
 package pando.bench;
 
+import org.jspecify.annotations.Nullable;
+import pando.bench.figure.FigureResult;
 import picocli.CommandLine.IVersionProvider;
 
 /** The version of this program. */
@@ -9,6 +11,15 @@ final class Version implements IVersionProvider {
     return new String[] {
       "pando " + number(), "Java " + Runtime.version() + " on " + System.getProperty("os.name")
     };
+  }
+
+  /**
+   * Returns the commit of the code, as the launcher tells it by {@code -Dpando.commit=}; {@code
+   * null} if it does not.
+   */
+  static @Nullable String commit() {
+    String commit = System.getProperty("pando.commit");
+    return commit != null && FigureResult.isCommit(commit) ? commit : null;
   }
 
   private static String number() {

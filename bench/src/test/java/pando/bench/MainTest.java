@@ -199,6 +199,13 @@ final class MainTest {
         "pando compare --figure rolex                     | rolex-ycsb, rolex-scaling, rolex-data,"
             + " rolex-retraining, rolex-empty, systems",
         "pando compare --figure dex-6 --records 9         | --records is out of range",
+        "pando compare --html page.html                   | needs --figure NAME, or --html or",
+        "pando compare results.json                       | needs --figure NAME, or --html or",
+        "pando compare --html a.json b.json               | --html is out of range: value=a.json",
+        "pando compare --html a.html no-such-file         | no-such-file: not a file",
+        "pando compare --html a.html --seed 1 b.json      | --records, --seed and --json are for",
+        "pando compare --figure dex-6 a.json              | --figure runs one anew, without files",
+        "pando compare --pictures no-such-folder a.json   | --pictures is out of range",
         "pando bench --index sherman --set admission=1    | --index sherman has no such setting:"
             + " name=admission, systems that have it=dex",
         "pando churn --index orca --set merged-share=0.9  | --index orca has no such setting:"
@@ -539,6 +546,17 @@ final class MainTest {
     assertThat(status).as(err.toString()).isZero();
     assertThat(out.toString()).contains("read-only, Sherman").contains("3.02");
     assertThat(Files.readString(json)).contains("\"paper\":3.02").contains("\"ours\":");
+
+    Path page = directory.resolve("page.html");
+    assertThat(execute("compare", "--html=" + page, json.toString())).as(err.toString()).isZero();
+    assertThat(Files.readString(page)).contains("3.02 paper").doesNotContain("pictures");
+    assertThat(execute("compare", "--pictures=" + directory, json.toString())).isEqualTo(2);
+    assertThat(err.toString())
+        .isEqualToNormalizingNewlines(
+            "pando compare: no results of systems: run ./pando compare --figure systems (see pando"
+                + " compare --help)\n");
+    assertThat(execute("compare", "--html=" + page, json.toString(), json.toString())).isEqualTo(2);
+    assertThat(err.toString()).contains("results of dex-table2 twice: files=" + json);
   }
 
   @Test

@@ -1,9 +1,13 @@
 package pando.bench.console;
 
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.Locale;
 
 /** Numbers as people read them. The same on every machine. */
 public final class Numbers {
+  private static final int DECIMALS_MAX = 4;
+
   private Numbers() {}
 
   /** Returns a count with its thousands apart, such as {@code 385,602}. */
@@ -14,6 +18,26 @@ public final class Numbers {
   /** Returns a number with so many decimals, and its thousands apart. */
   public static String decimal(double number, int decimals) {
     return String.format(Locale.ROOT, "%,." + decimals + "f", number);
+  }
+
+  /**
+   * Returns a number with so many digits that count, more before the decimal point if it has them,
+   * and up to four decimals.
+   */
+  public static String significant(double number, int digits) {
+    if (number == 0) {
+      return "0";
+    }
+    int decimals = BigDecimal.valueOf(number).round(new MathContext(digits)).scale();
+    return decimal(number, Math.clamp(decimals, 0, DECIMALS_MAX));
+  }
+
+  /** Returns a count as the command line takes it: {@code 20M} and {@code 500K}, {@code 1234}. */
+  public static String quantity(long count) {
+    if (count > 0 && count % 1_000_000 == 0) {
+      return count / 1_000_000 + "M";
+    }
+    return count > 0 && count % 1_000 == 0 ? count / 1_000 + "K" : Long.toString(count);
   }
 
   /** Returns a share as a percentage, such as {@code 8.0 %}. */

@@ -19,6 +19,12 @@ final class Beside {
   /** The measure of ORCA's throughput over that of the best of the others. */
   static final String RATIO = "x";
 
+  /** Begins the measures of the best of the others. */
+  static final String BEST = "best";
+
+  /** Stands before the name of the best of the others. */
+  static final String BESIDE = ", beside ";
+
   private static final List<Workload> SWEPT = List.of(Workload.READ_ONLY, Workload.WRITE_INTENSIVE);
 
   private final Map<IndexSystem, Results> results;
@@ -62,16 +68,16 @@ final class Beside {
     IndexSystem other = bestOther(load);
     Results orca = of(OrcaOptions.ORCA);
     Results best = of(other);
-    String row = what + ", beside " + other.title();
+    String row = what + BESIDE + other.title();
     return List.of(
         line(row, "ORCA Mops", orca.megaOps(load)),
         line(row, "DEX Mops", of(DexOptions.DEX).megaOps(load)),
-        line(row, "best Mops", best.megaOps(load)),
+        line(row, BEST + " Mops", best.megaOps(load)),
         line(row, RATIO, orca.over(best, load)),
         line(row, "ORCA trips", trips(orca, load)),
-        line(row, "best trips", trips(best, load)),
+        line(row, BEST + " trips", trips(best, load)),
         line(row, "ORCA bytes", bytes(orca, load)),
-        line(row, "best bytes", bytes(best, load)));
+        line(row, BEST + " bytes", bytes(best, load)));
   }
 
   private IndexSystem bestOther(Load load) {

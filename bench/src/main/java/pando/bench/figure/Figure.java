@@ -29,6 +29,11 @@ public interface Figure {
         new OrcaScaling());
   }
 
+  /** Returns the figure with a name, if there is one. */
+  static Optional<Figure> named(String name) {
+    return all().stream().filter(figure -> figure.name().equals(name)).findFirst();
+  }
+
   /** Returns the name on the command line, such as {@code sherman-10}. */
   String name();
 
@@ -51,6 +56,16 @@ public interface Figure {
    * @param records to load; the papers have 10 to 50 times as many as the default of 20 M
    */
   List<FigureLine> run(long records, long seed);
+
+  /** Returns the diagrams of its numbers: bars, unless it says otherwise. Each line is in one. */
+  default List<Plot> plots(List<FigureLine> lines) {
+    return Plot.bars(lines);
+  }
+
+  /** Returns why its numbers differ from the paper's where they differ by more than a third. */
+  default List<Reason> reasons() {
+    return List.of();
+  }
 
   /** Returns what there is to say about its numbers in one line, or nothing. */
   default Optional<String> remark(List<FigureLine> lines) {

@@ -35,4 +35,9 @@ final class OrcaCaches implements OrcaFigure {
     PERCENT.forEach(percent -> labs.put(percent + " %", lab.withCache(percent / 100.0)));
     return Beside.sweep(labs, SYSTEMS, records);
   }
+
+  @Override
+  public List<Plot> plots(List<FigureLine> lines) {
+    return BesidePlots.curves("cache of each compute server", lines);
+  }
 }

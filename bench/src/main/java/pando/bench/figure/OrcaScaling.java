@@ -38,4 +38,9 @@ final class OrcaScaling implements OrcaFigure {
     }
     return Beside.sweep(labs, SYSTEMS, records);
   }
+
+  @Override
+  public List<Plot> plots(List<FigureLine> lines) {
+    return BesidePlots.curves("compute servers", lines);
+  }
 }

@@ -37,4 +37,9 @@ final class OrcaWorkloads implements OrcaFigure {
     }
     return loads;
   }
+
+  @Override
+  public List<Plot> plots(List<FigureLine> lines) {
+    return BesidePlots.bars(lines);
+  }
 }

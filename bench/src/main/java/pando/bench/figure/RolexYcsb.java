@@ -69,6 +69,23 @@ final class RolexYcsb implements Figure {
   }
 
   @Override
+  public List<Reason> reasons() {
+    return List.of(
+        Reason.above(
+            "[AF], ROLEX over FG\\+: x",
+            "FG+ falls far behind in A and F, as its locks in host memory collapse under skew"),
+        Reason.below(
+            "[AF], ROLEX over .*: x",
+            "With Zipf 0.99, writes of the hottest key wait for each other: one in 20 operations is"
+                + " its, and each holds the lock of its model for two round trips, so that A and F"
+                + " end where Sherman's do, and behind a memory server's processor, which needs"
+                + " 0.55 us"),
+        Reason.above(
+            "insert-(only|intensive), .*: x",
+            "Of the paper's range for inserts, 1.8 to 4.3, the lower end is compared"));
+  }
+
+  @Override
   public List<FigureLine> run(long records, long seed) {
     Lab lab = Lab.ofRolex(records, seed);
     List<Run> runs = runs(records);

@@ -37,6 +37,15 @@ final class Sherman10 implements Figure {
   }
 
   @Override
+  public List<Reason> reasons() {
+    return List.of(
+        Reason.below(
+            "write-intensive, \\+ combine: Mops",
+            "The first step is not reproduced, nor was it by the prototype to which the model's"
+                + " constants were fitted; the cause is open"));
+  }
+
+  @Override
   public List<FigureLine> run(long records, long seed) {
     Lab lab = Lab.ofSherman(records, seed);
     ShermanOptions none = ShermanOptions.fg();

@@ -1,7 +1,5 @@
 package pando.bench.report;
 
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -9,9 +7,8 @@ import java.util.Map;
 import pando.bench.console.Numbers;
 import pando.bench.console.TextTable;
 import pando.bench.figure.FigureLine;
-import tools.jackson.core.JsonGenerator;
 
-/** A figure's numbers, the paper's next to ours, as a table and as JSON. */
+/** A figure's numbers, the paper's next to ours, as a table. */
 public final class FigureReport {
   private static final int DECIMALS = 2;
   private static final int GRID_DECIMALS = 3;
@@ -28,7 +25,7 @@ public final class FigureReport {
       ours.computeIfAbsent(line.what(), _ -> new LinkedHashMap<>())
           .put(line.measure(), line.ours());
     }
-    boolean isGiven = lines.stream().anyMatch(line -> !Double.isNaN(line.paper()));
+    boolean isGiven = lines.stream().anyMatch(FigureLine::isGiven);
     long kinds = ours.values().stream().map(Map::keySet).distinct().count();
     return isGiven || kinds != 1 ? beside(lines) : grid(ours);
   }
@@ -48,33 +45,18 @@ public final class FigureReport {
   private static String beside(List<FigureLine> lines) {
     TextTable table = new TextTable(2, List.of("what", "measure", "paper", "ours", "ours / paper"));
     for (FigureLine line : lines) {
-      boolean isGiven = !Double.isNaN(line.paper());
       table.add(
           List.of(
               line.what(),
               line.measure(),
-              isGiven ? Numbers.decimal(line.paper(), DECIMALS) : "-",
+              orDash(line.paper()),
               Numbers.decimal(line.ours(), DECIMALS),
-              isGiven && line.paper() != 0
-                  ? Numbers.decimal(line.ours() / line.paper(), DECIMALS)
-                  : "-"));
+              orDash(line.ratio())));
     }
     return table.toString();
   }
 
-  /** Writes a file anew, as an array of JSON objects. */
-  public static void write(Path file, List<FigureLine> lines) throws IOException {
-    JsonFile.write(file, lines, FigureReport::write);
-  }
-
-  private static void write(JsonGenerator json, FigureLine line) {
-    json.writeStringProperty("what", line.what());
-    json.writeStringProperty("measure", line.measure());
-    if (Double.isNaN(line.paper())) {
-      json.writeNullProperty("paper");
-    } else {
-      json.writeNumberProperty("paper", line.paper());
-    }
-    json.writeNumberProperty("ours", line.ours());
+  private static String orDash(double number) {
+    return Double.isNaN(number) ? "-" : Numbers.decimal(number, DECIMALS);
   }
 }

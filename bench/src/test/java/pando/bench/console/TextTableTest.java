@@ -32,6 +32,14 @@ final class TextTableTest {
     assertThat(Numbers.count(1_234_567)).isEqualTo("1,234,567");
     assertThat(Numbers.decimal(1234.5678, 2)).isEqualTo("1,234.57");
     assertThat(Numbers.percent(0.0801)).isEqualTo("8.0 %");
+    assertThat(Numbers.quantity(20_000_000)).isEqualTo("20M");
+    assertThat(Numbers.quantity(1_500_000)).isEqualTo("1500K");
+    assertThat(Numbers.quantity(1_001)).isEqualTo("1001");
+    assertThat(Numbers.significant(0, 3)).isEqualTo("0");
+    assertThat(Numbers.significant(0.99998, 3)).isEqualTo("1.00");
+    assertThat(Numbers.significant(3.6, 3)).isEqualTo("3.6");
+    assertThat(Numbers.significant(1_064.7, 3)).isEqualTo("1,065");
+    assertThat(Numbers.significant(0.000_021, 3)).isEqualTo("0.0000");
     assertThat(Numbers.bytes(999)).isEqualTo("999 B");
     assertThat(Numbers.bytes(25_600_000)).isEqualTo("25.6 MB");
     assertThat(Numbers.bytes(5_000_000_000_000_000L)).isEqualTo("5,000.0 TB");

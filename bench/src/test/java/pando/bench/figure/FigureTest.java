@@ -2,6 +2,9 @@ package pando.bench.figure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -54,13 +57,85 @@ final class FigureTest {
     }
     assertThat(lines.stream().map(line -> line.what() + ": " + line.measure()))
         .doesNotHaveDuplicates();
+    List<FigureLine> drawn =
+        figure(name).plots(lines).stream()
+            .flatMap(plot -> plot.marks().stream())
+            .map(Plot.Mark::line)
+            .toList();
+    assertThat(drawn).doesNotHaveDuplicates().isSubsetOf(lines);
+    assertThat(drawn)
+        .containsAll(lines.stream().filter(line -> !line.measure().startsWith("best ")).toList());
   }
 
   private static Figure figure(String name) {
-    return Figure.all().stream()
-        .filter(figure -> figure.name().equals(name))
-        .findFirst()
-        .orElseThrow();
+    return Figure.named(name).orElseThrow();
+  }
+
+  @Test
+  void shouldGiveTheReasonsThatTheDocumentsGive() throws IOException {
+    String document = Files.readString(Path.of("../docs/systems.md")).replaceAll("\\s+", " ");
+    assertThat(Figure.all().stream().flatMap(figure -> figure.reasons().stream()))
+        .isNotEmpty()
+        .allSatisfy(reason -> assertThat(document).contains(reason.text()));
+  }
+
+  @Test
+  void shouldSayWhyNumbersDifferOnlyWhereTheyDifferMuch() {
+    FigureLine below = new FigureLine("write-intensive, + combine", "Mops", 1.15, 0.6);
+    FigureLine near = new FigureLine("write-intensive, + combine", "Mops", 1.15, 0.8);
+    FigureLine above = new FigureLine("write-intensive, + combine", "Mops", 1.15, 2);
+    FigureResult result = result("sherman-10", below);
+    assertThat(result.reason(below)).hasValueSatisfying(text -> assertThat(text).contains("open"));
+    assertThat(result.reason(near)).isEmpty();
+    assertThat(result.reason(above)).isEmpty();
+    assertThat(below.isFar()).isTrue();
+    assertThat(near.isFar()).isFalse();
+    assertThat(new FigureLine("a", "b", FigureLine.NOT_GIVEN, 1).isFar()).isFalse();
+    assertThat(new FigureLine("a", "b", 0, 1).isFar()).isFalse();
+  }
+
+  private static FigureResult result(String figure, FigureLine... lines) {
+    return new FigureResult(figure(figure), 1_000_000, 1, null, List.of(lines));
+  }
+
+  @Test
+  void shouldDrawRowsOfOrcaAsCurvesAndAsBars() {
+    List<FigureLine> row =
+        List.of(
+            ours("read-only, 64 %, beside DEFT", "ORCA Mops"),
+            ours("read-only, 64 %, beside DEFT", "DEX Mops"),
+            ours("read-only, 64 %, beside DEFT", "best Mops"),
+            ours("read-only, 64 %, beside DEFT", "x"),
+            ours("read-only, 64 %, beside DEFT", "best bytes"));
+    assertThat(figure("orca-caches").plots(row))
+        .containsExactly(
+            new Plot.Curves(
+                "read-only: Mops",
+                "cache of each compute server",
+                List.of(
+                    new Plot.Mark("64 %", "ORCA", row.get(0)),
+                    new Plot.Mark("64 %", "DEX", row.get(1)),
+                    new Plot.Mark("64 %", "DEFT", row.get(2)))),
+            new Plot.Curves(
+                "read-only: x",
+                "cache of each compute server",
+                List.of(new Plot.Mark("64 %", "ORCA over DEFT", row.get(3)))),
+            new Plot.Curves(
+                "read-only: bytes",
+                "cache of each compute server",
+                List.of(new Plot.Mark("64 %", "DEFT", row.get(4)))));
+    assertThat(figure("orca-workloads").plots(row).getFirst())
+        .isEqualTo(
+            new Plot.Bars(
+                "Mops",
+                List.of(
+                    new Plot.Mark("read-only, 64 %", "ORCA", row.get(0)),
+                    new Plot.Mark("read-only, 64 %", "DEX", row.get(1)),
+                    new Plot.Mark("read-only, 64 %", "DEFT (best)", row.get(2)))));
+  }
+
+  private static FigureLine ours(String what, String measure) {
+    return new FigureLine(what, measure, FigureLine.NOT_GIVEN, 1);
   }
 
   @Test

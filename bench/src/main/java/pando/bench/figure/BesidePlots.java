@@ -1,0 +1,95 @@
+package pando.bench.figure;
+
+import java.util.ArrayList;
+import java.util.List;
+import pando.bench.figure.Plot.Mark;
+
+/** The diagrams of rows of {@link Beside}. */
+final class BesidePlots {
+  private BesidePlots() {}
+
+  /** Returns bars: a diagram for each unit. */
+  static List<Plot> bars(List<FigureLine> lines) {
+    List<Plot> plots = new ArrayList<>();
+    Plot.grouped(cells(lines), Cell::unit)
+        .forEach(
+            (unit, its) -> plots.add(new Plot.Bars(unit, its.stream().map(Cell::bar).toList())));
+    return plots;
+  }
+
+  /**
+   * Returns curves, where rows are named by a workload and a place: a diagram for each workload and
+   * unit.
+   *
+   * @param across what the places are
+   */
+  static List<Plot> curves(String across, List<FigureLine> lines) {
+    List<Plot> plots = new ArrayList<>();
+    Plot.grouped(cells(lines), cell -> cell.workload() + ": " + cell.unit())
+        .forEach((title, its) -> plots.add(new Plot.Curves(title, across, points(its))));
+    return plots;
+  }
+
+  /** Returns the points of a diagram. Where DEX is the best throughout, its curve is there once. */
+  private static List<Mark> points(List<Cell> cells) {
+    List<String> best = cells.stream().map(Cell::best).distinct().toList();
+    String name = best.size() == 1 ? best.getFirst() : "best of the others";
+    boolean isDexThere = cells.stream().anyMatch(cell -> cell.subject().equals(name));
+    return cells.stream()
+        .filter(cell -> !(isDexThere && cell.subject().equals(Beside.BEST)))
+        .map(cell -> cell.point(name))
+        .toList();
+  }
+
+  private static List<Cell> cells(List<FigureLine> lines) {
+    return lines.stream().map(Cell::of).toList();
+  }
+
+  /** A number of a row, told from its names. */
+  private record Cell(String row, String best, String subject, String unit, FigureLine line) {
+    static Cell of(FigureLine line) {
+      int beside = line.what().indexOf(Beside.BESIDE);
+      int space = line.measure().indexOf(' ');
+      if (beside < 0 || (space < 0 && !line.measure().equals(Beside.RATIO))) {
+        throw new IllegalArgumentException("not a number of a row: " + line);
+      }
+      return new Cell(
+          line.what().substring(0, beside),
+          line.what().substring(beside + Beside.BESIDE.length()),
+          line.measure().substring(0, Math.max(space, 0)),
+          line.measure().substring(space + 1),
+          line);
+    }
+
+    /** Returns the workload of the row. */
+    String workload() {
+      return row.split(", ", 2)[0];
+    }
+
+    /** Returns what else names the row. */
+    String place() {
+      String[] parts = row.split(", ", 2);
+      return parts[parts.length - 1].replaceFirst("^.*=", "");
+    }
+
+    Mark bar() {
+      String label =
+          switch (subject) {
+            case "" -> "ORCA over " + best;
+            case Beside.BEST -> best + " (best)";
+            default -> subject;
+          };
+      return new Mark(row, label, line);
+    }
+
+    Mark point(String nameOfBest) {
+      String label =
+          switch (subject) {
+            case "" -> "ORCA over " + nameOfBest;
+            case Beside.BEST -> nameOfBest;
+            default -> subject;
+          };
+      return new Mark(place(), label, line);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package pando.bench.figure;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/** A diagram of some numbers of a figure. */
+public sealed interface Plot {
+  /** Returns what is shown, in a few words. */
+  String title();
+
+  /** Returns the numbers in their order. */
+  List<Mark> marks();
+
+  /**
+   * Bars in groups. A mark's group is the heading that it stands below, its label names the bar.
+   */
+  record Bars(String title, List<Mark> marks) implements Plot {}
+
+  /**
+   * Curves. A mark's group is its place on the axis, its label names the curve.
+   *
+   * @param across what the axis stands for
+   */
+  record Curves(String title, String across, List<Mark> marks) implements Plot {}
+
+  /**
+   * A number and its place.
+   *
+   * @param group may be empty in bars without headings
+   */
+  record Mark(String group, String label, FigureLine line) {}
+
+  /**
+   * Returns bars, a diagram for each measure. The group is what stands before the last comma of a
+   * line's name.
+   */
+  static List<Plot> bars(List<FigureLine> lines) {
+    List<Plot> plots = new ArrayList<>();
+    grouped(lines, FigureLine::measure)
+        .forEach(
+            (measure, its) -> plots.add(new Bars(measure, its.stream().map(Plot::mark).toList())));
+    return plots;
+  }
+
+  private static Mark mark(FigureLine line) {
+    int comma = line.what().lastIndexOf(", ");
+    return comma < 0
+        ? new Mark("", line.what(), line)
+        : new Mark(line.what().substring(0, comma), line.what().substring(comma + 2), line);
+  }
+
+  /** Groups in the order of their first lines. */
+  static <T> Map<String, List<T>> grouped(List<T> all, Function<T, String> key) {
+    Map<String, List<T>> groups = new LinkedHashMap<>();
+    all.forEach(each -> groups.computeIfAbsent(key.apply(each), _ -> new ArrayList<>()).add(each));
+    return groups;
+  }
+}

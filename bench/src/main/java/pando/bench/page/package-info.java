@@ -1,0 +1,2 @@
+/** Figures as diagrams: a page in HTML, and pictures for the README. */
+package pando.bench.page;
