@@ -5,17 +5,17 @@ package pando.index;
  * receive a batch of new nodes from a memory server, and in ORCA to merge changes into a leaf.
  *
  * <p>After an operation that found an entry, {@link #key()} and {@link #value()} return it until
- * the next operation; after {@link #store}, {@link #discard} and {@link #getAll} they are
- * undefined. Point operations are linearizable. Failures of the environment are {@link
+ * the next operation; after {@link #store}, {@link #discard}, {@link #getAll} and {@link #putAll}
+ * they are undefined. Point operations are linearizable. Failures of the environment are {@link
  * pando.fabric.PandoException}s: {@link CorruptNodeException}, {@link
  * pando.fabric.PoolFullException}, {@link pando.fabric.MemoryServerLostException}, {@link
  * pando.fabric.StalledException}, {@link pando.fabric.server.CallFailedException}, {@link
  * NotServedHereException}, and {@link pando.fabric.UnknownOutcomeException}, the only one after
- * which the operation may have happened; after each the session stays usable. An {@link Error} is
- * rethrown unchanged; if the operation may have happened, an {@link
- * pando.fabric.UnknownOutcomeException} is among its suppressed exceptions. No lock stays behind.
- * After {@link #close()}, after the index was closed, and inside a visitor of the session's own
- * scan, every operation throws {@link IllegalStateException}.
+ * which the operation may have happened ({@link #putAll} has a rule of its own); after each the
+ * session stays usable. An {@link Error} is rethrown unchanged; if the operation may have happened,
+ * an {@link pando.fabric.UnknownOutcomeException} is among its suppressed exceptions. No lock stays
+ * behind. After {@link #close()}, after the index was closed, and inside a visitor of the session's
+ * own scan, every operation throws {@link IllegalStateException}.
  *
  * <p>Not thread-safe: one session, one thread.
  */
@@ -105,6 +105,23 @@ public interface Session extends AutoCloseable {
    * @throws IndexOutOfBoundsException if an array has no such places
    */
   int getAll(long[] keys, int from, int count, long[] values, boolean[] found);
+
+  /**
+   * Stores values under several keys, in any order, whether or not they are there, as {@link
+   * #store} does. A key that comes more than once gets the last of its values. Each value is stored
+   * linearizably by itself, in no given order; together they are no transaction.
+   *
+   * <p>If it throws, some of the values have been stored and others not; which is not said. The
+   * exception is that of the value at which it ended: after an {@link
+   * pando.fabric.UnknownOutcomeException} this one may have been stored, too, after any other it
+   * was not.
+   *
+   * @param from place of the first key, and of its value
+   * @param count number of keys, 0 or more
+   * @param values the value of each key, at the same place
+   * @throws IndexOutOfBoundsException if an array has no such places
+   */
+  void putAll(long[] keys, int from, int count, long[] values);
 
   /** Finds the entry with the greatest key at or below {@code key}. */
   boolean floor(long key);

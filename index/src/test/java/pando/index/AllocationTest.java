@@ -71,6 +71,7 @@ class AllocationTest {
       measure("scan down", session, keys, (s, key) -> s.scanDown(key, 10, visitor));
       bytesMax = system == SystemUnderTest.ORCA ? MERGES_BYTES_MAX : NOISE_BYTES_MAX;
       measure("store", session, keys, (s, key) -> s.store(key, key));
+      measure("put all", session, keys, this::putAll);
       measure(
           "remove and put",
           session,
@@ -96,6 +97,13 @@ class AllocationTest {
       wanted[i] = key + i * (Long.MAX_VALUE / 5);
     }
     scanned += session.getAll(wanted, 0, wanted.length, values, found);
+  }
+
+  /** Stores a key together with those that were stored before it, far from each other. */
+  private void putAll(Session session, long key) {
+    System.arraycopy(wanted, 1, wanted, 0, wanted.length - 1);
+    wanted[wanted.length - 1] = key;
+    session.putAll(wanted, 0, wanted.length, wanted);
   }
 
   private boolean count(long key, long value) {

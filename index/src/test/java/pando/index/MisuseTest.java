@@ -87,6 +87,8 @@ class MisuseTest {
         () -> session.discard(1_000),
         () -> session.getAll(new long[2], 0, 2, new long[2], new boolean[2]),
         () -> session.getAll(new long[2], 0, 0, new long[2], new boolean[2]),
+        () -> session.putAll(new long[2], 0, 2, new long[2]),
+        () -> session.putAll(new long[2], 0, 0, new long[2]),
         () -> session.replace(1, -1, -2),
         () -> session.remove(1, -2),
         () -> session.floor(1),
@@ -174,7 +176,23 @@ class MisuseTest {
       assertThat(values).containsExactly(4, 5, 6);
       assertThat(session.getAll(keys, 3, 0, values, found)).isZero();
       assertThat(session.getAll(keys, 0, 3, values, found)).isZero();
+      checkPutRefused(session, keys, -1, 1, values, "array=keys, length=3, from=-1, count=1");
+      checkPutRefused(session, keys, 1, -1, values, "array=keys, length=3, from=1, count=-1");
+      checkPutRefused(session, keys, 3, Integer.MAX_VALUE, values, "array=keys, length=3, from=3");
+      checkPutRefused(session, keys, 1, 2, new long[2], "array=values, length=2, from=1, count=2");
+      session.putAll(keys, 3, 0, values);
+      assertThat(session.first()).isFalse();
+      session.putAll(keys, 0, 3, keys);
+      assertThat(session.getAll(keys, 0, 3, values, found)).isEqualTo(3);
+      assertThat(values).isEqualTo(keys);
     }
+  }
+
+  private static void checkPutRefused(
+      Session session, long[] keys, int from, int count, long[] values, String message) {
+    assertThatExceptionOfType(IndexOutOfBoundsException.class)
+        .isThrownBy(() -> session.putAll(keys, from, count, values))
+        .withMessageContaining(message);
   }
 
   private static void checkRefused(
@@ -208,6 +226,12 @@ class MisuseTest {
       assertThatNullPointerException()
           .isThrownBy(() -> session.getAll(keys, 0, 1, values, null))
           .withMessage("found");
+      assertThatNullPointerException()
+          .isThrownBy(() -> session.putAll(null, 0, 1, values))
+          .withMessage("keys");
+      assertThatNullPointerException()
+          .isThrownBy(() -> session.putAll(keys, 0, 1, null))
+          .withMessage("values");
     }
   }
 

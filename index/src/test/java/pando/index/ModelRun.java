@@ -57,8 +57,12 @@ public final class ModelRun {
     switch (kind) {
       case 0, 1, 2 -> stored(what, session.put(key, value), model.put(key, value));
       case 3 -> {
-        session.store(key, value);
-        model.put(key, value);
+        if (random.nextInt(4) == 0) {
+          putAll(random.nextInt(200) == 0 ? MANY_KEYS : random.nextInt(20));
+        } else {
+          session.store(key, value);
+          model.put(key, value);
+        }
       }
       case 4 -> {
         Long before = model.putIfAbsent(key, value);
@@ -152,6 +156,21 @@ public final class ModelRun {
     assertThat(session.getAll(keys, from, count, values, found)).as(what).isEqualTo(expected);
     assertThat(values).as(what).isEqualTo(expectedValues);
     assertThat(found).as(what).isEqualTo(expectedFound);
+  }
+
+  /** Stores values under so many keys, some of them several times, between others in the arrays. */
+  private void putAll(int count) {
+    int from = random.nextInt(3);
+    int length = from + count + random.nextInt(3);
+    long[] keys = LongStream.generate(this::key).limit(length).toArray();
+    for (int i = from; i < from + count; i++) {
+      keys[i] = random.nextInt(8) == 0 ? keys[random.nextInt(from, i + 1)] : keys[i];
+    }
+    long[] values = random.longs(length).toArray();
+    session.putAll(keys, from, count, values);
+    for (int i = from; i < from + count; i++) {
+      model.put(keys[i], values[i]);
+    }
   }
 
   private void found(String what, boolean found, Map.@Nullable Entry<Long, Long> expected) {

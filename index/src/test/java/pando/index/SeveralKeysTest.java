@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.UnknownOutcomeException;
 
-/** Lookups of several keys of which one breaks, wherever verbs are posted. */
+/** Operations on several keys of which one breaks, wherever verbs are posted. */
 @Timeout(60)
 class SeveralKeysTest {
   private static final int KEYS = 24;
@@ -64,6 +68,46 @@ class SeveralKeysTest {
     assertThat(failed)
         .as("lookups that broke")
         .isGreaterThan(system == SystemUnderTest.ORCA ? 0 : 2);
+  }
+
+  /** Each key then has its old value or its new one. */
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldStoreSomeWhereOneIsLost(SystemUnderTest system) {
+    Configuration configuration = system.tiny(2);
+    int failed = 0;
+    boolean struck = true;
+    for (int posting = 0; struck; posting++) {
+      try (HookedFabric fabric = Way.open();
+          RangeIndex index = configuration.create(fabric);
+          Session session = index.session()) {
+        index.bulkLoad(Entries.of(MODEL), 0.7);
+        int[] left = {posting};
+        fabric.hookNext(verbs -> left[0]-- == 0, broken -> Break.LOST.happen(fabric, broken, 0));
+        Throwable failure = catchThrowable(() -> session.putAll(keys, 0, KEYS, keys));
+        struck = fabric.unhook() > 0;
+        NavigableMap<Long, Long> model = new TreeMap<>(MODEL);
+        for (long key : keys) {
+          @Nullable Long found = Entries.get(session, key);
+          assertThat(found).as("posting=%d, key=%d", posting, key).isIn(MODEL.get(key), key);
+          Act.settle(model, key, found);
+        }
+        if (failure == null) {
+          assertThat(model.values()).containsAll(LongStream.of(keys).boxed().toList());
+        } else {
+          // What was lost may have come behind a change.
+          assertThat(failure)
+              .isInstanceOfAny(MemoryServerLostException.class, UnknownOutcomeException.class);
+          failed++;
+        }
+        Entries.check(session, model, "posting=" + posting);
+        session.putAll(keys, 0, KEYS, keys);
+        assertThat(session.getAll(keys, 0, KEYS, values, found)).isEqualTo(KEYS);
+        assertThat(values).isEqualTo(keys);
+      }
+    }
+    // ORCA stores without a verb, but where it merges.
+    assertThat(failed).as("failures").isGreaterThan(system == SystemUnderTest.ORCA ? -1 : 2);
   }
 
   /** Looks up all keys, and checks what has been found when that ends, be it by a failure. */

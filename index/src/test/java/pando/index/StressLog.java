@@ -37,6 +37,14 @@ final class StressLog {
     }
   }
 
+  /** Records that values were stored under several keys. */
+  void end(long start, long[] keys, long[] stored) {
+    long end = clock.getAndIncrement();
+    for (int i = 0; i < keys.length; i++) {
+      operations.add(new Operation(thread, start, end, Kind.STORE, keys[i], stored[i], null));
+    }
+  }
+
   /** Returns what no order of all threads' operations on an empty map explains. */
   static List<String> violations(List<StressLog> logs) {
     History history = new History();

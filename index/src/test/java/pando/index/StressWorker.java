@@ -13,6 +13,9 @@ import pando.sim.history.Operation.Kind;
 final class StressWorker {
   private static final int OTHERWISE_EVERY = 4;
 
+  /** Hot keys that are stored together, which need not all differ. */
+  private static final int STORED = 3;
+
   private final RangeIndex index;
   private final StressLog log;
   private final StressKeys keys;
@@ -65,10 +68,20 @@ final class StressWorker {
   private void hot(Session session, long key, Kind kind, int turn) {
     if (kind == Kind.GET && turn % OTHERWISE_EVERY == 0) {
       getAllHot(session);
+    } else if (kind == Kind.STORE) {
+      putAllHot(session);
     } else {
       expected = kind.compares() && recorded(session, key, Kind.GET) ? session.value() : 0;
       recorded(session, key, kind);
     }
+  }
+
+  private void putAllHot(Session session) {
+    long[] wanted = random.longs(STORED, 0, StressKeys.HOT).map(i -> keys.hot((int) i)).toArray();
+    long[] stored = LongStream.generate(this::nextValue).limit(STORED).toArray();
+    long start = log.start();
+    session.putAll(wanted, 0, wanted.length, stored);
+    log.end(start, wanted, stored);
   }
 
   private void getAllHot(Session session) {

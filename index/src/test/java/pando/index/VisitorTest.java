@@ -76,6 +76,12 @@ class VisitorTest {
 
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldRefuseToStoreSeveralKeys(SystemUnderTest system) {
+    scanning(system, session -> session.putAll(new long[1], 0, 1, new long[1]));
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldRefuseToCloseTheScanningSession(SystemUnderTest system) {
     scanning(system, Session::close);
   }

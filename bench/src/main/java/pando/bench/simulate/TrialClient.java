@@ -1,6 +1,7 @@
 package pando.bench.simulate;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
@@ -25,6 +26,9 @@ final class TrialClient {
 
   /** Keys that are looked up together. */
   private static final int SEVERAL = 8;
+
+  /** Keys that are stored together: fewer, as all are of unknown outcome where one fails. */
+  private static final int STORED = 4;
 
   /** Operations that stall before a client gives up, so that a run with a lost lock ends. */
   private static final int STALLS_MAX = 4;
@@ -141,7 +145,13 @@ final class TrialClient {
     }
     switch (kind) {
       case GET -> getAll(Math.min(turn + 1, recent.length));
-      case PUT -> point(Kind.STORE, key);
+      case PUT -> {
+        if (turn % (2 * OTHERWISE_EVERY) == 0) {
+          putAll(Math.min(turn + 1, STORED));
+        } else {
+          point(Kind.STORE, key);
+        }
+      }
       case UPDATE -> compare(Kind.REPLACE, key);
       case REMOVE -> {
         if (turn % (2 * OTHERWISE_EVERY) == 0) {
@@ -175,7 +185,7 @@ final class TrialClient {
 
   /** Returns why the operation failed, {@code null} where it did not. */
   private @Nullable PandoException point(Kind kind, long key) {
-    long stored = ((long) (number + 1) << 32) | ++written;
+    long stored = nextValue();
     long start = clock.tick();
     boolean known = false;
     boolean none = false;
@@ -199,6 +209,10 @@ final class TrialClient {
         history.add(Operation.unknown(number, start, kind, key, stored, expected));
       }
     }
+  }
+
+  private long nextValue() {
+    return ((long) (number + 1) << 32) | ++written;
   }
 
   /** Draws a key, and seldom one that another process serves. */
@@ -246,6 +260,29 @@ final class TrialClient {
       // Some were read; which of them is not said.
     } catch (PandoException e) {
       failed("get of " + count + " keys", e);
+    }
+  }
+
+  /** Stores values under those keys served here of the ones drawn last; some may be the same. */
+  private void putAll(int count) {
+    long[] wanted = Arrays.stream(recent, 0, count).filter(index::serves).toArray();
+    long[] stored = new long[wanted.length];
+    Arrays.setAll(stored, i -> nextValue());
+    long start = clock.tick();
+    long end = Operation.UNKNOWN;
+    try {
+      session.putAll(wanted, 0, wanted.length, stored);
+      end = clock.tick();
+    } catch (NotServedHereException elsewhere) {
+      // Some were stored; which of them is not said.
+    } catch (PandoException e) {
+      failed("store of " + wanted.length + " keys", e);
+    } finally {
+      // A crash comes this way as well.
+      unknown += end == Operation.UNKNOWN ? wanted.length : 0;
+      for (int i = 0; i < wanted.length; i++) {
+        history.add(new Operation(number, start, end, Kind.STORE, wanted[i], stored[i], null));
+      }
     }
   }
 

@@ -4,8 +4,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
 import pando.index.Partitioning;
-import pando.index.session.Lookups;
-import pando.index.session.Operation;
+import pando.index.session.KeyGroups;
 import pando.index.session.Request;
 import pando.index.session.RoutedSession;
 
@@ -15,7 +14,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
 
   private final Partitions partitions;
   private final Members members;
-  private final Request lookup = new Request();
+  private final Request request = new Request();
   private final long[] scanKeys;
   private final long[] scanValues;
 
@@ -40,13 +39,15 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   }
 
   @Override
-  protected void find(Lookups wanted) {
+  protected void operate(KeyGroups wanted) {
     PartitionWorker worker = enter(wanted.next());
     try {
       wanted.take(worker.server().low(), worker.server().high());
       for (int i = 0; i < wanted.size(); i++) {
-        boolean found = worker.operate(lookup.set(Operation.GET, wanted.key(i), 0, 0));
-        wanted.set(i, found, worker.value());
+        boolean found = worker.operate(wanted.request(i, request));
+        if (!wanted.areStored()) {
+          wanted.set(i, found, worker.value());
+        }
       }
     } finally {
       worker.exit();

@@ -5,7 +5,7 @@ import pando.index.EntryVisitor;
 import pando.index.IndexOptions;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
-import pando.index.session.Lookups;
+import pando.index.session.KeyGroups;
 import pando.index.session.NeighbourSearch;
 import pando.index.session.NeighbourSearch.Outcome;
 import pando.index.session.Request;
@@ -56,12 +56,12 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   }
 
   @Override
-  protected void find(Lookups wanted) {
+  protected void operate(KeyGroups wanted) {
     long next = wanted.next();
     W worker = enter(next);
     try {
       wanted.take(lowOfServer(next), highOfServer(next));
-      worker.find(wanted);
+      worker.operate(wanted);
     } finally {
       worker.exit();
     }

@@ -6,20 +6,24 @@ import pando.index.CacheCounters;
 import pando.index.EntryVisitor;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
+import pando.index.session.KeyGroups;
 import pando.index.session.LeafScan;
-import pando.index.session.Lookups;
 import pando.index.session.NeighbourSearch;
 import pando.index.session.Operation;
 import pando.index.session.Request;
 
 /** One session's operations at one compute server. Only the session's thread may use it. */
 public abstract class HostedWorker {
+  /** Keys that are touched before the first of them is stored. */
+  private static final int TOUCHED = 32;
+
   private final HostedServer server;
   private final int session;
   private final WorkerContext context;
   private final NeighbourSearch neighbours;
   private final LeafScan scans;
   private final Gate.Pass pass;
+  private final Request request = new Request();
 
   /** The value that the last operation on a key found. */
   protected long value;
@@ -48,11 +52,18 @@ public abstract class HostedWorker {
   protected abstract boolean get(long wanted);
 
   /** Finds the entries of several keys: one after the other, where a system knows no better. */
-  protected void getAll(Lookups wanted) {
+  protected void getAll(KeyGroups wanted) {
     for (int i = 0; i < wanted.size(); i++) {
       wanted.set(i, get(wanted.key(i)), value);
     }
   }
+
+  /**
+   * Reads from local memory, before keys from one number of a group to another are stored one after
+   * the other, what that needs, so that the processor fetches it all at once. Does nothing where a
+   * system knows no better.
+   */
+  protected void touch(KeyGroups wanted, int from, int to) {}
 
   /**
    * Changes, adds or removes an entry.
@@ -114,13 +125,26 @@ public abstract class HostedWorker {
     }
   }
 
-  /** Finds the entries of several keys. */
-  final void find(Lookups wanted) {
+  /** Finds the entries of several keys, or stores their values in the order of keys. */
+  final void operate(KeyGroups wanted) {
+    if (wanted.areStored()) {
+      storeAll(wanted);
+      return;
+    }
     try {
       getAll(wanted);
     } catch (Throwable e) {
       context.abandon(e);
       throw e;
+    }
+  }
+
+  private void storeAll(KeyGroups wanted) {
+    for (int i = 0; i < wanted.size(); i++) {
+      if (i % TOUCHED == 0) {
+        touch(wanted, i, Math.min(i + TOUCHED, wanted.size()));
+      }
+      operate(wanted.request(i, request));
     }
   }
 

@@ -9,7 +9,7 @@ import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.records.Probe;
 import pando.index.orca.records.RecordCache;
-import pando.index.session.Lookups;
+import pando.index.session.KeyGroups;
 import pando.index.session.Operation;
 import pando.index.session.Request;
 
@@ -164,13 +164,13 @@ final class OrcaWorker extends HostedWorker {
    * session has claimed, and those without room in the cache, are looked for afterwards.
    */
   @Override
-  protected void getAll(Lookups wanted) {
+  protected void getAll(KeyGroups wanted) {
     for (int from = 0; from < wanted.size(); from += OrcaContext.SEGMENTS) {
       getSome(wanted, from, Math.min(wanted.size(), from + OrcaContext.SEGMENTS));
     }
   }
 
-  private void getSome(Lookups wanted, int from, int to) {
+  private void getSome(KeyGroups wanted, int from, int to) {
     int claimed = 0;
     int left = 0;
     list.clear();
@@ -197,11 +197,9 @@ final class OrcaWorker extends HostedWorker {
     }
   }
 
-  /**
-   * Reads from the bucket of each key, so that the processor fetches them from memory all at once,
-   * not one after the other.
-   */
-  private void touch(Lookups wanted, int from, int to) {
+  /** {@inheritDoc} That is the bucket of each key. */
+  @Override
+  protected void touch(KeyGroups wanted, int from, int to) {
     long sum = 0;
     for (int i = from; i < to; i++) {
       sum += records.touch(wanted.key(i));
@@ -238,7 +236,7 @@ final class OrcaWorker extends HostedWorker {
   }
 
   /** Ends the lookup of a key; returns {@code false} if its leaf has another extent meanwhile. */
-  private boolean end(Lookups wanted, Wanted one) {
+  private boolean end(KeyGroups wanted, Wanted one) {
     long key = wanted.key(one.number);
     if (one.found == LeafLookup.UNREAD) {
       one.found = one.lookup.end(key);

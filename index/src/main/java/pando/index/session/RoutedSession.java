@@ -17,7 +17,7 @@ public abstract class RoutedSession<W> implements Session {
   private final @Nullable W[] workers;
   private boolean closed;
   private boolean scanning;
-  private final Lookups lookups = new Lookups();
+  private final KeyGroups groups = new KeyGroups();
   private final Request request = new Request();
   private long key;
   private long value;
@@ -41,11 +41,11 @@ public abstract class RoutedSession<W> implements Session {
   protected abstract boolean operate(Request wanted);
 
   /**
-   * Has the compute server of the next key find it and those others that are its as well.
+   * Has the compute server of the next key find or store it, and those others that are its as well.
    *
    * @param wanted some are left
    */
-  protected abstract void find(Lookups wanted);
+  protected abstract void operate(KeyGroups wanted);
 
   /**
    * Finds the entry of a key or, if there is none, the one next to it, and records it.
@@ -202,22 +202,36 @@ public abstract class RoutedSession<W> implements Session {
     checkPlaces("values", Objects.requireNonNull(values, "values").length, from, count);
     checkPlaces("found", Objects.requireNonNull(found, "found").length, from, count);
     checkDifferent(keys, values);
+    return carryOut(Operation.GET, keys, from, count, values, found);
+  }
+
+  @Override
+  public final void putAll(long[] keys, int from, int count, long[] values) {
+    checkPlaces("keys", Objects.requireNonNull(keys, "keys").length, from, count);
+    checkPlaces("values", Objects.requireNonNull(values, "values").length, from, count);
+    carryOut(Operation.STORE, keys, from, count, values, KeyGroups.NO_BOOLEANS);
+  }
+
+  /** Finds or stores several keys; returns how many were found. */
+  private int carryOut(
+      Operation operation, long[] keys, int from, int count, long[] values, boolean[] found) {
     checkUsable();
     if (count == 0) {
       checkIndexOpen();
     }
     int present = 0;
     try {
-      for (int left = count; left > 0; left -= Lookups.KEYS_MAX) {
+      for (int left = count; left > 0; left -= KeyGroups.KEYS_MAX) {
         int next = from + count - left;
-        lookups.begin(keys, next, Math.min(left, Lookups.KEYS_MAX), values, found);
-        while (lookups.areLeft()) {
-          find(lookups);
+        int some = Math.min(left, KeyGroups.KEYS_MAX);
+        groups.begin(operation, keys, next, some, values, found);
+        while (groups.areLeft()) {
+          operate(groups);
         }
-        present += lookups.present();
+        present += groups.present();
       }
     } finally {
-      lookups.end();
+      groups.end();
     }
     return present;
   }

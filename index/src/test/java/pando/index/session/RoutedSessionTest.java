@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import pando.index.EntryVisitor;
+import pando.index.Seeds;
 
 class RoutedSessionTest {
   private final List<String> retired = new ArrayList<>();
@@ -52,8 +56,46 @@ class RoutedSessionTest {
   }
 
   @Test
+  void shouldStoreTheKeysOfEachComputeServerInOrder() {
+    long[] keys = {-7, 1, 205, 2, 201, 1, 99, 300, -7};
+    long[] values = {0, 10, 20, 30, 40, 50, 60, 70, 80};
+    new Routed().putAll(keys, 1, 7, values);
+    assertThat(groups)
+        .containsExactly(List.of(1L, 1L, 2L, 99L), List.of(201L, 205L), List.of(300L));
+    assertThat(operated)
+        .containsExactly(
+            "STORE 1 10",
+            "STORE 1 50",
+            "STORE 2 30",
+            "STORE 99 60",
+            "STORE 201 40",
+            "STORE 205 20",
+            "STORE 300 70");
+  }
+
+  @Test
+  void shouldStoreTheLastValueOfAKeyThatComesManyTimes() {
+    int count = 3 * KeyGroups.KEYS_MAX - 1;
+    SplittableRandom random = new SplittableRandom(Seeds.of(661));
+    long[] keys = random.longs(count, 0, 90).toArray();
+    long[] values = LongStream.range(0, count).toArray();
+    Map<Long, Long> expected = new HashMap<>();
+    for (int i = 0; i < count; i++) {
+      expected.put(keys[i], values[i]);
+    }
+    new Routed().putAll(keys, 0, count, values);
+    Map<Long, Long> stored = new HashMap<>();
+    for (String operation : operated) {
+      String[] parts = operation.split(" ", -1);
+      stored.put(Long.valueOf(parts[1]), Long.valueOf(parts[2]));
+    }
+    assertThat(operated).hasSize(count);
+    assertThat(stored).isEqualTo(expected);
+  }
+
+  @Test
   void shouldDivideManyKeys() {
-    int count = 2 * Lookups.KEYS_MAX + 1;
+    int count = 2 * KeyGroups.KEYS_MAX + 1;
     long[] keys = LongStream.range(0, count).toArray();
     boolean[] found = new boolean[count];
     assertThat(new Routed().getAll(keys, 0, count, new long[count], found)).isEqualTo(count / 2);
@@ -77,14 +119,18 @@ class RoutedSessionTest {
 
     /** Has a compute server for every hundred keys; those of odd keys are there. */
     @Override
-    protected void find(Lookups wanted) {
+    protected void operate(KeyGroups wanted) {
       long low = Math.floorDiv(wanted.next(), 100) * 100;
       wanted.take(low, low + 99);
       List<Long> group = new ArrayList<>();
       for (int i = 0; i < wanted.size(); i++) {
         long key = wanted.key(i);
         group.add(key);
-        wanted.set(i, key % 2 != 0, -key);
+        if (wanted.areStored()) {
+          operate(wanted.request(i, new Request()));
+        } else {
+          wanted.set(i, key % 2 != 0, -key);
+        }
       }
       groups.add(group);
     }
