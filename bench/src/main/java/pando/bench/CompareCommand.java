@@ -63,10 +63,10 @@ final class CompareCommand implements Callable<Integer> {
       paramLabel = "NAME",
       converter = Choices.FigureConverter.class,
       description =
-          "Runs it: sherman-10, sherman-11, dex-6, dex-table2, deft-ycsb, deft-ablation, deft-dex,"
-              + " rolex-ycsb, rolex-scaling, rolex-data, rolex-retraining, rolex-empty, systems, or"
-              + " orca, which is orca-table2, orca-caches, orca-workloads, orca-ablation and"
-              + " orca-scaling.")
+          "Runs it: sherman-10, sherman-11, dex-6, dex-table2, dex-threads, dex-caches,"
+              + " dex-ablation, dex-offloading, deft-ycsb, deft-ablation, deft-dex, rolex-ycsb,"
+              + " rolex-scaling, rolex-data, rolex-retraining, rolex-empty, systems, or orca, which"
+              + " is orca-table2, orca-caches, orca-workloads, orca-ablation and orca-scaling.")
   private @Nullable Figure figure;
 
   @Option(

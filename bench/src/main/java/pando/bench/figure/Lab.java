@@ -90,6 +90,11 @@ record Lab(
     return new Lab(number, memoryServers, false, threads, cache, fill, model, records, seed);
   }
 
+  /** Returns this testbed with some of its compute servers alone. */
+  Lab withOnly(int number) {
+    return new Lab(number, memoryServers, sharedCards, threads, cache, fill, model, records, seed);
+  }
+
   /** Runs loads on several systems as they are by default. */
   Map<IndexSystem, Results> runEach(List<IndexSystem> systems, List<Load> loads) {
     Map<IndexSystem, Results> results = new LinkedHashMap<>();
@@ -134,6 +139,7 @@ record Lab(
         ClusterOptions.defaults()
             .withServers(computeServers, memoryServers)
             .withSharedCards(sharedCards)
+            .withProcessorThreads(load.processorThreads())
             .withModel(model.apply(index))
             .withSeed(seed);
     SimPlan sim =

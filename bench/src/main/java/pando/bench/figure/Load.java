@@ -11,6 +11,7 @@ import pando.bench.workload.Workload;
  * @param fromEmpty whether no record is loaded
  * @param threads of each compute server, or {@link #OF_LAB}
  * @param coroutines clients of each thread
+ * @param processorThreads of each memory server, which serve CALLs
  * @param warmup operations before those that are measured, or {@link #OF_LAB}
  * @param nanos virtual time that is measured
  */
@@ -21,6 +22,7 @@ record Load(
     boolean fromEmpty,
     int threads,
     int coroutines,
+    int processorThreads,
     long warmup,
     long nanos) {
   /** Stands for the value of the lab, if a load does not set its own. */
@@ -30,29 +32,62 @@ record Load(
 
   /** A load with one client per thread, for the time that suffices if locks do not collapse. */
   Load(Workload workload, Distribution distribution) {
-    this(workload, distribution, KeySet.UNIFORM, false, OF_LAB, 1, OF_LAB, 4 * NANOS_PER_MILLI);
+    this(workload, distribution, KeySet.UNIFORM, false, OF_LAB, 1, 1, OF_LAB, 4 * NANOS_PER_MILLI);
   }
 
   Load withKeys(KeySet others) {
-    return new Load(workload, distribution, others, fromEmpty, threads, coroutines, warmup, nanos);
+    return new Load(
+        workload,
+        distribution,
+        others,
+        fromEmpty,
+        threads,
+        coroutines,
+        processorThreads,
+        warmup,
+        nanos);
   }
 
   /** Returns this load on an empty index, without a warm-up. */
   Load fromNothing() {
-    return new Load(workload, distribution, keys, true, threads, coroutines, 0, nanos);
+    return new Load(
+        workload, distribution, keys, true, threads, coroutines, processorThreads, 0, nanos);
   }
 
   Load withThreads(int number) {
-    return new Load(workload, distribution, keys, fromEmpty, number, coroutines, warmup, nanos);
+    return new Load(
+        workload,
+        distribution,
+        keys,
+        fromEmpty,
+        number,
+        coroutines,
+        processorThreads,
+        warmup,
+        nanos);
   }
 
   Load withCoroutines(int number) {
-    return new Load(workload, distribution, keys, fromEmpty, threads, number, warmup, nanos);
+    return new Load(
+        workload, distribution, keys, fromEmpty, threads, number, processorThreads, warmup, nanos);
+  }
+
+  Load withProcessorThreads(int number) {
+    return new Load(
+        workload, distribution, keys, fromEmpty, threads, coroutines, number, warmup, nanos);
   }
 
   Load withWarmup(long operations) {
     return new Load(
-        workload, distribution, keys, fromEmpty, threads, coroutines, operations, nanos);
+        workload,
+        distribution,
+        keys,
+        fromEmpty,
+        threads,
+        coroutines,
+        processorThreads,
+        operations,
+        nanos);
   }
 
   Load forMillis(long millis) {
@@ -63,6 +98,7 @@ record Load(
         fromEmpty,
         threads,
         coroutines,
+        processorThreads,
         warmup,
         millis * NANOS_PER_MILLI);
   }

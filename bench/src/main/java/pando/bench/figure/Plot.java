@@ -45,6 +45,24 @@ public sealed interface Plot {
     return plots;
   }
 
+  /**
+   * Returns curves, where measures are places, such as {@code threads=4}, and names end in those of
+   * the curves: a diagram for each group.
+   */
+  static List<Plot> curves(String unit, String across, List<FigureLine> lines) {
+    List<Plot> plots = new ArrayList<>();
+    grouped(lines.stream().map(Plot::mark).toList(), Mark::group)
+        .forEach((group, marks) ->
+            plots.add(
+                new Curves(group + ": " + unit, across, marks.stream().map(Plot::point).toList())));
+    return plots;
+  }
+
+  private static Mark point(Mark mark) {
+    String place = mark.line().measure().replaceFirst("^.*=", "");
+    return new Mark(place, mark.label(), mark.line());
+  }
+
   private static Mark mark(FigureLine line) {
     int comma = line.what().lastIndexOf(", ");
     return comma < 0

@@ -4,7 +4,6 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
 import java.util.List;
-import pando.bench.figure.Plot.Mark;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexSystem;
@@ -17,7 +16,6 @@ import pando.index.rolex.RolexOptions;
 final class RolexScaling implements Figure {
   private static final List<Workload> WORKLOADS =
       List.of(Workload.READ_ONLY, Workload.WRITE_INTENSIVE);
-  private static final String THREADS_ARE = "threads=";
   private static final List<Integer> THREADS = List.of(1, 4, 12, 36);
 
   @Override
@@ -52,7 +50,7 @@ final class RolexScaling implements Figure {
         .map(load ->
             new FigureLine(
                 load.workload() + ", " + system.title(),
-                THREADS_ARE + load.threads(),
+                "threads=" + load.threads(),
                 NOT_GIVEN,
                 results.megaOps(load)))
         .toList();
@@ -60,19 +58,6 @@ final class RolexScaling implements Figure {
 
   @Override
   public List<Plot> plots(List<FigureLine> lines) {
-    List<Plot> plots = new ArrayList<>();
-    Plot.grouped(
-            Plot.bars(lines).stream().flatMap(bars -> bars.marks().stream()).toList(), Mark::group)
-        .forEach((workload, marks) ->
-            plots.add(
-                new Plot.Curves(
-                    workload + ": Mops",
-                    "clients of each compute server",
-                    marks.stream().map(RolexScaling::point).toList())));
-    return plots;
-  }
-
-  private static Mark point(Mark bar) {
-    return new Mark(bar.line().measure().replace(THREADS_ARE, ""), bar.label(), bar.line());
+    return Plot.curves("Mops", "clients of each compute server", lines);
   }
 }

@@ -134,6 +134,24 @@ final class FigureTest {
                     new Plot.Mark("read-only, 64 %", "DEFT (best)", row.get(2)))));
   }
 
+  @Test
+  void shouldDrawNumbersOfThreadsAsCurves() {
+    List<FigureLine> lines =
+        List.of(
+            ours("read-only, uniform, DEX", "threads=2"),
+            ours("read-only, uniform, DEX", "threads=144"),
+            ours("read-only, uniform, Sherman", "threads=2"));
+    assertThat(figure("dex-threads").plots(lines))
+        .containsExactly(
+            new Plot.Curves(
+                "read-only, uniform: Mops",
+                "threads",
+                List.of(
+                    new Plot.Mark("2", "DEX", lines.get(0)),
+                    new Plot.Mark("144", "DEX", lines.get(1)),
+                    new Plot.Mark("2", "Sherman", lines.get(2)))));
+  }
+
   private static FigureLine ours(String what, String measure) {
     return new FigureLine(what, measure, FigureLine.NOT_GIVEN, 1);
   }
