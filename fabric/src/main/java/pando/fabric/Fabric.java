@@ -2,6 +2,7 @@ package pando.fabric;
 
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 
 /**
  * Connects compute servers to memory servers.
@@ -79,8 +80,19 @@ public interface Fabric extends AutoCloseable {
   /** Returns whether a process has ended, so that it issues no more verbs. */
   boolean isGone(long process);
 
-  /** Returns each memory server's use of its pool, by asking it. */
-  List<PoolUsage> usage();
+  /**
+   * Returns a memory server's use of its pool, by asking it. Waits as long as a CALL does.
+   *
+   * @throws IllegalArgumentException if there is no such memory server
+   * @throws IllegalStateException if this fabric is closed
+   * @throws PandoException if the memory server is lost or does not answer
+   */
+  PoolUsage usage(int server);
+
+  /** Returns each memory server's use of its pool, by asking one after the other. */
+  default List<PoolUsage> usage() {
+    return IntStream.range(0, memoryServers()).mapToObj(this::usage).toList();
+  }
 
   /** Disconnects from the memory servers, and stops those that run inside this fabric. */
   @Override

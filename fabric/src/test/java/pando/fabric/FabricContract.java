@@ -541,6 +541,18 @@ public abstract class FabricContract {
   }
 
   @Test
+  public void shouldAskOneMemoryServerForItsUse() {
+    for (int server = 0; server < SERVERS; server++) {
+      assertThat(fabric.usage(server)).isEqualTo(fabric.usage().get(server));
+    }
+    for (int none : new int[] {-1, SERVERS}) {
+      assertThatThrownBy(() -> fabric.usage(none))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("server=" + none);
+    }
+  }
+
+  @Test
   public void shouldServeMoreWorkersThanAMailboxHasSlots() {
     List<Worker> workers = new ArrayList<>();
     for (int i = 0; i < MailboxLayout.SLOTS + 10; i++) {

@@ -66,6 +66,9 @@ public interface RangeIndex extends AutoCloseable {
    */
   long cachedBytes();
 
+  /** Returns whether this index is closed: its sessions throw, and it has no memory any more. */
+  boolean isClosed();
+
   /**
    * Waits until each running operation has ended, writes dirty nodes back, ends background tasks,
    * and frees the local memory of this process. Does not wait for a scan whose visitor runs: that

@@ -375,8 +375,8 @@ public final class HookedFabric implements Fabric {
   }
 
   @Override
-  public List<PoolUsage> usage() {
-    return fabric.usage();
+  public PoolUsage usage(int server) {
+    return fabric.usage(server);
   }
 
   @Override

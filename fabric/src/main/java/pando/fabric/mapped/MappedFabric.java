@@ -1,6 +1,5 @@
 package pando.fabric.mapped;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -61,10 +60,7 @@ public final class MappedFabric implements Fabric {
 
   @Override
   public long dramBytes(int server) {
-    if (server < 0 || server >= links.length) {
-      throw new IllegalArgumentException(
-          "no such memory server: server=" + server + ", memoryServers=" + links.length);
-    }
+    check(server);
     return links[server].dramBytes();
   }
 
@@ -109,20 +105,16 @@ public final class MappedFabric implements Fabric {
   }
 
   @Override
-  public List<PoolUsage> usage() {
+  public PoolUsage usage(int server) {
+    check(server);
     try (RegisteredMemory memory = register(Worker.CALL_BYTES_MAX);
         Worker worker = worker(memory)) {
-      List<PoolUsage> usage = new ArrayList<>();
-      for (int server = 0; server < links.length; server++) {
-        int responseBytes = worker.call(server, SpaceMessage.USAGE, 0, 0);
-        assert responseBytes == SpaceMessage.bytes(5);
-        usage.add(
-            new PoolUsage(
-                Words.get(worker.memory(), SpaceMessage.bytes(0)),
-                Words.get(worker.memory(), SpaceMessage.bytes(1)),
-                Words.get(worker.memory(), SpaceMessage.bytes(2))));
-      }
-      return usage;
+      int responseBytes = worker.call(server, SpaceMessage.USAGE, 0, 0);
+      assert responseBytes == SpaceMessage.bytes(5);
+      return new PoolUsage(
+          Words.get(worker.memory(), SpaceMessage.bytes(0)),
+          Words.get(worker.memory(), SpaceMessage.bytes(1)),
+          Words.get(worker.memory(), SpaceMessage.bytes(2)));
     }
   }
 
@@ -141,6 +133,13 @@ public final class MappedFabric implements Fabric {
     workers.forEach(MappedWorker::awaitNoNativeCall);
     workers.clear();
     ending.run();
+  }
+
+  private void check(int server) {
+    if (server < 0 || server >= links.length) {
+      throw new IllegalArgumentException(
+          "no such memory server: server=" + server + ", memoryServers=" + links.length);
+    }
   }
 
   private void checkOpen() {

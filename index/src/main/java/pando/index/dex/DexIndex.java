@@ -161,6 +161,11 @@ public final class DexIndex implements RangeIndex {
     return members.cachedBytes();
   }
 
+  @Override
+  public boolean isClosed() {
+    return partitions.isClosed();
+  }
+
   /**
    * {@inheritDoc}
    *

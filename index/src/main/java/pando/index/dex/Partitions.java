@@ -222,6 +222,10 @@ final class Partitions {
     }
   }
 
+  boolean isClosed() {
+    return closed;
+  }
+
   void close() {
     if (closed) {
       return;

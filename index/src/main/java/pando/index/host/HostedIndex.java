@@ -305,6 +305,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     return members.cachedBytes();
   }
 
+  @Override
+  public final boolean isClosed() {
+    return members.gate().isClosed();
+  }
+
   /**
    * {@inheritDoc}
    *

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntPredicate;
-import java.util.stream.IntStream;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
@@ -108,8 +107,12 @@ public final class SimFabric implements Fabric {
   }
 
   @Override
-  public List<PoolUsage> usage() {
-    return IntStream.range(0, memoryServers()).mapToObj(processors::usage).toList();
+  public PoolUsage usage(int server) {
+    if (server < 0 || server >= memoryServers()) {
+      throw new IllegalArgumentException(
+          "no such memory server: server=" + server + ", memoryServers=" + memoryServers());
+    }
+    return processors.usage(server);
   }
 
   /** Does nothing: the pool ends with its cluster. */

@@ -1,0 +1,288 @@
+package pando.metrics;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.index.RangeIndex;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * Shows an index over HTTP, read-only:
+ *
+ * <ul>
+ *   <li>{@code /} a page with its numbers, which moves each second and loads nothing from elsewhere
+ *   <li>{@code /events} the numbers of that page, as server-sent events
+ *   <li>{@code /metrics} all meters of {@link PandoMetrics}, as Prometheus text
+ *   <li>{@code /health/live} 200: the process answers
+ *   <li>{@code /health/ready} 200 if the index is open and each memory server answers within a
+ *       second, else 503; JSON with the reasons
+ * </ul>
+ *
+ * <p>There is no password: it listens on the loopback interface unless it is given another address.
+ * It shows counts and sizes, no key and no value. Clients cannot do harm: at most 64 requests are
+ * under way, of them 32 pages; one that takes longer than 10 seconds to send its request, or to
+ * take its response, is cut off, and others are served meanwhile.
+ *
+ * <p>Thread-safe. Close it before the index and the fabric; if they are closed first, it says so to
+ * those who ask.
+ */
+public final class PandoHttp implements AutoCloseable {
+  /** How many clients can read events. */
+  static final int PAGES_MAX = 32;
+
+  private static final Duration TIME_MAX = Duration.ofSeconds(10);
+  private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final JsonFactory JSON = new JsonFactory();
+  private static final String TEXT = "text/plain; charset=utf-8";
+  private static final String JSON_TYPE = "application/json";
+  private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
+
+  private final HttpServer server;
+  private final Exchanges exchanges;
+  private final Semaphore pages = new Semaphore(PAGES_MAX);
+  private final CountDownLatch closing = new CountDownLatch(1);
+  private final AtomicLong indexes = new AtomicLong();
+  private final long start = System.nanoTime();
+  private volatile @Nullable Shown shown;
+
+  /** An index that is shown, and what shows it. */
+  private record Shown(
+      RangeIndex index,
+      MemoryServers memoryServers,
+      PrometheusMeterRegistry registry,
+      LiveFeed feed) {}
+
+  private PandoHttp(HttpServer server, Duration timeMax) {
+    this.server = server;
+    this.exchanges = new Exchanges(timeMax);
+    server.setExecutor(exchanges);
+    server.createContext("/", this::handle);
+    server.start();
+  }
+
+  /**
+   * Shows an index on a port of the loopback interface.
+   *
+   * @param fabric the one that the index was opened with
+   * @param port 0 for any that is free, which {@link #uri} tells
+   * @throws IllegalArgumentException if the port is out of range
+   * @throws IOException if the port is taken, or may not be used
+   */
+  public static PandoHttp serve(RangeIndex index, Fabric fabric, int port) throws IOException {
+    PandoHttp http = open(loopback(port));
+    http.show(index, fabric);
+    return http;
+  }
+
+  /**
+   * Listens on an address, and shows no index yet.
+   *
+   * @throws IOException if the address is taken, or may not be used
+   */
+  public static PandoHttp open(InetSocketAddress address) throws IOException {
+    return open(address, TIME_MAX);
+  }
+
+  /**
+   * Returns a port of the loopback interface.
+   *
+   * @param port 0 for any that is free
+   * @throws IllegalArgumentException if it is out of range
+   */
+  public static InetSocketAddress loopback(int port) {
+    return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+  }
+
+  static PandoHttp open(InetSocketAddress address, Duration timeMax) throws IOException {
+    HttpServer server;
+    try {
+      server = HttpServer.create(address, 0);
+    } catch (IOException e) {
+      throw new IOException("cannot listen: address=" + address + ", " + e.getMessage(), e);
+    }
+    return new PandoHttp(server, timeMax);
+  }
+
+  /**
+   * Shows an index from now on, in place of one that was shown before.
+   *
+   * @param fabric the one that the index was opened with
+   * @param more further meters; those whose names start with {@code pando.} are among the events,
+   *     and the page shows {@code pando.ops} and {@code pando.latency}
+   */
+  public void show(RangeIndex index, Fabric fabric, MeterBinder... more) {
+    MemoryServers memoryServers = new MemoryServers(fabric);
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    new PandoMetrics(index, fabric, memoryServers, Tags.empty()).bindTo(registry);
+    for (MeterBinder binder : more) {
+      binder.bindTo(registry);
+    }
+    LiveFeed feed = new LiveFeed(index, fabric, registry, indexes.incrementAndGet());
+    shown = new Shown(index, memoryServers, registry, feed);
+  }
+
+  /** Returns where the page is. */
+  public URI uri() {
+    InetSocketAddress address = server.getAddress();
+    String host = address.getAddress().getHostAddress();
+    String literal = host.contains(":") ? "[" + host + "]" : host;
+    return URI.create("http://" + literal + ":" + address.getPort() + "/");
+  }
+
+  /** Returns how many clients were cut off, as they took too long. */
+  long cutOff() {
+    return exchanges.cutOff();
+  }
+
+  /** Stops listening, and disconnects all clients. */
+  @Override
+  public void close() {
+    closing.countDown();
+    exchanges.close();
+    server.stop(0);
+  }
+
+  // Requests.
+
+  private void handle(HttpExchange exchange) throws IOException {
+    try (exchange) {
+      String method = exchange.getRequestMethod();
+      if (!method.equals("GET") && !method.equals("HEAD")) {
+        exchange.getResponseHeaders().set("Allow", "GET, HEAD");
+        respond(exchange, 405, TEXT, "only GET and HEAD\n");
+        return;
+      }
+      switch (exchange.getRequestURI().getPath()) {
+        case "/" -> page(exchange);
+        case "/events" -> events(exchange);
+        case "/metrics" -> metrics(exchange);
+        case "/health/live" -> health(exchange, List.of());
+        case "/health/ready" -> health(exchange, hindrances());
+        case null, default ->
+            respond(
+                exchange,
+                404,
+                TEXT,
+                "there are /, /events, /metrics, /health/live and /health/ready\n");
+      }
+    }
+  }
+
+  private static void page(HttpExchange exchange) throws IOException {
+    exchange.getResponseHeaders().set("Content-Security-Policy", LivePage.POLICY);
+    respond(exchange, 200, "text/html; charset=utf-8", LivePage.bytes());
+  }
+
+  private void metrics(HttpExchange exchange) throws IOException {
+    Shown now = shown;
+    if (now == null) {
+      respond(exchange, 503, TEXT, "no index is shown\n");
+    } else {
+      respond(exchange, 200, PROMETHEUS, now.registry.scrape(PROMETHEUS));
+    }
+  }
+
+  /** Returns what keeps the index from being ready. */
+  private List<String> hindrances() {
+    Shown now = shown;
+    if (now == null) {
+      return List.of("no index is shown");
+    }
+    return now.index.isClosed() ? List.of("the index is closed") : now.memoryServers.silent();
+  }
+
+  private static void health(HttpExchange exchange, List<String> hindrances) throws IOException {
+    StringWriter text = new StringWriter();
+    try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
+      json.writeStartObject();
+      json.writeBooleanProperty("ok", hindrances.isEmpty());
+      json.writeArrayPropertyStart("reasons");
+      hindrances.forEach(json::writeString);
+      json.writeEndArray();
+      json.writeEndObject();
+    }
+    respond(exchange, hindrances.isEmpty() ? 200 : 503, JSON_TYPE, text.toString());
+  }
+
+  private void events(HttpExchange exchange) throws IOException {
+    if (!pages.tryAcquire()) {
+      respond(exchange, 503, TEXT, "too many pages are open: max=" + PAGES_MAX + "\n");
+      return;
+    }
+    try {
+      header(exchange, "text/event-stream");
+      boolean headOnly = exchange.getRequestMethod().equals("HEAD");
+      exchange.sendResponseHeaders(200, headOnly ? -1 : 0);
+      if (!headOnly) {
+        sendEvents(exchange.getResponseBody());
+      }
+    } finally {
+      pages.release();
+    }
+  }
+
+  /** Sends an event each second, until the client has gone, or does not read, or this is closed. */
+  private void sendEvents(OutputStream out) throws IOException {
+    long second;
+    do {
+      second = (System.nanoTime() - start) / SECOND_NANOS;
+      Shown now = shown;
+      String numbers = now == null ? "{}" : now.feed.numbers(second);
+      out.write(("data: " + numbers + "\n\n").getBytes(UTF_8));
+      out.flush();
+      exchanges.renew();
+    } while (!closesBefore(start + (second + 1) * SECOND_NANOS));
+  }
+
+  private boolean closesBefore(long nanoTime) {
+    try {
+      return closing.await(nanoTime - System.nanoTime(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      // So that ending the response does not wait for its client either.
+      Thread.currentThread().interrupt();
+      return true;
+    }
+  }
+
+  private static void respond(HttpExchange exchange, int status, String type, String text)
+      throws IOException {
+    respond(exchange, status, type, text.getBytes(UTF_8));
+  }
+
+  private static void respond(HttpExchange exchange, int status, String type, byte[] body)
+      throws IOException {
+    header(exchange, type);
+    boolean headOnly = exchange.getRequestMethod().equals("HEAD");
+    exchange.sendResponseHeaders(status, headOnly ? -1 : body.length);
+    if (!headOnly) {
+      exchange.getResponseBody().write(body);
+    }
+  }
+
+  private static void header(HttpExchange exchange, String type) {
+    exchange.getResponseHeaders().set("Content-Type", type);
+    exchange.getResponseHeaders().set("Cache-Control", "no-store");
+    exchange.getResponseHeaders().set("X-Content-Type-Options", "nosniff");
+  }
+}
