@@ -5,11 +5,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** One operation of a session, and what it does to a map. */
-public record Act(Kind kind, long key, long value) {
+/**
+ * One operation of a session, and what it does to a map.
+ *
+ * @param expected value that the operation expects, if it compares
+ */
+public record Act(Kind kind, long key, long value, long expected) {
   private static final int SCANNED = 20;
 
   /** The operations there are. */
@@ -33,12 +38,25 @@ public record Act(Kind kind, long key, long value) {
   static final List<Kind> ANSWERED =
       Stream.of(Kind.values()).filter(kind -> kind != Kind.STORE && kind != Kind.DISCARD).toList();
 
+  /** Creates an operation that expects, if it compares, what a put by {@link #again} stores. */
+  public Act(Kind kind, long key, long value) {
+    this(kind, key, value, -1);
+  }
+
   /**
    * Returns operations near a key under which leaves become full and empty again, and others of
-   * some kinds besides.
+   * some kinds besides. Of those that compare, most find what they expect where the key is there.
+   *
+   * @param before entries that are there before them
    */
   static List<Act> nearby(
-      SplittableRandom random, List<Kind> kinds, long center, int span, int count) {
+      SplittableRandom random,
+      List<Kind> kinds,
+      Map<Long, Long> before,
+      long center,
+      int span,
+      int count) {
+    NavigableMap<Long, Long> model = new TreeMap<>(before);
     List<Act> acts = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       boolean shrinking = i > count / 2;
@@ -46,16 +64,13 @@ public record Act(Kind kind, long key, long value) {
       if (random.nextInt(4) > 0) {
         kind = shrinking ? Kind.REMOVE : Kind.PUT;
       }
-      acts.add(new Act(kind, center + random.nextInt(-span, span), i + 1));
+      long key = center + random.nextInt(-span, span);
+      long expected = random.nextInt(4) > 0 ? model.getOrDefault(key, -1L) : -1;
+      Act act = new Act(kind, key, i + 1, expected);
+      act.run(model);
+      acts.add(act);
     }
     return acts;
-  }
-
-  /**
-   * Returns the value that it expects, if it compares: that of a put of the key by {@link #again}.
-   */
-  private long expected() {
-    return -1;
   }
 
   /** Does it; returns the entry or value it found, or what a scan visited. */
@@ -66,8 +81,8 @@ public record Act(Kind kind, long key, long value) {
       case PUT_IF_ABSENT -> session.putIfAbsent(key, value) ? null : session.value();
       case UPDATE -> session.update(key, value) ? session.value() : null;
       case REMOVE -> session.remove(key) ? session.value() : null;
-      case REPLACE -> session.replace(key, expected(), value) ? session.value() : null;
-      case REMOVE_EXPECTED -> session.remove(key, expected()) ? session.value() : null;
+      case REPLACE -> session.replace(key, expected, value) ? session.value() : null;
+      case REMOVE_EXPECTED -> session.remove(key, expected) ? session.value() : null;
       case FLOOR -> session.floor(key) ? Map.entry(session.key(), session.value()) : null;
       case CEILING -> session.ceiling(key) ? Map.entry(session.key(), session.value()) : null;
       case SCAN -> {
@@ -99,8 +114,8 @@ public record Act(Kind kind, long key, long value) {
       case PUT_IF_ABSENT -> model.putIfAbsent(key, value);
       case UPDATE -> model.replace(key, value);
       case REMOVE -> model.remove(key);
-      case REPLACE -> model.replace(key, expected(), value) ? expected() : null;
-      case REMOVE_EXPECTED -> model.remove(key, expected()) ? expected() : null;
+      case REPLACE -> model.replace(key, expected, value) ? expected : null;
+      case REMOVE_EXPECTED -> model.remove(key, expected) ? expected : null;
       case FLOOR -> model.floorEntry(key);
       case CEILING -> model.ceilingEntry(key);
       case SCAN -> first(model.tailMap(key, true));

@@ -34,7 +34,12 @@ record Way(List<Act> before, Act act, long nodes, List<Integer> posted) {
   static List<Way> all(Configuration configuration) {
     List<Act> acts =
         Act.nearby(
-            new SplittableRandom(982), kinds(configuration), ENTRIES / 2 * STEP, (int) STEP, ACTS);
+            new SplittableRandom(982),
+            kinds(configuration),
+            Entries.spaced(ENTRIES, STEP),
+            ENTRIES / 2 * STEP,
+            (int) STEP,
+            ACTS);
     Map<String, Way> ways = new LinkedHashMap<>();
     try (HookedFabric fabric = open();
         RangeIndex index = configuration.create(fabric);
