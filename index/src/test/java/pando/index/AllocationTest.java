@@ -37,6 +37,8 @@ class AllocationTest {
     "DEX,       8MiB,  offloading=off",
     "ORCA,      64KiB, neighbours=on",
     "ORCA,      8MiB,  neighbours=off",
+    "ORCA,      64KiB, cache=segments",
+    "ORCA,      1MiB,  cache=leaves",
     "SHERMAN,   4KiB,  validation=checksum",
     "SHERMAN,   8MiB,  validation=versions",
     "FG,        4KiB,  validation=checksum",

@@ -82,7 +82,8 @@ final class BesideTest {
   @Test
   void shouldChangeOneSettingInEachRow() {
     Map<String, OrcaOptions> variants = OrcaAblation.variants(OrcaOptions.defaults());
-    assertThat(variants).containsKeys("ORCA", "twin=off", "neighbours=off", "delta-changes=1");
+    assertThat(variants)
+        .containsKeys("ORCA", "cache=segments", "cache=leaves", "twin=off", "delta-changes=1");
     assertThat(variants.values()).doesNotHaveDuplicates().allSatisfy(OrcaOptions::check);
   }
 }

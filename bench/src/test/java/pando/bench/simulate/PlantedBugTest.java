@@ -121,6 +121,7 @@ class PlantedBugTest {
       }
       Map<String, String> settings = new HashMap<>();
       settings.put("cache-bytes", "11264");
+      settings.put("cache", "records");
       if (!bug.equals("orca-cleaning-dirtied")) {
         return ofOrca(16, 4_000, 200, usual, settings);
       }

@@ -18,6 +18,7 @@ final class ImageParts extends MeasuredParts {
   private final LeafEntries entries;
   private final CacheParts parts;
   private final Backoff backoff;
+  private final double pairNanos;
   private final LongAdder pairsRead;
   private final LongAdder filtered;
   private final LongAdder unfiltered;
@@ -25,7 +26,7 @@ final class ImageParts extends MeasuredParts {
   /**
    * Creates the holder.
    *
-   * @param pairsRead counts pairs of segments that scans READ
+   * @param pairsRead counts pairs of segments that were READ to be cached
    * @param filtered counts absent keys of which a filter has told
    * @param unfiltered counts absent keys whose segment was READ for want of a filter
    */
@@ -39,6 +40,9 @@ final class ImageParts extends MeasuredParts {
     this.entries = context.server.directory.entries();
     this.parts = parts;
     this.backoff = context.worker.backoff();
+    // Where lookups READ for images, most of those that are hit are theirs.
+    boolean ofLookups = context.server.options.cacheUnit() != CacheUnit.RECORDS;
+    this.pairNanos = ofLookups ? SEGMENT_NANOS : PAIR_NANOS;
     this.pairsRead = pairsRead;
     this.filtered = filtered;
     this.unfiltered = unfiltered;
@@ -64,14 +68,14 @@ final class ImageParts extends MeasuredParts {
     if (own > 0) {
       // Filters of other leaves would tell as much as those that are here, as far as any are
       // missed.
-      double pairs = (double) tailHits / own * PAIR_NANOS;
+      double pairs = (double) tailHits / own * pairNanos;
       double filters = (double) told / own;
       double gain = pairs + Math.min(filters, (double) untold) * SEGMENT_NANOS;
       note(gain, pairs + filters * SEGMENT_NANOS);
     } else {
       // As if one of 64 pairs that are READ could have been here, and filters of all leaves alike.
       double covered = Math.min(1, (double) images.imagesOfSlab() / entries.end());
-      note((double) read / parts.count() * PAIR_NANOS + untold * covered * SEGMENT_NANOS, 0);
+      note((double) read / parts.count() * pairNanos + untold * covered * SEGMENT_NANOS, 0);
     }
   }
 

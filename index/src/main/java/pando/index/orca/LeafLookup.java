@@ -37,6 +37,7 @@ final class LeafLookup {
   private final Worker worker;
   private final MemorySegment memory;
   private final DescentCounters counters;
+  private final CacheUnit cacheUnit;
   private final long buffer;
 
   /** The key's leaf. */
@@ -51,13 +52,22 @@ final class LeafLookup {
   /** Records of the segment that was READ, 0 if none was. */
   int records;
 
+  /** The first of the segments that are READ together. */
+  private int first;
+
+  /** How many are; 0 if the key's was copied from an image. */
+  private int read;
+
+  /** Where the key's segment is. */
+  private long at;
+
   /** What the filter says of the segment. */
   private long filter;
 
   /**
    * Creates a lookup.
    *
-   * @param buffer local offset of the bytes of a segment
+   * @param buffer local offset of the bytes of a segment, or of a leaf's segments
    */
   LeafLookup(OrcaContext context, long buffer) {
     this.context = context;
@@ -67,6 +77,7 @@ final class LeafLookup {
     this.worker = context.worker;
     this.memory = context.memory;
     this.counters = context.counters;
+    this.cacheUnit = context.server.options.cacheUnit();
     this.buffer = buffer;
     this.view = new LeafView(directory, worker.backoff());
   }
@@ -83,7 +94,7 @@ final class LeafLookup {
       int found = begin(key);
       if (found == UNREAD) {
         if (!copyImage()) {
-          worker.read(view.segmentAddress(), buffer, LeafLayout.SEGMENT_BYTES);
+          worker.read(readAddress(), buffer, readBytes());
         }
         found = end(key);
       }
@@ -137,32 +148,48 @@ final class LeafLookup {
   /** Adds the READ of the segment to a list, if no image has it. */
   void addRead(VerbList list) {
     if (!copyImage()) {
-      list.read(view.segmentAddress(), buffer, LeafLayout.SEGMENT_BYTES);
+      list.read(readAddress(), buffer, readBytes());
     }
   }
 
-  /** Copies the segment from an image; returns whether one has it. */
+  /** Copies the segment from an image; returns whether one has it. Else it is to be READ. */
   private boolean copyImage() {
-    int pair = view.segment / ImageCache.SEGMENTS;
-    int inPair = view.segment % ImageCache.SEGMENTS;
-    long at = buffer - (long) inPair * LeafLayout.SEGMENT_BYTES;
-    boolean copied = images.copy(view.entry, pair, 1 << inPair, memory, at, worker.backoff()) != 0;
+    boolean readsLeaf = cacheUnit == CacheUnit.LEAVES;
+    first = readsLeaf ? 0 : view.segment;
+    at = at(view.segment);
+    int wanted = 1 << view.segment;
+    boolean copied = images.copy(view.entry, wanted, memory, at(0), worker.backoff()) != 0;
+    read = copied ? 0 : readsLeaf ? view.segments() : 1;
     counters.leafHits += copied ? 1 : 0;
     counters.leafMisses += copied ? 0 : 1;
     return copied;
   }
 
+  /** Returns where a segment is, or would be. */
+  private long at(int segment) {
+    return buffer + (long) (segment - first) * LeafLayout.SEGMENT_BYTES;
+  }
+
+  private long readAddress() {
+    return view.address() + LeafLayout.segment(first);
+  }
+
+  private int readBytes() {
+    return read * LeafLayout.SEGMENT_BYTES;
+  }
+
   /**
-   * Looks into the segment that was READ, or copied.
+   * Looks into the segment that was READ, or copied; what was READ is cached, unless only its
+   * record is to be.
    *
    * @return {@link #ABSENT}, {@link #IN_LEAF} or {@link #MOVED}
    * @throws CorruptNodeException if the segment is damaged
    */
   int end(long key) {
-    int read =
+    int sound =
         Segment.records(
             memory,
-            buffer,
+            at,
             view.segmentAddress(),
             view.segment == 0,
             view.from,
@@ -174,22 +201,31 @@ final class LeafLookup {
     if (!view.hasSameExtent()) {
       return MOVED;
     }
-    if (read < 0) {
+    if (sound < 0) {
       throw new CorruptNodeException(
           view.segmentAddress(),
           "is not the segment of its leaf: key=" + key + ", segment=" + view.segment);
     }
-    records = read;
+    if (read > 0 && cacheUnit != CacheUnit.RECORDS) {
+      admit();
+    }
+    records = sound;
     int found = slotOf(key);
     slot = Math.max(found, 0);
-    value = found < 0 ? 0 : Segment.value(memory, buffer, found);
+    value = found < 0 ? 0 : Segment.value(memory, at, found);
     context.unfiltered += found < 0 && filter == LeafFilter.UNKNOWN ? 1 : 0;
     return found < 0 ? ABSENT : IN_LEAF;
   }
 
+  private void admit() {
+    int segments = ((1 << read) - 1) << first;
+    images.admit(view, segments, true, memory, at(0), worker.backoff());
+    context.server.shares.notePairs(1);
+  }
+
   private int slotOf(long key) {
     for (int i = 0; i < records; i++) {
-      if (Segment.key(memory, buffer, i) == key) {
+      if (key(i) == key) {
         return i;
       }
     }
@@ -198,11 +234,11 @@ final class LeafLookup {
 
   /** Returns the key of a record of the segment that was READ. */
   long key(int record) {
-    return Segment.key(memory, buffer, record);
+    return Segment.key(memory, at, record);
   }
 
   /** Returns the value of a record of the segment that was READ. */
   long value(int record) {
-    return Segment.value(memory, buffer, record);
+    return Segment.value(memory, at, record);
   }
 }

@@ -88,26 +88,15 @@ final class LeafRange {
     low = first == 0 ? view.low : view.low + (view.from << view.shift);
     view.seekTo(last);
     high = last == view.segments() - 1 ? view.high : greatest(view.last);
-    touched = images.touch(view.entry, firstPair(), lastPair());
+    touched = images.touch(view.entry, first, last);
   }
 
   /** Copies the segments that are chosen from images, and adds READs of others to a list. */
   void read(VerbList list) {
     read = (2 << last) - (1 << first);
-    for (int pair = firstPair(); pair <= lastPair(); pair++) {
-      int copied = images.copy(view.entry, pair, ofPair(pair), memory, at(pair), backoff);
-      read &= ~(copied << (pair * ImageCache.SEGMENTS));
-    }
+    read &= ~images.copy(view.entry, read, memory, atSegment(0), backoff);
     closeGaps();
     addReads(list);
-  }
-
-  private int firstPair() {
-    return first / ImageCache.SEGMENTS;
-  }
-
-  private int lastPair() {
-    return last / ImageCache.SEGMENTS;
   }
 
   /** READs cached segments, too, where a READ of its own for what is behind them costs as much. */
@@ -120,16 +109,6 @@ final class LeafRange {
       }
       end = start + Integer.numberOfTrailingZeros(~(left >>> start));
     }
-  }
-
-  /** Returns the segments of a pair that are READ, a bit for each. */
-  private int ofPair(int pair) {
-    return (read >>> (pair * ImageCache.SEGMENTS)) & ((1 << ImageCache.SEGMENTS) - 1);
-  }
-
-  /** Returns where the first segment of a pair is, or would be. */
-  private long at(int pair) {
-    return atSegment(pair * ImageCache.SEGMENTS);
   }
 
   /** Adds a READ for each row of segments that are READ. */
@@ -146,6 +125,7 @@ final class LeafRange {
     }
   }
 
+  /** Returns where a segment is, or would be. */
   private long atSegment(int segment) {
     return buffer + (long) (segment - first) * LeafLayout.SEGMENT_BYTES;
   }
@@ -218,11 +198,7 @@ final class LeafRange {
    * @param evicts whether other images may go for it
    */
   void admit(boolean evicts) {
-    for (int pair = firstPair(); pair <= lastPair(); pair++) {
-      if (ofPair(pair) != 0) {
-        images.admit(view, pair, ofPair(pair), evicts, memory, at(pair), backoff);
-      }
-    }
+    images.admit(view, read, evicts, memory, atSegment(0), backoff);
   }
 
   private boolean isCurrent() {

@@ -170,14 +170,15 @@ final class OrcaAudit {
 
   /** Compares the images of a leaf with the leaf that was READ. */
   private void checkImages() {
-    for (int pair = 0; pair * ImageCache.SEGMENTS < view.segments(); pair++) {
-      long copy = context.scanned(0);
-      int wanted = (1 << ImageCache.SEGMENTS) - 1;
-      int has = images.copy(view.entry, pair, wanted, context.memory, copy, backoff);
+    long copy = context.scanned(0);
+    int together = images.segments();
+    for (int first = 0; first < view.segments(); first += together) {
+      int wanted = ((1 << together) - 1) << first;
+      int has = images.copy(view.entry, wanted, context.memory, copy, backoff);
       imagesFound += has == 0 ? 0 : 1;
-      for (int i = 0; i < ImageCache.SEGMENTS; i++) {
-        int segment = pair * ImageCache.SEGMENTS + i;
-        if ((has >>> i & 1) != 0 && !isAsRead(copy + (long) i * SEGMENT_BYTES, segment)) {
+      for (int segment = first; segment < first + together; segment++) {
+        long at = copy + (long) segment * SEGMENT_BYTES;
+        if ((has >>> segment & 1) != 0 && !isAsRead(at, segment)) {
           problem("an image is not as the leaf: segment=" + segment, view.low);
         }
       }

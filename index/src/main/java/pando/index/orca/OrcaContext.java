@@ -38,7 +38,8 @@ final class OrcaContext extends WorkerContext {
 
   final OrcaServer server;
 
-  private final long segments;
+  private final long lookups;
+  private final int lookupBytes;
 
   /** Local offset of values to WRITE, 8 bytes each. */
   final long values;
@@ -70,7 +71,10 @@ final class OrcaContext extends WorkerContext {
 
   OrcaContext(OrcaServer server, Fabric fabric) {
     LocalMemory local = new LocalMemory();
-    this.segments = local.region((long) SEGMENTS * LeafLayout.SEGMENT_BYTES);
+    boolean readsLeaves = server.options.cacheUnit() == CacheUnit.LEAVES;
+    int bytesRead = readsLeaves ? server.options.nodeBytes() : LeafLayout.SEGMENT_BYTES;
+    this.lookups = local.region((long) SEGMENTS * bytesRead);
+    this.lookupBytes = bytesRead;
     this.values = local.region((long) CLEANED_MAX * Long.BYTES);
     this.leaf = local.region(server.options.nodeBytes());
     this.images = local.region((long) IMAGES * server.options.nodeBytes());
@@ -134,9 +138,9 @@ final class OrcaContext extends WorkerContext {
         && (2 * segmentsRead <= segments || worker.random().nextInt(LAZINESS) == 0);
   }
 
-  /** Returns the local offset of a segment that is READ. */
-  long segment(int number) {
-    return segments + (long) number * LeafLayout.SEGMENT_BYTES;
+  /** Returns the local offset of what a lookup READs. */
+  long lookup(int number) {
+    return lookups + (long) number * lookupBytes;
   }
 
   /** Returns the local offset of a leaf to WRITE. */

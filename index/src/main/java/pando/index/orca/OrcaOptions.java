@@ -33,6 +33,12 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   private static final Setting MERGE_SHARE =
       mergeShare(
           "0.5", 0.6, "fill below which a merge of removals takes a neighbouring leaf along");
+  private static final Setting CACHE =
+      Setting.choice(
+          "cache",
+          CacheUnit.RECORDS,
+          "what is cached of what a lookup READs: its record, its segment, or its leaf, which it"
+              + " READs as a whole");
   private static final Setting DELTA_SHARE =
       Setting.number("delta-share", "0.2", 0.01, 0.9)
           .meaning("share of the cache, less the directory, that deltas have at the start");
@@ -73,6 +79,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
                       LEAF_SHARE,
                       PAGE_CHILDREN,
                       MERGE_SHARE,
+                      CACHE,
                       DELTA_SHARE,
                       SHARES_MOVE,
                       IMAGE_SHARE,
@@ -97,7 +104,8 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
           .withVariation(TWIN.name(), "on", "off")
           .withVariation(SHARES_MOVE.name(), "on", "off")
           .withVariation(MERGERS.name(), "2", "0")
-          .withVariation(IMAGE_SHARE.name(), "0", "0.34");
+          .withVariation(IMAGE_SHARE.name(), "0", "0.34")
+          .withVariation(CACHE.name(), "records", "segments");
 
   private OrcaOptions(Settings settings) {
     super("orca", settings);
@@ -165,6 +173,11 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
     return (int) settings().number(PAGE_CHILDREN);
   }
 
+  /** Returns what is cached of what a lookup READs. */
+  public CacheUnit cacheUnit() {
+    return settings().choice(CACHE, CacheUnit.class);
+  }
+
   /** Returns how many of some parts, at least 2, deltas have at the start: at least 1. */
   int deltaParts(int parts) {
     long wanted = Math.round(parts * settings().number(DELTA_SHARE));
@@ -182,9 +195,11 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
     return settings().isOn(SHARES_MOVE);
   }
 
-  /** Returns whether there are filters of leaves. */
+  /**
+   * Returns whether there are filters of leaves: images of single segments have no room for them.
+   */
   public boolean filters() {
-    return settings().isOn(FILTERS);
+    return settings().isOn(FILTERS) && cacheUnit() != CacheUnit.SEGMENTS;
   }
 
   /** Returns the greatest number of changes of a leaf's delta. */

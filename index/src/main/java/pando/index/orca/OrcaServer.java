@@ -100,7 +100,8 @@ final class OrcaServer extends HostedServer {
     this.directory = new Directory(fabric);
     this.parts = CacheParts.create(fabric, options.cacheBytes());
     this.deltas = new Deltas(parts);
-    this.images = new ImageCache(directory.entries(), parts.memory(), parts.bytesOfPart());
+    boolean pairs = options.cacheUnit() != CacheUnit.SEGMENTS;
+    this.images = new ImageCache(directory.entries(), parts.memory(), parts.bytesOfPart(), pairs);
     this.records = new RecordCache(parts, 0, parts.count(), options.twin(), options.countBits());
     this.extents = new ExtentAllocator(memoryServers, regionBytes);
     // A later compute server with this number draws another epoch.

@@ -52,6 +52,7 @@ final class OrcaWorker extends HostedWorker {
   private final RecordClaim claim;
   private final LeafLookup lookup;
   private final DeltaChange change;
+  private final boolean cachesRecords;
   private final boolean admitsNeighbours;
   private final VerbList list = new VerbList();
   private final int[] later = new int[OrcaContext.SEGMENTS];
@@ -74,9 +75,10 @@ final class OrcaWorker extends HostedWorker {
     this.record = new RecordWay(context);
     this.cleaner = new Cleaner(context);
     this.claim = new RecordClaim(context, cleaner);
-    this.lookup = new LeafLookup(context, context.segment(0));
+    this.lookup = new LeafLookup(context, context.lookup(0));
     this.change = new DeltaChange(context, new Merges(context));
-    this.admitsNeighbours = server.options.neighbours();
+    this.cachesRecords = server.options.cacheUnit() == CacheUnit.RECORDS;
+    this.admitsNeighbours = cachesRecords && server.options.neighbours();
   }
 
   @Override
@@ -154,8 +156,8 @@ final class OrcaWorker extends HostedWorker {
     int number;
     int found;
 
-    Wanted(int segment) {
-      lookup = new LeafLookup(context, context.segment(segment));
+    Wanted(int place) {
+      lookup = new LeafLookup(context, context.lookup(place));
     }
   }
 
@@ -254,7 +256,11 @@ final class OrcaWorker extends HostedWorker {
     return PlantedBug.MERGES_IGNORED || (looked.view.hasSameMerges() && !looked.view.isMerging());
   }
 
-  private static int kindOf(int found) {
+  /** Returns the kind of a record that was looked up, FREE where records are not cached. */
+  private int kindOf(int found) {
+    if (!cachesRecords) {
+      return RecordCache.FREE;
+    }
     return switch (found) {
       case LeafLookup.IN_LEAF -> RecordCache.CLEAN;
       case LeafLookup.IN_DELTA -> RecordCache.DELTA;

@@ -6,7 +6,6 @@ import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
-import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.session.LeafScan;
 
@@ -103,7 +102,7 @@ final class Scans extends LeafScan {
       segments += ranges[i].segments();
       segmentsRead += ranges[i].segmentsRead();
     }
-    context.server.shares.notePairs((segmentsRead + 1) / ImageCache.SEGMENTS);
+    context.server.shares.notePairs((segmentsRead + 1) / 2);
     return context.mayEvictImages(segments, segmentsRead);
   }
 

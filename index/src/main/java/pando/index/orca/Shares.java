@@ -25,9 +25,10 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
    *             segment, for each part
    *   deltas    the merges for want of memory, each a READ and a WRITE of a leaf, for each part;
    *             reckoned from the changes that come, as a delta that has room meets none for long
-   *   images    the hits of images that were about to go, each a READ of a pair, for each part; and
-   *             the absent keys of which filters have told, each a READ of a segment, for each part.
-   *             A part more gains no more than the absent keys that were READ for want of a filter
+   *   images    the hits of images that were about to go, each a READ of a pair, or
+   *             of what a lookup READs to cache it, for each part; and the absent keys of which
+   *             filters have told, each a READ of a segment, for each part. A part more gains no more
+   *             than the absent keys that were READ for want of a filter
    *
    * All on the average of some windows. After each window one part goes from the cache that loses
    * least by it to the one that gains most, if that is clearly more. Records are moved, and deltas'
@@ -51,7 +52,7 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   /** Buckets of records that are looked at while operations stand still, or one part's. */
   private static final int BUCKETS_MAX = 16_384;
 
-  /** Records keep one part of so many. */
+  /** Records keep one part of so many, where lookups cache them. */
   private static final int RECORDS_LEAST = 16;
 
   private final OrcaServer server;
@@ -76,7 +77,8 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
     super(server, fabric, "pando-shares-" + server.number, () -> new OrcaContext(server, fabric));
     this.server = server;
     this.parts = parts;
-    this.recordPartsMin = Math.max(1, parts.count() / RECORDS_LEAST);
+    boolean cachesRecords = server.options.cacheUnit() == CacheUnit.RECORDS;
+    this.recordPartsMin = cachesRecords ? Math.max(1, parts.count() / RECORDS_LEAST) : 1;
     long buckets = parts.count() * parts.bytesOfPart() / RecordCache.BUCKET_BYTES;
     this.window = Math.max(WINDOW_MIN, buckets * RecordCache.WAYS / WINDOWS);
     this.due = server.options.sharesMove() ? window : Long.MAX_VALUE;

@@ -167,6 +167,37 @@ class OrcaVerbsTest {
         });
   }
 
+  /**
+   * Looks up a key and two others, of which at least one is in the same segment, or leaf: that one
+   * costs no READ.
+   */
+  @ParameterizedTest
+  @CsvSource({"segments, 1, 128", "leaves, 70, 2944"})
+  void shouldFindOtherKeysInThePieceThatALookupRead(String cache, int apart, int bytes) {
+    run(
+        options().with("image-share", "0.5").with("cache", cache),
+        () -> {
+          long far = apart * STEP;
+          // Not in the first leaf, which covers all keys below 0.
+          for (long key = ENTRIES / 4 * STEP; key < ENTRIES / 2 * STEP; key += 10 * far) {
+            String others = reads(1, 1, bytes);
+            assertThat(cost(session::get, key)).as("key %d", key).isEqualTo(others);
+            assertThat(cost(session::get, key)).isEqualTo(reads(0, 0, 0));
+            assertThat(cost(session::get, key + 1)).isEqualTo(reads(0, 0, 0));
+            String below = cost(session::get, key - far);
+            String above = cost(session::get, key + far);
+            assertThat(List.of(below, above)).contains(reads(0, 0, 0));
+            assertThat(List.of(below, above)).isSubsetOf(reads(0, 0, 0), others);
+            assertThat(cost(updated -> session.update(updated, ~updated), key))
+                .isEqualTo(reads(0, 0, 0));
+            assertThat(Entries.get(session, key)).isEqualTo(~key);
+            long[] keys = {key - far, key + far};
+            assertThat(cost(_ -> getAll(keys), 0)).isEqualTo(reads(0, 0, 0));
+          }
+          assertThat(index.audit()).isEmpty();
+        });
+  }
+
   @Test
   void shouldDropTheImagesOfALeafThatMerges() {
     run(

@@ -18,8 +18,9 @@ import pando.index.orca.parts.KeyHash;
 
 /**
  * Images of pairs of segments: the bytes of segments 2p and 2p + 1 of a leaf, as they were READ
- * from its extent. An image that is here is as the pool has it, but for values whose WRITE is under
- * way. The cache has filters of leaves, too; each takes as much room as an image.
+ * from its extent; or of single segments. An image that is here is as the pool has it, but for
+ * values whose WRITE is under way. A cache of pairs has filters of leaves, too; each takes as much
+ * room as an image.
  *
  * <p>The images are in slabs of equal size of one memory, which may be added and removed while
  * sessions use the cache.
@@ -32,22 +33,23 @@ public final class ImageCache {
    * ================================================
    *
    *     0  tags of ways 0..7, 8 bytes each:
-   *          leaf's entry 4 (lowest) | pair 5 bits, valid segments 2 bits, zero 1 bit
+   *          leaf's entry 4 (lowest) | piece 5 bits, valid segments 2 bits, zero 1 bit
    *          | count 1 | hand 1, in way 0 alone | zero 1
    *    64  way 0: segment 2p 128, segment 2p + 1 128
    *    ..
    *  1856  way 7
    *
-   * A way without a valid segment is free. Pair 16 is the leaf's filter: a word for each segment.
-   * The hash of leaf and pair says which of 1,024 ranges it is in, and thereby the slab, and which
+   * A set of single segments has 1,088. A piece is what an image is of: pair 2p and 2p + 1, or
+   * segment p. A way without a valid segment is free. Piece 31 is the leaf's filter: a word for each
+   * segment. The hash of leaf and piece says which of 1,024 ranges it is in, and thereby the slab, and which
    * set of the slab. So a slab that comes takes ranges from the others, and what is in other ranges
    * stays.
    *
    * Versions. Readers take no lock: they note the version of the set, copy what they need, and use
    * it if neither the version nor the slabs have changed meanwhile; else it counts as not cached. The
    * versions' lowest bit is the lock. They are not in the slabs, as the memory of a slab that was
-   * removed is used otherwise while a session may still be about to lock one of its sets. A version
-   * is shared by the sets with the same number modulo LOCKS.
+   * removed is used otherwise while a session may still be about to lock one of its sets. Sets share
+   * versions.
    *
    * Why no image is stale for good. A value is written to a leaf while an image of the slot may be
    * here, or on its way here:
@@ -69,25 +71,21 @@ public final class ImageCache {
    * extent that the leaf had before and after the look.
    */
 
-  /** Segments of an image. */
-  public static final int SEGMENTS = 2;
-
   private static final int WAYS = 8;
   private static final int TAG_BYTES = Long.BYTES;
   private static final int TAGS_BYTES = WAYS * TAG_BYTES;
   private static final int SEGMENT_BYTES = LeafLayout.SEGMENT_BYTES;
-  private static final int IMAGE_BYTES = SEGMENTS * SEGMENT_BYTES;
 
   private static final int LINE_BYTES = 64;
 
-  /** Bytes of a set. */
-  public static final int SET_BYTES = TAGS_BYTES + WAYS * IMAGE_BYTES;
+  /** Bytes of a set of pairs; one of single segments has fewer. */
+  public static final int SET_BYTES = TAGS_BYTES + WAYS * 2 * SEGMENT_BYTES;
 
-  private static final int PAIR_SHIFT = 32;
+  private static final int PIECE_SHIFT = 32;
   private static final int VALID_SHIFT = 37;
 
-  /** Stands for the filter of a leaf among its pairs. */
-  private static final int FILTER = 16;
+  /** Stands for the filter of a leaf among its pieces. */
+  private static final int FILTER = 31;
 
   private static final int VALID_MASK = 3;
   private static final long KEY_MASK = (1L << VALID_SHIFT) - 1;
@@ -99,6 +97,7 @@ public final class ImageCache {
   private static final int RANGES_SHIFT = 10;
   private static final int RANGES = 1 << RANGES_SHIFT;
   private static final int LOCKS = 1024;
+  private static final int BYTES_OF_LOCK_SHIFT = 10;
   private static final int NONE = -1;
   private static final long[] NO_SLABS = {};
 
@@ -106,6 +105,10 @@ public final class ImageCache {
 
   private final LeafEntries entries;
   private final MemorySegment memory;
+  private final int segmentsShift;
+  private final int segments;
+  private final int imageBytes;
+  private final int setBytes;
   private final int setsOfSlab;
   private final AtomicLongArray versions = new AtomicLongArray(LOCKS);
   private final LongAdder tailHits = new LongAdder();
@@ -123,15 +126,20 @@ public final class ImageCache {
    * @param memory has the slabs
    * @param slabBytes bytes of a slab, at least {@link #SET_BYTES}; what is left over by sets is not
    *     used
+   * @param pairs whether images are of pairs of segments, not of single ones
    */
-  public ImageCache(LeafEntries entries, MemorySegment memory, long slabBytes) {
+  public ImageCache(LeafEntries entries, MemorySegment memory, long slabBytes, boolean pairs) {
     if (slabBytes < SET_BYTES || slabBytes / SET_BYTES > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
           "bytes of a slab of images out of range: bytes=" + slabBytes + ", minimum=" + SET_BYTES);
     }
     this.entries = entries;
     this.memory = memory;
-    this.setsOfSlab = (int) (slabBytes / SET_BYTES);
+    this.segmentsShift = pairs ? 1 : 0;
+    this.segments = 1 << segmentsShift;
+    this.imageBytes = segments * SEGMENT_BYTES;
+    this.setBytes = TAGS_BYTES + WAYS * imageBytes;
+    this.setsOfSlab = (int) (slabBytes / setBytes);
   }
 
   // Slabs
@@ -143,7 +151,7 @@ public final class ImageCache {
    */
   public synchronized void addSlab(long at, Backoff backoff) {
     for (int set = 0; set < setsOfSlab; set++) {
-      memory.asSlice(at + (long) set * SET_BYTES, TAGS_BYTES).fill((byte) 0);
+      memory.asSlice(at + (long) set * setBytes, TAGS_BYTES).fill((byte) 0);
     }
     long[] more = Arrays.copyOf(slabs, slabs.length + 1);
     more[slabs.length] = at;
@@ -170,7 +178,7 @@ public final class ImageCache {
     // Sessions that have locked a set of a range that moves have unlocked it afterwards.
     for (long slab : before) {
       for (int set = 0; set < setsOfSlab; set++) {
-        dropStrangers(slab, slab + (long) set * SET_BYTES, backoff);
+        dropStrangers(slab, slab + (long) set * setBytes, backoff);
       }
     }
   }
@@ -248,7 +256,7 @@ public final class ImageCache {
   /** Drops all images and filters. No session may use the cache. */
   public synchronized void clear() {
     for (long slab : slabs) {
-      memory.asSlice(slab, (long) setsOfSlab * SET_BYTES).fill((byte) 0);
+      memory.asSlice(slab, (long) setsOfSlab * setBytes).fill((byte) 0);
     }
   }
 
@@ -260,7 +268,7 @@ public final class ImageCache {
     for (long slab : slabs) {
       for (int set = 0; set < setsOfSlab; set++) {
         for (int way = 0; way < WAYS; way++) {
-          images += valid(tag(slab + (long) set * SET_BYTES, way)) == 0 ? 0 : 1;
+          images += valid(tag(slab + (long) set * setBytes, way)) == 0 ? 0 : 1;
         }
       }
     }
@@ -269,7 +277,12 @@ public final class ImageCache {
 
   /** Returns the bytes of all images, filters and their tags, by looking at all. */
   public long bytesUsed() {
-    return images() * (IMAGE_BYTES + TAG_BYTES);
+    return images() * (imageBytes + TAG_BYTES);
+  }
+
+  /** Returns the number of segments of an image. */
+  public int segments() {
+    return segments;
   }
 
   /** Returns how many images or filters a slab has room for. */
@@ -284,8 +297,8 @@ public final class ImageCache {
 
   // Where an image is
 
-  private static long key(int leaf, int pair) {
-    return Integer.toUnsignedLong(leaf) | (long) pair << PAIR_SHIFT;
+  private static long key(int leaf, int piece) {
+    return Integer.toUnsignedLong(leaf) | (long) piece << PIECE_SHIFT;
   }
 
   private static int range(long hash) {
@@ -294,7 +307,7 @@ public final class ImageCache {
 
   private long set(long[] ranges, long hash) {
     long number = Math.unsignedMultiplyHigh(hash << RANGES_SHIFT, setsOfSlab);
-    return ranges[range(hash)] + number * SET_BYTES;
+    return ranges[range(hash)] + number * setBytes;
   }
 
   @SuppressWarnings("ReferenceEquality") // Each change makes an array that was never there before.
@@ -315,24 +328,26 @@ public final class ImageCache {
   // Reading without a lock
 
   /**
-   * Reads from the images of some pairs of a leaf, as far as they are cached. So the processor
+   * Reads from the images of some segments of a leaf, as far as they are cached. So the processor
    * waits for the memory of all of them at once, before they are copied one after the other.
    *
-   * @param from first pair
-   * @param to last pair
+   * @param first of the segments
+   * @param last of them, inclusive
    * @return what was read, which means nothing
    */
-  public long touch(int leaf, int from, int to) {
+  public long touch(int leaf, int first, int last) {
     long[] ranges = slabOfRange;
+    int from = first >>> segmentsShift;
+    int to = last >>> segmentsShift;
     long sum = 0;
-    for (int pair = from; pair <= to && ranges.length > 0; pair++) {
-      sum += tag(set(ranges, KeyHash.of(key(leaf, pair))), 0);
+    for (int piece = from; piece <= to && ranges.length > 0; piece++) {
+      sum += tag(set(ranges, KeyHash.of(key(leaf, piece))), 0);
     }
-    for (int pair = from; pair <= to && ranges.length > 0; pair++) {
-      long key = key(leaf, pair);
+    for (int piece = from; piece <= to && ranges.length > 0; piece++) {
+      long key = key(leaf, piece);
       long set = set(ranges, KeyHash.of(key));
       int way = wayOf(set, key);
-      for (int at = 0; at < IMAGE_BYTES && way != NONE; at += LINE_BYTES) {
+      for (int at = 0; at < imageBytes && way != NONE; at += LINE_BYTES) {
         sum += Words.get(memory, image(set, way) + at);
       }
     }
@@ -340,21 +355,42 @@ public final class ImageCache {
   }
 
   /**
-   * Copies segments of a pair, if they are cached. A session that uses them looks afterwards
+   * Copies segments of a leaf, if they are cached. A session that uses them looks afterwards
    * whether the leaf has still the extent that it had before, as for a segment that it has READ.
    *
    * @param leaf number of the leaf's entry
-   * @param wanted a bit for each segment of the pair
+   * @param wanted a bit for each segment of the leaf
    * @param to receives the segments
-   * @param at where the first of the two segments goes; the second one goes behind it
+   * @param at where the leaf's first segment goes, or would go; the others go behind it
    * @return a bit for each segment that was copied
    */
-  public int copy(int leaf, int pair, int wanted, MemorySegment to, long at, Backoff backoff) {
+  public int copy(int leaf, int wanted, MemorySegment to, long at, Backoff backoff) {
+    int copied = 0;
+    int left = wanted;
+    while (left != 0) {
+      int piece = Integer.numberOfTrailingZeros(left) >>> segmentsShift;
+      int ofPiece = ofPiece(left, piece);
+      copied |= copy(leaf, piece, ofPiece, to, at(at, piece), backoff) << (piece << segmentsShift);
+      left ^= ofPiece << (piece << segmentsShift);
+    }
+    return copied;
+  }
+
+  /** Returns the bits of a piece's segments among those of a leaf. */
+  private int ofPiece(int bits, int piece) {
+    return bits >>> (piece << segmentsShift) & ((1 << segments) - 1);
+  }
+
+  private long at(long leafAt, int piece) {
+    return leafAt + (long) piece * imageBytes;
+  }
+
+  private int copy(int leaf, int piece, int wanted, MemorySegment to, long at, Backoff backoff) {
     long[] ranges = slabOfRange;
     if (ranges.length == 0) {
       return 0;
     }
-    long key = key(leaf, pair);
+    long key = key(leaf, piece);
     long set = set(ranges, KeyHash.of(key));
     long version = versions.getAcquire(lockOf(set));
     int way = isLocked(version) ? NONE : wayOf(set, key);
@@ -362,7 +398,7 @@ public final class ImageCache {
     if (found == 0) {
       return 0;
     }
-    for (int segment = 0; segment < SEGMENTS; segment++) {
+    for (int segment = 0; segment < segments; segment++) {
       if ((found >>> segment & 1) != 0) {
         long offset = (long) segment * SEGMENT_BYTES;
         MemorySegment.copy(memory, image(set, way) + offset, to, at + offset, SEGMENT_BYTES);
@@ -425,24 +461,35 @@ public final class ImageCache {
   // Changes, under the lock of the set
 
   /**
-   * Puts segments of a pair into the cache that were READ since the view was filled, unless
+   * Puts segments of a leaf into the cache that were READ since the view was filled, unless
    * something of the leaf has moved since: then they may be older than what is written by now.
    *
-   * @param read a bit for each segment of the pair
-   * @param evicts whether another image may go for it
+   * @param read a bit for each segment of the leaf
+   * @param evicts whether other images may go for them
    * @param from has the segments
-   * @param at where the first of the two segments is, or would be; the second one is behind it
-   * @throws StalledException if the set stays locked
+   * @param at where the leaf's first segment is, or would be; the others are behind it
+   * @throws StalledException if a set stays locked
    */
   public void admit(
+      LeafView view, int read, boolean evicts, MemorySegment from, long at, Backoff backoff) {
+    int left = read;
+    while (left != 0) {
+      int piece = Integer.numberOfTrailingZeros(left) >>> segmentsShift;
+      int ofPiece = ofPiece(left, piece);
+      admit(view, piece, ofPiece, evicts, from, at(at, piece), backoff);
+      left ^= ofPiece << (piece << segmentsShift);
+    }
+  }
+
+  private void admit(
       LeafView view,
-      int pair,
+      int piece,
       int read,
       boolean evicts,
       MemorySegment from,
       long at,
       Backoff backoff) {
-    long key = key(view.entry, pair);
+    long key = key(view.entry, piece);
     long set = lock(key, backoff);
     if (set == NONE) {
       return;
@@ -461,7 +508,7 @@ public final class ImageCache {
     if (way == NONE) {
       return;
     }
-    for (int segment = 0; segment < SEGMENTS; segment++) {
+    for (int segment = 0; segment < segments; segment++) {
       if ((read >>> segment & 1) != 0) {
         long offset = (long) segment * SEGMENT_BYTES;
         MemorySegment.copy(from, at + offset, memory, image(set, way) + offset, SEGMENT_BYTES);
@@ -488,6 +535,7 @@ public final class ImageCache {
   /**
    * Puts the filter of a leaf into the cache, which may evict another filter or an image for it; or
    * does not, if its set is locked. The leaf is latched, and has the extent that the filter is of.
+   * Only a cache of pairs has filters.
    */
   public void putFilter(int leaf, LeafFilter filter) {
     long[] ranges = slabOfRange;
@@ -518,14 +566,14 @@ public final class ImageCache {
    */
   public void noteWritten(int leaf, int place, long value, boolean done, Backoff backoff) {
     int segment = place / LeafLayout.SLOTS;
-    long key = key(leaf, segment / SEGMENTS);
+    long key = key(leaf, segment >>> segmentsShift);
     long set;
     do {
       set = lock(key, backoff);
       try {
         int way = set == NONE ? NONE : wayOf(set, key);
         if (way != NONE && !PlantedBug.IMAGE_UNPATCHED) {
-          patch(set, way, segment % SEGMENTS, place % LeafLayout.SLOTS, value, done);
+          patch(set, way, segment & (segments - 1), place % LeafLayout.SLOTS, value, done);
         }
         if (!PlantedBug.VERSION_KEPT) {
           entries.moveVersion(leaf);
@@ -554,9 +602,10 @@ public final class ImageCache {
    *
    * @throws StalledException if a set stays locked
    */
-  public void drop(int leaf, int segments, Backoff backoff) {
-    for (int pair = 0; pair * SEGMENTS < segments && !PlantedBug.IMAGE_KEPT; pair++) {
-      drop(key(leaf, pair), backoff);
+  public void drop(int leaf, int segmentsOfLeaf, Backoff backoff) {
+    int pieces = PlantedBug.IMAGE_KEPT ? 0 : (segmentsOfLeaf + segments - 1) >>> segmentsShift;
+    for (int piece = 0; piece < pieces; piece++) {
+      drop(key(leaf, piece), backoff);
     }
     drop(key(leaf, FILTER), backoff);
   }
@@ -610,7 +659,7 @@ public final class ImageCache {
   }
 
   private static int lockOf(long set) {
-    return (int) (set / SET_BYTES % LOCKS);
+    return (int) (set >>> BYTES_OF_LOCK_SHIFT) & (LOCKS - 1);
   }
 
   private static void await(int attempt, Backoff backoff) {
@@ -670,7 +719,7 @@ public final class ImageCache {
     memory.set(JAVA_BYTE, tagAt(set, way) + COUNT, (byte) count);
   }
 
-  private static long image(long set, int way) {
-    return set + TAGS_BYTES + (long) way * IMAGE_BYTES;
+  private long image(long set, int way) {
+    return set + TAGS_BYTES + (long) way * imageBytes;
   }
 }

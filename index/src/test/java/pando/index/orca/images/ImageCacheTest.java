@@ -87,18 +87,29 @@ class ImageCacheTest {
   private void admit(ImageCache cache, int leaf, int pair, int segments) {
     LeafView view = view(leaf);
     read(leaf, pair, segments);
-    cache.admit(view, pair, segments, true, buffer, 0, BACKOFF);
+    admit(cache, view, pair, segments, true);
   }
 
   private void admit(ImageCache cache, LeafView view) {
     read(view.entry, 0, BOTH);
-    cache.admit(view, 0, BOTH, true, buffer, 0, BACKOFF);
+    admit(cache, view, 0, BOTH, true);
+  }
+
+  /** Admits segments of one pair, which the buffer has. */
+  private void admit(ImageCache cache, LeafView view, int pair, int segments, boolean evicts) {
+    cache.admit(view, segments << (2 * pair), evicts, buffer, atLeaf(pair), BACKOFF);
+  }
+
+  /** Returns where a leaf would be of which the buffer has a pair. */
+  private static long atLeaf(int pair) {
+    return -2L * LeafLayout.SEGMENT_BYTES * pair;
   }
 
   /** Copies segments of a pair, and checks those that are cached; returns which are. */
   private int check(ImageCache cache, int leaf, int pair, int wanted) {
     buffer.fill((byte) 0);
-    int found = cache.copy(leaf, pair, wanted, buffer, 0, BACKOFF);
+    int found =
+        cache.copy(leaf, wanted << (2 * pair), buffer, atLeaf(pair), BACKOFF) >>> (2 * pair);
     assertThat(found & ~wanted).isZero();
     for (int i = 0; i < 2 * WORDS; i++) {
       boolean has = ((found >>> (i / WORDS)) & 1) != 0;
@@ -112,7 +123,7 @@ class ImageCacheTest {
 
   /** Returns a cache of one slab. */
   private ImageCache cacheOf(long bytes) {
-    ImageCache cache = new ImageCache(entries, fabric.register(bytes).segment(), bytes);
+    ImageCache cache = new ImageCache(entries, fabric.register(bytes).segment(), bytes, true);
     cache.addSlab(0, BACKOFF);
     return cache;
   }
@@ -120,7 +131,7 @@ class ImageCacheTest {
   @Test
   void shouldCacheNothingWithoutRoom() {
     int leaf = leaf(new Random(1));
-    ImageCache cache = new ImageCache(entries, buffer, ImageCache.SET_BYTES);
+    ImageCache cache = new ImageCache(entries, buffer, ImageCache.SET_BYTES, true);
     assertThat(cache.isOn()).isFalse();
     admit(cache, leaf, 0, BOTH);
     assertThat(check(cache, leaf, 0, BOTH)).isZero();
@@ -257,7 +268,7 @@ class ImageCacheTest {
     int cached = pairs(cache, leaf);
     for (int pair = 0; pair < 8; pair++) {
       read(leaf, pair, 1);
-      cache.admit(view, pair, 1, false, buffer, 0, BACKOFF);
+      admit(cache, view, pair, 1, false);
     }
     assertThat(pairs(cache, leaf)).as("nothing may be evicted").isEqualTo(cached);
   }
@@ -281,7 +292,7 @@ class ImageCacheTest {
     long at = (slabBytes + 7L) & -Long.BYTES;
     int hits = 0;
     RegisteredMemory registered = fabric.register(slabs * at);
-    ImageCache cache = new ImageCache(entries, registered.segment(), slabBytes);
+    ImageCache cache = new ImageCache(entries, registered.segment(), slabBytes, true);
     boolean[] added = new boolean[slabs];
     for (int step = 0; step < STEPS; step++) {
       int leaf = numbers.get(random.nextInt(LEAVES));
@@ -347,7 +358,7 @@ class ImageCacheTest {
     int slabs = 7;
     long slabBytes = 100L * ImageCache.SET_BYTES;
     ImageCache cache =
-        new ImageCache(entries, fabric.register(slabs * slabBytes).segment(), slabBytes);
+        new ImageCache(entries, fabric.register(slabs * slabBytes).segment(), slabBytes, true);
     for (int slab = 0; slab < slabs; slab++) {
       cache.addSlab(slab * slabBytes, BACKOFF);
     }
@@ -365,7 +376,7 @@ class ImageCacheTest {
 
   @Test
   void shouldRefuseSlabsThatThereAreNot() {
-    assertThatThrownBy(() -> new ImageCache(entries, buffer, 64))
+    assertThatThrownBy(() -> new ImageCache(entries, buffer, 64, true))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("bytes of a slab of images out of range: bytes=64, minimum=2112");
     ImageCache cache = cacheOf(ImageCache.SET_BYTES);

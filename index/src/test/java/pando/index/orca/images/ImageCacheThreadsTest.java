@@ -38,7 +38,8 @@ class ImageCacheThreadsTest {
       new ImageCache(
           directory.entries(),
           fabric.register(SLABS * ImageCache.SET_BYTES).segment(),
-          ImageCache.SET_BYTES);
+          ImageCache.SET_BYTES,
+          true);
   private final AtomicInteger writers = new AtomicInteger();
 
   @AfterEach
@@ -83,7 +84,8 @@ class ImageCacheThreadsTest {
           for (int word = 0; word < WORDS; word++) {
             Words.set(read, (long) word * Long.BYTES, word(view.entry, pair, i));
           }
-          cache.admit(view, pair, BOTH, true, read, 0, backoff);
+          long at = (long) -pair * WORDS * Long.BYTES;
+          cache.admit(view, BOTH << (2 * pair), true, read, at, backoff);
         }
       } finally {
         writers.decrementAndGet();
@@ -120,7 +122,9 @@ class ImageCacheThreadsTest {
         for (int i = 0; writers.get() > 0; i++) {
           int leaf = 1 + i % LEAVES;
           int pair = i / LEAVES % PAIRS;
-          if (cache.copy(leaf, pair, BOTH, copy, 0, backoff) == BOTH) {
+          int both = BOTH << (2 * pair);
+          long at = (long) -pair * WORDS * Long.BYTES;
+          if (cache.copy(leaf, both, copy, at, backoff) == both) {
             found++;
             check(copy, leaf, pair);
           }
