@@ -10,6 +10,7 @@ module pando.bench {
   requires jdk.management;
   requires jmh.core;
   requires pando.index;
+  requires pando.map;
   requires pando.sim;
   requires me.tongfei.progressbar;
   requires tools.jackson.core;

@@ -16,6 +16,7 @@ module pando.fabric {
   exports pando.fabric.memory to
       pando.bench,
       pando.index,
+      pando.map,
       pando.sim;
   exports pando.fabric.pool to
       pando.index,

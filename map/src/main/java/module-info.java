@@ -1,10 +1,11 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Keys and values of Java types over an index. */
+/** A map over an index, and keys and values of Java types as bytes. */
 @NullMarked
 module pando.map {
   requires static transitive org.jspecify;
   requires transitive pando.index;
 
+  exports pando.map;
   exports pando.map.codec;
 }

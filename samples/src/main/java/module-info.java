@@ -5,4 +5,5 @@ import org.jspecify.annotations.NullMarked;
 module pando.samples {
   requires static org.jspecify;
   requires pando.index;
+  requires pando.map;
 }

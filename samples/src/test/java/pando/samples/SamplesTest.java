@@ -13,6 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The samples run, and the README shows one of them as it is. */
 class SamplesTest {
@@ -42,22 +44,25 @@ class SamplesTest {
   }
 
   @Test
+  void shouldEmbedAMap() {
+    EmbedMap.main(new String[0]);
+    assertThat(printed.toString(UTF_8).lines())
+        .containsExactly("before March 10: 2026-03-03=5", "2026-03-03: 5", "2026-03-01: 8");
+  }
+
+  @Test
   @EnabledOnOs(OS.LINUX)
   void shouldShareThePool() throws InterruptedException {
     SharedPool.main(new String[0]);
     assertThat(printed.toString(UTF_8)).isEqualToIgnoringNewLines("4 threads stored 40000 keys");
   }
 
-  @Test
-  void shouldBeWhatTheReadmeShows() throws IOException {
-    String sample = Files.readString(Path.of("src/main/java/pando/samples/Embed.java"));
+  @ParameterizedTest
+  @ValueSource(strings = {"EmbedMap", "Embed"})
+  void shouldBeWhatTheReadmeShows(String name) throws IOException {
+    String sample = Files.readString(Path.of("src/main/java/pando/samples/" + name + ".java"));
     String readme = Files.readString(Path.of("../README.md"));
-    String shown = between(readme, "```java\n", "```\n");
-    assertThat(shown).isEqualTo(sample.substring(sample.indexOf("import ")));
-  }
-
-  private static String between(String text, String start, String end) {
-    int from = text.indexOf(start) + start.length();
-    return text.substring(from, text.indexOf(end, from));
+    assertThat(readme)
+        .contains("```java\n" + sample.substring(sample.indexOf("import ")) + "```\n");
   }
 }

@@ -1,2 +1,2 @@
-/** JMH benchmarks of the kernels: verbs, and lookups that hit or miss the cache. */
+/** JMH benchmarks of the kernels: verbs, lookups that hit or miss the cache, and the map. */
 package pando.bench.jmh;

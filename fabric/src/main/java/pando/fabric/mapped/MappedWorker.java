@@ -7,6 +7,7 @@ import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
 import pando.fabric.GlobalAddress;
 import pando.fabric.InvalidAddressException;
+import pando.fabric.SpinBackoff;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;

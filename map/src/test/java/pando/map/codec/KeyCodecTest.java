@@ -22,7 +22,7 @@ import pando.index.Seeds;
 /** The law of each codec, over keys that are often equal, near, or begin alike. */
 @Timeout(300)
 class KeyCodecTest {
-  private static final int PAIRS = Seeds.count(40_000, 1_000_000);
+  private static final int PAIRS = Seeds.count(20_000, 1_000_000);
   private static final int PAIRS_OF_A_SOURCE = 4;
   private static final int HOSTILE_ENCODINGS = Seeds.count(10_000, 200_000);
   private static final int MARGIN = 3;

@@ -1,4 +1,4 @@
-package pando.fabric.mapped;
+package pando.fabric;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import pando.fabric.Backoff;
 
 class SpinBackoffTest {
   private static final long NANOS_MAX = TimeUnit.SECONDS.toNanos(20);

@@ -1,7 +1,6 @@
-package pando.fabric.mapped;
+package pando.fabric;
 
 import java.util.concurrent.locks.LockSupport;
-import pando.fabric.Backoff;
 
 /**
  * Waits in real time: spins at first, then lets other threads run, then sleeps longer and longer.
@@ -10,8 +9,10 @@ import pando.fabric.Backoff;
  * before threads whose timers have expired; the thread that it waits for may be one of those. So a
  * virtual thread sleeps where a platform thread yields, and sometimes where a platform thread
  * spins.
+ *
+ * <p>Not thread-safe: one for each thread.
  */
-final class SpinBackoff implements Backoff {
+public final class SpinBackoff implements Backoff {
   private static final int YIELDING_ATTEMPTS = 64;
   private static final long PARK_NANOS_MIN = 1_000;
   private static final long PARK_NANOS_MAX = 1_000_000;
@@ -25,6 +26,9 @@ final class SpinBackoff implements Backoff {
   }
 
   private int virtualPauses;
+
+  /** Makes one that has not waited yet. */
+  public SpinBackoff() {}
 
   @Override
   public void pauseBriefly(int attempt) {

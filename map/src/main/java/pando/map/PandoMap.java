@@ -1,0 +1,110 @@
+package pando.map;
+
+import java.util.Objects;
+import java.util.concurrent.ConcurrentNavigableMap;
+import pando.index.RangeIndex;
+import pando.index.Session;
+import pando.map.codec.KeyCodec;
+import pando.map.codec.KeyRange;
+import pando.map.codec.TupleCodec;
+import pando.map.codec.ValueCodec;
+
+/**
+ * A sorted map whose entries are in an index, and so in a memory pool.
+ *
+ * <p>What {@link ConcurrentNavigableMap} promises holds, as in {@link
+ * java.util.concurrent.ConcurrentSkipListMap}:
+ *
+ * <ul>
+ *   <li>Operations on a key are atomic and linearizable. A function given to {@code compute},
+ *       {@code merge} and the like may run more than once, and may use the map.
+ *   <li>Iterators, spliterators, {@code size}, {@code clear} and bulk operations are weakly
+ *       consistent: in order, no key twice, all that is there throughout is seen. They copy up to
+ *       256 entries at a time.
+ *   <li>To set the value of an entry of an iterator sets that of the map. Other entries, such as
+ *       those of {@link #floorEntry}, do not change.
+ *   <li>{@code null} is no key and no value: {@link NullPointerException}.
+ * </ul>
+ *
+ * <p>What is different: keys and values are copies, encoded by codecs, and conditional operations
+ * ({@code replace} and {@code remove} with a value, {@code entrySet().contains}) compare encodings.
+ * {@code containsValue} and {@code equals} ask {@link Object#equals}. {@code size} scans. The map
+ * is not serializable.
+ *
+ * <p>Each call may throw a {@link pando.fabric.PandoException}, as {@link Session}s do; after
+ * {@link pando.fabric.UnknownOutcomeException} alone it may have happened. A stored word that the
+ * codecs could not have made is an {@link IllegalArgumentException} where it is read.
+ *
+ * <p>Thread-safe, for virtual threads as well: calls share some sessions, two for each processor
+ * and at most 128, and wait while all are taken. After {@link #close} every call on the map, its
+ * views and their iterators that needs an entry throws {@link IllegalStateException}.
+ *
+ * @param <K> keys
+ * @param <V> values
+ */
+public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseable {
+  private static final int SESSIONS_MAX = 128;
+
+  private final Backing<K, V> backing;
+  private final Words<V> values;
+
+  private PandoMap(Backing<K, V> backing, Words<V> values) {
+    super(backing, Bounds.ALL, false);
+    this.backing = backing;
+    this.values = values;
+  }
+
+  /**
+   * Makes a map of what is in an index. The index stays the caller's; close it after the map.
+   *
+   * @param index with entries that these codecs made, or none
+   * @param keys codec of keys, with encodings of 1 to 8 bytes
+   * @param values codec of values, with encodings of 1 to 8 bytes
+   * @throws IllegalArgumentException if encodings are longer, or of any length
+   */
+  public static <K, V> PandoMap<K, V> of(RangeIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
+    Words<K> keyWords = Words.of(Objects.requireNonNull(keys, "keys"), index.name(), "keys");
+    Words<V> valueWords =
+        Words.of(Objects.requireNonNull(values, "values"), index.name(), "values");
+    int sessions = Math.min(SESSIONS_MAX, 2 * Runtime.getRuntime().availableProcessors());
+    SessionPool<K, V> pool = new SessionPool<>(sessions, () -> open(index, keyWords, valueWords));
+    return new PandoMap<>(new Backing<>(index, keys, keyWords, pool), valueWords);
+  }
+
+  private static <K, V> Entries<K, V> open(RangeIndex index, Words<K> keys, Words<V> values) {
+    return new Entries<>(index.session(), keys, new InlineValues<>(values));
+  }
+
+  /**
+   * Opens a session for one thread, which operates on the map without the look for a free one. It
+   * counts among the sessions of the {@linkplain RangeIndex#session index}.
+   *
+   * @throws IllegalStateException after {@link #close}, or if it is one too many
+   */
+  public MapSession<K, V> session() {
+    checkOpen();
+    return new MapSession<>(this, backing.keys(), open(backing.index(), backing.keys(), values));
+  }
+
+  /**
+   * Returns a view of the keys whose encodings are in a range.
+   *
+   * @param range of the codec of keys, such as {@link TupleCodec#prefix}
+   * @throws IllegalArgumentException if its bounds are longer than a key
+   */
+  public ConcurrentNavigableMap<K, V> subMap(KeyRange range) {
+    return view(range);
+  }
+
+  /**
+   * Ends the map: waits until each running call has ended, and closes the sessions that calls
+   * share. The entries stay in the index. A second call does nothing.
+   *
+   * @throws pando.fabric.StalledException if a call does not end: the map is closed, and can be
+   *     closed again
+   */
+  @Override
+  public void close() {
+    backing.sessions().close();
+  }
+}
