@@ -127,11 +127,11 @@ final class CompareCommand implements Callable<Integer> {
     long records = asked == null ? chosen.records() : asked;
     Ranges.check(spec, "--records", records, RECORDS_MIN, Ledger.RECORDS_MAX);
     jsonOption.check();
+    long start = seed == null ? 1 : seed;
     List<FigureResult> results = new ArrayList<>();
     PrintWriter out = spec.commandLine().getOut();
     for (Figure part : chosen.parts()) {
-      long start = seed == null ? 1 : seed;
-      List<FigureLine> lines = part.run(records, start);
+      List<FigureLine> lines = Ranges.accepted(spec, () -> part.run(records, start));
       out.printf("%s%n%s", part.title(), FigureReport.table(lines));
       out.flush();
       results.add(new FigureResult(part, records, start, Version.commit(), lines));

@@ -24,8 +24,8 @@ final class OrcaCaches implements OrcaFigure {
 
   @Override
   public String title() {
-    return "Cache of each compute server, as a share of the records: 4 + 4 servers, 144 clients,"
-        + " Zipf 0.99";
+    return "ORCA: cache of each compute server, as a share of the records: 4 + 4 servers, 144"
+        + " clients, Zipf 0.99";
   }
 
   @Override

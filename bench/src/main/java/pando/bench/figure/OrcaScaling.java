@@ -25,7 +25,8 @@ final class OrcaScaling implements OrcaFigure {
 
   @Override
   public String title() {
-    return "Compute servers of 36 clients each: 4 memory servers, 32 % cache in all, Zipf 0.99";
+    return "ORCA: compute servers of 36 clients each, 4 memory servers, 32 % cache in all, Zipf"
+        + " 0.99";
   }
 
   @Override

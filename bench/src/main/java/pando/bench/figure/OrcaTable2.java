@@ -15,7 +15,7 @@ final class OrcaTable2 implements OrcaFigure {
 
   @Override
   public String title() {
-    return "Verbs and bytes of an operation as in DEX's table 2: 4 + 4 servers, 8 % cache,"
+    return "ORCA: verbs and bytes of an operation as in DEX's table 2, 4 + 4 servers, 8 % cache,"
         + " zipfian-dex";
   }
 

@@ -15,7 +15,7 @@ final class OrcaWorkloads implements OrcaFigure {
 
   @Override
   public String title() {
-    return "Workloads: 4 + 4 servers, 144 clients, 8 % cache, Zipf 0.99 and uniform";
+    return "ORCA: workloads, 4 + 4 servers, 144 clients, 8 % cache, Zipf 0.99 and uniform";
   }
 
   @Override

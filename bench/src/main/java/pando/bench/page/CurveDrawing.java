@@ -31,7 +31,6 @@ final class CurveDrawing implements Drawing {
           "M0 -4.5L4.5 0L0 4.5L-4.5 0Z");
 
   private final Plot.Curves plot;
-  private final String subject;
   private final int width;
   private final List<String> places;
   private final Map<String, List<Mark>> curves;
@@ -44,9 +43,8 @@ final class CurveDrawing implements Drawing {
   /** The place of a curve's name. */
   private record Name(String text, double x, int line) {}
 
-  CurveDrawing(Plot.Curves plot, String subject, int width) {
+  CurveDrawing(Plot.Curves plot, int width) {
     this.plot = plot;
-    this.subject = subject;
     this.width = width;
     this.places = plot.marks().stream().map(Mark::group).distinct().toList();
     this.curves = Plot.grouped(plot.marks(), Mark::label);
@@ -123,7 +121,7 @@ final class CurveDrawing implements Drawing {
   }
 
   private void writeCurve(Markup svg, Name name, int number) {
-    String colour = Palette.system(name.text()).orElse(subject);
+    String colour = Palette.system(name.text()).orElse(Palette.OTHER);
     String marker = MARKERS.get(number % MARKERS.size());
     double middle = name.line() * LEGEND_LINE + LETTER;
     svg.empty("path", "class", "curve " + colour, "d", "M" + at(name.x(), middle) + "h" + SWATCH);

@@ -26,12 +26,12 @@ interface Drawing {
   /**
    * Prepares a drawing.
    *
-   * @param subject class of the system that the diagram is about, for what names none
+   * @param subject class of the system that the diagram is about, for bars that name none
    */
   static Drawing of(Plot plot, String subject, int width) {
     return switch (plot) {
       case Plot.Bars bars -> new BarDrawing(bars, subject, width);
-      case Plot.Curves curves -> new CurveDrawing(curves, subject, width);
+      case Plot.Curves curves -> new CurveDrawing(curves, width);
     };
   }
 
