@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
@@ -22,6 +25,7 @@ import org.xml.sax.SAXException;
 import pando.bench.figure.Figure;
 import pando.bench.figure.FigureLine;
 import pando.bench.figure.FigureResult;
+import pando.bench.report.FigureJson;
 
 final class FigurePageTest {
   private static final FigureResult SHERMAN =
@@ -157,6 +161,22 @@ final class FigurePageTest {
     String page = FigurePage.of(List.of(SHERMAN, CACHES));
     assertThat(FigurePage.of(List.of(CACHES, SHERMAN))).isEqualTo(page);
     assertThat(FigurePage.of(List.of(SHERMAN))).isNotEqualTo(page);
+  }
+
+  @Test
+  void shouldShowTheResultsThatAreKept() throws Exception {
+    List<FigureResult> kept = new ArrayList<>();
+    try (Stream<Path> files = Files.list(Path.of("../docs/results"))) {
+      for (Path file : files.sorted().toList()) {
+        kept.addAll(FigureJson.read(file));
+      }
+    }
+    String page = FigurePage.of(kept);
+    assertThat(elements(parsed(page), "figure")).hasSizeGreaterThan(kept.size());
+    assertThat(page).doesNotContain("http:", "https:", "commit unknown", "-dirty");
+    assertThat(elements(parsed(page), "section"))
+        .extracting(section -> section.getAttribute("id"))
+        .containsAll(kept.stream().map(result -> result.figure().name()).toList());
   }
 
   @Test
