@@ -11,6 +11,7 @@ module pando.bench {
   requires jmh.core;
   requires pando.index;
   requires pando.map;
+  requires pando.metrics;
   requires pando.sim;
   requires me.tongfei.progressbar;
   requires tools.jackson.core;

@@ -7,12 +7,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import pando.bench.btree.BTreeSubject;
 import pando.bench.cluster.ShmTestbed;
 import pando.bench.console.Numbers;
 import pando.bench.keys.KeySet;
 import pando.bench.report.ResultsJson;
 import pando.bench.report.ResultsTable;
+import pando.bench.run.Activity;
 import pando.bench.run.Experiment;
 import pando.bench.run.LocalTestbed;
 import pando.bench.run.Plan;
@@ -24,6 +26,7 @@ import pando.bench.subject.PoolSize;
 import pando.bench.subject.SkipListSubject;
 import pando.bench.workload.Distribution;
 import pando.index.IndexOptions;
+import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -99,9 +102,11 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       })
   private List<Choices.Peer> peers;
 
+  @Mixin private HttpOption httpOption;
   @Mixin private JsonOption jsonOption;
 
   private final List<Result> results = new ArrayList<>();
+  private final Activity activity = new Activity();
 
   @Override
   public Integer call() throws IOException {
@@ -116,10 +121,12 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
             options.computeServers(),
             memoryServers(),
             options.cacheBytes());
-    introduce(plan, setup);
-    measure(setup, plan, inserts -> loadIndex(plan, options, inserts));
-    for (Choices.Peer peer : peers) {
-      measurePeer(peer, plan);
+    try (PandoHttp http = httpOption.open()) {
+      introduce(plan, setup, http);
+      measure(setup, plan, inserts -> loadIndex(plan, options, inserts, http));
+      for (Choices.Peer peer : peers) {
+        measurePeer(peer, plan);
+      }
     }
     report(plan);
     return CommandLine.ExitCode.OK;
@@ -132,6 +139,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
 
   private void check(Plan plan, IndexOptions options) {
     jsonOption.check();
+    httpOption.check(fabric);
     if (fabric == Choices.FabricKind.SHM) {
       int most = Math.min(options.computeServers(), plan.threads());
       // Each compute process needs at least one compute server and one thread.
@@ -160,7 +168,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     }
   }
 
-  private void introduce(Plan plan, Setup setup) {
+  private void introduce(Plan plan, Setup setup, @Nullable PandoHttp http) {
     PrintWriter out = spec.commandLine().getOut();
     boolean isUniform = plan.distribution() == Distribution.UNIFORM;
     out.printf(
@@ -179,6 +187,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         Numbers.bytes(setup.cacheBytesPerServer()),
         setup.memoryServers(),
         plan.threads());
+    if (http != null) {
+      out.printf("live page at %s%n", http.uri());
+    }
     out.flush();
   }
 
@@ -223,16 +234,22 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
             Numbers.decimal(result.measurement().throughput / 1e6, 3));
   }
 
-  private Testbed loadIndex(Plan plan, IndexOptions options, long inserts) throws IOException {
+  private Testbed loadIndex(Plan plan, IndexOptions options, long inserts, @Nullable PandoHttp http)
+      throws IOException {
     long bytes = poolBytes(plan, inserts);
     int memoryServers = memoryServers();
     if (fabric == Choices.FabricKind.LOCAL) {
       // The fabric may lack what the index needs, or the cache may be too small for its directory.
       return Ranges.accepted(
           spec,
-          () ->
-              LocalTestbed.load(
-                  IndexSubject.openLocal(options, memoryServers, bytes, plan.seed()), plan));
+          () -> {
+            IndexSubject subject =
+                IndexSubject.openLocal(options, memoryServers, bytes, plan.seed());
+            if (http != null) {
+              http.show(subject.index(), subject.fabric(), activity);
+            }
+            return LocalTestbed.load(subject, plan, activity);
+          });
     }
     long bytesPerServer = PoolSize.bytesPerServer(bytes, memoryServers, options.computeServers());
     return ShmTestbed.load(memoryServers, bytesPerServer, computeProcesses, childArguments());

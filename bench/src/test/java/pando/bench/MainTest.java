@@ -1,11 +1,16 @@
 package pando.bench;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,6 +18,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import pando.bench.keys.KeySet;
 import pando.index.IndexSystem;
 import pando.index.Systems;
+import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -146,6 +154,8 @@ final class MainTest {
         "pando bench --memory-servers 0                   | --memory-servers is out of range",
         "pando bench --fabric shm --compute-processes 3   | --compute-processes is out of range",
         "pando bench --json no/such/directory/out.json    | --json is not a file",
+        "pando bench --http 65536                         | --http is out of range: value=65536",
+        "pando bench --http 0 --fabric shm                | only with --fabric local",
         "pando churn --churn 0                            | --churn is out of range",
         "pando churn --index sherman --set validation=original | runs in the simulator alone",
         "pando simulate --faults gremlins                 | 'gremlins' is not one of torn",
@@ -504,6 +514,58 @@ final class MainTest {
             "--duration=300us");
     assertThat(status).as(err.toString()).isZero();
     assertThat(out.toString()).contains("multi-get", "store-only");
+  }
+
+  @Test
+  void shouldShowTheIndexWhileItRuns() {
+    List<String> looks = new ArrayList<>();
+    // Looks while the result is told, as the index is open then, and its clients have ended.
+    StringWriter progress =
+        new StringWriter() {
+          @Override
+          public void write(String text, int offset, int length) {
+            super.write(text, offset, length);
+            if (text.contains("Mops/s")) {
+              looks.add(metrics());
+            }
+          }
+        };
+    CommandLine pando = Main.commandLine();
+    pando.setOut(new PrintWriter(out)).setErr(new PrintWriter(progress));
+    int status =
+        pando.execute(
+            "bench",
+            "--http=0",
+            "--workload=read-only,read-intensive",
+            "--records=1000",
+            "--operations=1000",
+            "--warmup=100");
+    assertThat(status).as(progress.toString()).isZero();
+    assertThat(looks).hasSize(2);
+    assertThat(looks.getFirst()).contains("\npando_ops_total 1100.0\n", "system=\"orca\"");
+    assertThat(looks.getLast()).contains("\npando_ops_total 2200.0\n");
+  }
+
+  private String metrics() {
+    Matcher page = Pattern.compile("live page at (http\\S+)").matcher(out.toString());
+    assertThat(page.find()).isTrue();
+    URI uri = URI.create(page.group(1)).resolve("/metrics");
+    try (InputStream metrics = uri.toURL().openStream()) {
+      return new String(metrics.readAllBytes(), UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void shouldRefuseAPortThatIsTaken() throws IOException {
+    try (ServerSocket taken = new ServerSocket()) {
+      taken.bind(PandoHttp.loopback(0));
+      int status = execute("bench", "--http=" + taken.getLocalPort(), "--records=100");
+      assertThat(status).isEqualTo(1);
+      assertThat(err.toString()).startsWith("pando bench: cannot listen").contains("in use");
+      assertThat(err.toString().lines()).hasSize(1);
+    }
   }
 
   @Test

@@ -30,21 +30,21 @@ final class MemoryServers {
   }
 
   /**
-   * Returns a memory server's use of its pool.
+   * Returns a memory server's use of its pool. Asks all at once, so that who wants to know of each
+   * waits for a second in all.
    *
    * @throws StalledException if it does not answer within a second
    * @throws pando.fabric.PandoException if it is lost
    * @throws IllegalStateException if the fabric is closed
    */
   PoolUsage usage(int server) {
-    return servers.get(server).question().answer();
+    return questions().get(server).answer();
   }
 
   /** Asks all at once; returns what keeps any from answering, one line each. */
   List<String> silent() {
-    List<Question> questions = servers.stream().map(MemoryServer::question).toList();
     List<String> reasons = new ArrayList<>();
-    for (Question question : questions) {
+    for (Question question : questions()) {
       try {
         question.answer();
       } catch (RuntimeException e) {
@@ -52,6 +52,10 @@ final class MemoryServers {
       }
     }
     return reasons;
+  }
+
+  private List<Question> questions() {
+    return servers.stream().map(MemoryServer::question).toList();
   }
 
   private static final class MemoryServer {

@@ -21,6 +21,7 @@
       : seconds < 1e-3 ? (seconds * 1e6).toFixed(1) + ' µs'
         : (seconds * 1e3).toFixed(1) + ' ms';
   const said = (format, number) => (number == null ? '–' : format(number));
+  const clock = seconds => new Date(seconds * 1e3).toTimeString().slice(0, 8);
 
   // Parts of the page.
 
@@ -64,11 +65,9 @@
 
   /** Lines over time; each takes its number from what came last, and what came before. */
   class Chart {
-    constructor(title, format, lines, logarithmic) {
-      Object.assign(this, panel(title));
-      this.format = format;
+    constructor(title, format, lines, {logarithmic, most} = {}) {
+      Object.assign(this, panel(title), {format, logarithmic, most});
       this.lines = lines.map(([name, read], i) => ({name, read, values: [], colour: `--c${i}`}));
-      this.logarithmic = logarithmic;
       const legend = element('ul', 'legend');
       for (const line of this.lines) {
         const {item, value} = entry(line.name, `var(${line.colour})`);
@@ -85,7 +84,7 @@
         line.values.splice(0, line.values.length - seconds.length);
       }
       this.section.hidden &&= this.lines.every(line => line.values.every(value => value == null));
-      if (!this.section.hidden) {
+      if (!this.section.hidden && seconds.length > 1) {
         this.plot ??= this.open();
         this.plot.setData(this.data());
         this.tell(this.plot.cursor.idx);
@@ -111,16 +110,18 @@
           width: this.place.clientWidth,
           height: CHART_HEIGHT,
           legend: {show: false},
+          padding: [10, 24, 0, 0],
           cursor: {y: false, drag: {x: false, y: false}, points: {size: 5}},
           scales: {
             x: {range: (_, least, most) => [Math.min(least, most - WINDOW_MIN), most]},
             y: this.logarithmic
               ? {distr: 3}
-              : {range: (_, least, most) => [0, most > 0 ? most * 1.1 : 1]},
+              : {range: (_, least, most) => [0, this.most ?? (most > 0 ? most * 1.1 : 1)]},
           },
           axes: [
-            {...axis, grid: {show: false}, space: 70, size: 24},
-            {...axis, grid, size: 62, space: 34, values: (_, ticks) => ticks.map(tick => said(this.format, tick))},
+            {...axis, grid: {show: false}, space: 80, size: 26, values: (_, ticks) => ticks.map(clock)},
+            // On a logarithmic axis, ticks between powers of ten are null.
+            {...axis, grid, size: 62, space: 34, values: (_, ticks) => ticks.map(tick => (tick == null ? '' : this.format(tick)))},
           ],
           series: [
             {},
@@ -169,14 +170,14 @@
     new Chart(
       'Latency', time,
       [['p50', value('pando.latency{quantile=0.5}')], ['p99', value('pando.latency{quantile=0.99}')]],
-      true),
+      {logarithmic: true}),
     new Chart(
       'Verbs a second', count,
       ['read', 'write', 'atomic', 'call'].map(kind => [kind.toUpperCase(), rate(`pando.verbs{kind=${kind}}`)])),
     new Chart(
       'Bytes a second', bytes,
       [['from the pool', rate('pando.bytes{dir=in}')], ['to the pool', rate('pando.bytes{dir=out}')]]),
-    new Chart('Leaves found in the cache', percent, [['hits', hitRatio]]),
+    new Chart('Leaves found in the cache', percent, [['hits', hitRatio]], {most: 1}),
     new Chart(
       'Caches', count,
       [['admissions a second', rate('pando.cache.admissions')], ['evictions a second', rate('pando.cache.evictions')]]),
@@ -241,8 +242,8 @@
     return [label, bar, legend];
   }
 
-  const servers = panel('Memory servers');
-  const serversBody = servers.section.appendChild(element('div'));
+  const servers = panel('Memory servers', 'two');
+  const serversBody = servers.section.appendChild(element('div', 'columns'));
 
   function tellServers(now) {
     const rows = [];
@@ -263,7 +264,9 @@
         part.style.minWidth = 0;
         part.style.background = background;
       }
-      rows.push(label, bar);
+      const row = element('div');
+      row.append(label, bar);
+      rows.push(row);
     }
     servers.section.hidden = rows.length === 0;
     serversBody.replaceChildren(...rows);

@@ -35,6 +35,7 @@ final class Client {
   private final Ledger ledger;
   private final Checker checker;
   private final LongConsumer progress;
+  private final Activity activity;
   private final long scanEnd;
   private final int batchSize;
   private final Batch batch = new Batch();
@@ -49,13 +50,15 @@ final class Client {
       Checker checker,
       Workload workload,
       long scanEnd,
-      LongConsumer progress) {
+      LongConsumer progress,
+      Activity activity) {
     this.access = access;
     this.stream = stream;
     this.ledger = ledger;
     this.checker = checker;
     this.scanEnd = scanEnd;
     this.progress = progress;
+    this.activity = activity;
     batchSize = workload.scans() ? SCAN_BATCH : Batch.CAPACITY;
     scans = new ScanLog(workload.scans() ? SCAN_BATCH : 0);
     groups = new GroupLookups(access, ledger, checker);
@@ -71,6 +74,17 @@ final class Client {
    */
   Measurement run(long operations, long nanosMax, BooleanSupplier stopped) {
     Measurement measurement = new Measurement();
+    activity.begin(measurement);
+    try {
+      run(measurement, operations, nanosMax, stopped);
+    } finally {
+      activity.end(measurement);
+    }
+    return measurement;
+  }
+
+  private void run(
+      Measurement measurement, long operations, long nanosMax, BooleanSupplier stopped) {
     long verifiedBefore = checker.verified();
     long allocatedBefore = THREADS.getCurrentThreadAllocatedBytes();
     long nanos = 0;
@@ -90,7 +104,6 @@ final class Client {
     measurement.allocatedBytes = THREADS.getCurrentThreadAllocatedBytes() - allocatedBefore;
     measurement.throughput = nanos == 0 ? 0 : measurement.operations * 1e9 / nanos;
     measurement.verified = checker.verified() - verifiedBefore;
-    return measurement;
   }
 
   /** Draws a batch, and brings the ledger's words into the processor's cache. */

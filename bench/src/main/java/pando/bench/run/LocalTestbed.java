@@ -15,14 +15,17 @@ public final class LocalTestbed implements Testbed {
   private final Plan plan;
   private final Share share;
   private final StartSignal start;
+  private final Activity activity;
   private final Dataset dataset;
   private @Nullable Run lastRun;
 
-  private LocalTestbed(Subject subject, Plan plan, Share share, StartSignal start) {
+  private LocalTestbed(
+      Subject subject, Plan plan, Share share, StartSignal start, Activity activity) {
     this.subject = subject;
     this.plan = plan;
     this.share = share;
     this.start = start;
+    this.activity = activity;
     dataset = new Dataset(plan.supply(), plan.records(), share);
   }
 
@@ -32,9 +35,19 @@ public final class LocalTestbed implements Testbed {
    * @param subject empty; closed with the testbed, and where loading fails
    */
   public static LocalTestbed load(Subject subject, Plan plan) {
+    return load(subject, plan, new Activity());
+  }
+
+  /**
+   * Loads a map and readies it, all in this process.
+   *
+   * @param subject empty; closed with the testbed, and where loading fails
+   * @param activity tells what its clients do
+   */
+  public static LocalTestbed load(Subject subject, Plan plan, Activity activity) {
     try {
       fill(subject, plan);
-      return new LocalTestbed(subject, plan, Share.WHOLE, StartSignal.AT_ONCE);
+      return new LocalTestbed(subject, plan, Share.WHOLE, StartSignal.AT_ONCE, activity);
     } catch (RuntimeException | Error e) {
       subject.close();
       throw e;
@@ -55,12 +68,12 @@ public final class LocalTestbed implements Testbed {
    * @param start lets all processes begin together
    */
   public static LocalTestbed ofPart(Subject subject, Plan plan, Share share, StartSignal start) {
-    return new LocalTestbed(subject, plan, share, start);
+    return new LocalTestbed(subject, plan, share, start, new Activity());
   }
 
   @Override
   public Measurement run(Workload workload) {
-    Run run = new Run(subject, dataset, plan, share, workload, start);
+    Run run = new Run(subject, dataset, plan, share, workload, start, activity);
     lastRun = run;
     return run.execute();
   }

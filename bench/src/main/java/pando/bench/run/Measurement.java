@@ -33,10 +33,20 @@ public final class Measurement {
   /** Verbs issued. */
   public final VerbCounters verbs = new VerbCounters();
 
-  private final Histogram latencies = new Histogram(1, LATENCY_NANOS_MAX, SIGNIFICANT_DIGITS);
+  private final Histogram latencies = noLatencies();
 
   /** Creates a measurement of nothing. */
   public Measurement() {}
+
+  /** Returns an empty histogram of latencies in nanoseconds. */
+  static Histogram noLatencies() {
+    return new Histogram(1, LATENCY_NANOS_MAX, SIGNIFICANT_DIGITS);
+  }
+
+  /** Adds the latencies to others. */
+  void addLatenciesTo(Histogram others) {
+    others.add(latencies);
+  }
 
   /** Notes how long one operation took. */
   public void recordLatency(long nanos) {

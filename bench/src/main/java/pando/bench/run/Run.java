@@ -27,6 +27,7 @@ final class Run {
   private final Share share;
   private final Workload workload;
   private final StartSignal start;
+  private final Activity activity;
   private final Inserts inserts;
   private final Distribution.Draw distribution;
   private final List<Checker> checkers = new ArrayList<>();
@@ -37,13 +38,15 @@ final class Run {
       Plan plan,
       Share share,
       Workload workload,
-      StartSignal start) {
+      StartSignal start,
+      Activity activity) {
     this.subject = subject;
     this.dataset = dataset;
     this.plan = plan;
     this.share = share;
     this.workload = workload;
     this.start = start;
+    this.activity = activity;
     int clients = share.clients(plan.threads());
     inserts =
         new Inserts(plan.records(), plan.threads(), share.firstClient(plan.threads()), clients);
@@ -95,7 +98,8 @@ final class Run {
               checkers.get(local),
               workload,
               share.high(),
-              progress::step);
+              progress::step,
+              activity);
       long nanosMax =
           plan.secondsMax() == 0 ? Long.MAX_VALUE : plan.secondsMax() * NANOS_PER_SECOND;
       running.run(part(plan.warmup(), client), nanosMax, counts::isTerminated);

@@ -51,6 +51,11 @@ public final class IndexSubject implements Subject {
     }
   }
 
+  /** Returns the fabric that the index is on. */
+  public Fabric fabric() {
+    return fabric;
+  }
+
   /** Returns the index. */
   public RangeIndex index() {
     return index;
