@@ -47,7 +47,8 @@ public final class WordCodec<K> implements KeyCodec<K> {
    * @throws IllegalArgumentException if it has more than {@link #fixedBytes}
    */
   public long toWord(K key) {
-    return checked(toWord.applyAsLong(key));
+    long word = toWord.applyAsLong(key);
+    return shift == 0 ? word : checked(word);
   }
 
   /**
@@ -56,9 +57,10 @@ public final class WordCodec<K> implements KeyCodec<K> {
    * @throws IllegalArgumentException if no key has it
    */
   public K fromWord(long word) {
-    return fromWord.apply(checked(word));
+    return fromWord.apply(shift == 0 ? word : checked(word));
   }
 
+  /** Checks a word of fewer than 8 bytes. */
   private long checked(long word) {
     if (word << shift >> shift != word) {
       throw new IllegalArgumentException(
