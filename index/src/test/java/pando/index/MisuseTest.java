@@ -89,6 +89,7 @@ class MisuseTest {
         () -> session.getAll(new long[2], 0, 0, new long[2], new boolean[2]),
         () -> session.putAll(new long[2], 0, 2, new long[2]),
         () -> session.putAll(new long[2], 0, 0, new long[2]),
+        () -> session.sizeEstimate(),
         () -> session.replace(1, -1, -2),
         () -> session.remove(1, -2),
         () -> session.floor(1),

@@ -24,11 +24,12 @@ final class StressReader {
     this.random = random;
   }
 
-  /** Scans everything up and down, then parts of it, and searches. */
+  /** Scans everything up and down, estimates its size, then scans parts of it, and searches. */
   void read() {
     try (Session session = index.session()) {
       scan(session, Long.MIN_VALUE, Long.MAX_VALUE);
       scan(session, Long.MAX_VALUE, Long.MIN_VALUE);
+      assertThat(session.sizeEstimate()).isGreaterThanOrEqualTo(steady.size());
       for (int i = 0; i < 20; i++) {
         scan(session, keys.any(random), keys.any(random));
         floor(session, keys.any(random));

@@ -82,6 +82,12 @@ class VisitorTest {
 
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldRefuseToEstimateTheSize(SystemUnderTest system) {
+    scanning(system, Session::sizeEstimate);
+  }
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldRefuseToCloseTheScanningSession(SystemUnderTest system) {
     scanning(system, Session::close);
   }

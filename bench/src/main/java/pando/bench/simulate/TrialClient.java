@@ -104,6 +104,7 @@ final class TrialClient {
         operate(i, kind(shrinking), ownedKey());
       }
       if (random.nextInt(SESSION_OPERATIONS) == 0) {
+        estimateSize();
         session.close();
         session = index.session();
       }
@@ -283,6 +284,16 @@ final class TrialClient {
       for (int i = 0; i < wanted.length; i++) {
         history.add(new Operation(number, start, end, Kind.STORE, wanted[i], stored[i], null));
       }
+    }
+  }
+
+  private void estimateSize() {
+    try {
+      session.sizeEstimate();
+    } catch (NotServedHereException elsewhere) {
+      // Only an index all of which is served here is counted.
+    } catch (PandoException e) {
+      failed("estimate of the size", e);
     }
   }
 

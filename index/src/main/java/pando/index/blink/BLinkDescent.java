@@ -100,9 +100,6 @@ public abstract class BLinkDescent {
    */
   protected abstract int read(long key);
 
-  /** Copies the children of the node in the buffer to {@link #children}. */
-  protected abstract void copyChildren();
-
   /**
    * Locks the node that was found and reads it. The node is locked afterwards, whatever the
    * outcome.
@@ -142,13 +139,19 @@ public abstract class BLinkDescent {
     throw stalled("no descent from the root reached a key", key);
   }
 
-  /** Begins at the root, or at the node below it that a cached copy leads to. */
-  private void start(long key, int wanted) {
+  /** Returns the root pointer, which may be old. */
+  final long root() {
     long root = server.root();
     if (root == 0) {
       root = catalogue.root();
       server.setRoot(root, backoff);
     }
+    return root;
+  }
+
+  /** Begins at the root, or at the node below it that a cached copy leads to. */
+  private void start(long key, int wanted) {
+    long root = root();
     rootLevel = Catalogue.rootLevel(root);
     if (caching && wanted <= rootLevel - 2 && server.upper.find(key, hit, backoff)) {
       follow(server.upper, rootLevel - 2);
@@ -206,7 +209,7 @@ public abstract class BLinkDescent {
       counters.innerReads++;
       int outcome = read(key);
       if (outcome == BLinkNodes.COVERS) {
-        copyChildren();
+        nodes.copyChildren(buffer, children);
       }
       if (outcome != BLinkNodes.RIGHT) {
         return outcome;

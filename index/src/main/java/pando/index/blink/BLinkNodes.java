@@ -57,6 +57,22 @@ public interface BLinkNodes {
    */
   int readHeld(long address, int level, long key, long buffer);
 
+  /**
+   * Reads a node once, without a lock.
+   *
+   * @param key a key that the node should cover
+   * @param buffer local offset of the buffer for the node
+   * @return {@link #COVERS}, {@link #RIGHT}, {@link #STALE}, or another number if what was read is
+   *     torn or no node
+   */
+  int readOnce(long address, int level, long key, long buffer);
+
+  /** Copies the children of a whole inner node. */
+  void copyChildren(long node, Children children);
+
+  /** Returns the number of entries of a leaf. */
+  int entries(long leaf);
+
   /** Writes a whole node to its address. */
   void write(long node);
 }

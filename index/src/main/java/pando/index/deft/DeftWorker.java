@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
+import pando.index.blink.BLinkSize;
 import pando.index.deft.Leaves.Access;
 import pando.index.host.HostedWorker;
 import pando.index.session.Request;
@@ -41,6 +42,7 @@ final class DeftWorker extends HostedWorker {
   private final Leaves leaves;
   private final Splits splits;
   private final Merges merges;
+  private final BLinkSize size;
   private final VerbList list = new VerbList();
   private final long leaf;
   private final long operands;
@@ -67,8 +69,14 @@ final class DeftWorker extends HostedWorker {
     this.leaves = new Leaves(context, descent);
     this.splits = new Splits(context, descent);
     this.merges = new Merges(context, descent, splits);
+    this.size = new BLinkSize(context, descent);
     this.shared = server.validation.allowsSharing() && server.options.sxLocks();
     this.cas16 = cas16;
+  }
+
+  @Override
+  protected double estimateSize(long low, long high) {
+    return size.of(low, high);
   }
 
   @Override

@@ -88,11 +88,6 @@ final class Descent extends BLinkDescent {
   }
 
   @Override
-  protected void copyChildren() {
-    nodes.copyChildren(buffer, children);
-  }
-
-  @Override
   protected int lockAndRead(int wanted, long key, long target) {
     reads.clear().read(node, target, server.inners.nodeBytes());
     if (!locks.lockExclusive(node, reads)) {

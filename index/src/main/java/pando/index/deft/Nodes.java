@@ -96,8 +96,8 @@ final class Nodes implements BLinkNodes {
 
   // Inner nodes.
 
-  /** Copies the children of a whole inner node. */
-  void copyChildren(long node, Children children) {
+  @Override
+  public void copyChildren(long node, Children children) {
     inners.copyChildren(memory, node, Shape.WHOLE, 0, low(node), high(node), children);
   }
 
@@ -129,20 +129,28 @@ final class Nodes implements BLinkNodes {
    */
   int readInner(long address, int level, long key, long buffer) {
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
-      beginRead(address);
-      list.read(address, buffer, nodeBytes);
-      if (endRead(address) && isWhole(buffer)) {
-        int outcome = check(address, level, key, buffer);
-        if (outcome != TORN) {
-          return outcome;
-        }
+      int outcome = readOnce(address, level, key, buffer);
+      if (outcome != TORN) {
+        return outcome;
       }
       worker.backoff().pause(Math.min(attempt, PAUSE_MAX));
     }
     return TORN;
   }
 
+  @Override
+  public int readOnce(long address, int level, long key, long buffer) {
+    beginRead(address);
+    list.read(address, buffer, nodeBytes);
+    return endRead(address) && isWhole(buffer) ? check(address, level, key, buffer) : TORN;
+  }
+
   // Leaves.
+
+  @Override
+  public int entries(long leaf) {
+    return leaves.entries(memory, leaf);
+  }
 
   /**
    * Reads the lines of a leaf that can hold a key.

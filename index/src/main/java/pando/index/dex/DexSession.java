@@ -135,6 +135,25 @@ final class DexSession extends RoutedSession<PartitionWorker> {
     return visited;
   }
 
+  @Override
+  protected double estimateSize() {
+    double size = 0;
+    long next = Long.MIN_VALUE;
+    while (true) {
+      PartitionWorker worker = enter(next);
+      long high = worker.server().high();
+      try {
+        size += worker.estimateSize();
+      } finally {
+        worker.exit();
+      }
+      if (high == Long.MAX_VALUE) {
+        return size;
+      }
+      next = high + 1;
+    }
+  }
+
   /** Returns a worker of the compute server that owns a key, inside the server's gate. */
   private PartitionWorker enter(long wanted) {
     for (int attempt = 0; ; attempt++) {

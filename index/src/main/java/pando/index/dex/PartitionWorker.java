@@ -35,6 +35,7 @@ final class PartitionWorker {
   private final Merges merges;
   private final Gate.Pass pass;
   private final Trail trail;
+  private final DexSize size;
 
   /** Whether the operation may have changed its entry here, or through a WRITE of its own. */
   private boolean written;
@@ -57,6 +58,7 @@ final class PartitionWorker {
     this.merges = new Merges(server, context, descent, sharedNodes, sharedSplits);
     this.pass = server.gate.pass(context.worker());
     this.trail = new Trail(memory);
+    this.size = new DexSize(server, context, descent);
   }
 
   ComputeServer server() {
@@ -445,6 +447,12 @@ final class PartitionWorker {
     layout.copyOut(memory, leaf, down ? last + 1 - entries : first, entries, keys, values);
     resume = down ? NodeLayout.low(memory, leaf) : NodeLayout.high(memory, leaf);
     return entries;
+  }
+
+  /** Returns about how many entries the server's range has. */
+  double estimateSize() {
+    offload.withdraw();
+    return size.of(server.low(), server.high());
   }
 
   /** Returns the fence at which {@link #copyLeaf} has left its leaf. */

@@ -136,6 +136,25 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
     return visited;
   }
 
+  @Override
+  protected double estimateSize() {
+    double size = 0;
+    long next = Long.MIN_VALUE;
+    while (true) {
+      W worker = enter(next);
+      long high = highOfServer(next);
+      try {
+        size += worker.sizeOf(next, high);
+      } finally {
+        worker.exit();
+      }
+      if (high == Long.MAX_VALUE) {
+        return size;
+      }
+      next = high + 1;
+    }
+  }
+
   private long lowOfServer(long wanted) {
     Partitioning partitioning = index.partitioning();
     return home != NO_HOME

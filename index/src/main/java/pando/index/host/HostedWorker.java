@@ -66,6 +66,12 @@ public abstract class HostedWorker {
   protected void touch(KeyGroups wanted, int from, int to) {}
 
   /**
+   * Returns about how many entries have a key from {@code low} to {@code high}, both inclusive: all
+   * that there are, or those of the compute server's partition.
+   */
+  protected abstract double estimateSize(long low, long high);
+
+  /**
    * Changes, adds or removes an entry.
    *
    * @return whether the key was there before; undefined for {@link Operation#STORE} and {@link
@@ -133,6 +139,16 @@ public abstract class HostedWorker {
     }
     try {
       getAll(wanted);
+    } catch (Throwable e) {
+      context.abandon(e);
+      throw e;
+    }
+  }
+
+  /** Estimates how many entries have keys of a range. */
+  final double sizeOf(long low, long high) {
+    try {
+      return estimateSize(low, high);
     } catch (Throwable e) {
       context.abandon(e);
       throw e;

@@ -7,6 +7,7 @@ import pando.index.host.HostedWorker;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
+import pando.index.orca.directory.LeafView;
 import pando.index.orca.records.Probe;
 import pando.index.orca.records.RecordCache;
 import pando.index.session.KeyGroups;
@@ -304,6 +305,33 @@ final class OrcaWorker extends HostedWorker {
     } finally {
       record.unlock();
     }
+  }
+
+  /** {@inheritDoc} The directory knows the records of leaves, deltas most of what has changed. */
+  @Override
+  protected double estimateSize(long low, long high) {
+    LeafView view = lookup.view;
+    long size = 0;
+    long next = low;
+    while (true) {
+      directory.find(next, view);
+      size += LeafEntries.records(view.control) + added(view);
+      if (view.high >= high) {
+        return size;
+      }
+      next = view.high + 1;
+    }
+  }
+
+  /** Returns about how many entries a leaf's delta adds, 0 if the leaf changes meanwhile. */
+  private int added(LeafView view) {
+    int delta = view.delta();
+    int changes = delta == 0 ? 0 : deltas.count(delta);
+    int added = 0;
+    for (int i = 0; i < changes; i++) {
+      added += deltas.kind(delta, i) == Deltas.TOMBSTONE ? -1 : 1;
+    }
+    return view.isCurrent() ? added : 0;
   }
 
   // Writing.

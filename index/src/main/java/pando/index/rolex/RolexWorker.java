@@ -11,6 +11,7 @@ final class RolexWorker extends HostedWorker {
   private final Leaves leaves;
   private final Chains chains;
   private final Changes changes;
+  private final RolexSize size;
   private final @Nullable CallWrites calls;
 
   RolexWorker(RolexServer server, RolexContext context, int session) {
@@ -20,7 +21,13 @@ final class RolexWorker extends HostedWorker {
     this.chains = context.chains;
     this.leaves = found;
     this.changes = new Changes(context, leaves);
+    this.size = new RolexSize(context);
     this.calls = server.options.writesByCall() ? new CallWrites(context, leaves) : null;
+  }
+
+  @Override
+  protected double estimateSize(long low, long high) {
+    return size.estimate();
   }
 
   @Override

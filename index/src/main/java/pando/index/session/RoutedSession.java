@@ -14,6 +14,9 @@ import pando.index.Session;
  * @param <W> executes operations at one compute server
  */
 public abstract class RoutedSession<W> implements Session {
+  /** Entries that are counted, before their number is estimated. */
+  private static final long COUNTED = 1_000;
+
   private final @Nullable W[] workers;
   private boolean closed;
   private boolean scanning;
@@ -61,6 +64,13 @@ public abstract class RoutedSession<W> implements Session {
    * @param down {@code true} for descending order, from {@code from} down to {@code to}
    */
   protected abstract long visit(long from, long to, boolean down, long limit, EntryVisitor visitor);
+
+  /**
+   * Returns about how many entries there are.
+   *
+   * @throws pando.index.NotServedHereException if some are served by another process
+   */
+  protected abstract double estimateSize();
 
   /**
    * Checks that the index is open. For what needs no worker, such as a scan of no entries.
@@ -320,6 +330,12 @@ public abstract class RoutedSession<W> implements Session {
     } finally {
       scanning = false;
     }
+  }
+
+  @Override
+  public final long sizeEstimate() {
+    long counted = scan(Long.MIN_VALUE, Long.MAX_VALUE, COUNTED, (_, _) -> true);
+    return counted < COUNTED ? counted : Math.max(COUNTED, Math.round(estimateSize()));
   }
 
   @Override

@@ -1,6 +1,5 @@
 package pando.index.sherman;
 
-import java.lang.foreign.MemorySegment;
 import pando.index.blink.BLinkDescent;
 import pando.index.lock.NodeLocks;
 
@@ -9,7 +8,6 @@ final class Descent extends BLinkDescent {
   private final ShermanServer server;
   private final Nodes nodes;
   private final NodeLocks locks;
-  private final MemorySegment memory;
 
   /** Whether the descent may wait for the lock of a node that READs find torn again and again. */
   private boolean mayWait = true;
@@ -19,7 +17,6 @@ final class Descent extends BLinkDescent {
     this.server = context.server;
     this.nodes = context.nodes;
     this.locks = context.locks;
-    this.memory = context.memory;
   }
 
   /** Returns whether only this compute server writes the node that was found. */
@@ -50,11 +47,6 @@ final class Descent extends BLinkDescent {
   @Override
   protected int read(long key) {
     return nodes.read(locks, mayWait, node, level, key, owned(), buffer);
-  }
-
-  @Override
-  protected void copyChildren() {
-    server.layout.copyChildren(memory, buffer, children);
   }
 
   @Override

@@ -8,6 +8,7 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.blink.BLinkNodes;
+import pando.index.blink.Children;
 import pando.index.lock.LocalLocks;
 import pando.index.lock.LockTables;
 import pando.index.lock.NodeLocks;
@@ -135,6 +136,23 @@ final class Nodes implements BLinkNodes {
   private boolean provesItself() {
     return validation != Validation.ORIGINAL
         && (validation != Validation.VERSIONS || !server.partitioned);
+  }
+
+  @Override
+  public int readOnce(long address, int level, long key, long buffer) {
+    return readOnce(address, false, buffer) && problem(address, buffer) == null
+        ? compare(level, key, buffer)
+        : LOCKED;
+  }
+
+  @Override
+  public void copyChildren(long node, Children children) {
+    layout.copyChildren(memory, node, children);
+  }
+
+  @Override
+  public int entries(long leaf) {
+    return layout.entries(memory, leaf);
   }
 
   private boolean readOnce(long address, boolean owned, long buffer) {

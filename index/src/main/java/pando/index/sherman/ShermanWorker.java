@@ -2,6 +2,7 @@ package pando.index.sherman;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
+import pando.index.blink.BLinkSize;
 import pando.index.host.HostedWorker;
 import pando.index.lock.NodeLocks;
 import pando.index.session.NeighbourSearch;
@@ -16,6 +17,7 @@ final class ShermanWorker extends HostedWorker {
   private final Leaves leaves;
   private final Splits splits;
   private final Merges merges;
+  private final BLinkSize size;
   private final VerbList list = new VerbList();
   private final long leaf;
 
@@ -35,6 +37,12 @@ final class ShermanWorker extends HostedWorker {
     this.leaves = found;
     this.splits = new Splits(context, descent);
     this.merges = new Merges(context, descent);
+    this.size = new BLinkSize(context, descent);
+  }
+
+  @Override
+  protected double estimateSize(long low, long high) {
+    return size.of(low, high);
   }
 
   @Override

@@ -132,6 +132,11 @@ class MembersTest {
     }
 
     @Override
+    protected double estimateSize(long low, long high) {
+      return 0;
+    }
+
+    @Override
     protected boolean get(long wanted) {
       return false;
     }

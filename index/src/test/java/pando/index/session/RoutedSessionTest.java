@@ -146,6 +146,11 @@ class RoutedSessionTest {
     }
 
     @Override
+    protected double estimateSize() {
+      return 0;
+    }
+
+    @Override
     protected void checkIndexOpen() {}
 
     @Override
