@@ -39,7 +39,7 @@ class PandoMetricsTest {
       assertThat(expected.get("pando.trips")).isPositive();
       assertThat(expected.get("pando.cache.hits{level=leaf}")).isPositive();
       assertThat(expected.get("pando.cache.bytes")).isPositive();
-      assertThat(expected.get("pando.pool.bytes{ms=1,state=used}")).isPositive();
+      assertThat(expected.get("pando.index.bytes")).isPositive();
       assertThat(metersAtRest(small)).isEqualTo(numbers(small));
     }
   }
