@@ -11,6 +11,7 @@ module pando.index {
   exports pando.index.blob to
       pando.bench,
       pando.map;
+  exports pando.index.bytes;
   exports pando.index.deft;
   exports pando.index.dex;
   exports pando.index.orca;

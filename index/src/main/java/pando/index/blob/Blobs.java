@@ -115,11 +115,7 @@ public final class Blobs implements AutoCloseable {
     int sizeClass = classes.of(BlobLayout.bytes(length));
     long address = space.allocate(worker, 0, sizeClass);
     try {
-      long word = BlobWord.ofBlob(address, sizeClass, parts, worker.random().nextInt());
-      MemorySegment.copy(bytes, offset, memory, buffer + BlobLayout.VALUE, length);
-      BlobLayout.seal(memory, buffer, length, key, word);
-      worker.write(address, buffer, BlobLayout.bytes(length));
-      return word;
+      return write(address, sizeClass, key, bytes, offset, length, parts);
     } catch (UnknownOutcomeException e) {
       // The WRITE may come yet: nobody else may have the place.
       throw e;
@@ -127,6 +123,21 @@ public final class Blobs implements AutoCloseable {
       undo(e, () -> space.free(worker, 0, sizeClass, address));
       throw e;
     }
+  }
+
+  private long write(
+      long address,
+      int sizeClass,
+      long key,
+      MemorySegment bytes,
+      long offset,
+      int length,
+      boolean parts) {
+    long word = BlobWord.ofBlob(address, sizeClass, parts, worker.random().nextInt());
+    MemorySegment.copy(bytes, offset, memory, buffer + BlobLayout.VALUE, length);
+    BlobLayout.seal(memory, buffer, length, key, word);
+    worker.write(address, buffer, BlobLayout.bytes(length));
+    return word;
   }
 
   private long storeParts(long key, MemorySegment bytes, long offset, int length) {
@@ -333,6 +344,36 @@ public final class Blobs implements AutoCloseable {
 
   private void freeBlob(long word) {
     space.free(worker, 0, BlobWord.sizeClass(word), BlobWord.address(word));
+  }
+
+  /**
+   * Stores a value in the place of another one of the same key that is not shorter, so that no room
+   * is needed; returns the new word. If it throws, the other value may be gone.
+   *
+   * @param key of the entry
+   * @param word of the other value
+   * @throws IllegalArgumentException if the place is too small
+   */
+  public long overwrite(long key, long word, MemorySegment bytes, long offset, int length) {
+    int sizeClass = BlobWord.sizeClass(word);
+    if (!BlobWord.isBlob(word)
+        || BlobWord.hasParts(word)
+        || BlobLayout.bytes(length) > classes.bytes(sizeClass)) {
+      throw new IllegalArgumentException(
+          "not the word of a longer blob: word=%s, length=%s"
+              .formatted(Long.toHexString(word), length));
+    }
+    return write(BlobWord.address(word), sizeClass, key, bytes, offset, length, false);
+  }
+
+  /** Returns the worker that issues the verbs. */
+  public Worker worker() {
+    return worker;
+  }
+
+  /** Returns the address of the blob of a word, for messages. */
+  public static long address(long word) {
+    return BlobWord.address(word);
   }
 
   /** Returns the verbs issued here. */

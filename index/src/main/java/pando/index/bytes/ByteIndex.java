@@ -1,0 +1,224 @@
+package pando.index.bytes;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.index.RangeIndex;
+import pando.index.Session;
+import pando.index.blob.BlobSpace;
+import pando.index.blob.Blobs;
+import pando.index.orca.OrcaIndex;
+import pando.index.session.Failures;
+import pando.index.session.Gate;
+
+/**
+ * An ordered map from byte strings to byte strings in a memory pool. Keys have 0 to {@value
+ * #KEY_BYTES_MAX} bytes and order byte by byte, as unsigned numbers. One process at a time serves
+ * it; another one can open it when that has closed it.
+ *
+ * <p>Thread-safe; each thread works through a {@link ByteSession} of its own.
+ */
+public final class ByteIndex implements AutoCloseable {
+  /*
+   * Blocks are blobs, which never change. An index of ORCA has the word of each block under a
+   * label, a number without a meaning: it is what another process finds the blocks by. The process
+   * that serves the index has a directory of all blocks in its memory, and so needs that index only
+   * to say what has changed.
+   *
+   * A change of a record makes a new block: it is stored, its word goes to the block's label, then
+   * the directory says so, and the old block is freed. Who changes a block holds its latch.
+   * A reader takes the block that the directory names, from the cache or by one READ; where its
+   * blob is gone meanwhile, it asks the directory again.
+   *
+   * A split stores the right part under a new label first, then the left one under the old label.
+   * The directory says first that the block's range is shorter, then that there is another block
+   * behind it; readers who come between wait. A block that becomes small takes the one behind it
+   * in.
+   *
+   * What a process leaves that ended on the way, or could not take a step back, are blocks in the
+   * range of another one. They do not count: that other one begins before them, or has a later
+   * version. So the right part of a block that is cut has the version of that block, and all else
+   * a new one.
+   */
+
+  /** Greatest length of a key. */
+  public static final int KEY_BYTES_MAX = 65_535;
+
+  /** The label of no block: its word says what kind of index this is. */
+  static final long KIND_LABEL = Long.MIN_VALUE;
+
+  private static final long KIND = 0x5061_6e64_6f42_7401L;
+
+  final ByteOptions options;
+  final RangeIndex labels;
+  final BlobSpace space;
+  final BlockCache cache;
+  final BlockDirectory directory;
+  final AtomicLong nextLabel;
+  final AtomicLong nextVersion;
+  final Gate gate = new Gate();
+
+  final Unsettled unsettled;
+
+  private final List<ByteSession> sessions = new ArrayList<>();
+  private final VerbCounters closedVerbs = new VerbCounters();
+
+  private ByteIndex(ByteOptions options, RangeIndex labels, BlobSpace space, OpenedBlocks blocks) {
+    this.options = options;
+    this.labels = labels;
+    this.space = space;
+    this.cache = new BlockCache(options.cacheBytes());
+    this.directory = blocks.directory();
+    this.nextLabel = new AtomicLong(blocks.labelMax() + 1);
+    this.nextVersion = new AtomicLong(blocks.versionMax() + 1);
+    this.unsettled = new Unsettled(blocks.strays());
+  }
+
+  /**
+   * Makes an empty index in a pool that has none.
+   *
+   * @throws pando.fabric.PoolFullException if the pool has less room than an index needs
+   * @throws IllegalStateException if the pool holds an index already
+   */
+  public static ByteIndex create(Fabric fabric, ByteOptions options) {
+    return started(options, fabric, OrcaIndex.create(fabric, options.labels()), true);
+  }
+
+  /**
+   * Opens an index that another process has made and closed.
+   *
+   * @throws IllegalStateException if the pool holds no such index
+   */
+  public static ByteIndex open(Fabric fabric, ByteOptions options) {
+    return started(options, fabric, options.labels().join(fabric, 0, 1), false);
+  }
+
+  private static ByteIndex started(
+      ByteOptions options, Fabric fabric, RangeIndex labels, boolean isNew) {
+    try {
+      BlobSpace space = new BlobSpace(fabric);
+      try (Session session = labels.session();
+          Blobs blobs = new Blobs(space)) {
+        if (isNew) {
+          session.put(KIND_LABEL, KIND);
+        } else if (!session.get(KIND_LABEL) || session.value() != KIND) {
+          throw new IllegalStateException("the pool holds no index of byte strings");
+        }
+        OpenedBlocks blocks =
+            isNew ? OpenedBlocks.first(session, blobs) : OpenedBlocks.of(session, blobs);
+        return new ByteIndex(options, labels, space, blocks);
+      } catch (Throwable e) {
+        Failures failures = new Failures();
+        failures.collect(space::close);
+        failures.join(e);
+        throw e;
+      }
+    } catch (Throwable e) {
+      Failures failures = new Failures();
+      failures.collect(labels::close);
+      failures.join(e);
+      throw e;
+    }
+  }
+
+  /**
+   * Opens a session for one thread.
+   *
+   * @throws IllegalStateException if the index is closed
+   */
+  public ByteSession session() {
+    synchronized (sessions) {
+      if (gate.isClosed()) {
+        throw new IllegalStateException("the index is closed");
+      }
+      ByteSession session = new ByteSession(this);
+      sessions.add(session);
+      return session;
+    }
+  }
+
+  /** Ends a session, unless the index has closed and ended it. */
+  void end(ByteSession session) {
+    boolean open;
+    synchronized (sessions) {
+      open = sessions.remove(session);
+      if (open) {
+        closedVerbs.add(session.verbs());
+      }
+    }
+    if (open) {
+      session.release();
+    }
+  }
+
+  /** Returns the verbs of all sessions, open or closed, and of the index itself. */
+  public VerbCounters verbs() {
+    VerbCounters all = labels.verbs();
+    synchronized (sessions) {
+      all.add(closedVerbs);
+      sessions.forEach(session -> all.add(session.verbs()));
+    }
+    return all;
+  }
+
+  /** Returns the bytes of the pool that blocks, values and the index of the blocks take. */
+  public long poolBytes() {
+    return labels.poolBytes() + space.bytesInUse();
+  }
+
+  /** Returns the bytes of local memory that cached blocks and the index of the blocks take. */
+  public long cachedBytes() {
+    return labels.cachedBytes() + cache.bytes();
+  }
+
+  /** Returns the number of blocks. */
+  public int blocks() {
+    return directory.all().length;
+  }
+
+  /** Returns whether the index is closed. */
+  public boolean isClosed() {
+    return gate.isClosed();
+  }
+
+  /**
+   * Waits until each running operation has ended, writes what is not in the pool yet, and frees the
+   * local memory. All entries stay in the pool. Sessions that are still open throw {@link
+   * IllegalStateException} from then on. A second call does nothing.
+   *
+   * @throws pando.fabric.PandoException if a memory server is lost or does not answer; if the index
+   *     is open still, it can be closed again
+   */
+  @Override
+  public void close() {
+    if (gate.isClosed()) {
+      return;
+    }
+    List<ByteSession> open;
+    try (Session session = labels.session();
+        Blobs blobs = new Blobs(space)) {
+      if (!gate.shut(blobs.worker())) {
+        return;
+      }
+      try {
+        unsettled.settleAll(session);
+      } catch (Throwable e) {
+        gate.open();
+        throw e;
+      }
+      synchronized (sessions) {
+        gate.close();
+        open = List.copyOf(sessions);
+        open.forEach(each -> closedVerbs.add(each.verbs()));
+        sessions.clear();
+      }
+    }
+    Failures failures = new Failures();
+    open.forEach(each -> failures.collect(each::release));
+    failures.collect(labels::close);
+    failures.collect(space::close);
+    failures.rethrow();
+  }
+}

@@ -1,0 +1,67 @@
+package pando.index.bytes;
+
+import pando.index.orca.OrcaOptions;
+
+/**
+ * The settings of an index of byte strings. Immutable.
+ *
+ * @param cacheBytes bytes of the blocks that are cached, beside the cache of {@code labels}
+ * @param blockBytes size above which a block is split, {@link #BLOCK_BYTES_MIN} to {@link
+ *     #BLOCK_BYTES_MAX}
+ * @param inlineMax greatest length of a value that is in its block, 8 to a quarter of {@code
+ *     blockBytes}; a longer one has a blob of its own
+ * @param labels of the index that has the words of all blocks; one compute server
+ */
+public record ByteOptions(long cacheBytes, int blockBytes, int inlineMax, OrcaOptions labels) {
+  /** Least size above which a block is split. */
+  public static final int BLOCK_BYTES_MIN = 256;
+
+  /** Greatest size above which a block is split. */
+  public static final int BLOCK_BYTES_MAX = 64 << 10;
+
+  private static final ByteOptions DEFAULTS =
+      new ByteOptions(
+          256 << 20,
+          2048,
+          64,
+          OrcaOptions.defaults().withComputeServers(1).withCacheBytes(16 << 20));
+
+  /** Checks the ranges. */
+  public ByteOptions {
+    if (cacheBytes < 0
+        || blockBytes < BLOCK_BYTES_MIN
+        || blockBytes > BLOCK_BYTES_MAX
+        || inlineMax < Long.BYTES
+        || inlineMax > blockBytes / 4) {
+      throw new IllegalArgumentException(
+          "out of range: cacheBytes=%s, blockBytes=%s, inlineMax=%s"
+              .formatted(cacheBytes, blockBytes, inlineMax));
+    }
+    if (labels.computeServers() != 1) {
+      throw new IllegalArgumentException(
+          "the index of the blocks has one compute server: computeServers="
+              + labels.computeServers());
+    }
+    labels.check();
+  }
+
+  /** Returns the defaults. */
+  public static ByteOptions defaults() {
+    return DEFAULTS;
+  }
+
+  /** Returns these options with another size of the cache. */
+  public ByteOptions withCacheBytes(long bytes) {
+    return new ByteOptions(bytes, blockBytes, inlineMax, labels);
+  }
+
+  /** Returns these options with another size of blocks, and another limit of values in them. */
+  public ByteOptions withBlockBytes(int bytes, int newInlineMax) {
+    return new ByteOptions(cacheBytes, bytes, newInlineMax, labels);
+  }
+
+  /** Returns these options with other settings of the index that has the words of all blocks. */
+  public ByteOptions withLabels(OrcaOptions newLabels) {
+    return new ByteOptions(cacheBytes, blockBytes, inlineMax, newLabels);
+  }
+}

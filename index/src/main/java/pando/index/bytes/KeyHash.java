@@ -1,0 +1,31 @@
+package pando.index.bytes;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Hashes of keys, which the sums of their values are made with. */
+final class KeyHash {
+  private static final long SPREAD = 0x9E3779B97F4A7C15L;
+
+  private KeyHash() {}
+
+  /** Returns the hash of a key. */
+  static long of(MemorySegment key) {
+    long length = key.byteSize();
+    long hash = length * SPREAD;
+    long at = 0;
+    for (; at + Long.BYTES <= length; at += Long.BYTES) {
+      hash = stir(hash ^ key.get(Block.LONG, at));
+    }
+    long rest = 0;
+    for (; at < length; at++) {
+      rest = rest << Byte.SIZE | (key.get(ValueLayout.JAVA_BYTE, at) & 0xff);
+    }
+    return stir(hash ^ rest);
+  }
+
+  private static long stir(long bits) {
+    long stirred = (bits ^ bits >>> 29) * 0xBF58476D1CE4E5B9L;
+    return (stirred ^ stirred >>> 32) * SPREAD;
+  }
+}

@@ -1,0 +1,128 @@
+package pando.index.bytes;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import pando.index.CorruptNodeException;
+import pando.index.Session;
+import pando.index.blob.Blobs;
+import pando.index.bytes.Block.DamagedException;
+import pando.index.bytes.BlockEntry.State;
+
+/**
+ * The blocks that a process finds when it opens an index.
+ *
+ * @param labelMax the greatest label
+ * @param versionMax the greatest version
+ * @param strays labels of blocks that do not count, as another one has their range
+ */
+record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, List<Long> strays) {
+  private static final int TOGETHER = 256;
+
+  /** A block by its label: the fences of its range, the high one {@code null} where it has none. */
+  private record Found(
+      long label, long word, long version, MemorySegment low, @Nullable MemorySegment high) {}
+
+  /** Makes the first block, which has all keys. */
+  static OpenedBlocks first(Session labels, Blobs blobs) {
+    MemorySegment nothing = MemorySegment.ofArray(new byte[0]);
+    Block block = Blocks.empty(nothing, null);
+    long word = blobs.store(ByteSession.BLOCKS, block.bytes(), 0, (int) block.bytes().byteSize());
+    labels.put(0, word);
+    BlockEntry first = new BlockEntry(nothing, 0, new State(word, null));
+    return new OpenedBlocks(new BlockDirectory(first), 0, 0, List.of());
+  }
+
+  /** Reads all blocks. */
+  static OpenedBlocks of(Session labels, Blobs blobs) {
+    List<Found> all = new ArrayList<>();
+    List<Long> strays = new ArrayList<>();
+    long next = ByteIndex.KIND_LABEL + 1;
+    while (true) {
+      long[] read = new long[TOGETHER];
+      long[] words = new long[TOGETHER];
+      int[] count = {0};
+      labels.scan(
+          next,
+          TOGETHER,
+          (label, word) -> {
+            read[count[0]] = label;
+            words[count[0]++] = word;
+            return true;
+          });
+      if (count[0] == 0) {
+        return inOrder(all, strays);
+      }
+      load(read, words, count[0], blobs, all, strays);
+      next = read[count[0] - 1] + 1;
+    }
+  }
+
+  private static void load(
+      long[] labels, long[] words, int count, Blobs blobs, List<Found> all, List<Long> strays) {
+    long[] seeds = new long[count];
+    Arrays.fill(seeds, ByteSession.BLOCKS);
+    blobs.loadAll(
+        seeds,
+        words,
+        count,
+        (number, bytes, offset, length) -> {
+          if (length >= 0) {
+            byte[] copy = bytes.asSlice(offset, length).toArray(JAVA_BYTE);
+            all.add(found(labels[number], words[number], MemorySegment.ofArray(copy)));
+          } else {
+            strays.add(labels[number]);
+          }
+        });
+  }
+
+  private static Found found(long label, long word, MemorySegment bytes) {
+    try {
+      Block block = Block.checked(bytes);
+      MemorySegment low = MemorySegment.ofArray(block.low().toArray(JAVA_BYTE));
+      MemorySegment high =
+          block.hasHigh() ? MemorySegment.ofArray(block.high().toArray(JAVA_BYTE)) : null;
+      return new Found(label, word, block.version(), low, high);
+    } catch (DamagedException e) {
+      throw new CorruptNodeException(0, "is not a block: label=" + label + ", " + e.getMessage());
+    }
+  }
+
+  /** Of blocks that overlap, the one that begins first counts, or that with the later version. */
+  private static OpenedBlocks inOrder(List<Found> all, List<Long> strays) {
+    all.sort(
+        Comparator.comparing(Found::low, Block::compare)
+            .thenComparing(Comparator.comparingLong(Found::version).reversed()));
+    long labelMax = strays.stream().mapToLong(Long::longValue).max().orElse(0);
+    long versionMax = 0;
+    @Nullable BlockDirectory directory = null;
+    @Nullable MemorySegment reached = MemorySegment.ofArray(new byte[0]);
+    for (Found found : all) {
+      labelMax = Math.max(labelMax, found.label);
+      versionMax = Math.max(versionMax, found.version);
+      if (reached == null || Block.compare(found.low, reached) < 0) {
+        strays.add(found.label);
+      } else if (Block.compare(found.low, reached) > 0) {
+        throw new CorruptNodeException(
+            0, "blocks are missing before that with label " + found.label);
+      } else {
+        BlockEntry entry = new BlockEntry(found.low, found.label, new State(found.word, null));
+        if (directory == null) {
+          directory = new BlockDirectory(entry);
+        } else {
+          directory.add(entry);
+        }
+        reached = found.high;
+      }
+    }
+    if (directory == null || reached != null) {
+      throw new CorruptNodeException(0, "blocks are missing at the end: blocks=" + all.size());
+    }
+    return new OpenedBlocks(directory, labelMax, versionMax, strays);
+  }
+}

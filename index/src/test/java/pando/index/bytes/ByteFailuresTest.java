@@ -1,0 +1,197 @@
+package pando.index.bytes;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import pando.fabric.Fabric;
+import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.Worker;
+import pando.index.Break;
+import pando.index.CorruptNodeException;
+import pando.index.HookedFabric;
+import pando.index.Pools;
+import pando.index.Seeds;
+import pando.index.blob.Blobs;
+import pando.index.orca.OrcaOptions;
+
+/** Verbs that fail, pools that are full, and blocks that are damaged. */
+class ByteFailuresTest {
+  private static ByteOptions options(int cacheBytes) {
+    return ByteOptions.defaults()
+        .withBlockBytes(256, 16)
+        .withCacheBytes(cacheBytes)
+        .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
+  }
+
+  private static NavigableMap<byte[], byte[]> contents(ByteSession session) {
+    NavigableMap<byte[], byte[]> contents = new TreeMap<>(Arrays::compareUnsigned);
+    session.scan(
+        MemorySegment.ofArray(new byte[0]),
+        null,
+        Long.MAX_VALUE,
+        (key, value) -> {
+          assertThat(contents.put(ByteKeys.bytes(key), ByteKeys.bytes(value))).isNull();
+          return true;
+        });
+    return contents;
+  }
+
+  private static void assertSame(
+      NavigableMap<byte[], byte[]> found, NavigableMap<byte[], byte[]> expected) {
+    assertThat(found.keySet())
+        .usingElementComparator(Arrays::compareUnsigned)
+        .containsExactlyElementsOf(expected.keySet());
+    found.forEach((key, value) -> assertThat(value).isEqualTo(expected.get(key)));
+  }
+
+  /** Does a change, or has it fail at a verb; returns whether it failed. */
+  private static boolean change(
+      HookedFabric fabric,
+      ByteSession session,
+      NavigableMap<byte[], byte[]> model,
+      byte[] key,
+      byte @Nullable [] value,
+      Break how,
+      int verb) {
+    int[] left = {verb};
+    fabric.hookNext(_ -> left[0]-- == 0, posting -> how.happen(fabric, posting, 0));
+    MemorySegment its = MemorySegment.ofArray(key);
+    Throwable failure =
+        catchThrowable(() -> {
+          if (value == null) {
+            session.discard(its);
+          } else {
+            session.store(its, MemorySegment.ofArray(value));
+          }
+        });
+    fabric.unhook();
+    byte @Nullable [] before = model.get(key);
+    byte @Nullable [] found = session.get(its) ? ByteKeys.bytes(session.value()) : null;
+    if (failure == null) {
+      assertThat(found).isEqualTo(value);
+    } else {
+      assertThat(failure).isInstanceOfAny(PandoException.class, OutOfMemoryError.class);
+      assertThat(Arrays.equals(found, before) || Arrays.equals(found, value)).isTrue();
+      if (how.isAnswered()) {
+        assertThat(found).isEqualTo(before);
+      }
+    }
+    if (found == null) {
+      model.remove(key);
+    } else {
+      model.put(key, found);
+    }
+    return failure != null;
+  }
+
+  @ParameterizedTest
+  @EnumSource(Break.class)
+  void shouldLoseNothingWhereverAVerbFails(Break how) {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2501));
+    NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 2502))) {
+      int struck = 0;
+      try (ByteIndex index = ByteIndex.create(fabric, options(0));
+          ByteSession session = index.session()) {
+        for (int i = 0; i < 4_000; i++) {
+          byte[] key = ByteKeys.draw(random, 5);
+          boolean shrinks = i / 1_000 % 2 == 1;
+          boolean stores = random.nextInt(4) == 0 == shrinks;
+          byte[] value = stores ? ByteKeys.value(random, 100) : null;
+          int verb = random.nextInt(4) == 0 ? random.nextInt(6) : Integer.MAX_VALUE;
+          struck += change(fabric, session, model, key, value, how, verb) ? 1 : 0;
+        }
+        assertSame(contents(session), model);
+      }
+      System.out.println(how + ": " + struck + " changes failed");
+      assertThat(struck).isGreaterThan(300);
+      try (ByteIndex index = ByteIndex.open(fabric, options(10_000));
+          ByteSession session = index.session()) {
+        assertSame(contents(session), model);
+      }
+    }
+  }
+
+  @Test
+  void shouldLoseNothingInAFullPoolAndWorkAgainAfterRemovals() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2503));
+    NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+    try (Fabric fabric = Pools.open(2, 512 << 10, 2504)) {
+      try (ByteIndex index = ByteIndex.create(fabric, options(10_000));
+          ByteSession session = index.session()) {
+        for (int round = 0; round < 2; round++) {
+          int before = model.size();
+          fill(session, model, random);
+          assertThat(model.size()).isGreaterThan(before + 100);
+          assertSame(contents(session), model);
+          List<byte[]> keys = new ArrayList<>(model.keySet());
+          for (int i = 0; i < keys.size(); i += 2 - round % 2) {
+            assertThat(session.remove(MemorySegment.ofArray(keys.get(i)))).isTrue();
+            model.remove(keys.get(i));
+          }
+          assertSame(contents(session), model);
+        }
+      }
+      try (ByteIndex index = ByteIndex.open(fabric, options(10_000));
+          ByteSession session = index.session()) {
+        assertSame(contents(session), model);
+      }
+    }
+  }
+
+  private static void fill(
+      ByteSession session, NavigableMap<byte[], byte[]> model, SplittableRandom random) {
+    for (int refused = 0; refused < 8; ) {
+      byte[] key = ByteKeys.draw(random, 20);
+      byte[] value = ByteKeys.value(random, 300);
+      try {
+        session.put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+        model.put(key, value);
+      } catch (PoolFullException e) {
+        refused++;
+      }
+    }
+  }
+
+  @Test
+  void shouldTellOfADamagedBlockAndServeTheOthers() {
+    try (Fabric fabric = Pools.open(2, 16 << 20, 2505);
+        ByteIndex index = ByteIndex.create(fabric, options(0));
+        ByteSession session = index.session()) {
+      for (int i = 0; i < 500; i++) {
+        byte[] key = "key%04d".formatted(i).getBytes(UTF_8);
+        session.put(MemorySegment.ofArray(key), MemorySegment.ofArray(key));
+      }
+      BlockEntry damaged = index.directory.find(MemorySegment.ofArray("key0250".getBytes(UTF_8)));
+      try (RegisteredMemory memory = fabric.register(64);
+          Worker worker = fabric.worker(memory)) {
+        worker.write(Blobs.address(damaged.state().word()) + 8, 0, 8);
+      }
+      int failures = 0;
+      for (int i = 0; i < 500; i++) {
+        byte[] key = "key%04d".formatted(i).getBytes(UTF_8);
+        Throwable failure =
+            catchThrowable(() -> assertThat(session.get(MemorySegment.ofArray(key))).isTrue());
+        if (failure != null) {
+          assertThat(failure).isInstanceOf(CorruptNodeException.class);
+          failures++;
+        }
+      }
+      assertThat(failures).isBetween(1, 20);
+    }
+  }
+}
