@@ -198,7 +198,7 @@ class NodeAllocatorTest {
     }
     assertThatThrownBy(() -> allocator.allocate(worker, 0, 2)).hasMessageContaining("server=2");
     assertThatThrownBy(() -> new NodeAllocator(1, 100)).hasMessageContaining("nodeBytes=100");
-    assertThatThrownBy(() -> new NodeAllocator(1, 64)).hasMessageContaining("nodeBytes=64");
+    assertThatThrownBy(() -> new NodeAllocator(1, 32)).hasMessageContaining("nodeBytes=32");
     assertThatThrownBy(() -> new NodeAllocator(0, 128)).hasMessageContaining("memoryServers=0");
     assertThatThrownBy(() -> new NodeAllocator(SERVERS, 2 * CHUNK_BYTES).allocate(worker, 0, 0))
         .isInstanceOf(CallFailedException.class)

@@ -89,7 +89,7 @@ final class OrcaContext extends WorkerContext {
   /**
    * Waits once more for what another session has.
    *
-   * @param attempt number of pauses before, from 0
+   * @param attempt number of pauses before in this wait, from 0: the wait begins with the first
    * @param what is waited for, for the message
    * @param key that the operation needs, for the message
    * @throws StalledException if the session has waited too long

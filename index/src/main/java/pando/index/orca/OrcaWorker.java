@@ -105,14 +105,15 @@ final class OrcaWorker extends HostedWorker {
 
   @Override
   protected boolean get(long wanted) {
-    for (int attempt = 0; ; attempt++) {
+    int pauses = 0;
+    while (true) {
       if (records.find(wanted, probe)) {
         if (probe.kind != RecordCache.BUSY) {
           context.counters.leafHits++;
           value = probe.value;
           return probe.kind != RecordCache.ABSENT;
         }
-        context.pause(attempt, CLAIMED, wanted);
+        context.pause(pauses++, CLAIMED, wanted);
       } else if (claim.claim(wanted)) {
         noteClaim();
         return load(wanted);
@@ -340,13 +341,14 @@ final class OrcaWorker extends HostedWorker {
   protected boolean write(Request wanted) {
     long key = wanted.key();
     change.begin(wanted);
-    for (int attempt = 0; ; attempt++) {
+    int pauses = 0;
+    while (true) {
       if (records.find(key, probe)) {
         if (probe.kind != RecordCache.BUSY && writeCached(wanted)) {
           context.counters.leafHits++;
           return probe.kind != RecordCache.ABSENT;
         }
-        context.pause(attempt, probe.kind == RecordCache.BUSY ? CLAIMED : MERGING, key);
+        context.pause(pauses++, probe.kind == RecordCache.BUSY ? CLAIMED : MERGING, key);
       } else if (claim.claim(key)) {
         noteClaim();
         return wanted.operation().answers() ? writeClaimed(wanted) : writeBlindly(wanted);

@@ -30,11 +30,8 @@ final class RecordClaim extends RecordWay {
    * @throws pando.fabric.StalledException if no record can be evicted
    */
   boolean claim(long wanted) {
-    for (int attempt = 0; ; attempt++) {
-      if (lock(wanted)) {
-        unlock();
-        return false;
-      }
+    int pauses = 0;
+    while (!lock(wanted)) {
       boolean done = takeWay();
       unlock();
       if (done) {
@@ -42,9 +39,11 @@ final class RecordClaim extends RecordWay {
         return true;
       }
       if (cleaner.makeRoom(home) == 0) {
-        context.pause(attempt, "no record of a bucket can be evicted", wanted);
+        context.pause(pauses++, "no record of a bucket can be evicted", wanted);
       }
     }
+    unlock();
+    return false;
   }
 
   /**
