@@ -60,6 +60,7 @@ public final class Blobs implements AutoCloseable {
   private long[] freedWords = new long[4];
   private int freed;
 
+  private boolean closed;
   private MemorySegment found;
   private long foundAt;
   private int foundLength;
@@ -355,15 +356,20 @@ public final class Blobs implements AutoCloseable {
    * @throws IllegalArgumentException if the place is too small
    */
   public long overwrite(long key, long word, MemorySegment bytes, long offset, int length) {
-    int sizeClass = BlobWord.sizeClass(word);
-    if (!BlobWord.isBlob(word)
-        || BlobWord.hasParts(word)
-        || BlobLayout.bytes(length) > classes.bytes(sizeClass)) {
+    if (!canOverwrite(word, length)) {
       throw new IllegalArgumentException(
           "not the word of a longer blob: word=%s, length=%s"
               .formatted(Long.toHexString(word), length));
     }
-    return write(BlobWord.address(word), sizeClass, key, bytes, offset, length, false);
+    long address = BlobWord.address(word);
+    return write(address, BlobWord.sizeClass(word), key, bytes, offset, length, false);
+  }
+
+  /** Returns whether a value of a length has room in the place of another one. */
+  public boolean canOverwrite(long word, int length) {
+    return BlobWord.isBlob(word)
+        && !BlobWord.hasParts(word)
+        && BlobLayout.bytes(length) <= classes.bytes(BlobWord.sizeClass(word));
   }
 
   /** Returns the worker that issues the verbs. */
@@ -382,12 +388,16 @@ public final class Blobs implements AutoCloseable {
   }
 
   /**
-   * Frees what waits for it, and ends this object.
+   * Frees what waits for it, and ends this object. A second call does nothing.
    *
    * @throws PandoException if that fails; the object is closed nevertheless
    */
   @Override
   public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     Failures failures = new Failures();
     for (int before = freed + 1; freed < before && freed > 0; ) {
       before = freed;

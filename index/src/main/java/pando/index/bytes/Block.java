@@ -67,7 +67,7 @@ final class Block {
   }
 
   /**
-   * Returns the block in bytes from the pool, or a reason why they are none.
+   * Returns the block in bytes from the pool.
    *
    * @throws DamagedException if something in them cannot be
    */
@@ -149,9 +149,9 @@ final class Block {
     return bytes;
   }
 
-  /** Returns the size of the block without garbage, in bytes. */
+  /** Returns the size of the block without its fences and garbage, in bytes. */
   long usedBytes() {
-    return bytes.byteSize() - garbage();
+    return bytes.byteSize() - lowBytes - Math.max(highBytes, 0) - garbage();
   }
 
   int garbage() {

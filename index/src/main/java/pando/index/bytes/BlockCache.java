@@ -23,18 +23,27 @@ final class BlockCache {
     return bytes.get();
   }
 
-  /** Gives a block, whose latch is held, another state, with a copy or without. */
-  void set(BlockEntry entry, State next) {
+  /** Puts another block in the place of one whose latch is held. */
+  void set(BlockEntry entry, long word, Block block) {
+    change(entry, word, block);
+  }
+
+  /** Notes that a block whose latch is held went into its neighbour. */
+  void setGone(BlockEntry entry) {
+    change(entry, 0, null);
+  }
+
+  private void change(BlockEntry entry, long word, @Nullable Block block) {
     State before = entry.state();
-    while (!entry.replace(before, next)) {
+    while (!entry.replace(before, new State(word, block, before.change() + 1))) {
       before = entry.state();
     }
-    count(entry, before.block(), next.block());
+    count(entry, before.block(), block);
   }
 
   /** Adds a copy to a block, unless its state is not the one that the copy was made of. */
   void admit(BlockEntry entry, State expected, Block block) {
-    if (entry.replace(expected, new State(expected.word(), block))) {
+    if (entry.replace(expected, new State(expected.word(), block, expected.change()))) {
       count(entry, null, block);
     }
   }
@@ -69,7 +78,7 @@ final class BlockCache {
     State state = entry.state();
     Block block = state.block();
     while (block != null) {
-      if (entry.replace(state, new State(state.word(), null))) {
+      if (entry.replace(state, new State(state.word(), null, state.change()))) {
         bytes.addAndGet(-bytes(block));
         return;
       }

@@ -70,9 +70,9 @@ final class BlockChanges {
     for (int attempt = 0; ; attempt++) {
       Block seen = reader.block(key);
       BlockEntry entry = reader.entry;
-      long word = reader.word();
+      long change = reader.change();
       if (entry.tryLatch()) {
-        if (entry.state().word() == word) {
+        if (entry.state().change() == change) {
           block = seen;
           return entry;
         }
@@ -149,6 +149,9 @@ final class BlockChanges {
       try {
         replace(entry, next);
       } catch (PoolFullException e) {
+        if (!blobs.canOverwrite(entry.state().word(), (int) next.bytes().byteSize())) {
+          throw e;
+        }
         replaceInPlace(entry, next);
       }
     }
@@ -177,7 +180,7 @@ final class BlockChanges {
     long old = entry.state().word();
     long word = store(next.withVersion(nextVersion()));
     label(entry, entry.label, word);
-    index.cache.set(entry, new State(word, next));
+    index.cache.set(entry, word, next);
     blobs.free(ByteSession.BLOCKS, old);
   }
 
@@ -186,8 +189,10 @@ final class BlockChanges {
     MemorySegment bytes = next.withVersion(nextVersion()).bytes();
     long word =
         blobs.overwrite(ByteSession.BLOCKS, entry.state().word(), bytes, 0, (int) bytes.byteSize());
-    index.cache.set(entry, new State(word, next));
+    index.cache.set(entry, word, next);
     index.unsettled.add(entry);
+    labels.store(entry.label, word);
+    index.unsettled.remove(entry);
   }
 
   private long store(Block block) {
@@ -214,7 +219,7 @@ final class BlockChanges {
       if (!known && entry != null) {
         index.unsettled.add(entry);
       } else if (!known) {
-        index.unsettled.addLeft(label);
+        index.unsettled.addStray(label);
       }
     }
   }
@@ -222,10 +227,11 @@ final class BlockChanges {
   private void split(BlockEntry entry, Block whole, int cut) {
     long old = entry.state().word();
     MemorySegment separator = Blocks.separator(whole, cut);
+    Block right = Blocks.right(whole, cut, separator).withVersion(nextVersion());
     Block left = Blocks.left(whole, cut, separator).withVersion(nextVersion());
-    Block right = Blocks.right(whole, cut, separator).withVersion(block.version());
     long newLabel = index.nextLabel.getAndIncrement();
     long rightWord = store(right);
+    BlockEntry added = new BlockEntry(separator, newLabel, new State(rightWord, null, 0));
     label(null, newLabel, rightWord);
     boolean done = false;
     long leftWord;
@@ -233,14 +239,18 @@ final class BlockChanges {
       leftWord = store(left);
       label(entry, entry.label, leftWord);
       done = true;
+    } catch (UnknownOutcomeException e) {
+      throw e;
+    } catch (PandoException e) {
+      blobs.free(ByteSession.BLOCKS, rightWord);
+      throw e;
     } finally {
       if (!done) {
-        index.unsettled.addLeft(newLabel);
+        index.unsettled.addStray(newLabel);
       }
     }
-    index.cache.set(entry, new State(leftWord, left));
-    BlockEntry added = new BlockEntry(separator, newLabel, new State(rightWord, null));
-    index.cache.set(added, new State(rightWord, right));
+    index.cache.set(entry, leftWord, left);
+    index.cache.set(added, rightWord, right);
     index.directory.add(added);
     blobs.free(ByteSession.BLOCKS, old);
   }
@@ -262,11 +272,13 @@ final class BlockChanges {
       return false;
     }
     try {
-      Block other = reader.block(isLeft ? neighbour.low() : small.high());
+      Block other = neighbourOf(isLeft ? neighbour.low() : small.high());
+      if (other == null || !isSame(neighbour, reader.entry)) {
+        return false;
+      }
       Block left = isLeft ? other : small;
       Block right = isLeft ? small : other;
-      if (!isSame(neighbour, reader.entry)
-          || !left.hasHigh()
+      if (!left.hasHigh()
           || Block.compare(left.high(), right.low()) != 0
           || Blocks.joinedBytes(left, right) > joinedMax()) {
         return false;
@@ -280,6 +292,16 @@ final class BlockChanges {
     }
   }
 
+  /** Returns the block that has a key, {@code null} if it cannot be read now. */
+  private @Nullable Block neighbourOf(MemorySegment key) {
+    try {
+      return reader.block(key);
+    } catch (PandoException e) {
+      // The removal needs no neighbour; whoever needs that block is told.
+      return null;
+    }
+  }
+
   private long joinedMax() {
     return index.options.blockBytes() * (SMALL_PART - 1L) / SMALL_PART;
   }
@@ -289,12 +311,12 @@ final class BlockChanges {
     long rightWord = right.state().word();
     long word = store(joined.withVersion(nextVersion()));
     label(left, left.label, word);
-    index.cache.set(right, BlockEntry.GONE);
-    index.cache.set(left, new State(word, joined));
+    index.cache.setGone(right);
+    index.cache.set(left, word, joined);
     index.directory.remove(right);
     blobs.free(ByteSession.BLOCKS, leftWord);
     blobs.free(ByteSession.BLOCKS, rightWord);
-    index.unsettled.addLeft(right.label);
+    index.unsettled.addStray(right.label);
   }
 
   void close() {

@@ -12,19 +12,17 @@ import org.jspecify.annotations.Nullable;
  * cached. Its latch is held by who changes the block; readers take what {@link #state} says.
  */
 final class BlockEntry {
-  /** The state of a block that went into its neighbour. */
-  static final State GONE = new State(0, null);
-
   private static final VarHandle STATE = field("state", State.class);
   private static final VarHandle LATCHED = field("latched", boolean.class);
 
   /**
    * Where a block is.
    *
-   * @param word of the blob that it is in
+   * @param word of the blob that it is in, 0 if the block went into its neighbour
    * @param block the block, {@code null} if it is not cached
+   * @param change number of changes before; a word may come again, this does not
    */
-  record State(long word, @Nullable Block block) {
+  record State(long word, @Nullable Block block, long change) {
     /** Returns whether the block went into its neighbour. */
     boolean isGone() {
       return word == 0;
@@ -91,10 +89,6 @@ final class BlockEntry {
     return state;
   }
 
-  void set(State next) {
-    state = next;
-  }
-
   /** Sets another state if it is still the one that is expected. */
   boolean replace(State expected, State next) {
     return STATE.compareAndSet(this, expected, next);
@@ -102,6 +96,10 @@ final class BlockEntry {
 
   boolean tryLatch() {
     return LATCHED.compareAndSet(this, false, true);
+  }
+
+  boolean isLatched() {
+    return latched;
   }
 
   void unlatch() {

@@ -34,7 +34,7 @@ final class BlockReader {
   /** The block of {@link #block}, and its state. */
   BlockEntry entry;
 
-  private State state = BlockEntry.GONE;
+  private State state = new State(0, null, 0);
 
   BlockReader(ByteIndex index) {
     this.index = index;
@@ -55,6 +55,7 @@ final class BlockReader {
 
   /** Finds the value of a key. */
   boolean find(MemorySegment wanted) {
+    long start = 0;
     for (int attempt = 0; ; attempt++) {
       Block block = block(wanted);
       int i = block.find(wanted);
@@ -64,6 +65,7 @@ final class BlockReader {
       if (loadValue(block, i, wanted, attempt)) {
         return true;
       }
+      start = pause(attempt, start, "a value changes again and again");
     }
   }
 
@@ -81,11 +83,17 @@ final class BlockReader {
       value = blobs.bytes().asSlice(blobs.offset(), blobs.length()).asReadOnly();
       return true;
     }
-    if (attempt >= LOADS_MAX && entry.state().word() == state.word()) {
+    if (attempt >= LOADS_MAX && isSettled()) {
       throw new CorruptNodeException(
           Blobs.address(block.word(i)), "is not the value of its key: record=" + i);
     }
     return false;
+  }
+
+  /** Returns whether the block is still the one that was found, and nobody is changing it. */
+  private boolean isSettled() {
+    boolean latched = entry.isLatched();
+    return !latched && entry.state().change() == state.change();
   }
 
   /** Returns the block that has a key. */
@@ -102,9 +110,9 @@ final class BlockReader {
     }
   }
 
-  /** Returns the word of the block that was found last, as it was then. */
-  long word() {
-    return state.word();
+  /** Returns how often the block that was found last had changed by then. */
+  long change() {
+    return state.change();
   }
 
   /** Returns the last block. */
@@ -141,7 +149,7 @@ final class BlockReader {
       return null;
     }
     if (!blobs.load(ByteSession.BLOCKS, state.word())) {
-      if (attempt >= LOADS_MAX && entry.state().word() == state.word()) {
+      if (attempt >= LOADS_MAX && isSettled()) {
         throw new CorruptNodeException(
             Blobs.address(state.word()), "is not the block of its range");
       }
@@ -165,6 +173,7 @@ final class BlockReader {
    * @param inclusive whether the key itself counts
    */
   boolean findNeighbour(@Nullable MemorySegment wanted, boolean down, boolean inclusive) {
+    long start = 0;
     for (int attempt = 0; ; attempt++) {
       List<BlockEntry> passed = new ArrayList<>(1);
       List<State> seen = new ArrayList<>(1);
@@ -187,13 +196,14 @@ final class BlockReader {
       if ((!found || loadValue(block, i, key, attempt)) && areUnchanged(passed, seen)) {
         return found;
       }
+      start = pause(attempt, start, "what is beside a key changes again and again");
     }
   }
 
   /** Returns whether blocks without the entry that is looked for have none still. */
   private static boolean areUnchanged(List<BlockEntry> passed, List<State> seen) {
     for (int i = 0; i < passed.size(); i++) {
-      if (passed.get(i).state().word() != seen.get(i).word()) {
+      if (passed.get(i).state().change() != seen.get(i).change()) {
         return false;
       }
     }

@@ -39,8 +39,7 @@ public final class ByteIndex implements AutoCloseable {
    *
    * What a process leaves that ended on the way, or could not take a step back, are blocks in the
    * range of another one. They do not count: that other one begins before them, or has a later
-   * version. So the right part of a block that is cut has the version of that block, and all else
-   * a new one.
+   * version.
    */
 
   /** Greatest length of a key. */
@@ -63,7 +62,9 @@ public final class ByteIndex implements AutoCloseable {
   final Unsettled unsettled;
 
   private final List<ByteSession> sessions = new ArrayList<>();
-  private final VerbCounters closedVerbs = new VerbCounters();
+  private final Session settling;
+  private final Blobs own;
+  private volatile boolean ended;
 
   private ByteIndex(ByteOptions options, RangeIndex labels, BlobSpace space, OpenedBlocks blocks) {
     this.options = options;
@@ -74,6 +75,8 @@ public final class ByteIndex implements AutoCloseable {
     this.nextLabel = new AtomicLong(blocks.labelMax() + 1);
     this.nextVersion = new AtomicLong(blocks.versionMax() + 1);
     this.unsettled = new Unsettled(blocks.strays());
+    this.settling = labels.session();
+    this.own = new Blobs(space);
   }
 
   /**
@@ -144,9 +147,6 @@ public final class ByteIndex implements AutoCloseable {
     boolean open;
     synchronized (sessions) {
       open = sessions.remove(session);
-      if (open) {
-        closedVerbs.add(session.verbs());
-      }
     }
     if (open) {
       session.release();
@@ -157,7 +157,8 @@ public final class ByteIndex implements AutoCloseable {
   public VerbCounters verbs() {
     VerbCounters all = labels.verbs();
     synchronized (sessions) {
-      all.add(closedVerbs);
+      all.add(space.verbsOfClosed());
+      all.add(own.verbs());
       sessions.forEach(session -> all.add(session.verbs()));
     }
     return all;
@@ -193,32 +194,34 @@ public final class ByteIndex implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (gate.isClosed()) {
-      return;
+    Failures failures = new Failures();
+    for (ByteSession session : shut()) {
+      failures.collect(session::release);
     }
-    List<ByteSession> open;
-    try (Session session = labels.session();
-        Blobs blobs = new Blobs(space)) {
-      if (!gate.shut(blobs.worker())) {
-        return;
-      }
-      try {
-        unsettled.settleAll(session);
-      } catch (Throwable e) {
-        gate.open();
-        throw e;
-      }
+    if (!ended) {
+      failures.collect(own::close);
+      failures.collect(labels::close);
+      failures.collect(space::close);
+      failures.rethrow();
+      ended = true;
+    }
+  }
+
+  /** Lets no operation begin any more; returns the sessions to end. */
+  private List<ByteSession> shut() {
+    if (gate.isClosed() || !gate.shut(own.worker())) {
+      return List.of();
+    }
+    try {
+      unsettled.settleAll(settling);
       synchronized (sessions) {
         gate.close();
-        open = List.copyOf(sessions);
-        open.forEach(each -> closedVerbs.add(each.verbs()));
+        List<ByteSession> open = List.copyOf(sessions);
         sessions.clear();
+        return open;
       }
+    } finally {
+      gate.open();
     }
-    Failures failures = new Failures();
-    open.forEach(each -> failures.collect(each::release));
-    failures.collect(labels::close);
-    failures.collect(space::close);
-    failures.rethrow();
   }
 }

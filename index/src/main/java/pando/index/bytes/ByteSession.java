@@ -7,6 +7,7 @@ import java.util.HexFormat;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
+import pando.index.session.Failures;
 import pando.index.session.Operation;
 
 /**
@@ -37,7 +38,15 @@ public final class ByteSession implements AutoCloseable {
   ByteSession(ByteIndex index) {
     this.index = index;
     this.reader = new BlockReader(index);
-    this.changes = new BlockChanges(index, reader);
+    boolean opened = false;
+    try {
+      this.changes = new BlockChanges(index, reader);
+      opened = true;
+    } finally {
+      if (!opened) {
+        reader.close();
+      }
+    }
   }
 
   /** Returns the key of the entry that the last operation found. */
@@ -318,8 +327,10 @@ public final class ByteSession implements AutoCloseable {
 
   /** Frees what the session holds, where the index closes. */
   void release() {
-    changes.close();
-    reader.close();
+    Failures failures = new Failures();
+    failures.collect(changes::close);
+    failures.collect(reader::close);
+    failures.rethrow();
   }
 
   /** Ends the session. */

@@ -34,7 +34,7 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
     Block block = Blocks.empty(nothing, null);
     long word = blobs.store(ByteSession.BLOCKS, block.bytes(), 0, (int) block.bytes().byteSize());
     labels.put(0, word);
-    BlockEntry first = new BlockEntry(nothing, 0, new State(word, null));
+    BlockEntry first = new BlockEntry(nothing, 0, new State(word, null, 0));
     return new OpenedBlocks(new BlockDirectory(first), 0, 0, List.of());
   }
 
@@ -111,7 +111,7 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
         throw new CorruptNodeException(
             0, "blocks are missing before that with label " + found.label);
       } else {
-        BlockEntry entry = new BlockEntry(found.low, found.label, new State(found.word, null));
+        BlockEntry entry = new BlockEntry(found.low, found.label, new State(found.word, null, 0));
         if (directory == null) {
           directory = new BlockDirectory(entry);
         } else {

@@ -11,19 +11,19 @@ import pando.index.Session;
  * later changes, and at the end. Thread-safe.
  */
 final class Unsettled {
-  /** Labels of blocks that are gone. */
-  private final Queue<Long> left;
+  /** Labels of blocks that are gone, or were never made known. */
+  private final Queue<Long> strays;
 
   /** Blocks whose label may have the word of a block that was not made known. */
   private final Queue<BlockEntry> entries = new ConcurrentLinkedQueue<>();
 
-  Unsettled(Collection<Long> left) {
-    this.left = new ConcurrentLinkedQueue<>(left);
+  Unsettled(Collection<Long> strays) {
+    this.strays = new ConcurrentLinkedQueue<>(strays);
   }
 
   /** Adds the label of a block that is gone, or was never made known. */
-  void addLeft(long label) {
-    left.add(label);
+  void addStray(long label) {
+    strays.add(label);
   }
 
   /** Adds a block whose label may have another word. */
@@ -31,9 +31,14 @@ final class Unsettled {
     entries.add(entry);
   }
 
+  /** Removes a block whose label has its word now. */
+  void remove(BlockEntry entry) {
+    entries.remove(entry);
+  }
+
   /** Takes the steps that can be taken now. */
   void settle(Session labels) {
-    if (left.isEmpty() && entries.isEmpty()) {
+    if (strays.isEmpty() && entries.isEmpty()) {
       return;
     }
     try {
@@ -43,12 +48,11 @@ final class Unsettled {
     }
   }
 
-  /** Takes all steps, but those of blocks that are latched, whose change takes them. */
+  /**
+   * Takes all steps, but none while a block among them is latched. Strays go last: while a label
+   * may have the word of the left part of a block, that of the right part must stay.
+   */
   void settleAll(Session labels) {
-    for (Long label = left.peek(); label != null; label = left.peek()) {
-      labels.discard(label);
-      left.remove(label);
-    }
     int latched = 0;
     for (BlockEntry entry = entries.peek(); entry != null; entry = entries.peek()) {
       if (entry.tryLatch()) {
@@ -63,6 +67,13 @@ final class Unsettled {
         entries.remove(entry);
         entries.add(entry);
       }
+    }
+    for (Long label = strays.peek(); label != null; label = strays.peek()) {
+      if (!entries.isEmpty()) {
+        return;
+      }
+      labels.discard(label);
+      strays.remove(label);
     }
   }
 

@@ -70,7 +70,7 @@ class BlocksTest {
       }
       Block joined = Blocks.joined(left, right);
       assertHas(joined, model);
-      assertThat(joined.bytes().byteSize()).isLessThanOrEqualTo(Blocks.joinedBytes(left, right));
+      assertThat(joined.usedBytes()).isLessThanOrEqualTo(Blocks.joinedBytes(left, right));
     }
   }
 

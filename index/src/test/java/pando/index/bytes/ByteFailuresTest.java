@@ -18,8 +18,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
+import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
+import pando.fabric.server.CallFailedException;
 import pando.index.Break;
 import pando.index.CorruptNodeException;
 import pando.index.HookedFabric;
@@ -30,6 +32,9 @@ import pando.index.orca.OrcaOptions;
 
 /** Verbs that fail, pools that are full, and blocks that are damaged. */
 class ByteFailuresTest {
+  /** A quarter of a chunk. */
+  private static final int REGION_BYTES = 16 << 10;
+
   private static ByteOptions options(int cacheBytes) {
     return ByteOptions.defaults()
         .withBlockBytes(256, 16)
@@ -131,7 +136,9 @@ class ByteFailuresTest {
     SplittableRandom random = new SplittableRandom(Seeds.of(2503));
     NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
     try (Fabric fabric = Pools.open(2, 512 << 10, 2504)) {
-      try (ByteIndex index = ByteIndex.create(fabric, options(10_000));
+      ByteIndex.create(fabric, options(10_000)).close();
+      long usedWhenEmpty = used(fabric);
+      try (ByteIndex index = ByteIndex.open(fabric, options(10_000));
           ByteSession session = index.session()) {
         for (int round = 0; round < 2; round++) {
           int before = model.size();
@@ -149,8 +156,18 @@ class ByteFailuresTest {
       try (ByteIndex index = ByteIndex.open(fabric, options(10_000));
           ByteSession session = index.session()) {
         assertSame(contents(session), model);
+        for (byte[] key : model.keySet()) {
+          assertThat(session.remove(MemorySegment.ofArray(key))).isTrue();
+        }
+        assertThat(index.blocks()).isEqualTo(1);
       }
+      // Labels may be in a region more than at first; a blob that is left would be between.
+      assertThat(used(fabric) - usedWhenEmpty).isIn(0L, (long) REGION_BYTES);
     }
+  }
+
+  private static long used(Fabric fabric) {
+    return fabric.usage().stream().mapToLong(PoolUsage::usedBytes).sum();
   }
 
   private static void fill(
@@ -163,6 +180,35 @@ class ByteFailuresTest {
         model.put(key, value);
       } catch (PoolFullException e) {
         refused++;
+      }
+    }
+  }
+
+  @Test
+  void shouldBeClosedAgainWhereThatFailed() {
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 2506))) {
+      ByteIndex index = ByteIndex.create(fabric, options(10_000));
+      ByteSession session = index.session();
+      NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+      for (int i = 0; i < 500; i++) {
+        byte[] key = "key%04d".formatted(i).getBytes(UTF_8);
+        session.put(MemorySegment.ofArray(key), MemorySegment.ofArray(key));
+        model.put(key, key);
+      }
+      fabric.hookEach(
+          _ -> true,
+          posting -> {
+            throw new CallFailedException("by a test");
+          });
+      assertThat(catchThrowable(index::close)).isInstanceOf(PandoException.class);
+      fabric.unhook();
+      index.close();
+      index.close();
+      session.close();
+      assertThat(fabric.openMemories()).isZero();
+      try (ByteIndex opened = ByteIndex.open(fabric, options(0));
+          ByteSession again = opened.session()) {
+        assertSame(contents(again), model);
       }
     }
   }
