@@ -56,9 +56,6 @@ final class TrialClient {
   /** The value that the last operation found, 0 if it found none. */
   private long found;
 
-  /** The value that the operation expects, if it compares. */
-  private long expected;
-
   private int unknown;
   private int stalls;
 
@@ -179,19 +176,25 @@ final class TrialClient {
   private void compare(Kind kind, long key) {
     found = 0;
     point(Kind.GET, key);
-    expected = found;
-    point(kind, key);
-    expected = 0;
+    point(kind, key, found);
   }
 
-  /** Returns why the operation failed, {@code null} where it did not. */
   private @Nullable PandoException point(Kind kind, long key) {
+    return point(kind, key, 0);
+  }
+
+  /**
+   * Runs an operation on a key; returns why it failed, {@code null} where it did not.
+   *
+   * @param expected the value that the key must have, if the operation compares
+   */
+  private @Nullable PandoException point(Kind kind, long key, long expected) {
     long stored = nextValue();
     long start = clock.tick();
     boolean known = false;
     boolean none = false;
     try {
-      Long before = execute(key, kind, stored) ? session.value() : null;
+      Long before = execute(key, kind, stored, expected) ? session.value() : null;
       known = true;
       long end = clock.tick();
       history.add(new Operation(number, start, end, kind, key, stored, expected, before));
@@ -225,7 +228,7 @@ final class TrialClient {
     return key;
   }
 
-  private boolean execute(long key, Kind kind, long stored) {
+  private boolean execute(long key, Kind kind, long stored, long expected) {
     return switch (kind) {
       case GET -> session.get(key);
       case PUT -> session.put(key, stored);

@@ -91,7 +91,7 @@ final class DeftWorker extends HostedWorker {
     writing = false;
     splits.reset();
     nodes.reset();
-    return wanted.operation().removes() ? remove(wanted) : store(wanted);
+    return wanted.operation().isRemoval() ? remove(wanted) : store(wanted);
   }
 
   @Override

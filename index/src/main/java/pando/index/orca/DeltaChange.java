@@ -76,7 +76,7 @@ final class DeltaChange {
 
   /** Adds the key, which is cached as ABSENT; returns {@code false} if it is not by now. */
   boolean addCached() {
-    return change(wanted.key(), wanted.stored(), true, true, 1 << RecordCache.ABSENT, null);
+    return change(true, true, 1 << RecordCache.ABSENT, null);
   }
 
   /**
@@ -84,37 +84,36 @@ final class DeltaChange {
    * value than is expected.
    */
   boolean removeCached() {
-    return change(wanted.key(), 0, false, true, RecordWay.KINDS_PRESENT, null);
+    return change(false, true, RecordWay.KINDS_PRESENT, null);
   }
 
   /**
-   * Adds or removes a key that the session has claimed, and ends the claim; returns {@code false}
-   * if the leaf is merging.
+   * Adds or removes the key, which the session has claimed, and ends the claim; returns {@code
+   * false} if the leaf is merging.
    *
    * @param known whether the session has looked: the key is then absent if it is added
    */
-  boolean changeClaimed(RecordClaim claim, long key, long value, boolean adds, boolean known) {
-    return change(key, value, adds, known, 1 << RecordCache.BUSY, claim);
+  boolean changeClaimed(RecordClaim claim, boolean adds, boolean known) {
+    return change(adds, known, 1 << RecordCache.BUSY, claim);
   }
 
-  private boolean change(
-      long key, long value, boolean adds, boolean known, int kinds, @Nullable RecordClaim claim) {
+  private boolean change(boolean adds, boolean known, int kinds, @Nullable RecordClaim claim) {
     merges.relieve();
     if (adds) {
       merges.ensureRoom();
     }
     changesLimit = changesMax;
-    int result = tryChange(key, value, adds, known, kinds, claim);
+    int result = tryChange(adds, known, kinds, claim);
     if (result != FULL) {
       return result == DONE;
     }
     try {
-      merges.makeRoom(key, changesMax);
+      merges.makeRoom(wanted.key(), changesMax);
       return false;
     } catch (PoolFullException e) {
       // The leaf finds no gap. A removal goes into its delta all the same, while that has room.
       changesLimit = Deltas.RECORDS_MAX;
-      int again = adds ? FULL : tryChange(key, value, false, known, kinds, claim);
+      int again = adds ? FULL : tryChange(false, known, kinds, claim);
       if (again == FULL) {
         throw e;
       }
@@ -122,8 +121,8 @@ final class DeltaChange {
     }
   }
 
-  private int tryChange(
-      long key, long value, boolean adds, boolean known, int kinds, @Nullable RecordClaim claim) {
+  private int tryChange(boolean adds, boolean known, int kinds, @Nullable RecordClaim claim) {
+    long key = wanted.key();
     directory.find(key, view);
     int entry = view.entry;
     if (view.isMerging() || !entries.tryLatch(entry)) {
@@ -146,13 +145,13 @@ final class DeltaChange {
         if (claim == null && !adds && !wanted.removes(true, record.value())) {
           return AGAIN;
         }
-        int changed = adds ? added(delta, key, value, known) : removed(delta, key);
+        int changed = adds ? added(delta, known) : removed(delta);
         if (changed == NO_ROOM) {
           return FULL;
         }
         after = changed;
         before = record.value();
-        record.setValue(value);
+        record.setValue(adds ? wanted.stored() : 0);
         record.setKind(adds ? RecordCache.DELTA : RecordCache.ABSENT, 0);
         if (kind == RecordCache.DIRTY || kind == RecordCache.DELTA_NEWER) {
           entries.removeDirty(entry);
@@ -173,13 +172,13 @@ final class DeltaChange {
     }
   }
 
-  /** Adds a key to a delta; returns the delta that has it, or {@link #NO_ROOM}. */
-  private int added(int delta, long key, long value, boolean known) {
-    int index = delta == 0 ? -1 : deltas.find(delta, key);
+  /** Adds the key to a delta; returns the delta that has it, or {@link #NO_ROOM}. */
+  private int added(int delta, boolean known) {
+    int index = delta == 0 ? -1 : deltas.find(delta, wanted.key());
     if (index < 0) {
-      return inserted(delta, key, value, known ? Deltas.PUT : Deltas.PUT_OVER);
+      return inserted(delta, wanted.stored(), known ? Deltas.PUT : Deltas.PUT_OVER);
     }
-    deltas.setValue(delta, index, value);
+    deltas.setValue(delta, index, wanted.stored());
     if (deltas.kind(delta, index) == Deltas.TOMBSTONE) {
       // The leaf may still have the key.
       deltas.setKind(delta, index, Deltas.PUT_OVER);
@@ -188,12 +187,13 @@ final class DeltaChange {
   }
 
   /**
-   * Removes a key from a delta, or hides that of the leaf; returns the delta, or {@link #NO_ROOM}.
+   * Removes the key from a delta, or hides that of the leaf; returns the delta, or {@link
+   * #NO_ROOM}.
    */
-  private int removed(int delta, long key) {
-    int index = delta == 0 ? -1 : deltas.find(delta, key);
+  private int removed(int delta) {
+    int index = delta == 0 ? -1 : deltas.find(delta, wanted.key());
     if (index < 0) {
-      return inserted(delta, key, 0, Deltas.TOMBSTONE);
+      return inserted(delta, 0, Deltas.TOMBSTONE);
     }
     if (deltas.kind(delta, index) == Deltas.PUT) {
       deltas.remove(delta, index);
@@ -203,7 +203,7 @@ final class DeltaChange {
     return delta;
   }
 
-  private int inserted(int delta, long key, long value, int kind) {
+  private int inserted(int delta, long value, int kind) {
     if (delta != 0 && deltas.count(delta) >= changesLimit) {
       return NO_ROOM;
     }
@@ -211,7 +211,7 @@ final class DeltaChange {
     if (from == 0) {
       return NO_ROOM;
     }
-    int after = deltas.insert(from, key, value, kind);
+    int after = deltas.insert(from, wanted.key(), value, kind);
     if (after == 0) {
       return NO_ROOM;
     }

@@ -409,7 +409,7 @@ final class OrcaWorker extends HostedWorker {
       value = lookup.value;
       boolean stores = wanted.stores(present, value);
       if (present ? wanted.removes(true, value) : stores) {
-        changeClaimed(key, wanted.stored(), !present, true);
+        changeClaimed(key, !present, true);
         return present;
       }
       if (installWritten(key, wanted.stored(), found, stores)) {
@@ -422,14 +422,14 @@ final class OrcaWorker extends HostedWorker {
   /** Writes the claimed key into the delta, without a look whether the leaf has it. */
   private boolean writeBlindly(Request wanted) {
     boolean adds = wanted.operation() == Operation.STORE;
-    changeClaimed(wanted.key(), wanted.stored(), adds, false);
+    changeClaimed(wanted.key(), adds, false);
     return false;
   }
 
   /** Adds or removes the claimed key, whose presence no other session changes meanwhile. */
-  private void changeClaimed(long wanted, long stored, boolean adds, boolean known) {
-    for (int attempt = 0; !change.changeClaimed(claim, wanted, stored, adds, known); attempt++) {
-      context.pause(attempt, MERGING, wanted);
+  private void changeClaimed(long key, boolean adds, boolean known) {
+    for (int attempt = 0; !change.changeClaimed(claim, adds, known); attempt++) {
+      context.pause(attempt, MERGING, key);
     }
   }
 

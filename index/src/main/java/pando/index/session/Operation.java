@@ -58,7 +58,7 @@ public enum Operation {
    * @param matches whether its value is the one that is expected
    */
   public boolean removes(boolean found, boolean matches) {
-    return found && removes() && (matches || !compares());
+    return found && isRemoval() && (matches || !compares());
   }
 
   /** Returns whether the operation says whether the key was there. */
@@ -67,7 +67,7 @@ public enum Operation {
   }
 
   /** Returns whether the operation may remove a key. */
-  public boolean removes() {
+  public boolean isRemoval() {
     return this == REMOVE || this == DISCARD || this == REMOVE_EXPECTED;
   }
 

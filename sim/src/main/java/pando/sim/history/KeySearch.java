@@ -58,7 +58,9 @@ final class KeySearch {
     }
     return operations.stream()
         .filter(operation ->
-            operation.isKnown() || operation.kind().removes() || seen.contains(operation.stored()))
+            operation.isKnown()
+                || operation.kind().isRemoval()
+                || seen.contains(operation.stored()))
         .toList();
   }
 
@@ -163,7 +165,7 @@ final class KeySearch {
         // An operation that changes nothing may also take effect later, or never; and REMOVEs of
         // any
         // value are alike.
-        boolean removes = next.kind().removes() && !next.kind().compares();
+        boolean removes = next.kind().isRemoval() && !next.kind().compares();
         if (Objects.equals(value, state.value()) || (removed && removes)) {
           continue;
         }

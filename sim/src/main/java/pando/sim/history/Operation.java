@@ -66,10 +66,10 @@ public record Operation(
 
     /** Returns whether the operation may store a value. */
     boolean stores() {
-      return this != GET && !removes();
+      return this != GET && !isRemoval();
     }
 
-    boolean removes() {
+    boolean isRemoval() {
       return this == REMOVE || this == DISCARD || this == REMOVE_EXPECTED;
     }
 
