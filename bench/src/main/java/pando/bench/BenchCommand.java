@@ -14,6 +14,7 @@ import pando.bench.console.Numbers;
 import pando.bench.keys.KeySet;
 import pando.bench.report.ResultsJson;
 import pando.bench.report.ResultsTable;
+import pando.bench.report.SpaceTable;
 import pando.bench.run.Activity;
 import pando.bench.run.Experiment;
 import pando.bench.run.LocalTestbed;
@@ -26,6 +27,8 @@ import pando.bench.subject.PoolSize;
 import pando.bench.subject.SkipListSubject;
 import pando.bench.workload.Distribution;
 import pando.index.IndexOptions;
+import pando.index.PoolSpace;
+import pando.index.RangeIndex;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -102,11 +105,24 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       })
   private List<Choices.Peer> peers;
 
+  @Option(
+      names = "--stat",
+      description =
+          "Says at the end where every byte of the pool is. Only with --fabric local; pando stat"
+              + " does it for memory servers in processes of their own.")
+  private boolean stat;
+
   @Mixin private HttpOption httpOption;
   @Mixin private JsonOption jsonOption;
 
   private final List<Result> results = new ArrayList<>();
   private final Activity activity = new Activity();
+
+  /** The index that was loaded last. */
+  private @Nullable RangeIndex index;
+
+  /** Its pool at the end of the last workload. */
+  private @Nullable PoolSpace space;
 
   @Override
   public Integer call() throws IOException {
@@ -140,6 +156,8 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   private void check(Plan plan, IndexOptions options) {
     jsonOption.check();
     httpOption.check(fabric);
+    boolean isHere = fabric == Choices.FabricKind.LOCAL;
+    Ranges.check(spec, "--stat", !stat || isHere, stat, "only with --fabric local");
     if (fabric == Choices.FabricKind.SHM) {
       int most = Math.min(options.computeServers(), plan.threads());
       // Each compute process needs at least one compute server and one thread.
@@ -221,6 +239,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   @Override
   public void onResult(Result result) throws IOException {
     results.add(result);
+    if (stat && index != null && !index.isClosed()) {
+      space = index.space();
+    }
     Path json = jsonOption.file();
     if (json != null) {
       ResultsJson.write(json, results);
@@ -245,6 +266,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
           () -> {
             IndexSubject subject =
                 IndexSubject.openLocal(options, memoryServers, bytes, plan.seed());
+            index = subject.index();
             if (http != null) {
               http.show(subject.index(), subject.fabric(), activity);
             }
@@ -274,6 +296,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     }
     if (results.stream().anyMatch(result -> result.measurement().operations < plan.operations())) {
       out.println("Some workloads were ended early, after the time that --seconds sets.");
+    }
+    if (space != null) {
+      out.printf("%nThe pool at the end of the last workload:%n%s", SpaceTable.of(space));
     }
     out.flush();
   }

@@ -20,6 +20,13 @@ final class ChosenIndex {
       })
   private IndexSystem index;
 
+  /** Returns the settings of the index, checked; those of its cache do not matter. */
+  IndexOptions options(SettingOptions settings) {
+    IndexOptions defaults = index.defaults();
+    CacheSize cache = new CacheSize(defaults.cacheBytes(), 0);
+    return settings.index(defaults, defaults.computeServers(), cache, 0, settings.all());
+  }
+
   /** Returns the settings of the index on so many records, checked. */
   IndexOptions options(ServerOptions servers, SettingOptions settings, long records) {
     return settings.index(

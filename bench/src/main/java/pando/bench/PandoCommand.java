@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
       CompareCommand.class,
       JmhCommand.class,
       MemoryServerCommand.class,
+      StatCommand.class,
       ComputeServerCommand.class,
       HelpCommand.class
     },

@@ -29,8 +29,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import pando.bench.console.Numbers;
 import pando.bench.keys.KeySet;
+import pando.fabric.Fabric;
+import pando.fabric.server.PoolOptions;
+import pando.fabric.shm.ShmFabric;
+import pando.fabric.shm.ShmMemoryServer;
 import pando.index.IndexSystem;
+import pando.index.RangeIndex;
+import pando.index.Session;
 import pando.index.Systems;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine;
@@ -226,6 +233,9 @@ final class MainTest {
         "pando check no-such-file                         | no-such-file: not a file",
         "pando demo 8.8.8                                 | '8.8.8' is not an IPv4 address",
         "pando memory-server --size 8MiB                  | --name",
+        "pando stat                                       | --pool",
+        "pando stat --pool nobody --set delta=3           | no such setting",
+        "pando bench --fabric shm --stat                  | --stat is out of range",
         "pando memory-server --name a --size x            | 'x' is not a quantity",
         "pando memory-server --name a/b --size 8MiB       | a/b",
         "pando memory-server --name a --size 1            | bytesPerServer=1",
@@ -242,7 +252,17 @@ final class MainTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"", "bench", "demo", "churn", "simulate", "check", "compare", "memory-server"})
+      strings = {
+        "",
+        "bench",
+        "demo",
+        "churn",
+        "simulate",
+        "check",
+        "compare",
+        "memory-server",
+        "stat"
+      })
   void shouldHelp(String command) {
     int status = execute((command + " --help").strip().split(" "));
     assertThat(out.toString()).startsWith("Usage: pando " + command);
@@ -842,6 +862,47 @@ final class MainTest {
                 .containsEntry("seeds", "1")
                 .containsEntry("failures", "0")
                 .containsKeys("firstFailingSeed", "faults", "changes", "unknown", "events"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("systems")
+  void shouldSayWhereTheBytesOfAPoolAre(String system) {
+    String name = "stat-" + ProcessHandle.current().pid();
+    PoolOptions pool =
+        PoolOptions.defaults().withBytesPerServer(64 << 20).withHandlers(Systems.handlers());
+    try (ShmMemoryServer _ = ShmMemoryServer.start(name, 0, pool);
+        Fabric fabric = ShmFabric.attach(List.of(name), 1)) {
+      assertThat(execute("stat", "--index=" + system, "--pool=" + name)).isEqualTo(2);
+      assertThat(err.toString())
+          .startsWith("pando stat: the pool holds no such index")
+          .hasLineCount(1);
+      try (RangeIndex index =
+              Systems.named(system).defaults().withCacheBytes(1 << 20).create(fabric);
+          Session session = index.session()) {
+        for (long key = 0; key < 1_000; key++) {
+          session.put(key, key);
+        }
+      }
+      assertThat(execute("stat", "--index=" + system, "--pool=" + name)).isZero();
+      assertThat(out.toString())
+          .containsPattern("\\n +(leaves|runs of leaves) +[0-9]+ +[0-9,]+ ")
+          .containsPattern("\\n +free chunks +[0-9,]+ ")
+          .containsPattern("\\n +all +" + Numbers.count(fabric.dramBytes(0)) + "\\R");
+    }
+  }
+
+  @Test
+  void shouldSayAtTheEndWhereTheBytesAre() {
+    int status =
+        execute(
+            "bench",
+            "--workload=read-only",
+            "--records=5K",
+            "--operations=1K",
+            "--warmup=1K",
+            "--stat");
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString()).containsPattern("\\n +leaves +").containsPattern("\\n +all +");
   }
 
   @Test

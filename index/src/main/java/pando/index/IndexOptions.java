@@ -122,7 +122,32 @@ public interface IndexOptions {
   RangeIndex join(Fabric fabric, int first, int count);
 
   /**
-   * Walks the whole tree of a pool and checks it. No session may change the tree during the walk.
+   * Walks the whole tree of a pool, checks it, and keeps all entries. No session may change the
+   * tree during the walk.
+   *
+   * @throws IllegalStateException as {@link #join}
    */
-  Tree walk(Fabric fabric);
+  default Tree walk(Fabric fabric) {
+    return walk(fabric, true);
+  }
+
+  /**
+   * Walks the whole tree of a pool, and checks it. No session may change the tree during the walk.
+   *
+   * @param entries whether to keep the entries: each takes about 100 bytes
+   * @throws IllegalStateException as {@link #join}
+   */
+  Tree walk(Fabric fabric, boolean entries);
+
+  /**
+   * Returns where every byte of a pool is, as can be seen in the pool: READs the whole index, and
+   * joins nothing. What compute servers keep for later is with others. Exact while no process
+   * changes the index; where one has changed nodes that it has not written back, the index may look
+   * damaged. {@link RangeIndex#space} knows more.
+   *
+   * @throws IllegalStateException as {@link #join}
+   */
+  default PoolSpace space(Fabric fabric) {
+    return PoolSpace.of(fabric).with(walk(fabric, false));
+  }
 }

@@ -60,6 +60,17 @@ public interface RangeIndex extends AutoCloseable {
   long poolBytes();
 
   /**
+   * Returns where every byte of the pool is. READs the whole index; operations of sessions in this
+   * process wait meanwhile, as they do during a {@link #bulkLoad}. To the byte while no other
+   * process changes the pool. What other processes keep for later is with others; in DEX, where
+   * they have changed nodes that they have not written back, the index may look damaged.
+   *
+   * @throws IllegalStateException if the index is closed
+   * @throws pando.fabric.PandoException if a memory server is lost or does not answer
+   */
+  PoolSpace space();
+
+  /**
    * Returns the bytes that the caches of nodes, models and tables of all compute servers in this
    * process hold now. Counts occupied frames and whole tables; not empty frames, lookup structures,
    * local locks or sessions.

@@ -130,7 +130,7 @@ class BulkLoadTest {
       Tree tree = TreeCheck.walk(fabric, configuration, index);
       System.out.println("nodes left=" + tree.nodes());
       assertThat(tree.entries()).isEmpty();
-      assertThat(tree.nodes()).isLessThanOrEqualTo((int) few);
+      assertThat(tree.nodes()).isLessThanOrEqualTo(few);
     }
   }
 

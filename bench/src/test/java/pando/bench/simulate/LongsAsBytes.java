@@ -8,6 +8,7 @@ import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.EntryVisitor;
 import pando.index.Partitioning;
+import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.bytes.ByteIndex;
@@ -83,6 +84,11 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
   @Override
   public boolean serves(long key) {
     return true;
+  }
+
+  @Override
+  public PoolSpace space() {
+    return index.space();
   }
 
   @Override

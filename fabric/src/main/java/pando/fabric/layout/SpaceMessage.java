@@ -17,10 +17,15 @@ import pando.fabric.Worker;
  *               response   empty
  *  USAGE        request    empty
  *               response   capacityBytes, reservedBytes, usedBytes, chunkBytes, partBytes
+ *  SPACE        request    nodeBytes
+ *               response   freeChunkBytes, freePartBytes, sizes,
+ *                          for each of the next sizes of nodes above nodeBytes, in order:
+ *                          nodeBytes, nodes, returnedNodes, restBytes
  * </pre>
  *
  * <p>A request for space contains the bytes that the compute server uses for nodes of this size at
- * this memory server; while they are less than a chunk, it gets a part of one.
+ * this memory server; while they are less than a chunk, it gets a part of one. The answer to SPACE
+ * has as many sizes as a message has room for; none are left when it has fewer.
  */
 public final class SpaceMessage {
   /** Function number: asks for a chunk, or for nodes that were returned. */
@@ -35,6 +40,9 @@ public final class SpaceMessage {
   /** Function number: asks how much of the pool is in use. */
   public static final int USAGE = 4;
 
+  /** Function number: asks where all bytes of the pool are. */
+  public static final int SPACE = 5;
+
   /** Kind of a response to ALLOCATE: a chunk or a part of one, of which no node is in use. */
   public static final long CHUNK = 1;
 
@@ -46,6 +54,16 @@ public final class SpaceMessage {
 
   /** Nodes that one message can name. */
   public static final int NODES_MAX = Worker.CALL_BYTES_MAX / Long.BYTES - 2;
+
+  /** Fields of a response to SPACE before the sizes. */
+  public static final int SPACE_FIELDS = 3;
+
+  /** Fields of a size in a response to SPACE. */
+  public static final int SIZE_FIELDS = 4;
+
+  /** Sizes that one response to SPACE can have. */
+  public static final int SIZES_MAX =
+      (Worker.CALL_BYTES_MAX / Long.BYTES - SPACE_FIELDS) / SIZE_FIELDS;
 
   static {
     assert bytes(2 + NODES_MAX) <= Worker.CALL_BYTES_MAX;

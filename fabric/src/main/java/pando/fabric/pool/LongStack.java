@@ -11,6 +11,11 @@ final class LongStack {
     return size;
   }
 
+  /** Returns an element by its number, from 0 for the one that was pushed first. */
+  long get(int number) {
+    return elements[number];
+  }
+
   void push(long element) {
     if (size == elements.length) {
       elements = Arrays.copyOf(elements, 2 * size);

@@ -202,6 +202,24 @@ public final class NodeAllocator {
     return sum;
   }
 
+  /** Returns the number of freed nodes that wait here for reuse. */
+  public long freedNodes() {
+    long sum = 0;
+    for (Shelf shelf : shelves) {
+      sum += shelf.freedNodes();
+    }
+    return sum;
+  }
+
+  /** Returns the number of nodes that are here and were never used. */
+  public long newNodes() {
+    long sum = 0;
+    for (Shelf shelf : shelves) {
+      sum += shelf.newNodes();
+    }
+    return sum;
+  }
+
   /** Tries each memory server once; returns {@link Shelf#NONE} if all are full. */
   private long allocateAround(
       Worker worker, long callMessage, int preferredServer, boolean passBy) {

@@ -104,6 +104,20 @@ final class Shelf {
     return true;
   }
 
+  /** Returns the number of freed nodes. */
+  synchronized int freedNodes() {
+    return nodes.size();
+  }
+
+  /** Returns the number of nodes never used. */
+  synchronized long newNodes() {
+    long sum = 0;
+    for (int i = 0; i < runs.size(); i += 2) {
+      sum += (runs.get(i) - runs.get(i + 1)) / nodeBytes;
+    }
+    return sum;
+  }
+
   /** Returns the number of nodes taken minus those put back. */
   synchronized long nodesInUse() {
     return nodesInUse;

@@ -6,8 +6,11 @@ import java.util.BitSet;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.SequencedSet;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PoolUsage;
 import pando.fabric.layout.ServerLayout;
@@ -207,6 +210,46 @@ final class ChunkTable {
     return new PoolUsage(capacityBytes, reservedBytes, reservedBytes - returnedBytes);
   }
 
+  /**
+   * Where all bytes of the chunks are.
+   *
+   * @param freeChunkBytes bytes of chunks that nobody has
+   * @param freePartBytes bytes of parts that nobody has, of chunks of which somebody has others
+   * @param sizes what is given out, by the size of its nodes, the least first
+   */
+  record Space(long freeChunkBytes, long freePartBytes, List<Size> sizes) {}
+
+  /**
+   * The chunks and parts that are given out for nodes of one size.
+   *
+   * @param nodes that they have room for
+   * @param returnedNodes those of them that were returned
+   * @param restBytes bytes behind the last nodes
+   */
+  record Size(int nodeBytes, long nodes, long returnedNodes, long restBytes) {
+    private Size plus(Size other) {
+      return new Size(
+          nodeBytes,
+          nodes + other.nodes,
+          returnedNodes + other.returnedNodes,
+          restBytes + other.restBytes);
+    }
+  }
+
+  /** Returns where all bytes of the chunks are. */
+  synchronized Space space() {
+    SortedMap<Integer, Size> sizes = new TreeMap<>();
+    for (Chunk chunk : chunks) {
+      if (chunk != null) {
+        sizes.merge(chunk.nodeBytes, chunk.size(), Size::plus);
+      }
+    }
+    return new Space(
+        (long) free.size() * layout.chunkBytes(),
+        (long) freeParts.size() * partBytes,
+        List.copyOf(sizes.values()));
+  }
+
   private void mark(long nodeBytes, long offset) {
     Chunk chunk = chunkOf(offset);
     if (chunk == null) {
@@ -334,6 +377,10 @@ final class ChunkTable {
       copy.returned.or(returned);
       copy.returnedCount = returnedCount;
       return copy;
+    }
+
+    Size size() {
+      return new Size(nodeBytes, nodes, returnedCount, bytes - (long) nodes * nodeBytes);
     }
 
     int node(long offset) {

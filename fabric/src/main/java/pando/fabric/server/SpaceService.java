@@ -3,6 +3,7 @@ package pando.fabric.server;
 import static pando.fabric.layout.SpaceMessage.bytes;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import pando.fabric.PoolUsage;
 import pando.fabric.layout.SpaceMessage;
 import pando.fabric.memory.Words;
@@ -25,6 +26,7 @@ final class SpaceService {
       case SpaceMessage.RELEASE -> release(message, requestBytes);
       case SpaceMessage.RELEASE_RUN -> releaseRun(message, requestBytes);
       case SpaceMessage.USAGE -> usage(message, requestBytes);
+      case SpaceMessage.SPACE -> space(message, requestBytes);
       default -> throw new IllegalArgumentException("unknown function");
     };
   }
@@ -102,6 +104,29 @@ final class SpaceService {
     Words.set(message, bytes(3), table.chunkBytes());
     Words.set(message, bytes(4), table.partBytes());
     return bytes(5);
+  }
+
+  private int space(MemorySegment message, int requestBytes) {
+    checkLength(requestBytes, bytes(1));
+    long above = Words.get(message, 0);
+    ChunkTable.Space space = table.space();
+    Words.set(message, bytes(0), space.freeChunkBytes());
+    Words.set(message, bytes(1), space.freePartBytes());
+    List<ChunkTable.Size> sizes =
+        space.sizes().stream()
+            .filter(size -> size.nodeBytes() > above)
+            .limit(SpaceMessage.SIZES_MAX)
+            .toList();
+    Words.set(message, bytes(2), sizes.size());
+    int field = SpaceMessage.SPACE_FIELDS;
+    for (ChunkTable.Size size : sizes) {
+      Words.set(message, bytes(field), size.nodeBytes());
+      Words.set(message, bytes(field + 1), size.nodes());
+      Words.set(message, bytes(field + 2), size.returnedNodes());
+      Words.set(message, bytes(field + 3), size.restBytes());
+      field += SpaceMessage.SIZE_FIELDS;
+    }
+    return bytes(field);
   }
 
   private void setUsage(MemorySegment message, int field) {

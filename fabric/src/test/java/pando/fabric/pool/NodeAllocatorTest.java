@@ -258,4 +258,46 @@ class NodeAllocatorTest {
     }
     return nodes;
   }
+
+  /** Returns the bytes of a memory server's DRAM that are accounted for. */
+  private static long sum(ServerSpace space) {
+    return space.catalogueBytes()
+        + space.padBytes()
+        + space.freeChunkBytes()
+        + space.freePartBytes()
+        + space.sizes().stream().mapToLong(ServerSpace.SizeSpace::bytes).sum();
+  }
+
+  @Test
+  void shouldTellWhereEachByteIsWithMoreSizesThanAMessageHasRoomFor() {
+    PoolOptions options =
+        PoolOptions.defaults()
+            .withMemoryServers(1)
+            .withChunkBytes(CHUNK_BYTES)
+            .withBytesPerServer(4L * CHUNKS * CHUNK_BYTES);
+    List<NodeAllocator> allocators = new ArrayList<>();
+    try (Fabric wide = LocalFabric.open(options);
+        RegisteredMemory own = wide.register(Worker.CALL_BYTES_MAX);
+        Worker asking = wide.worker(own)) {
+      for (int nodeBytes = 64; nodeBytes <= 200 * 64; nodeBytes += 64) {
+        NodeAllocator each = new NodeAllocator(1, nodeBytes);
+        allocators.add(each);
+        each.allocate(asking, 0, 0);
+        each.free(asking, 0, each.allocate(asking, 0, 0));
+      }
+      long[] here = {0};
+      allocators.forEach(
+          each -> here[0] += each.nodesInUse() + each.freedNodes() + each.newNodes());
+      assertThat(nodesOut(wide, asking)).isEqualTo(here[0]);
+      allocators.forEach(each -> each.trim(asking, 0));
+      assertThat(nodesOut(wide, asking)).isEqualTo(allocators.size());
+    }
+  }
+
+  /** Checks that all bytes are accounted for; returns the number of nodes that are not returned. */
+  private static long nodesOut(Fabric fabric, Worker worker) {
+    ServerSpace space = ServerSpace.of(fabric, 0, worker, 0);
+    assertThat(sum(space)).isEqualTo(fabric.dramBytes(0));
+    return space.sizes().stream().mapToLong(ServerSpace.SizeSpace::nodes).sum();
+  }
 }

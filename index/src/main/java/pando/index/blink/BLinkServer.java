@@ -1,10 +1,13 @@
 package pando.index.blink;
 
+import java.util.List;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.PoolPart;
 import pando.index.host.HostedServer;
+import pando.index.pool.KeptNodes;
 import pando.index.pool.NodePlaces;
 
 /**
@@ -81,6 +84,11 @@ public abstract class BLinkServer extends HostedServer {
   @Override
   protected final long poolBytes() {
     return allocator.nodesInUse() * nodeBytes;
+  }
+
+  @Override
+  protected final List<PoolPart> kept() {
+    return KeptNodes.of(allocator);
   }
 
   @Override

@@ -1,14 +1,10 @@
 package pando.index.blink;
 
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
-import java.util.TreeMap;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.index.Tree;
 import pando.index.pool.Catalogue;
+import pando.index.pool.Findings;
 
 /**
  * Walks a whole B-link tree in the pool and checks its structure: levels, fences, order, siblings,
@@ -22,24 +18,29 @@ public abstract class BLinkWalk {
   protected static final long NODE = 0;
 
   private final BLinkNodes nodes;
+  private final int nodeBytes;
   private final long[] keys;
   private final long[] values;
-  private final Set<Long> addresses = new HashSet<>();
-  private final TreeMap<Long, Long> entries = new TreeMap<>();
-  private final List<String> problems = new ArrayList<>();
+  private final int childrenMax;
+  private final Findings findings;
 
   /** By level, the sibling's address in the node that was read last. */
   private final long[] expected = new long[Catalogue.LEVELS_MAX];
 
-  private int strays;
-
   /**
    * Creates a walk of one tree.
    *
+   * @param nodeBytes size of a node
    * @param entriesMax maximum number of entries of a leaf
+   * @param childrenMax maximum number of children of an inner node
+   * @param entries whether to keep the entries
    */
-  protected BLinkWalk(BLinkNodes nodes, int entriesMax) {
+  protected BLinkWalk(
+      BLinkNodes nodes, int nodeBytes, int entriesMax, int childrenMax, boolean entries) {
     this.nodes = nodes;
+    this.nodeBytes = nodeBytes;
+    this.childrenMax = childrenMax;
+    this.findings = new Findings(entries);
     this.keys = new long[entriesMax];
     this.values = new long[entriesMax];
   }
@@ -62,20 +63,16 @@ public abstract class BLinkWalk {
 
   /** Records a problem of a node. */
   protected final void problem(long address, String what) {
-    problem("node " + GlobalAddress.toString(address) + ": " + what);
+    findings.problem(address, what);
   }
 
   /** Records a problem. */
   protected final void problem(String what) {
-    problems.add(what);
+    findings.problem(what);
   }
 
-  /**
-   * Walks the tree and returns its entries, counts and problems.
-   *
-   * @param nodeBytes size of a node
-   */
-  protected final Tree walk(Catalogue catalogue, int nodeBytes) {
+  /** Walks the tree and returns its entries, counts and problems. */
+  protected final Tree walk(Catalogue catalogue) {
     try {
       long root = catalogue.root();
       int level = Catalogue.rootLevel(root);
@@ -84,15 +81,14 @@ public abstract class BLinkWalk {
     } catch (PandoException e) {
       problem("the root cannot be read: " + e.getMessage());
     }
-    long bytes = (long) addresses.size() * nodeBytes;
-    return new Tree(entries, addresses.size(), bytes, strays, problems);
+    return findings.tree();
   }
 
   /** Walks through a child, and the siblings to its right that are not in the parent. */
   private void walk(long child, int level, long low, long high) {
     long end = node(child, level, low, high);
     while (end < high) {
-      strays++;
+      findings.stray();
       end = node(expected[level], level, end + 1, high);
     }
   }
@@ -104,7 +100,7 @@ public abstract class BLinkWalk {
    * @return the greatest key that the node covers
    */
   private long node(long address, int level, long low, long high) {
-    if (!addresses.add(address)) {
+    if (!findings.reach(address)) {
       problem(address, "is reached twice");
       return high;
     }
@@ -123,7 +119,9 @@ public abstract class BLinkWalk {
     if (level == 0) {
       leaf(address);
     } else {
-      inner(children(address, low, end), level);
+      Children children = children(address, low, end);
+      findings.node(level, nodeBytes, children.count, childrenMax);
+      inner(children, level);
     }
     checkLock(address);
     return end;
@@ -150,8 +148,9 @@ public abstract class BLinkWalk {
 
   private void leaf(long address) {
     int count = copyEntries(keys, values);
+    findings.node(0, nodeBytes, count, keys.length);
     for (int i = 0; i < count; i++) {
-      if (entries.put(keys[i], values[i]) != null) {
+      if (!findings.entry(keys[i], values[i])) {
         problem(address, "has a key twice: key=" + keys[i]);
       }
     }

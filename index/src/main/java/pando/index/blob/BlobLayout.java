@@ -22,6 +22,9 @@ final class BlobLayout {
   /** Offset of the value. */
   static final int VALUE = 12;
 
+  /** Bytes that a READ of the length fetches. */
+  static final int HEADER_BYTES = 16;
+
   private static final int LENGTH = 8;
 
   private static final long STIR = 0x9E3779B97F4A7C15L;
@@ -49,13 +52,18 @@ final class BlobLayout {
     Words.set(memory, at, sum(memory, at, end, key, word));
   }
 
+  /** Returns the length of a value by the blob's header, which is not checked. */
+  static int length(MemorySegment memory, long at) {
+    return memory.get(ValueLayout.JAVA_INT, at + LENGTH);
+  }
+
   /**
    * Returns the length of a blob's value, or -1 if these are not the blob's bytes.
    *
    * @param bytesMax size of the blob with its slack
    */
   static int length(MemorySegment memory, long at, int bytesMax, long key, long word) {
-    int length = memory.get(ValueLayout.JAVA_INT, at + LENGTH);
+    int length = length(memory, at);
     if (length < 0 || length > bytesMax - VALUE) {
       return -1;
     }

@@ -1,5 +1,8 @@
 package pando.index.blob;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
@@ -8,7 +11,12 @@ import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.PoolPart;
+import pando.index.PoolSpace;
+import pando.index.RangeIndex;
+import pando.index.Session;
 import pando.index.host.Totals;
+import pando.index.pool.KeptNodes;
 
 /**
  * The pool's space for the blobs that one process stores: an allocator for each size. Thread-safe;
@@ -21,6 +29,10 @@ public final class BlobSpace implements AutoCloseable {
   private final Fabric fabric;
   private final BlobClasses classes;
   private final NodeAllocator[] allocators;
+
+  /** By class, the blobs that are to be freed by the {@link Blobs} of some thread. */
+  private final AtomicLongArray waiting;
+
   private final Totals closedVerbs = new Totals();
   private volatile boolean closed;
 
@@ -37,6 +49,7 @@ public final class BlobSpace implements AutoCloseable {
       this.classes = new BlobClasses(NodeAllocator.chunkBytes(worker, 0));
     }
     this.allocators = new NodeAllocator[classes.count()];
+    this.waiting = new AtomicLongArray(allocators.length);
     for (int number = 0; number < allocators.length; number++) {
       allocators[number] = new NodeAllocator(fabric.memoryServers(), classes.bytes(number));
     }
@@ -87,6 +100,48 @@ public final class BlobSpace implements AutoCloseable {
       bytes += allocator.nodesInUse() * allocator.nodeBytes();
     }
     return bytes;
+  }
+
+  /** Counts a blob that is to be freed later, or takes it back; not where a word is damaged. */
+  void countWaiting(long word, int more) {
+    if (holds(word)) {
+      waiting.addAndGet(BlobWord.sizeClass(word), more);
+    }
+  }
+
+  /** Returns what is kept for later, and freed blobs that were not given back yet. */
+  public List<PoolPart> kept() {
+    List<PoolPart> parts = new ArrayList<>();
+    for (int number = 0; number < allocators.length; number++) {
+      long blobs = waiting.get(number);
+      parts.add(
+          new PoolPart("freed blobs, kept by sessions", blobs, blobs * classes.bytes(number)));
+      parts.addAll(KeptNodes.of(allocators[number]));
+    }
+    return parts;
+  }
+
+  /**
+   * Returns where every byte of the pool is, by {@link RangeIndex#space()} and all values. READs
+   * how long each is. To the byte while no operation is under way. Of values of several parts that
+   * are to be freed, the parts are with others.
+   *
+   * @param index all of whose entries have words of this space
+   */
+  public PoolSpace space(RangeIndex index) {
+    try (Session session = index.session();
+        Blobs blobs = new Blobs(this)) {
+      BlobCount count = new BlobCount(this, blobs, "values");
+      session.scan(
+          Long.MIN_VALUE,
+          Long.MAX_VALUE,
+          Long.MAX_VALUE,
+          (key, word) -> {
+            count.add(key, word);
+            return true;
+          });
+      return index.space().withUsed(count.parts()).withUnused(kept());
+    }
   }
 
   /** Returns the verbs of all closed {@link Blobs}, and of this space itself. */

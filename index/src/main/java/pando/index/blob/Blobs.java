@@ -190,7 +190,7 @@ public final class Blobs implements AutoCloseable {
     return length <= BlobWord.SHORT_MAX;
   }
 
-  private boolean loadBlob(long key, long word) {
+  boolean loadBlob(long key, long word) {
     worker.read(BlobWord.address(word), buffer, classes.bytes(BlobWord.sizeClass(word)));
     return check(key, word, buffer);
   }
@@ -219,10 +219,28 @@ public final class Blobs implements AutoCloseable {
     return true;
   }
 
-  private long[] partWords() {
+  /** Returns the words in the blob that was loaded last. */
+  long[] partWords() {
     long[] words = new long[foundLength / Long.BYTES];
     MemorySegment.copy(memory, foundAt, MemorySegment.ofArray(words), 0, foundLength);
     return words;
+  }
+
+  /**
+   * READs how many bytes of the place of a blob are taken: not its slack.
+   *
+   * @throws CorruptNodeException if there can be no such blob
+   */
+  int bytesHeld(long word) {
+    if (space.holds(word)) {
+      worker.read(BlobWord.address(word), buffer, BlobLayout.HEADER_BYTES);
+      int length = BlobLayout.length(memory, buffer);
+      if (length >= 0 && BlobLayout.bytes(length) <= classes.bytes(BlobWord.sizeClass(word))) {
+        return BlobLayout.bytes(length);
+      }
+    }
+    throw new CorruptNodeException(
+        BlobWord.address(word), "is not a blob: word=" + Long.toHexString(word));
   }
 
   private void setFound(MemorySegment segment, long at, int length) {
@@ -309,13 +327,20 @@ public final class Blobs implements AutoCloseable {
     }
     freedKeys[freed] = key;
     freedWords[freed++] = word;
+    space.countWaiting(word, 1);
+  }
+
+  /** Forgets the blob to free that was added last. */
+  private void forgetFreed() {
+    freed--;
+    space.countWaiting(freedWords[freed], -1);
   }
 
   private void freeWaiting() {
     while (freed > 0) {
       long word = freedWords[freed - 1];
       long[] parts = partsToFree(freedKeys[freed - 1], word);
-      freed--;
+      forgetFreed();
       Failures failures = new Failures();
       for (long part : parts) {
         failures.collect(() -> freeBlob(part));
@@ -331,11 +356,11 @@ public final class Blobs implements AutoCloseable {
     try {
       isThere = space.holds(word) && (!BlobWord.hasParts(word) || loadBlob(key, word));
     } catch (MemoryServerLostException e) {
-      freed--;
+      forgetFreed();
       throw e;
     }
     if (!isThere) {
-      freed--;
+      forgetFreed();
       throw new CorruptNodeException(
           BlobWord.address(word),
           "is not the blob to free: key=%s, word=%s".formatted(key, Long.toHexString(word)));

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
+import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.blob.BlobSpace;
@@ -167,6 +168,26 @@ public final class ByteIndex implements AutoCloseable {
   /** Returns the bytes of the pool that blocks, values and the index of the blocks take. */
   public long poolBytes() {
     return labels.poolBytes() + space.bytesInUse();
+  }
+
+  /**
+   * Returns where every byte of the pool is. READs the whole index; operations wait meanwhile.
+   *
+   * @throws IllegalStateException if the index is closed
+   * @throws pando.fabric.PandoException if a memory server is lost or does not answer
+   */
+  public PoolSpace space() {
+    try (Blobs blobs = new Blobs(space)) {
+      if (!gate.shut(blobs.worker())) {
+        throw new IllegalStateException("the index is closed");
+      }
+      try {
+        unsettled.settleAll(settling);
+        return new ByteSpace(this, blobs).count();
+      } finally {
+        gate.open();
+      }
+    }
   }
 
   /** Returns the bytes of local memory that cached blocks and the index of the blocks take. */

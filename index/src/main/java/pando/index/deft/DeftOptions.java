@@ -206,7 +206,7 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
   }
 
   @Override
-  public Tree walk(Fabric fabric) {
-    return DeftWalk.of(fabric, this);
+  public Tree walk(Fabric fabric, boolean entries) {
+    return DeftWalk.of(fabric, this, entries);
   }
 }

@@ -18,8 +18,13 @@ final class DeftWalk extends BLinkWalk {
   private final DeftServer server;
   private final MemorySegment memory;
 
-  private DeftWalk(DeftServer server, Worker worker, long scratch) {
-    super(new Nodes(server, worker, scratch), server.leaves.capacity());
+  private DeftWalk(DeftServer server, Worker worker, long scratch, boolean entries) {
+    super(
+        new Nodes(server, worker, scratch),
+        server.inners.nodeBytes(),
+        server.leaves.capacity(),
+        server.inners.capacity(),
+        entries);
     this.server = server;
     this.memory = worker.memory();
   }
@@ -28,8 +33,10 @@ final class DeftWalk extends BLinkWalk {
    * Walks the tree of a pool.
    *
    * @param options the options with which the index was created
+   * @param entries whether to keep the entries
+   * @throws IllegalStateException if the pool holds no such index
    */
-  static Tree of(Fabric fabric, DeftOptions options) {
+  static Tree of(Fabric fabric, DeftOptions options, boolean entries) {
     Validation validation = DeftIndex.resolve(fabric, options);
     long message = options.nodeBytes();
     try (RegisteredMemory registered = fabric.register(message + Worker.CALL_BYTES_MAX);
@@ -41,7 +48,9 @@ final class DeftWalk extends BLinkWalk {
                 options.withCacheBytes(options.cacheBytesMin()),
                 validation,
                 worker.random())) {
-      DeftWalk walk = new DeftWalk(server, worker, message);
+      DeftWalk walk = new DeftWalk(server, worker, message, entries);
+      Catalogue catalogue = new Catalogue(worker, message, server.places, server.system);
+      catalogue.checkClaimed(options.nodeBytes(), options.system());
       boolean tickets = options.sxLocks();
       LockTables.forEachWord(
           fabric,
@@ -49,8 +58,7 @@ final class DeftWalk extends BLinkWalk {
           message,
           word -> tickets ? !SxWord.isIdle(word) : word != 0,
           walk::problem);
-      Catalogue catalogue = new Catalogue(worker, message, server.places, server.system);
-      return walk.walk(catalogue, options.nodeBytes());
+      return walk.walk(catalogue);
     }
   }
 

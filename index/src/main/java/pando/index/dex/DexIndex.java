@@ -6,6 +6,7 @@ import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
+import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.node.NodeLayout;
@@ -154,6 +155,12 @@ public final class DexIndex implements RangeIndex {
   @Override
   public long poolBytes() {
     return members.nodes() * layout.nodeBytes();
+  }
+
+  /** {@inheritDoc} Writes the caches back before. */
+  @Override
+  public PoolSpace space() {
+    return partitions.space();
   }
 
   @Override

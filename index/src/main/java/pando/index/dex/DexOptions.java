@@ -213,7 +213,7 @@ public final class DexOptions extends SystemOptions<DexOptions> {
   }
 
   @Override
-  public Tree walk(Fabric fabric) {
-    return TreeWalk.of(fabric, this);
+  public Tree walk(Fabric fabric, boolean entries) {
+    return TreeWalk.of(fabric, this, entries);
   }
 }

@@ -15,9 +15,11 @@ import pando.fabric.pool.NodeAllocator;
 import pando.index.EntrySource;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
+import pando.index.PoolSpace;
 import pando.index.load.BulkLoad;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
+import pando.index.pool.KeptNodes;
 
 /**
  * The partitions that this process knows, and the changes of partitions and compute servers.
@@ -126,6 +128,12 @@ final class Partitions {
      * stays as it is.
      */
     void empty() {
+      writeBack();
+      servers.forEach(ComputeServer::clear);
+    }
+
+    /** Writes the caches back. If a node cannot be written, all others are written. */
+    void writeBack() {
       PandoException failure = null;
       for (ComputeServer server : servers) {
         try {
@@ -137,7 +145,6 @@ final class Partitions {
       if (failure != null) {
         throw failure;
       }
-      servers.forEach(ComputeServer::clear);
     }
 
     @Override
@@ -270,6 +277,19 @@ final class Partitions {
       try (Quiesced all = new Quiesced(members.locals(), topology.worker())) {
         all.empty();
         return load(topology, all.servers, entries, fill);
+      }
+    });
+  }
+
+  PoolSpace space() {
+    return change(topology -> {
+      try (Quiesced all = new Quiesced(members.locals(), topology.worker())) {
+        all.writeBack();
+        PoolSpace space = options.space(fabric);
+        for (ComputeServer server : all.servers) {
+          space = space.withUnused(KeptNodes.of(server.allocator));
+        }
+        return space;
       }
     });
   }

@@ -1,11 +1,6 @@
 package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
-import java.util.TreeMap;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
@@ -16,6 +11,7 @@ import pando.index.Tree;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
+import pando.index.pool.Findings;
 
 /**
  * Walks a whole tree in the pool and checks its structure: levels, fences, order, counts,
@@ -28,12 +24,11 @@ public final class TreeWalk {
   private final Worker worker;
   private final MemorySegment memory;
   private final int subtreeLevel;
-  private final Set<Long> addresses = new HashSet<>();
-  private final TreeMap<Long, Long> entries = new TreeMap<>();
-  private final List<String> problems = new ArrayList<>();
-  private int strays;
+  private final Findings findings;
 
-  private TreeWalk(Fabric fabric, DexOptions options, NodeLayout layout, Worker worker) {
+  private TreeWalk(
+      Fabric fabric, DexOptions options, NodeLayout layout, Worker worker, boolean entries) {
+    this.findings = new Findings(entries);
     this.layout = layout;
     this.guard = new NodeGuard(fabric, layout);
     this.worker = worker;
@@ -45,16 +40,19 @@ public final class TreeWalk {
    * Walks the tree of a pool.
    *
    * @param options that the index was made with
+   * @param entries whether to keep the entries
+   * @throws IllegalStateException if the pool holds no such index
    */
-  public static Tree of(Fabric fabric, DexOptions options) {
+  public static Tree of(Fabric fabric, DexOptions options, boolean entries) {
     NodeLayout layout = new NodeLayout(options.nodeBytes());
     long nodes = (long) NodeLayout.LEVELS_MAX * layout.nodeBytes();
     try (RegisteredMemory memory = fabric.register(nodes + Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(memory)) {
-      TreeWalk walk = new TreeWalk(fabric, options, layout, worker);
-      walk.root(new Catalogue(worker, nodes, walk.guard.places(), DexIndex.SYSTEM));
-      long bytes = (long) walk.addresses.size() * options.nodeBytes();
-      return new Tree(walk.entries, walk.addresses.size(), bytes, walk.strays, walk.problems);
+      TreeWalk walk = new TreeWalk(fabric, options, layout, worker, entries);
+      Catalogue catalogue = new Catalogue(worker, nodes, walk.guard.places(), DexIndex.SYSTEM);
+      catalogue.checkClaimed(options.nodeBytes(), options.system());
+      walk.root(catalogue);
+      return walk.findings.tree();
     }
   }
 
@@ -69,46 +67,43 @@ public final class TreeWalk {
           Long.MAX_VALUE,
           GlobalAddress.server(address));
     } catch (PandoException e) {
-      problems.add("the root cannot be read: " + e.getMessage());
+      findings.problem("the root cannot be read: " + e.getMessage());
     }
   }
 
   private void node(long address, int level, long low, long high, int parentServer) {
-    if (!addresses.add(address)) {
-      problem(address, "is reached twice");
+    if (!findings.reach(address)) {
+      findings.problem(address, "is reached twice");
       return;
     }
     // A buffer for each level, as a node is needed until its children are done.
     long node = (long) level * layout.nodeBytes();
     worker.read(address, node, layout.nodeBytes());
     if (Words.get(memory, node + NodeLayout.LOCK) != 0) {
-      problem(address, "its remote lock is held");
+      findings.problem(address, "its remote lock is held");
     }
     String damage = guard.check(memory, node, address, level);
     if (damage == null) {
       damage = NodeCheck.fences(memory, node, low, high);
     }
     if (damage != null) {
-      problem(address, damage);
+      findings.problem(address, damage);
       return;
     }
     int server = GlobalAddress.server(address);
     if (level < subtreeLevel && server != parentServer) {
-      strays++;
+      findings.stray();
     }
     int count = NodeLayout.count(memory, node);
+    findings.node(level, layout.nodeBytes(), count, layout.capacity());
     for (int i = 0; i < count; i++) {
       long key = NodeLayout.key(memory, node, i);
       long slot = layout.slot(memory, node, i);
       if (level == 0) {
-        entries.put(key, slot);
+        findings.entry(key, slot);
       } else {
         node(slot, level - 1, key, NodeLayout.highOfChild(memory, node, i), server);
       }
     }
-  }
-
-  private void problem(long address, String what) {
-    problems.add("node " + GlobalAddress.toString(address) + ": " + what);
   }
 }

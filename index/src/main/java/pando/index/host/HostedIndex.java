@@ -14,6 +14,7 @@ import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.IndexOptions;
 import pando.index.Partitioning;
+import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.load.BulkLoad;
@@ -236,11 +237,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     members.checkOpen();
     try (PoolChange change = change()) {
       change.lock();
-      if (!members.gate().shut(change.worker())) {
-        members.checkOpen();
-      }
+      shut(change);
       try {
-        members.servers().forEach(server -> server.pause(change.worker().backoff()));
         return load(change, entries, fill);
       } finally {
         resume();
@@ -264,6 +262,22 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     }
     replaced.free();
     return built.entries();
+  }
+
+  /** Keeps operations and background tasks out until {@link #resume}. */
+  private void shut(PoolChange change) {
+    if (!members.gate().shut(change.worker())) {
+      members.checkOpen();
+    }
+    boolean paused = false;
+    try {
+      members.servers().forEach(server -> server.pause(change.worker().backoff()));
+      paused = true;
+    } finally {
+      if (!paused) {
+        resume();
+      }
+    }
   }
 
   /** Resumes background tasks and opens the gate. */
@@ -298,6 +312,24 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   @Override
   public final long poolBytes() {
     return members.poolBytes();
+  }
+
+  @Override
+  public final PoolSpace space() {
+    members.checkOpen();
+    try (PoolChange change = change()) {
+      change.lock();
+      shut(change);
+      try {
+        PoolSpace space = options.space(fabric);
+        for (S server : members.servers()) {
+          space = space.withUnused(server.kept());
+        }
+        return space;
+      } finally {
+        resume();
+      }
+    }
   }
 
   @Override

@@ -8,6 +8,7 @@ import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.index.CacheCounters;
 import pando.index.Partitioning;
+import pando.index.PoolPart;
 import pando.index.pool.Catalogue;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
@@ -65,6 +66,9 @@ public abstract class HostedServer implements AutoCloseable {
    * the local list are not counted.
    */
   protected abstract long poolBytes();
+
+  /** Returns what it keeps of the pool for later. */
+  protected abstract List<PoolPart> kept();
 
   /**
    * Returns the bytes in use in its caches of nodes, models and tables. Can also be called after

@@ -269,7 +269,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   }
 
   @Override
-  public Tree walk(Fabric fabric) {
-    return OrcaWalk.of(fabric, this);
+  public Tree walk(Fabric fabric, boolean entries) {
+    return OrcaWalk.of(fabric, this, entries);
   }
 }

@@ -1,5 +1,6 @@
 package pando.index.orca;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -12,6 +13,7 @@ import pando.fabric.Worker;
 import pando.fabric.pool.Losses;
 import pando.index.CorruptNodeException;
 import pando.index.Partitioning;
+import pando.index.PoolPart;
 import pando.index.host.HostedServer;
 import pando.index.host.Totals;
 import pando.index.lock.Retry;
@@ -211,6 +213,11 @@ final class OrcaServer extends HostedServer {
   @Override
   protected long poolBytes() {
     return extents.bytesInUse();
+  }
+
+  @Override
+  protected List<PoolPart> kept() {
+    return extents.kept();
   }
 
   @Override

@@ -1,9 +1,7 @@
 package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +18,7 @@ import pando.index.orca.directory.LeafPointer;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafReader;
 import pando.index.pool.Catalogue;
+import pando.index.pool.Findings;
 import pando.index.pool.NodePlaces;
 
 /**
@@ -43,10 +42,10 @@ final class OrcaWalk {
   /** Units of each extent that was reached, by its address. */
   private final TreeMap<Long, Integer> extents = new TreeMap<>();
 
-  private final TreeMap<Long, Long> entries = new TreeMap<>();
-  private final List<String> problems = new ArrayList<>();
+  private final Findings findings;
 
-  private OrcaWalk(Worker worker, NodePlaces places, int segmentsMax) {
+  private OrcaWalk(Worker worker, NodePlaces places, int segmentsMax, boolean entries) {
+    this.findings = new Findings(entries);
     this.worker = worker;
     this.memory = worker.memory();
     this.places = places;
@@ -57,13 +56,17 @@ final class OrcaWalk {
    * Walks the index of a pool.
    *
    * @param options the options with which the index was created
+   * @param entries whether to keep the entries
+   * @throws IllegalStateException if the pool holds no such index
    */
-  static Tree of(Fabric fabric, OrcaOptions options) {
+  static Tree of(Fabric fabric, OrcaOptions options, boolean entries) {
     NodePlaces places = new NodePlaces(fabric, RootTable.BYTES);
     try (RegisteredMemory registered = fabric.register(MESSAGE + Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(registered)) {
-      OrcaWalk walk = new OrcaWalk(worker, places, options.segmentsMax());
-      return walk.walk(new Catalogue(worker, MESSAGE, places, OrcaServer.SYSTEM));
+      OrcaWalk walk = new OrcaWalk(worker, places, options.segmentsMax(), entries);
+      Catalogue catalogue = new Catalogue(worker, MESSAGE, places, OrcaServer.SYSTEM);
+      catalogue.checkClaimed(options.nodeBytes(), options.system());
+      return walk.walk(catalogue);
     }
   }
 
@@ -71,10 +74,9 @@ final class OrcaWalk {
     try {
       ranges(Catalogue.rootAddress(catalogue.root()), catalogue.readPartitioning());
     } catch (PandoException e) {
-      problems.add("the roots cannot be read: " + e.getMessage());
+      findings.problem("the roots cannot be read: " + e.getMessage());
     }
-    long units = extents.values().stream().mapToLong(Integer::longValue).sum();
-    return new Tree(entries, extents.size(), units * LeafLayout.UNIT_BYTES, 0, problems);
+    return findings.tree();
   }
 
   private void ranges(long table, Partitioning partitioning) {
@@ -82,6 +84,7 @@ final class OrcaWalk {
     worker.read(table, PAGE, RootTable.BYTES);
     Arrays.setAll(words, range -> Words.get(memory, PAGE + (long) range * Long.BYTES));
     reach(table, RootTable.BYTES);
+    findings.node("table of roots", RootTable.BYTES, words.length, RootTable.BYTES / Long.BYTES);
     for (int range = 0; range < words.length; range++) {
       String problem = RootTable.problem(words[range], places);
       if (problem == null) {
@@ -128,6 +131,7 @@ final class OrcaWalk {
     }
     long[] lows = new long[DirectoryPage.count(memory, PAGE)];
     long[] pointers = new long[lows.length];
+    findings.node(level + 1, DirectoryPage.BYTES, lows.length, DirectoryPage.CAPACITY);
     Arrays.setAll(lows, child -> DirectoryPage.separator(memory, PAGE, child));
     Arrays.setAll(pointers, child -> DirectoryPage.pointer(memory, PAGE, child));
     for (int child = 0; child < lows.length; child++) {
@@ -158,11 +162,12 @@ final class OrcaWalk {
             OrcaServer.LEAF_PARTITION,
             keys,
             values);
+    findings.node(0, LeafLayout.bytes(segments), Math.max(count, 0), segments * LeafLayout.SLOTS);
     if (count < 0) {
       problem(address, String.valueOf(reader.problem()));
     }
     for (int i = 0; i < count; i++) {
-      entries.put(keys[i], values[i]);
+      findings.entry(keys[i], values[i]);
     }
   }
 
@@ -181,6 +186,6 @@ final class OrcaWalk {
   }
 
   private void problem(long address, String what) {
-    problems.add("at " + GlobalAddress.toString(address) + ": " + what);
+    findings.problem("at " + GlobalAddress.toString(address) + ": " + what);
   }
 }

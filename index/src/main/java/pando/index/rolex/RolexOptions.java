@@ -211,7 +211,7 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
   }
 
   @Override
-  public Tree walk(Fabric fabric) {
-    return RolexWalk.of(fabric, this);
+  public Tree walk(Fabric fabric, boolean entries) {
+    return RolexWalk.of(fabric, this, entries);
   }
 }

@@ -8,6 +8,7 @@ import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
+import pando.index.PoolPart;
 import pando.index.TaskCounts;
 import pando.index.host.HostedServer;
 import pando.index.lock.LockOptions;
@@ -141,6 +142,11 @@ final class RolexServer extends HostedServer {
   @Override
   protected long poolBytes() {
     return allocator.bytesInUse();
+  }
+
+  @Override
+  protected List<PoolPart> kept() {
+    return allocator.kept();
   }
 
   @Override

@@ -1,12 +1,7 @@
 package pando.index.rolex;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -14,6 +9,7 @@ import pando.fabric.PandoException;
 import pando.fabric.memory.Words;
 import pando.index.Tree;
 import pando.index.pool.Catalogue;
+import pando.index.pool.Findings;
 
 /**
  * Walks all models in the pool and checks them: that pages, leaves and chains follow each other,
@@ -26,17 +22,18 @@ final class RolexWalk {
   private final RolexContext context;
   private final MemorySegment memory;
   private final ModelView model;
-  private final Set<Long> addresses = new HashSet<>();
-  private final TreeMap<Long, Long> entries = new TreeMap<>();
-  private final List<String> problems = new ArrayList<>();
+  private final Findings findings;
   private final LeafCursor leaf = new LeafCursor();
   private final EntryBuffer collected = new EntryBuffer();
 
-  private long bytes;
   private int empties;
   private int synonyms;
 
-  private RolexWalk(RolexServer server, RolexContext context) {
+  /** Entries of the run, without those in synonym leaves. */
+  private int held;
+
+  private RolexWalk(RolexServer server, RolexContext context, boolean entries) {
+    this.findings = new Findings(entries);
     this.server = server;
     this.context = context;
     this.memory = context.memory;
@@ -47,15 +44,20 @@ final class RolexWalk {
    * Walks the index of a pool.
    *
    * @param options that the index was made with
+   * @param entries whether to keep the entries
+   * @throws IllegalStateException if the pool holds no such index
    */
-  static Tree of(Fabric fabric, RolexOptions options) {
+  static Tree of(Fabric fabric, RolexOptions options, boolean entries) {
     RolexServer server =
         new RolexServer(0, fabric, options.with("retraining", "off"), new SplittableRandom(0));
     try (RolexContext context = new RolexContext(server, fabric, 0)) {
-      RolexWalk walk = new RolexWalk(server, context);
-      walk.pages(new Catalogue(context.worker, context.message, server.nodePlaces, server.system));
-      server.locks.forEachHeld(fabric, context.worker, context.message, walk.problems::add);
-      return new Tree(walk.entries, walk.addresses.size(), walk.bytes, 0, walk.problems);
+      RolexWalk walk = new RolexWalk(server, context, entries);
+      Catalogue catalogue =
+          new Catalogue(context.worker, context.message, server.nodePlaces, server.system);
+      catalogue.checkClaimed(options.nodeBytes(), options.system());
+      walk.pages(catalogue);
+      server.locks.forEachHeld(fabric, context.worker, context.message, walk.findings::problem);
+      return walk.findings.tree();
     } finally {
       server.stop();
     }
@@ -66,22 +68,25 @@ final class RolexWalk {
       long low = Long.MIN_VALUE;
       long address = Catalogue.rootAddress(catalogue.root());
       while (address != GlobalAddress.NULL) {
-        @Nullable ModelPage page = isNew(address) ? context.pages.read(address) : null;
+        @Nullable ModelPage page = findings.reach(address) ? context.pages.read(address) : null;
         if (page == null || page.low != low) {
-          problem(address, "is not the page of models from a key on: low=" + low);
+          findings.problem(address, "is not the page of models from a key on: low=" + low);
           return;
         }
-        bytes += server.pages.pageBytes();
+        findings.node(
+            "pages of models",
+            server.pages.pageBytes(),
+            page.models.count(),
+            server.pages.capacity());
         for (int i = 0; i < page.models.count(); i++) {
           page.copyTo(i, model);
-          bytes += server.runs.bytes(model.leaves());
           leaves();
         }
         address = page.next;
         low = page.high + 1;
       }
     } catch (PandoException e) {
-      problems.add("pages of models cannot be read: " + e.getMessage());
+      findings.problem("pages of models cannot be read: " + e.getMessage());
     }
   }
 
@@ -89,24 +94,28 @@ final class RolexWalk {
     header();
     empties = 0;
     synonyms = 0;
+    held = 0;
     long low = model.low;
     for (int i = 0; i < model.leaves(); i++) {
       long address = server.runs.leafAddress(model.place, i);
       leaf.set(0, context.leaves, address, model.stamp);
       context.worker.read(address, context.leaves, server.leaves.bytes());
       boolean whole = server.leaves.isWhole(memory, leaf.image, leaf.identity());
-      if (!isNew(address) || !whole || LeafLayout.low(memory, context.leaves) != low) {
-        problem(address, "is not the leaf of its model: low=" + low + ", whole=" + whole);
+      if (!findings.reach(address) || !whole || LeafLayout.low(memory, context.leaves) != low) {
+        findings.problem(address, "is not the leaf of its model: low=" + low + ", whole=" + whole);
         return;
       }
       long high = LeafLayout.high(memory, context.leaves);
       chain(address, i);
       if (i == model.leaves() - 1 ? high != model.high : high >= model.high) {
-        problem(address, "ends where its model does not: high=" + high + ", model=" + model.high);
+        findings.problem(
+            address, "ends where its model does not: high=" + high + ", model=" + model.high);
         return;
       }
       low = high + 1;
     }
+    int room = model.leaves() * server.leaves.delta();
+    findings.node("runs of leaves", server.runs.bytes(model.leaves()), held, room);
     checkCounts();
   }
 
@@ -114,7 +123,7 @@ final class RolexWalk {
     context.worker.read(model.run(), context.run, RunLayout.HEADER_BYTES);
     long gate = Words.get(memory, context.run + RunLayout.GATE);
     if (server.options.writesByCall() && gate != model.place) {
-      problem(
+      findings.problem(
           model.run(),
           "does not let writes in: frozen=%s, gate=%s"
               .formatted(RunLayout.isFrozen(gate, model.place), Long.toHexString(gate)));
@@ -124,7 +133,7 @@ final class RolexWalk {
   private void checkCounts() {
     long counts = Words.get(memory, context.run + RunLayout.COUNTS);
     if (counts != RunLayout.counts(empties, synonyms)) {
-      problem(
+      findings.problem(
           model.run(),
           "counts its leaves wrong: empty=%s, synonyms=%s, found empty=%s, found synonyms=%s"
               .formatted(RunLayout.empties(counts), RunLayout.synonyms(counts), empties, synonyms));
@@ -134,44 +143,39 @@ final class RolexWalk {
   private void chain(long address, int number) {
     collected.clear();
     if (!context.chains.collectAlone(leaf, collected)) {
-      problem(address, "has a chain that is damaged");
+      findings.problem(address, "has a chain that is damaged");
       return;
     }
     if (LeafLayout.isEmpty(memory, context.leaves)) {
       empties++;
     }
     int counted = LeafLayout.count(memory, context.leaves);
+    held += counted;
     for (context.chains.start(); context.chains.hasLeaf(); context.chains.next()) {
-      counted += LeafLayout.count(memory, context.chains.leaf().image);
-      bytes += server.runs.synonymBytes();
+      int count = LeafLayout.count(memory, context.chains.leaf().image);
+      counted += count;
+      findings.node("synonym leaves", server.runs.synonymBytes(), count, server.leaves.delta());
       synonyms++;
-      if (!isNew(context.chains.leaf().address)) {
-        problem(context.chains.leaf().address, "is reached twice");
+      if (!findings.reach(context.chains.leaf().address)) {
+        findings.problem(context.chains.leaf().address, "is reached twice");
       }
     }
     if (counted != collected.count()) {
-      problem(address, "has a key twice: entries=" + counted + ", keys=" + collected.count());
+      findings.problem(
+          address, "has a key twice: entries=" + counted + ", keys=" + collected.count());
     }
     for (int i = 0; i < collected.count(); i++) {
       long key = collected.key(i);
-      entries.put(key, collected.value(i));
+      findings.entry(key, collected.value(i));
       if (!LeafLayout.covers(memory, context.leaves, key)) {
-        problem(address, "has a key that it does not cover: key=" + key);
+        findings.problem(address, "has a key that it does not cover: key=" + key);
       }
       if (number < model.first(key) || number > model.last(key)) {
-        problem(
+        findings.problem(
             address,
             "is not where the model predicts a key: key=%s, leaf=%s, first=%s, last=%s"
                 .formatted(key, number, model.first(key), model.last(key)));
       }
     }
-  }
-
-  private boolean isNew(long address) {
-    return addresses.add(address);
-  }
-
-  private void problem(long address, String what) {
-    problems.add("node " + GlobalAddress.toString(address) + ": " + what);
   }
 }

@@ -1,10 +1,15 @@
 package pando.index.rolex;
 
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 import pando.fabric.Fabric;
 import pando.fabric.PoolFullException;
 import pando.fabric.Worker;
 import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.PoolPart;
+import pando.index.pool.KeptNodes;
 
 /**
  * The unused runs, synonym leaves and pages of a compute server. Thread-safe; no lock is held
@@ -90,6 +95,12 @@ final class RunAllocator {
 
   private static long bytesInUse(NodeAllocator allocator) {
     return allocator.nodesInUse() * allocator.nodeBytes();
+  }
+
+  /** Returns what is kept here for later. */
+  List<PoolPart> kept() {
+    Stream<NodeAllocator> all = Stream.concat(Arrays.stream(runs), Stream.of(synonyms, pages));
+    return all.flatMap(allocator -> KeptNodes.of(allocator).stream()).toList();
   }
 
   private NodeAllocator ofLeaves(int leaves) {

@@ -267,7 +267,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   }
 
   @Override
-  public Tree walk(Fabric fabric) {
-    return ShermanWalk.of(fabric, this);
+  public Tree walk(Fabric fabric, boolean entries) {
+    return ShermanWalk.of(fabric, this, entries);
   }
 }

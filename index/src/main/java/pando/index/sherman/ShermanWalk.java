@@ -17,8 +17,13 @@ final class ShermanWalk extends BLinkWalk {
   private final Worker worker;
   private final MemorySegment memory;
 
-  private ShermanWalk(ShermanServer server, Worker worker, long scratch) {
-    super(new Nodes(server, worker, scratch), server.layout.capacity());
+  private ShermanWalk(ShermanServer server, Worker worker, long scratch, boolean entries) {
+    super(
+        new Nodes(server, worker, scratch),
+        server.layout.nodeBytes(),
+        server.layout.capacity(),
+        server.layout.capacity(),
+        entries);
     this.layout = server.layout;
     this.worker = worker;
     this.memory = worker.memory();
@@ -28,8 +33,10 @@ final class ShermanWalk extends BLinkWalk {
    * Walks the tree of a pool.
    *
    * @param options the options with which the index was created
+   * @param entries whether to keep the entries
+   * @throws IllegalStateException if the pool holds no such index
    */
-  static Tree of(Fabric fabric, ShermanOptions options) {
+  static Tree of(Fabric fabric, ShermanOptions options, boolean entries) {
     BLinkLayout layout = new BLinkLayout(options.nodeBytes());
     Validation validation = ShermanIndex.resolve(fabric, options);
     long message = layout.nodeBytes();
@@ -43,10 +50,11 @@ final class ShermanWalk extends BLinkWalk {
                 layout,
                 validation,
                 worker.random())) {
-      ShermanWalk walk = new ShermanWalk(server, worker, message);
-      server.locks.forEachHeld(fabric, worker, message, walk::problem);
+      ShermanWalk walk = new ShermanWalk(server, worker, message, entries);
       Catalogue catalogue = new Catalogue(worker, message, server.places, server.system);
-      return walk.walk(catalogue, options.nodeBytes());
+      catalogue.checkClaimed(options.nodeBytes(), options.system());
+      server.locks.forEachHeld(fabric, worker, message, walk::problem);
+      return walk.walk(catalogue);
     }
   }
 

@@ -40,7 +40,7 @@ class DeftBadInputTest {
   }
 
   private static Tree sound(Fabric fabric, DeftOptions options) {
-    Tree tree = DeftWalk.of(fabric, options);
+    Tree tree = options.walk(fabric);
     assertThat(tree.problems()).isEmpty();
     assertThat(tree.strays()).isZero();
     return tree;
@@ -206,7 +206,7 @@ class DeftBadInputTest {
               .isInstanceOf(StalledException.class)
               .hasMessageContainingAll("node=" + GlobalAddress.toString(leaf), holder);
         }
-        assertThat(DeftWalk.of(fabric, options).problems()).hasSize(1);
+        assertThat(options.walk(fabric).problems()).hasSize(1);
         release(pokes, leaf, shared);
         // Of the tickets that were given up, each is let go of by whoever comes by.
         assertThat(session.put(key, 5)).isTrue();

@@ -56,7 +56,7 @@ class DeftFailuresTest {
   }
 
   private static Tree sound(HookedFabric fabric, DeftOptions options, String what) {
-    Tree tree = DeftWalk.of(fabric, options);
+    Tree tree = options.walk(fabric);
     assertThat(tree.problems()).as(what).isEmpty();
     return tree;
   }

@@ -57,7 +57,7 @@ class DeftRacesTest {
   }
 
   private static Tree sound(Fabric fabric, DeftOptions options) {
-    Tree tree = DeftWalk.of(fabric, options);
+    Tree tree = options.walk(fabric);
     assertThat(tree.problems()).isEmpty();
     return tree;
   }

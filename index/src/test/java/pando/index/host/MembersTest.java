@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
+import pando.index.PoolPart;
 import pando.index.Pools;
 import pando.index.session.LeafScan;
 import pando.index.session.NeighbourSearch;
@@ -28,6 +29,11 @@ class MembersTest {
 
     @Override
     protected void forget(Backoff backoff) {}
+
+    @Override
+    protected List<PoolPart> kept() {
+      return List.of();
+    }
 
     @Override
     protected long poolBytes() {

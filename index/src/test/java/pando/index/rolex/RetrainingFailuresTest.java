@@ -177,7 +177,7 @@ class RetrainingFailuresTest {
         write(how, session, model, what);
         fabric.runTasks();
         checkAll(session, model, what);
-        Tree tree = RolexWalk.of(fabric, OPTIONS);
+        Tree tree = OPTIONS.walk(fabric);
         assertThat(tree.problems()).as(what).isEmpty();
         assertThat(tree.entries()).as(what).isEqualTo(model);
         assertThat(tree.bytes()).as(what).isEqualTo(index.poolBytes() + others);

@@ -56,7 +56,7 @@ class RolexBadInputTest {
 
   private static void checkPool(
       HookedFabric fabric, RolexIndex index, NavigableMap<Long, Long> model) {
-    Tree tree = RolexWalk.of(fabric, TINY);
+    Tree tree = TINY.walk(fabric);
     assertThat(tree.problems()).isEmpty();
     assertThat(tree.entries()).isEqualTo(model);
     assertThat(tree.bytes()).isEqualTo(index.poolBytes());
@@ -184,7 +184,7 @@ class RolexBadInputTest {
         fabric.runTasks();
         check(session, model);
         long bytes = chained + joined.poolBytes();
-        Tree tree = RolexWalk.of(fabric, TINY);
+        Tree tree = TINY.walk(fabric);
         assertThat(tree.problems()).isEmpty();
         assertThat(tree.bytes()).isEqualTo(bytes);
         assertThat(joined.cache().admissions()).as("models trained anew").isPositive();
@@ -221,7 +221,7 @@ class RolexBadInputTest {
       assertThat(full).isLessThan(keys.length * 40L);
       assertThat(index.poolBytes()).isLessThan(full / 20);
       assertThat(session.ceiling(Long.MIN_VALUE)).isFalse();
-      Tree tree = RolexWalk.of(fabric, options);
+      Tree tree = options.walk(fabric);
       assertThat(tree.problems()).isEmpty();
       assertThat(tree.bytes()).isEqualTo(index.poolBytes());
     }

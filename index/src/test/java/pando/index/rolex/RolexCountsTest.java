@@ -26,7 +26,7 @@ class RolexCountsTest {
   }
 
   private static void check(Fabric fabric, RolexOptions options) {
-    assertThat(RolexWalk.of(fabric, options).problems()).isEmpty();
+    assertThat(options.walk(fabric).problems()).isEmpty();
   }
 
   @ParameterizedTest

@@ -32,7 +32,7 @@ class RolexErrorsTest {
   }
 
   private static void check(Fabric fabric, RolexOptions options, String what) {
-    assertThat(RolexWalk.of(fabric, options).problems()).as(what).isEmpty();
+    assertThat(options.walk(fabric).problems()).as(what).isEmpty();
   }
 
   /** Each post of each operation, in turn, ends in an Error: before or after it took effect. */

@@ -41,7 +41,7 @@ class RolexQueueTest {
         System.out.println("bytes: full=" + full + ", drained=" + index.poolBytes());
         assertThat(index.poolBytes()).as("round %d", round).isLessThan(8 << 10);
       }
-      Tree tree = RolexWalk.of(fabric, options);
+      Tree tree = options.walk(fabric);
       assertThat(tree.problems()).isEmpty();
       assertThat(tree.bytes()).isEqualTo(index.poolBytes());
     }

@@ -67,14 +67,14 @@ class HostileLocksTest {
                   "waitedNanos=");
         }
         checkReads(session, validation);
-        assertThat(ShermanWalk.of(fabric, options).problems()).hasSize(1);
+        assertThat(options.walk(fabric).problems()).hasSize(1);
         pokes.setLock(leaf, 0);
         assertThat(session.put(key, 1)).isTrue();
         assertThat(session.value()).isEqualTo(model.get(key));
         model.put(key, 1L);
         model.forEach((each, value) -> assertThat(session.update(each, value)).isTrue());
       }
-      Tree tree = ShermanWalk.of(fabric, options);
+      Tree tree = options.walk(fabric);
       assertThat(tree.problems()).isEmpty();
       assertThat(tree.entries()).isEqualTo(model);
     }
@@ -114,7 +114,7 @@ class HostileLocksTest {
       pokes.setLock(leaf, 0);
       assertThat(session.ceiling(key)).isTrue();
       assertThat(session.key()).isEqualTo(model.higherKey(high));
-      assertThat(ShermanWalk.of(fabric, options).problems()).isEmpty();
+      assertThat(options.walk(fabric).problems()).isEmpty();
     }
   }
 
@@ -144,7 +144,7 @@ class HostileLocksTest {
       try (Session session = index.session()) {
         assertThat(session.put(key, 1)).isTrue();
       }
-      assertThat(ShermanWalk.of(fabric, options).problems()).isEmpty();
+      assertThat(options.walk(fabric).problems()).isEmpty();
     }
   }
 }

@@ -61,7 +61,7 @@ class ShermanFailuresTest {
   }
 
   private static Tree sound(HookedFabric fabric, ShermanOptions options) {
-    Tree tree = ShermanWalk.of(fabric, options);
+    Tree tree = options.walk(fabric);
     assertThat(tree.problems()).isEmpty();
     return tree;
   }
@@ -255,7 +255,7 @@ class ShermanFailuresTest {
       });
       change.run(session);
       change.run(model);
-      Tree tree = ShermanWalk.of(fabric, options);
+      Tree tree = options.walk(fabric);
       assertThat(tree.problems()).as(what).isEmpty();
       assertThat(tree.entries()).as(what).isEqualTo(model);
       return broke;

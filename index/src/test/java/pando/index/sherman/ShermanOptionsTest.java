@@ -132,7 +132,7 @@ class ShermanOptionsTest {
           .isEqualTo(validation.equals("auto") ? "lines" : validation);
       TreeMap<Long, Long> model = new TreeMap<>();
       new ModelRun(session, model, new SplittableRandom(1), 1_000).operations(5_000);
-      Tree tree = ShermanWalk.of(cluster.fabric(0), options);
+      Tree tree = options.walk(cluster.fabric(0));
       assertThat(tree.problems()).isEmpty();
       assertThat(tree.entries()).isEqualTo(model);
     }

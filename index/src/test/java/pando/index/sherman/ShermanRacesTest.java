@@ -56,7 +56,7 @@ class ShermanRacesTest {
 
   private static void checkTree(
       Fabric fabric, ShermanOptions options, NavigableMap<Long, Long> expected) {
-    Tree tree = ShermanWalk.of(fabric, options);
+    Tree tree = options.walk(fabric);
     assertThat(tree.problems()).isEmpty();
     assertThat(tree.strays()).isZero();
     assertThat(tree.entries()).isEqualTo(expected);
@@ -242,7 +242,7 @@ class ShermanRacesTest {
           });
       Set<Long> seen = scan(session, down);
       assertThat(fabric.unhook()).isOne();
-      Set<Long> after = new TreeSet<>(ShermanWalk.of(fabric, options).entries().keySet());
+      Set<Long> after = new TreeSet<>(options.walk(fabric).entries().keySet());
       assertThat(scan(session, down)).isEqualTo(after);
       assertThat(scan(other)).isEqualTo(after);
       assertThat(after).isNotEqualTo(model.keySet());

@@ -28,7 +28,7 @@ class ShermanSplitsTest {
   }
 
   private static Tree sound(Fabric fabric, ShermanOptions options) {
-    Tree tree = ShermanWalk.of(fabric, options);
+    Tree tree = options.walk(fabric);
     assertThat(tree.problems()).isEmpty();
     assertThat(tree.strays()).isZero();
     return tree;

@@ -137,7 +137,7 @@ class ShermanWorkerTest {
       assertThat(neighbours.lookAndLock(neighbours.bound(), false)).isEqualTo(Outcome.FOUND);
       assertThat(neighbours.key()).isEqualTo(model.higherKey(last));
       neighbours.unlock();
-      assertThat(ShermanWalk.of(fabric, options).problems()).isEmpty();
+      assertThat(options.walk(fabric).problems()).isEmpty();
     }
   }
 

@@ -1,12 +1,16 @@
 package pando.index.orca.space;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PoolFullException;
 import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.PoolPart;
 import pando.index.orca.leaf.LeafLayout;
+import pando.index.pool.KeptNodes;
 
 /**
  * Allocates and frees extents, which are runs of units of 128 bytes, for the workers of one compute
@@ -331,6 +335,13 @@ public final class ExtentAllocator {
       regions += server.regions();
     }
     return regions * regionBytes;
+  }
+
+  /** Returns what is kept here for later. */
+  public List<PoolPart> kept() {
+    List<PoolPart> parts = new ArrayList<>(KeptNodes.of(nodes));
+    parts.add(new PoolPart("between extents", bytesHeld() - bytesInUse()));
+    return parts;
   }
 
   private void checkRequest(int preferredServer, int units, int alignUnits) {

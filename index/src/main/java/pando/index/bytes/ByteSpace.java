@@ -1,0 +1,59 @@
+package pando.index.bytes;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import pando.index.CorruptNodeException;
+import pando.index.PoolSpace;
+import pando.index.blob.BlobCount;
+import pando.index.blob.Blobs;
+import pando.index.bytes.Block.DamagedException;
+
+/** Counts all blocks of an index that rests, and the values beside them. */
+final class ByteSpace {
+  private final ByteIndex index;
+  private final Blobs blobs;
+  private final BlobCount blocks;
+  private final BlobCount values;
+
+  ByteSpace(ByteIndex index, Blobs blobs) {
+    this.index = index;
+    this.blobs = blobs;
+    this.blocks = new BlobCount(index.space, blobs, "blocks");
+    this.values = new BlobCount(index.space, blobs, "values");
+  }
+
+  /** Returns where every byte of the pool is. */
+  PoolSpace count() {
+    PoolSpace space = index.labels.space();
+    for (BlockEntry entry : index.directory.all()) {
+      BlockEntry.State state = entry.state();
+      if (!state.isGone()) {
+        blocks.add(ByteSession.BLOCKS, state.word());
+        countValues(state);
+      }
+    }
+    return space.withUsed(blocks.parts()).withUsed(values.parts()).withUnused(index.space.kept());
+  }
+
+  private void countValues(BlockEntry.State state) {
+    Block block = state.block() == null ? load(state.word()) : state.block();
+    for (int i = 0; i < block.count(); i++) {
+      if (block.hasBlob(i)) {
+        values.add(KeyHash.of(block.key(i)), block.word(i));
+      }
+    }
+  }
+
+  private Block load(long word) {
+    if (!blobs.load(ByteSession.BLOCKS, word)) {
+      throw new CorruptNodeException(Blobs.address(word), "is not a block");
+    }
+    byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);
+    try {
+      return Block.checked(MemorySegment.ofArray(copy));
+    } catch (DamagedException e) {
+      throw new CorruptNodeException(Blobs.address(word), "is not a block: " + e.getMessage());
+    }
+  }
+}
