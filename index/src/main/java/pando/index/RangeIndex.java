@@ -1,5 +1,6 @@
 package pando.index;
 
+import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 
 /**
@@ -11,6 +12,9 @@ import pando.fabric.VerbCounters;
 public interface RangeIndex extends AutoCloseable {
   /** Returns the system's name, such as {@code dex}. */
   String name();
+
+  /** Returns the fabric that connects the index to its memory servers. */
+  Fabric fabric();
 
   /**
    * Opens a session for one thread. One compute server can have a limited number of sessions open:

@@ -1,41 +1,64 @@
 package pando.map;
 
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import pando.index.EntryVisitor;
 
-/** Entries that a scan has copied: keys as words, and values if they are wanted. */
-final class Batch<V> implements EntryVisitor {
-  private static final int ENTRIES_MIN = 8;
-  private static final int ENTRIES_MAX = 256;
-
-  private final boolean withValues;
-  private long[] keys = new long[ENTRIES_MIN];
-  private long[] words = new long[ENTRIES_MIN];
-  private @Nullable V[] values;
-  private int size;
-
-  Batch(boolean withValues) {
-    this.withValues = withValues;
-    this.values = newValues();
+/** Entries that a scan has copied: their keys, or these and their values, or only how many. */
+final class Batch<K, V> {
+  /** What of the entries is copied. */
+  enum Content {
+    COUNT,
+    KEYS,
+    ENTRIES
   }
 
-  @SuppressWarnings("unchecked") // The array holds values only.
-  private @Nullable V[] newValues() {
-    return (V[]) new Object[withValues ? keys.length : 0];
+  /** A batch of values ends where they have so many bytes, so that long ones do not fill memory. */
+  static final int BYTES_MAX = 1 << 20;
+
+  private static final int ENTRIES_MIN = 8;
+
+  /** A batch has so many entries at the most. */
+  static final int ENTRIES_MAX = 256;
+
+  private final Content content;
+  private int capacity = ENTRIES_MIN;
+  private @Nullable K[] keys;
+  private @Nullable V[] values;
+  private int size;
+  private @Nullable MemorySegment last;
+
+  Batch(Content content) {
+    this.content = content;
+    this.keys = newArray(withKeys());
+    this.values = newArray(withValues());
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // They hold what is added only.
+  private <T> @Nullable T[] newArray(boolean needed) {
+    return (T[]) new Object[needed ? capacity : 0];
   }
 
   /** Empties the batch. After a full one the next is greater, as a long iteration is likelier. */
   void clear() {
-    if (size == keys.length && size < ENTRIES_MAX) {
-      keys = new long[2 * size];
-      words = new long[2 * size];
-      values = newValues();
+    if (size == capacity && size < ENTRIES_MAX) {
+      capacity = 2 * size;
+      keys = newArray(withKeys());
+      values = newArray(withValues());
     }
     size = 0;
+    last = null;
+  }
+
+  Content content() {
+    return content;
+  }
+
+  boolean withKeys() {
+    return content != Content.COUNT;
   }
 
   boolean withValues() {
-    return withValues;
+    return content == Content.ENTRIES;
   }
 
   int size() {
@@ -44,32 +67,41 @@ final class Batch<V> implements EntryVisitor {
 
   /** Returns how many entries there is room for. */
   int capacity() {
-    return keys.length;
+    return capacity;
   }
 
-  long key(int place) {
+  /** Counts an entry. */
+  void add() {
+    size++;
+  }
+
+  /** Adds an entry, whose value can be set later. */
+  void add(K key) {
+    keys[size++] = key;
+  }
+
+  /** Sets a value, {@code null} if the entry was removed before its value was loaded. */
+  void setValue(int place, @Nullable V value) {
+    values[place] = value;
+  }
+
+  /** Says that entries may follow behind the encoding of the last key. */
+  void endAt(MemorySegment key) {
+    last = key;
+  }
+
+  /** Returns the encoding of the last key; {@code null} if no entry follows. */
+  @Nullable MemorySegment last() {
+    return last;
+  }
+
+  @SuppressWarnings("NullAway") // An entry that was added has a key.
+  K key(int place) {
     return keys[place];
-  }
-
-  /** Returns the word of a value. */
-  long word(int place) {
-    return words[place];
   }
 
   /** Returns a value, {@code null} if the entry was removed before its value was loaded. */
   @Nullable V value(int place) {
     return values[place];
-  }
-
-  void setValue(int place, @Nullable V value) {
-    values[place] = value;
-  }
-
-  @Override
-  public boolean visit(long key, long word) {
-    keys[size] = key;
-    words[size] = word;
-    size++;
-    return true;
   }
 }

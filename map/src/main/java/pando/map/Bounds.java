@@ -1,57 +1,96 @@
 package pando.map;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
+
 /**
- * The keys of a view, as words: from a low one to a high one, each included or not. Immutable.
+ * The keys of a view by their encodings: from a low one to a high one, each included or not, or
+ * without an end. Immutable.
  *
  * <p>An empty view has bounds, too: what it may be narrowed to depends on them.
  */
 final class Bounds {
-  static final Bounds ALL = new Bounds(Long.MIN_VALUE, true, Long.MAX_VALUE, true);
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+  private static final int SHOWN_BYTES_MAX = 32;
 
-  private final long low;
+  private final KeyBytes<?> keys;
+  private final @Nullable MemorySegment low;
   private final boolean lowIncluded;
-  private final long high;
+  private final @Nullable MemorySegment high;
   private final boolean highIncluded;
-  private final long first;
-  private final long last;
+  private final @Nullable MemorySegment first;
+  private final @Nullable MemorySegment end;
+  private final boolean empty;
 
-  private Bounds(long low, boolean lowIncluded, long high, boolean highIncluded) {
+  private Bounds(
+      KeyBytes<?> keys,
+      @Nullable MemorySegment low,
+      boolean lowIncluded,
+      @Nullable MemorySegment high,
+      boolean highIncluded) {
+    this.keys = keys;
     this.low = low;
     this.lowIncluded = lowIncluded;
     this.high = high;
     this.highIncluded = highIncluded;
-    boolean nothing =
-        (!lowIncluded && low == Long.MAX_VALUE) || (!highIncluded && high == Long.MIN_VALUE);
-    this.first = nothing ? Long.MAX_VALUE : low + (lowIncluded ? 0 : 1);
-    this.last = nothing ? Long.MIN_VALUE : high - (highIncluded ? 0 : 1);
+    this.first = low == null || lowIncluded ? low : keys.above(low);
+    this.end = high == null || !highIncluded ? high : keys.above(high);
+    boolean above = low != null && first == null;
+    this.empty = above || (first != null && end != null && KeyBytes.compare(first, end) >= 0);
   }
 
-  /** Returns the least word inside; above {@link #last} if there is none. */
-  long first() {
-    return first;
+  /** Returns the bounds of all keys. */
+  static Bounds all(KeyBytes<?> keys) {
+    return new Bounds(keys, null, true, null, true);
   }
 
-  /** Returns the greatest word inside. */
-  long last() {
-    return last;
+  boolean areAll() {
+    return low == null && high == null;
   }
 
   boolean isEmpty() {
-    return first > last;
+    return empty;
   }
 
-  boolean contains(long word) {
-    return first <= word && word <= last;
+  /** Returns whether there is a least encoding inside, if any is. */
+  boolean hasFirst() {
+    return first != null;
+  }
+
+  /** Returns the least encoding inside, which has no bytes without a low bound. */
+  MemorySegment first() {
+    return first == null ? NOTHING : first;
+  }
+
+  /** Returns the least encoding above all inside; {@code null} if there is none. */
+  @Nullable MemorySegment end() {
+    return end;
+  }
+
+  boolean contains(MemorySegment key) {
+    return !empty && !isBelow(key) && !isAbove(key);
+  }
+
+  /** Returns whether a key is below the first one inside. */
+  boolean isBelow(MemorySegment key) {
+    return first != null && KeyBytes.compare(key, first) < 0;
+  }
+
+  /** Returns whether a key is above all inside. */
+  boolean isAbove(MemorySegment key) {
+    return end != null && KeyBytes.compare(key, end) >= 0;
   }
 
   /** Returns these bounds with another low one. */
-  Bounds from(long word, boolean included) {
-    return narrow(word, included, high, highIncluded);
+  Bounds from(MemorySegment key, boolean included) {
+    return checked(new Bounds(keys, key, included, high, highIncluded));
   }
 
   /** Returns these bounds with another high one. */
-  Bounds to(long word, boolean included) {
-    return narrow(low, lowIncluded, word, included);
+  Bounds to(MemorySegment key, boolean included) {
+    return checked(new Bounds(keys, low, lowIncluded, key, included));
   }
 
   /**
@@ -59,23 +98,50 @@ final class Bounds {
    *
    * @throws IllegalArgumentException if they are not within these, or are reversed
    */
-  Bounds narrow(long from, boolean fromIncluded, long to, boolean toIncluded) {
-    boolean fromIsInside = from > low || (from == low && (lowIncluded || !fromIncluded));
-    boolean toIsInside = to < high || (to == high && (highIncluded || !toIncluded));
-    Bounds narrower = new Bounds(from, fromIncluded, to, toIncluded);
-    if (from > to) {
+  Bounds narrow(MemorySegment from, boolean fromIncluded, MemorySegment to, boolean toIncluded) {
+    return checked(new Bounds(keys, from, fromIncluded, to, toIncluded));
+  }
+
+  private Bounds checked(Bounds narrower) {
+    if (narrower.low != null
+        && narrower.high != null
+        && KeyBytes.compare(narrower.low, narrower.high) > 0) {
       throw new IllegalArgumentException("range is reversed: " + narrower);
     }
-    if (!fromIsInside || !toIsInside) {
+    if (!isInside(narrower.low, narrower.lowIncluded, low, lowIncluded, 1)
+        || !isInside(narrower.high, narrower.highIncluded, high, highIncluded, -1)) {
       throw new IllegalArgumentException(
           "range is not inside of the view: " + narrower + ", view: " + this);
     }
     return narrower;
   }
 
+  /** Returns whether a bound is inside of another one; a sign tells which side of it is. */
+  private static boolean isInside(
+      @Nullable MemorySegment inner,
+      boolean innerIncluded,
+      @Nullable MemorySegment outer,
+      boolean outerIncluded,
+      int sign) {
+    if (outer == null || inner == null) {
+      return outer == null;
+    }
+    int order = KeyBytes.compare(inner, outer) * sign;
+    return order > 0 || (order == 0 && (outerIncluded || !innerIncluded));
+  }
+
   @Override
   public String toString() {
     return "from=%s, included=%s, to=%s, included=%s"
-        .formatted(low, lowIncluded, high, highIncluded);
+        .formatted(text(low), lowIncluded, text(high), highIncluded);
+  }
+
+  private static String text(@Nullable MemorySegment bytes) {
+    if (bytes == null) {
+      return "none";
+    }
+    long shown = Math.min(bytes.byteSize(), SHOWN_BYTES_MAX);
+    String hex = HexFormat.of().formatHex(bytes.asSlice(0, shown).toArray(ValueLayout.JAVA_BYTE));
+    return shown < bytes.byteSize() ? hex + "... of " + bytes.byteSize() + " bytes" : hex;
   }
 }

@@ -1,5 +1,6 @@
 package pando.map;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
@@ -11,35 +12,29 @@ import org.jspecify.annotations.Nullable;
 final class Cursor<K, V> {
   private final RangeMap<K, V> map;
   private final boolean down;
-  private final Batch<V> batch;
+  private final Batch<K, V> batch;
 
   /** Entries of the batch before this place have been looked at. */
   private int place;
 
-  /** From here to {@code last} nothing has been copied yet, unless that is the end. */
-  private long next;
+  /** Where nothing has been copied yet; {@code null} at the end. */
+  private @Nullable Bounds rest;
 
-  private final long last;
-  private boolean ended;
-
-  private long key;
+  private @Nullable K key;
   private @Nullable V value;
   private boolean removable;
 
   /**
    * Makes a cursor in front of an entry.
    *
-   * @param withValues whether values are wanted, not keys alone
-   * @param next key to begin with
-   * @param last key to end with
+   * @param content what of the entries is wanted
+   * @param rest bounds of the entries
    */
-  Cursor(RangeMap<K, V> map, boolean down, boolean withValues, long next, long last) {
+  Cursor(RangeMap<K, V> map, boolean down, Batch.Content content, Bounds rest) {
     this.map = map;
     this.down = down;
-    this.batch = new Batch<>(withValues);
-    this.next = next;
-    this.last = last;
-    this.ended = down ? next < last : next > last;
+    this.batch = new Batch<>(content);
+    this.rest = rest;
   }
 
   /** Returns whether there is a next entry. */
@@ -56,15 +51,19 @@ final class Cursor<K, V> {
 
   /** Copies a batch if the last one is used up; returns whether the batch has an entry left. */
   private boolean fill() {
-    if (place == batch.size() && !ended) {
-      map.copy(next, last, down, batch);
+    if (place == batch.size() && rest != null) {
+      map.copy(rest, down, batch);
       place = 0;
-      int size = batch.size();
-      long end = size == 0 ? last : batch.key(size - 1);
-      ended = size < batch.capacity() || end == last;
-      next = ended ? last : end + (down ? -1 : 1);
+      rest = behind(rest, batch.last());
     }
     return place < batch.size();
+  }
+
+  private @Nullable Bounds behind(Bounds copied, @Nullable MemorySegment last) {
+    if (last == null) {
+      return null;
+    }
+    return down ? copied.to(last, false) : copied.from(last, false);
   }
 
   /**
@@ -83,8 +82,9 @@ final class Cursor<K, V> {
   }
 
   /** Returns the key of the entry that the cursor has gone to. */
+  @SuppressWarnings("NullAway") // A cursor that has gone to an entry has its key.
   K key() {
-    return map.key(key);
+    return key;
   }
 
   /** Returns the value of the entry that the cursor has gone to. */
@@ -109,7 +109,7 @@ final class Cursor<K, V> {
       throw new IllegalStateException("no entry to remove");
     }
     removable = false;
-    map.discard(key);
+    map.discard(key());
   }
 
   /** Returns how many entries the cursor goes to from here on. */
@@ -127,15 +127,15 @@ final class Cursor<K, V> {
    * not possible any more.
    */
   @Nullable Cursor<K, V> split() {
-    if (down || ended || place < batch.size()) {
+    if (down || rest == null || rest.isEmpty() || place < batch.size()) {
       return null;
     }
-    long middle = map.boundBetween(next, last);
-    if (middle == next) {
+    MemorySegment middle = map.middle(rest);
+    if (middle == null) {
       return null;
     }
-    Cursor<K, V> front = new Cursor<>(map, false, batch.withValues(), next, middle - 1);
-    next = middle;
+    Cursor<K, V> front = new Cursor<>(map, false, batch.content(), rest.to(middle, false));
+    rest = rest.from(middle, true);
     return front;
   }
 }

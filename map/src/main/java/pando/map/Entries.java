@@ -2,163 +2,100 @@ package pando.map;
 
 import java.util.AbstractMap;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import pando.index.Session;
 
 /**
- * The entries of an index as one session finds and changes them: keys are words, values are
- * objects. For one thread at a time.
+ * The entries of an index as one session finds and changes them: it encodes and decodes keys and
+ * values. Operations without a key act on the one that {@link #seek} went to. For one thread at a
+ * time.
  */
-final class Entries<K, V> implements AutoCloseable {
-  private final Session session;
-  private final Words<K> keys;
-  private final ValueWords<V> values;
+abstract class Entries<K, V> implements AutoCloseable {
+  /**
+   * Goes to a key.
+   *
+   * @return whether the key is within bounds
+   */
+  abstract boolean seek(K key, Bounds bounds);
 
-  Entries(Session session, Words<K> keys, ValueWords<V> values) {
-    this.session = session;
-    this.keys = keys;
-    this.values = values;
-  }
+  abstract @Nullable V get();
 
-  @Nullable V get(long key) {
-    V value = null;
-    while (value == null && session.get(key)) {
-      value = values.load(key, session.value());
-    }
-    return value;
-  }
+  /** Lets a reader have the bytes of the value; returns whether there is one. */
+  abstract boolean get(ValueReader reader);
 
-  boolean contains(long key) {
-    return session.get(key);
-  }
+  abstract boolean contains();
 
-  boolean contains(long key, V value) {
-    return session.get(key) && session.value() == values.store(key, value);
-  }
+  abstract boolean contains(V value);
 
   /** Returns the value replaced. */
-  @Nullable V put(long key, V value) {
-    return session.put(key, values.store(key, value)) ? taken(key) : null;
-  }
+  abstract @Nullable V put(V value);
 
   /** Returns the value that is there already. */
-  @Nullable V putIfAbsent(long key, V value) {
-    V present = null;
-    while (present == null) {
-      long word = values.store(key, value);
-      if (session.putIfAbsent(key, word)) {
-        return null;
-      }
-      values.free(key, word);
-      present = values.load(key, session.value());
-    }
-    return present;
-  }
+  abstract @Nullable V putIfAbsent(V value);
 
   /** Returns the value replaced. */
-  @Nullable V replace(long key, V value) {
-    long word = values.store(key, value);
-    if (session.update(key, word)) {
-      return taken(key);
-    }
-    values.free(key, word);
-    return null;
-  }
+  abstract @Nullable V replace(V value);
 
-  boolean replace(long key, V expected, V value) {
-    return session.replace(key, values.store(key, expected), values.store(key, value));
-  }
+  abstract boolean replace(V expected, V value);
 
   /** Returns the value removed. */
-  @Nullable V remove(long key) {
-    return session.remove(key) ? taken(key) : null;
-  }
+  abstract @Nullable V remove();
 
-  boolean remove(long key, V expected) {
-    return session.remove(key, values.store(key, expected));
-  }
+  abstract boolean remove(V expected);
 
-  /** Removes an entry, if it is there, without a look at it. */
-  void discard(long key) {
-    session.discard(key);
-  }
-
-  /** Returns the value of the entry that this session has just changed or removed. */
-  private V taken(long key) {
-    long word = session.value();
-    V value = Objects.requireNonNull(values.load(key, word), "nobody else frees it");
-    values.free(key, word);
-    return value;
-  }
+  /** Removes the entry, if it is there, without a look at it. */
+  abstract void discard();
 
   /**
-   * Returns the entry of a key within bounds, or that next to it.
+   * Finds the entry next to a key, within bounds.
    *
+   * @param key {@code null} for the end of the bounds at which the search begins
    * @param down whether the next one is below
+   * @param included whether the entry of the key itself is looked for first
    */
-  Map.@Nullable Entry<K, V> near(long key, boolean down, Bounds bounds) {
-    Map.Entry<K, V> entry = null;
-    while (entry == null && find(key, down, bounds)) {
-      entry = found();
-    }
-    return entry;
-  }
+  abstract boolean find(@Nullable K key, boolean down, boolean included, Bounds bounds);
 
-  /** Returns the entry that the session has found, {@code null} if it must be read again. */
-  private Map.@Nullable Entry<K, V> found() {
-    V value = values.load(session.key(), session.value());
-    return value == null
-        ? null
-        : new AbstractMap.SimpleImmutableEntry<>(keys.fromWord(session.key()), value);
-  }
+  /** Returns the key that was found. */
+  abstract K foundKey();
 
-  /** As {@link #near}, but returns the key alone. */
-  @Nullable K nearKey(long key, boolean down, Bounds bounds) {
-    return find(key, down, bounds) ? keys.fromWord(session.key()) : null;
-  }
+  /** Returns the value that was found; {@code null} if it is gone, and must be found again. */
+  abstract @Nullable V foundValue();
 
-  /** As {@link #near}, but removes the entry. */
-  Map.@Nullable Entry<K, V> poll(long key, boolean down, Bounds bounds) {
-    while (find(key, down, bounds)) {
-      long foundKey = session.key();
-      long word = session.value();
-      Map.Entry<K, V> entry = found();
-      if (entry != null && session.remove(foundKey, word)) {
-        values.free(foundKey, word);
-        return entry;
+  /** Removes the entry that was found if it has still the same value, and returns that. */
+  abstract @Nullable V takeFound();
+
+  /** Fills a batch with the first entries within bounds, or the last ones if it goes down. */
+  abstract void copy(Bounds bounds, boolean down, Batch<K, V> batch);
+
+  /** As {@link #find}, and returns the entry. */
+  final Map.@Nullable Entry<K, V> near(
+      @Nullable K key, boolean down, boolean included, Bounds bounds) {
+    while (find(key, down, included, bounds)) {
+      V value = foundValue();
+      if (value != null) {
+        return new AbstractMap.SimpleImmutableEntry<>(foundKey(), value);
       }
     }
     return null;
   }
 
-  private boolean find(long key, boolean down, Bounds bounds) {
-    if (bounds.isEmpty()) {
-      return false;
-    }
-    boolean found =
-        down
-            ? session.floor(Math.min(key, bounds.last()))
-            : session.ceiling(Math.max(key, bounds.first()));
-    return found && bounds.contains(session.key());
+  /** As {@link #find}, and returns the key alone. */
+  final @Nullable K nearKey(@Nullable K key, boolean down, boolean included, Bounds bounds) {
+    return find(key, down, included, bounds) ? foundKey() : null;
   }
 
-  /** Fills a batch with entries from a key on, to another, which is below if it goes down. */
-  void copy(long from, long to, boolean down, Batch<V> batch) {
-    batch.clear();
-    if (down) {
-      session.scanDown(from, to, batch.capacity(), batch);
-    } else {
-      session.scan(from, to, batch.capacity(), batch);
+  /** As {@link #find}, and removes the entry. */
+  final Map.@Nullable Entry<K, V> poll(
+      @Nullable K key, boolean down, boolean included, Bounds bounds) {
+    while (find(key, down, included, bounds)) {
+      K found = foundKey();
+      V value = takeFound();
+      if (value != null) {
+        return new AbstractMap.SimpleImmutableEntry<>(found, value);
+      }
     }
-    for (int i = 0; batch.withValues() && i < batch.size(); i++) {
-      V value = values.load(batch.key(i), batch.word(i));
-      batch.setValue(i, value != null ? value : get(batch.key(i)));
-    }
+    return null;
   }
 
   @Override
-  public void close() {
-    session.close();
-  }
+  public abstract void close();
 }

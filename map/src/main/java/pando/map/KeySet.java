@@ -18,13 +18,13 @@ final class KeySet<K, V> extends AbstractSet<K> implements NavigableSet<K> {
 
   @Override
   public Iterator<K> iterator() {
-    return new CursorIterator<>(map.cursor(false), Cursor::key);
+    return new CursorIterator<>(map.cursor(Batch.Content.KEYS), Cursor::key);
   }
 
   @Override
   public Spliterator<K> spliterator() {
     return new CursorSpliterator<>(
-        map.cursor(false),
+        map.cursor(Batch.Content.KEYS),
         Cursor::key,
         Spliterator.DISTINCT | Spliterator.SORTED,
         map.comparator());

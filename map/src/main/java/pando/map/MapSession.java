@@ -16,77 +16,104 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MapSession<K, V> implements AutoCloseable {
   private final PandoMap<K, V> map;
-  private final Words<K> keys;
   private final Entries<K, V> entries;
+  private boolean reading;
 
-  MapSession(PandoMap<K, V> map, Words<K> keys, Entries<K, V> entries) {
+  MapSession(PandoMap<K, V> map, Entries<K, V> entries) {
     this.map = map;
-    this.keys = keys;
     this.entries = entries;
   }
 
-  private long word(K key) {
+  private Entries<K, V> usable() {
     map.checkOpen();
-    return keys.toWord(Objects.requireNonNull(key, "key"));
+    if (reading) {
+      throw new IllegalStateException("a session must not be used by its own reader");
+    }
+    return entries;
   }
 
-  private static <T> T checked(T value) {
-    return Objects.requireNonNull(value, "value");
+  private Entries<K, V> at(K key) {
+    usable().seek(checked(key, "key"), map.all());
+    return entries;
+  }
+
+  private static <T> T checked(T argument, String name) {
+    return Objects.requireNonNull(argument, name);
   }
 
   /** As {@link PandoMap#get}. */
   public @Nullable V get(K key) {
-    return entries.get(word(key));
+    return at(key).get();
+  }
+
+  /**
+   * Lets a reader have the encoding of a value, and allocates nothing for a value of up to a
+   * megabyte. The reader must not use this session.
+   *
+   * @return whether there is a value; else the reader is not called
+   */
+  public boolean get(K key, ValueReader reader) {
+    Objects.requireNonNull(reader, "reader");
+    at(key);
+    reading = true;
+    try {
+      return entries.get(reader);
+    } finally {
+      reading = false;
+    }
   }
 
   /** As {@link PandoMap#containsKey}. */
   public boolean containsKey(K key) {
-    return entries.contains(word(key));
+    return at(key).contains();
   }
 
   /** As {@link PandoMap#put}. */
   public @Nullable V put(K key, V value) {
-    return entries.put(word(key), checked(value));
+    return at(key).put(checked(value, "value"));
   }
 
   /** As {@link PandoMap#putIfAbsent}. */
   public @Nullable V putIfAbsent(K key, V value) {
-    return entries.putIfAbsent(word(key), checked(value));
+    return at(key).putIfAbsent(checked(value, "value"));
   }
 
   /** As {@link PandoMap#replace(Object, Object)}. */
   public @Nullable V replace(K key, V value) {
-    return entries.replace(word(key), checked(value));
+    return at(key).replace(checked(value, "value"));
   }
 
   /** As {@link PandoMap#replace(Object, Object, Object)}. */
   public boolean replace(K key, V expected, V value) {
-    return entries.replace(word(key), checked(expected), checked(value));
+    return at(key).replace(checked(expected, "expected"), checked(value, "value"));
   }
 
   /** As {@link PandoMap#remove(Object)}. */
   public @Nullable V remove(K key) {
-    return entries.remove(word(key));
+    return at(key).remove();
   }
 
   /** As {@link PandoMap#remove(Object, Object)}. */
   public boolean remove(K key, V expected) {
-    return entries.remove(word(key), checked(expected));
+    return at(key).remove(checked(expected, "expected"));
   }
 
   /** As {@link PandoMap#floorEntry}. */
   public Map.@Nullable Entry<K, V> floorEntry(K key) {
-    return entries.near(word(key), true, Bounds.ALL);
+    return usable().near(checked(key, "key"), true, true, map.all());
   }
 
   /** As {@link PandoMap#ceilingEntry}. */
   public Map.@Nullable Entry<K, V> ceilingEntry(K key) {
-    return entries.near(word(key), false, Bounds.ALL);
+    return usable().near(checked(key, "key"), false, true, map.all());
   }
 
   /** Ends the session. A second call does nothing. */
   @Override
   public void close() {
+    if (reading) {
+      throw new IllegalStateException("a session must not be closed by its own reader");
+    }
     entries.close();
   }
 }

@@ -1,8 +1,8 @@
 package pando.map;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.memory.Closing;
@@ -11,11 +11,14 @@ import pando.fabric.shm.ShmFabric;
 import pando.index.IndexOptions;
 import pando.index.RangeIndex;
 import pando.index.Systems;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
+import pando.index.orca.OrcaOptions;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
 /**
- * A memory pool with a new index, and a map of it. This is the short way; {@link PandoMap#of} takes
+ * A memory pool, and the map of a new index in it. This is the short way; {@link PandoMap#of} takes
  * an index that was made or joined in any other.
  *
  * <p>Thread-safe.
@@ -25,12 +28,16 @@ public final class Pando implements AutoCloseable {
   private static final String SHM = "shm:";
 
   private final Fabric fabric;
-  private final RangeIndex index;
-  private @Nullable PandoMap<?, ?> map;
+  private final IndexOptions options;
 
-  private Pando(Fabric fabric, RangeIndex index) {
+  /** Closes the map and the index, in this order. */
+  private final List<Runnable> closings = new ArrayList<>();
+
+  private boolean closed;
+
+  private Pando(Fabric fabric, IndexOptions options) {
     this.fabric = fabric;
-    this.index = index;
+    this.options = options;
   }
 
   /** As {@link #open(String, IndexOptions)}, with the system {@value Systems#DEFAULT}. */
@@ -39,25 +46,18 @@ public final class Pando implements AutoCloseable {
   }
 
   /**
-   * Opens a pool and makes an index in it, with all its compute servers in this process.
+   * Opens a pool.
    *
    * @param pool {@code local:} for four memory servers in this process of up to 4 GiB each, taken
    *     as it is used; or {@code shm:NAME[,NAME...]} for those that run on this machine under these
    *     names, in the order of their numbers
-   * @param options of any system
+   * @param options of the index that {@link #map} makes, of any system
    * @throws IllegalArgumentException if there is no such pool, or the options do not go together
-   * @throws IllegalStateException if the pool has an index already
    * @throws pando.fabric.shm.RegistryException if a memory server does not run
    */
   public static Pando open(String pool, IndexOptions options) {
-    Objects.requireNonNull(options, "options");
-    Fabric fabric = connect(pool);
-    try {
-      return new Pando(fabric, options.create(fabric));
-    } catch (Throwable e) {
-      fabric.close();
-      throw e;
-    }
+    options.check();
+    return new Pando(connect(pool), options);
   }
 
   private static Fabric connect(String pool) {
@@ -73,36 +73,56 @@ public final class Pando implements AutoCloseable {
   }
 
   /**
-   * Makes the map of the index. There is one, since an index has one kind of keys and values.
+   * Makes an index, with all its compute servers in this process, and its map. There is one, since
+   * an index has one kind of keys and values.
+   *
+   * <p>With {@value Systems#DEFAULT} and keys that have not always the same number of 1 to 8 bytes,
+   * it is a {@link ByteIndex}, which caches as much as one compute server of the options does.
    *
    * @throws IllegalArgumentException as {@link PandoMap#of} does
-   * @throws IllegalStateException at the second call, and after {@link #close}
+   * @throws IllegalStateException at the second call, after {@link #close}, or if the pool has an
+   *     index already
    */
   public synchronized <K, V> PandoMap<K, V> map(KeyCodec<K> keys, ValueCodec<V> values) {
-    if (map != null) {
-      throw new IllegalStateException("the index has its map already: index=" + index.name());
+    Objects.requireNonNull(keys, "keys");
+    Objects.requireNonNull(values, "values");
+    if (closed) {
+      throw new IllegalStateException("the pool is closed");
     }
-    PandoMap<K, V> made = PandoMap.of(index, keys, values);
-    map = made;
-    return made;
+    if (!closings.isEmpty()) {
+      throw new IllegalStateException("the pool has its map already");
+    }
+    return options instanceof OrcaOptions orca && !Words.fit(keys)
+        ? mapOfBytes(orca, keys, values)
+        : mapOfWords(keys, values);
   }
 
-  /** Returns the index, which counts its verbs, for example. */
-  public RangeIndex index() {
-    return index;
+  private <K, V> PandoMap<K, V> mapOfWords(KeyCodec<K> keys, ValueCodec<V> values) {
+    Words.ofKeys(keys, options.system());
+    RangeIndex index = options.create(fabric);
+    closings.add(index::close);
+    return kept(PandoMap.of(index, keys, values));
+  }
+
+  private <K, V> PandoMap<K, V> mapOfBytes(
+      OrcaOptions orca, KeyCodec<K> keys, ValueCodec<V> values) {
+    ByteIndex index =
+        ByteIndex.create(fabric, ByteOptions.defaults().withCacheBytes(orca.cacheBytes()));
+    closings.add(index::close);
+    return kept(PandoMap.of(index, keys, values));
+  }
+
+  private <K, V> PandoMap<K, V> kept(PandoMap<K, V> map) {
+    closings.addFirst(map::close);
+    return map;
   }
 
   /** Closes the map, the index and the connection; a pool in this process is lost. */
   @Override
   public synchronized void close() {
-    PandoMap<?, ?> open = map;
-    Closing.all(
-        () -> {
-          if (open != null) {
-            open.close();
-          }
-        },
-        index::close,
-        fabric::close);
+    closed = true;
+    List<Runnable> steps = new ArrayList<>(closings);
+    steps.add(fabric::close);
+    Closing.all(steps);
   }
 }

@@ -2,8 +2,10 @@ package pando.map;
 
 import java.util.Objects;
 import java.util.concurrent.ConcurrentNavigableMap;
+import pando.fabric.memory.Closing;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.index.bytes.ByteIndex;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.KeyRange;
 import pando.map.codec.TupleCodec;
@@ -45,45 +47,69 @@ import pando.map.codec.ValueCodec;
 public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseable {
   private static final int SESSIONS_MAX = 128;
 
-  private final Backing<K, V> backing;
-  private final Words<V> values;
+  private final MapIndex<K, V> index;
+  private final SessionPool<K, V> sessions;
+  private final Bounds all;
 
-  private PandoMap(Backing<K, V> backing, Words<V> values) {
-    super(backing, Bounds.ALL, false);
-    this.backing = backing;
-    this.values = values;
+  private PandoMap(MapIndex<K, V> index, SessionPool<K, V> sessions, Bounds all) {
+    super(index, sessions, all, false);
+    this.index = index;
+    this.sessions = sessions;
+    this.all = all;
   }
 
   /**
-   * Makes a map of what is in an index. The index stays the caller's; close it after the map.
+   * Makes a map of what is in an index. The index stays the caller's; close it after the map. A
+   * value that has not always the same number of 1 to 8 bytes lies beside the index in its pool, if
+   * it has more than 7.
    *
-   * @param index with entries that these codecs made, or none
+   * @param index with entries that a map with these codecs made, or none
    * @param keys codec of keys, with encodings of 1 to 8 bytes
-   * @param values codec of values, with encodings of 1 to 8 bytes
-   * @throws IllegalArgumentException if encodings are longer, or of any length
+   * @param values codec of values, with encodings of up to 16 MiB, or an eighth of the pool's
+   *     chunks if that is less
+   * @throws IllegalArgumentException if encodings of keys are longer, or of any length
    */
   public static <K, V> PandoMap<K, V> of(RangeIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
-    Words<K> keyWords = Words.of(Objects.requireNonNull(keys, "keys"), index.name(), "keys");
-    Words<V> valueWords =
-        Words.of(Objects.requireNonNull(values, "values"), index.name(), "values");
-    int sessions = Math.min(SESSIONS_MAX, 2 * Runtime.getRuntime().availableProcessors());
-    SessionPool<K, V> pool = new SessionPool<>(sessions, () -> open(index, keyWords, valueWords));
-    return new PandoMap<>(new Backing<>(index, keys, keyWords, pool), valueWords);
+    Objects.requireNonNull(keys, "keys");
+    Objects.requireNonNull(values, "values");
+    return of(new WordMapIndex<>(index, keys, values));
   }
 
-  private static <K, V> Entries<K, V> open(RangeIndex index, Words<K> keys, Words<V> values) {
-    return new Entries<>(index.session(), keys, new InlineValues<>(values));
+  /**
+   * Makes a map of what is in an index of byte strings. The index stays the caller's; close it
+   * after the map.
+   *
+   * @param index with entries that these codecs made, or none
+   * @param keys codec of keys, with encodings of up to 65,535 bytes
+   * @param values codec of values, with encodings of up to 16 MiB
+   */
+  public static <K, V> PandoMap<K, V> of(ByteIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
+    Objects.requireNonNull(keys, "keys");
+    Objects.requireNonNull(values, "values");
+    return of(new ByteMapIndex<>(index, keys, values));
+  }
+
+  static <K, V> PandoMap<K, V> of(MapIndex<K, V> index) {
+    int sessions = Math.min(SESSIONS_MAX, 2 * Runtime.getRuntime().availableProcessors());
+    SessionPool<K, V> pool = new SessionPool<>(sessions, index::session);
+    return new PandoMap<>(index, pool, Bounds.all(index.keys()));
+  }
+
+  /** Returns the bounds of all keys. */
+  Bounds all() {
+    return all;
   }
 
   /**
    * Opens a session for one thread, which operates on the map without the look for a free one. It
-   * counts among the sessions of the {@linkplain RangeIndex#session index}.
+   * counts among the sessions of the {@linkplain RangeIndex#session index}. Close it before the
+   * index.
    *
    * @throws IllegalStateException after {@link #close}, or if it is one too many
    */
   public MapSession<K, V> session() {
     checkOpen();
-    return new MapSession<>(this, backing.keys(), open(backing.index(), backing.keys(), values));
+    return new MapSession<>(this, index.session());
   }
 
   /**
@@ -105,6 +131,6 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseabl
    */
   @Override
   public void close() {
-    backing.sessions().close();
+    Closing.all(sessions::close, index::close);
   }
 }

@@ -1,5 +1,6 @@
 package pando.map;
 
+import java.lang.foreign.MemorySegment;
 import java.util.AbstractMap;
 import java.util.Collection;
 import java.util.Collections;
@@ -11,7 +12,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentNavigableMap;
 import org.jspecify.annotations.Nullable;
-import pando.index.Partitioning;
 import pando.map.codec.KeyRange;
 
 /**
@@ -21,12 +21,14 @@ import pando.map.codec.KeyRange;
  * claimed.
  */
 class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap<K, V> {
-  private final Backing<K, V> backing;
+  private final MapIndex<K, V> index;
+  private final SessionPool<K, V> sessions;
   private final Bounds bounds;
   private final boolean descending;
 
-  RangeMap(Backing<K, V> backing, Bounds bounds, boolean descending) {
-    this.backing = backing;
+  RangeMap(MapIndex<K, V> index, SessionPool<K, V> sessions, Bounds bounds, boolean descending) {
+    this.index = index;
+    this.sessions = sessions;
     this.bounds = bounds;
     this.descending = descending;
   }
@@ -35,96 +37,96 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
 
   /** Finds or removes the entry of a key. */
   private interface Finding<K, V> {
-    @Nullable V in(Entries<K, V> entries, long key);
+    @Nullable V in(Entries<K, V> entries);
   }
 
   /** Stores the value of a key. */
   private interface Storing<K, V> {
-    @Nullable V in(Entries<K, V> entries, long key, V value);
+    @Nullable V in(Entries<K, V> entries, V value);
   }
 
   /** Compares the value of a key with one that is expected. */
   private interface Comparing<K, V> {
-    boolean in(Entries<K, V> entries, long key, V expected);
+    boolean in(Entries<K, V> entries, V expected);
   }
 
   /** Searches for the entry of a key or that next to it. */
   private interface Search<K, V, R> {
-    @Nullable R in(Entries<K, V> entries, long key, boolean down, Bounds bounds);
+    @Nullable R in(
+        Entries<K, V> entries, @Nullable K key, boolean down, boolean included, Bounds bounds);
   }
 
   private @Nullable V find(Object key, Finding<K, V> finding) {
-    long word = word(key);
-    SessionPool<K, V> sessions = backing.sessions();
+    K wanted = key(key);
     int place = sessions.claim();
     try {
-      return bounds.contains(word) ? finding.in(sessions.get(place), word) : null;
+      Entries<K, V> entries = sessions.get(place);
+      return entries.seek(wanted, bounds) ? finding.in(entries) : null;
     } finally {
       sessions.release(place);
     }
   }
 
   private @Nullable V store(K key, V value, Storing<K, V> storing) {
-    long word = wordInside(key);
+    K wanted = key(key);
     V stored = value(value);
-    SessionPool<K, V> sessions = backing.sessions();
     int place = sessions.claim();
     try {
-      return storing.in(sessions.get(place), word, stored);
+      Entries<K, V> entries = sessions.get(place);
+      seekInside(entries, wanted);
+      return storing.in(entries, stored);
     } finally {
       sessions.release(place);
+    }
+  }
+
+  private void seekInside(Entries<K, V> entries, K key) {
+    if (!entries.seek(key, bounds)) {
+      throw new IllegalArgumentException(
+          "key is not inside of the view: key=%s, view: %s".formatted(key, bounds));
     }
   }
 
   private boolean compare(Object key, Object expected, Comparing<K, V> comparing) {
-    long word = word(key);
-    V wanted = value(expected);
-    SessionPool<K, V> sessions = backing.sessions();
+    K wanted = key(key);
+    V value = value(expected);
     int place = sessions.claim();
     try {
-      return bounds.contains(word) && comparing.in(sessions.get(place), word, wanted);
+      Entries<K, V> entries = sessions.get(place);
+      return entries.seek(wanted, bounds) && comparing.in(entries, value);
     } finally {
       sessions.release(place);
     }
   }
 
-  private <R> @Nullable R search(long word, boolean down, Search<K, V, R> search) {
-    SessionPool<K, V> sessions = backing.sessions();
+  private <R> @Nullable R search(
+      @Nullable K key, boolean down, boolean included, Search<K, V, R> search) {
     int place = sessions.claim();
     try {
-      return search.in(sessions.get(place), word, down, bounds);
+      return search.in(sessions.get(place), key, down, included, bounds);
     } finally {
       sessions.release(place);
     }
   }
 
   @SuppressWarnings("unchecked") // A key of another class is a ClassCastException of its codec.
-  private long word(Object key) {
-    return backing.keys().toWord((K) Objects.requireNonNull(key, "key"));
+  private K key(@Nullable Object key) {
+    return (K) Objects.requireNonNull(key, "key");
   }
 
-  private long wordInside(K key) {
-    long word = word(key);
-    if (!bounds.contains(word)) {
-      throw new IllegalArgumentException(
-          "key is not inside of the view: key=%s, word=%s, view: %s".formatted(key, word, bounds));
-    }
-    return word;
-  }
-
-  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // as word
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // as key
   private static <T> T value(@Nullable Object value) {
     return (T) Objects.requireNonNull(value, "value");
   }
 
-  /** Checks that the map is open. */
-  final void checkOpen() {
-    backing.sessions().checkOpen();
+  /** Returns the encoding of a key. */
+  private MemorySegment bytes(@Nullable K key) {
+    return index.keys().of(key(key));
   }
 
-  /** Returns the key of a word. */
-  final K key(long word) {
-    return backing.keys().fromWord(word);
+  /** Checks that the map is open. */
+  final void checkOpen() {
+    sessions.checkOpen();
   }
 
   @Override
@@ -134,11 +136,11 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
 
   @Override
   public boolean containsKey(Object key) {
-    long word = word(key);
-    SessionPool<K, V> sessions = backing.sessions();
+    K wanted = key(key);
     int place = sessions.claim();
     try {
-      return bounds.contains(word) && sessions.get(place).contains(word);
+      Entries<K, V> entries = sessions.get(place);
+      return entries.seek(wanted, bounds) && entries.contains();
     } finally {
       sessions.release(place);
     }
@@ -166,13 +168,14 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
 
   @Override
   public boolean replace(K key, V expected, V value) {
-    long word = wordInside(key);
-    V wanted = value(expected);
+    K wanted = key(key);
+    V before = value(expected);
     V stored = value(value);
-    SessionPool<K, V> sessions = backing.sessions();
     int place = sessions.claim();
     try {
-      return sessions.get(place).replace(word, wanted, stored);
+      Entries<K, V> entries = sessions.get(place);
+      seekInside(entries, wanted);
+      return entries.replace(before, stored);
     } finally {
       sessions.release(place);
     }
@@ -188,12 +191,13 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
     return compare(key, expected, Entries::remove);
   }
 
-  /** Removes an entry by the word of its key. */
-  final void discard(long word) {
-    SessionPool<K, V> sessions = backing.sessions();
+  /** Removes the entry of a key of the view. */
+  final void discard(K key) {
     int place = sessions.claim();
     try {
-      sessions.get(place).discard(word);
+      Entries<K, V> entries = sessions.get(place);
+      entries.seek(key, bounds);
+      entries.discard();
     } finally {
       sessions.release(place);
     }
@@ -212,50 +216,41 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
   /** Counts the entries, by a scan; {@link Integer#MAX_VALUE} if there are more. */
   @Override
   public int size() {
-    return (int) Math.min(Integer.MAX_VALUE, cursor(false).count());
+    return (int) Math.min(Integer.MAX_VALUE, cursor(Batch.Content.COUNT).count());
   }
 
   @Override
   public void clear() {
-    for (Cursor<K, V> cursor = cursor(false); cursor.hasNext(); ) {
+    for (Cursor<K, V> cursor = cursor(Batch.Content.KEYS); cursor.hasNext(); ) {
       cursor.advance();
       cursor.remove();
     }
   }
 
   /** Makes a cursor in front of the first entry. */
-  final Cursor<K, V> cursor(boolean withValues) {
+  final Cursor<K, V> cursor(Batch.Content content) {
     checkOpen();
-    return new Cursor<>(
-        this,
-        descending,
-        withValues,
-        descending ? bounds.last() : bounds.first(),
-        descending ? bounds.first() : bounds.last());
+    return new Cursor<>(this, descending, content, bounds);
   }
 
-  /** Fills a batch with entries from a key on, to another. */
-  final void copy(long from, long to, boolean down, Batch<V> batch) {
-    SessionPool<K, V> sessions = backing.sessions();
+  /** Fills a batch with the first entries within bounds, or the last ones if it goes down. */
+  final void copy(Bounds within, boolean down, Batch<K, V> batch) {
     int place = sessions.claim();
     try {
-      sessions.get(place).copy(from, to, down, batch);
+      sessions.get(place).copy(within, down, batch);
     } finally {
       sessions.release(place);
     }
   }
 
-  /** Returns a key above one and at or below another that begins a partition, or the former. */
-  final long boundBetween(long from, long to) {
-    Partitioning partitioning = backing.index().partitioning();
-    int below = partitioning.rangeOfKey(from);
-    int middle = (below + partitioning.rangeOfKey(to) + 1) >>> 1;
-    return middle > below ? partitioning.lowOfRange(middle) : from;
+  /** Returns a key within bounds before which a partition ends; {@code null} if there is none. */
+  final @Nullable MemorySegment middle(Bounds within) {
+    return index.middle(within);
   }
 
   @Override
   public @Nullable Comparator<? super K> comparator() {
-    Comparator<? super K> order = backing.codec().order();
+    Comparator<? super K> order = index.keys().codec().order();
     return descending ? Collections.reverseOrder(order) : order;
   }
 
@@ -267,21 +262,11 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
   }
 
   private <R> @Nullable R near(K key, boolean below, boolean included, Search<K, V, R> search) {
-    boolean down = below != descending;
-    long word = word(key);
-    if (included) {
-      return search(word, down, search);
-    }
-    if (word == (down ? Long.MIN_VALUE : Long.MAX_VALUE)) {
-      checkOpen();
-      return null;
-    }
-    return search(down ? word - 1 : word + 1, down, search);
+    return search(key(key), below != descending, included, search);
   }
 
   private <R> @Nullable R end(boolean last, Search<K, V, R> search) {
-    boolean down = last != descending;
-    return search(down ? Long.MAX_VALUE : Long.MIN_VALUE, down, search);
+    return search(null, last != descending, true, search);
   }
 
   private static <R> R present(@Nullable R found) {
@@ -363,24 +348,24 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
 
   private ConcurrentNavigableMap<K, V> view(Bounds other) {
     checkOpen();
-    return new RangeMap<>(backing, other, descending);
+    return new RangeMap<>(index, sessions, other, descending);
   }
 
   /** Returns a view of the keys whose encodings are in a range. */
   final ConcurrentNavigableMap<K, V> view(KeyRange range) {
-    long from = backing.keys().least(range.from());
+    MemorySegment from = index.keys().atOrAbove(range.from());
     byte[] end = range.to();
     return view(
         end == null
             ? bounds.from(from, true)
-            : bounds.narrow(from, true, backing.keys().least(end), false));
+            : bounds.narrow(from, true, index.keys().atOrAbove(end), false));
   }
 
   @Override
   public ConcurrentNavigableMap<K, V> subMap(
       K from, boolean fromIncluded, K to, boolean toIncluded) {
-    long first = word(from);
-    long last = word(to);
+    MemorySegment first = bytes(from);
+    MemorySegment last = bytes(to);
     return view(
         descending
             ? bounds.narrow(last, toIncluded, first, fromIncluded)
@@ -389,14 +374,14 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
 
   @Override
   public ConcurrentNavigableMap<K, V> headMap(K to, boolean included) {
-    long word = word(to);
-    return view(descending ? bounds.from(word, included) : bounds.to(word, included));
+    MemorySegment bytes = bytes(to);
+    return view(descending ? bounds.from(bytes, included) : bounds.to(bytes, included));
   }
 
   @Override
   public ConcurrentNavigableMap<K, V> tailMap(K from, boolean included) {
-    long word = word(from);
-    return view(descending ? bounds.to(word, included) : bounds.from(word, included));
+    MemorySegment bytes = bytes(from);
+    return view(descending ? bounds.to(bytes, included) : bounds.from(bytes, included));
   }
 
   @Override
@@ -417,7 +402,7 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
   @Override
   public ConcurrentNavigableMap<K, V> descendingMap() {
     checkOpen();
-    return new RangeMap<>(backing, bounds, !descending);
+    return new RangeMap<>(index, sessions, bounds, !descending);
   }
 
   @Override

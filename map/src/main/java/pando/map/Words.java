@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
+import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 import pando.map.codec.WordCodec;
 
@@ -27,24 +28,44 @@ final class Words<T> {
     this.shift = Long.SIZE - bytes * Byte.SIZE;
   }
 
+  /** Returns whether all encodings have 1 to 8 bytes. */
+  static boolean fit(ValueCodec<?> codec) {
+    return codec.fixedBytes() >= 1 && codec.fixedBytes() <= Long.BYTES;
+  }
+
   /**
-   * Makes the words of a codec.
+   * Makes the words of a codec whose encodings {@linkplain #fit}.
    *
-   * @param system whose entries have 8 bytes for this
-   * @param what this is, in plural
-   * @throws IllegalArgumentException if encodings do not fit
+   * @throws IllegalArgumentException if they do not
    */
-  static <T> Words<T> of(ValueCodec<T> codec, String system, String what) {
-    int bytes = codec.fixedBytes();
-    if (bytes == ValueCodec.VARIABLE) {
-      throw new IllegalArgumentException(
-          "%s has %s of 8 bytes: codec=%s".formatted(system, what, codec));
-    }
-    if (bytes < 1 || bytes > Long.BYTES) {
-      throw new IllegalArgumentException(
-          "%s has %s of 8 bytes: codec=%s, bytes=%s".formatted(system, what, codec, bytes));
+  static <T> Words<T> of(ValueCodec<T> codec) {
+    if (!fit(codec)) {
+      throw new IllegalArgumentException("no words: codec=" + codec);
     }
     return new Words<>(codec);
+  }
+
+  /**
+   * Makes the words of a codec of keys.
+   *
+   * @param system whose keys have 8 bytes
+   * @throws IllegalArgumentException if encodings do not fit
+   */
+  static <K> Words<K> ofKeys(KeyCodec<K> codec, String system) {
+    if (!fit(codec)) {
+      int bytes = codec.fixedBytes();
+      throw new IllegalArgumentException(
+          "%s has keys of 8 bytes: codec=%s%s"
+              .formatted(system, codec, bytes == ValueCodec.VARIABLE ? "" : ", bytes=" + bytes));
+    }
+    return new Words<>(codec);
+  }
+
+  /** Returns the exception for a codec of fixed length that has another one. */
+  static IllegalArgumentException brokenPromise(ValueCodec<?> codec, int bytes) {
+    return new IllegalArgumentException(
+        "the codec has not kept its promise: codec=%s, bytes=%s, fixedBytes=%s"
+            .formatted(codec, bytes, codec.fixedBytes()));
   }
 
   long toWord(T value) {
@@ -64,37 +85,64 @@ final class Words<T> {
     MemorySegment buffer = MemorySegment.ofArray(new byte[Long.BYTES]);
     int length = codec.encode(value, buffer, 0);
     if (length != bytes) {
-      throw new IllegalArgumentException(
-          "the codec has not kept its promise: codec=%s, bytes=%s, fixedBytes=%s"
-              .formatted(codec, length, bytes));
+      throw brokenPromise(codec, length);
     }
     return fromLeft(buffer);
   }
 
   private T decode(long word) {
-    if ((word << shift) >> shift != word) {
-      throw new IllegalArgumentException(
-          "no encoding: codec=%s, word=%s, bytes=%s".formatted(codec, word, bytes));
-    }
     MemorySegment buffer = MemorySegment.ofArray(new byte[Long.BYTES]);
-    buffer.set(LONG, 0, (word << shift) ^ Long.MIN_VALUE);
+    encode(word, buffer);
     return codec.decode(buffer, 0, bytes);
   }
 
   /**
-   * Returns the least word of all encodings that are at or above some bytes.
+   * Writes the encoding of a word.
    *
-   * @throws IllegalArgumentException if these are more than encodings have
+   * @param to 8 bytes, of which the encoding may take fewer
+   * @return the length of the encoding
+   * @throws IllegalArgumentException if the codec has not made the word
    */
-  long least(byte[] from) {
-    if (from.length > bytes) {
+  int encode(long word, MemorySegment to) {
+    if (!has(word)) {
       throw new IllegalArgumentException(
-          "longer than a key: codec=%s, bytes=%s, keyBytes=%s"
-              .formatted(codec, from.length, bytes));
+          "no encoding: codec=%s, word=%s, bytes=%s".formatted(codec, word, bytes));
     }
+    to.set(LONG, 0, (word << shift) ^ Long.MIN_VALUE);
+    return bytes;
+  }
+
+  /** Returns whether a word has as many bytes as encodings have. */
+  boolean has(long word) {
+    return (word << shift) >> shift == word;
+  }
+
+  /** Returns the encoding of a word, in memory of its own. */
+  MemorySegment bytes(long word) {
     MemorySegment buffer = MemorySegment.ofArray(new byte[Long.BYTES]);
-    MemorySegment.copy(from, 0, buffer, ValueLayout.JAVA_BYTE, 0, from.length);
-    return fromLeft(buffer);
+    return buffer.asSlice(0, encode(word, buffer));
+  }
+
+  /** Returns the least word within bounds that are not empty. */
+  long first(Bounds bounds) {
+    return bounds.hasFirst() ? word(bounds.first()) : Long.MIN_VALUE;
+  }
+
+  /** Returns the greatest word within bounds that are not empty. */
+  long last(Bounds bounds) {
+    MemorySegment end = bounds.end();
+    return end == null ? Long.MAX_VALUE : word(end) - 1;
+  }
+
+  private long word(MemorySegment encoding) {
+    if (bytes == Long.BYTES) {
+      return encoding.get(LONG, 0) ^ Long.MIN_VALUE;
+    }
+    long left = 0;
+    for (int i = 0; i < bytes; i++) {
+      left = (left << Byte.SIZE) | Byte.toUnsignedLong(encoding.get(ValueLayout.JAVA_BYTE, i));
+    }
+    return ((left << shift) ^ Long.MIN_VALUE) >> shift;
   }
 
   private long fromLeft(MemorySegment buffer) {

@@ -25,20 +25,7 @@ enum KeySample {
     this.keys = Arrays.stream(keys).boxed().toList();
   }
 
-  Long key(int number) {
-    return keys.get(number);
-  }
-
-  Long below(int number) {
-    return keys.get(number);
-  }
-
-  /** Returns a sample, not in the order of keys. */
-  Long sample(int number) {
-    return keys.get(2 + (number * 2 + 1) % 5);
-  }
-
-  Long above(int number) {
-    return keys.get(7 + number);
+  List<Long> keys() {
+    return keys;
   }
 }

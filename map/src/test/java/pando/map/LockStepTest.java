@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import pando.index.Seeds;
-import pando.index.SystemUnderTest;
 
 /** Random calls on views of views, each compared with the same call on a skip list. */
 @Timeout(600)
@@ -161,10 +160,10 @@ class LockStepTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
-  void shouldAnswerAsASkipListDoes(SystemUnderTest system) {
+  @FieldSource("pando.map.MapUnderTest#ALL")
+  void shouldAnswerAsASkipListDoes(MapUnderTest kind) {
     SplittableRandom random = new SplittableRandom(Seeds.of(701));
-    try (OpenMap<Long, Long> open = OpenMap.of(system)) {
+    try (OpenMap<Long, Long> open = kind.open()) {
       for (Keys keys : Keys.values()) {
         ConcurrentSkipListMap<Long, Long> model = new ConcurrentSkipListMap<>();
         open.map().clear();
@@ -173,6 +172,7 @@ class LockStepTest {
         }
         assertThat(open.map()).isEqualTo(model);
       }
+      open.checkNoOrphans();
     }
   }
 

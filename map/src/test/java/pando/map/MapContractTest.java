@@ -32,17 +32,16 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import pando.index.SystemUnderTest;
 
 /** What a concurrent navigable map promises, method by method, over each system and each view. */
 @Timeout(120)
 class MapContractTest {
   private static final int KEYS = 5;
-  private static final Map<SystemUnderTest, OpenMap<Long, Long>> OPEN = new HashMap<>();
+  private static final Map<MapUnderTest, OpenMap<Long, Long>> OPEN = new HashMap<>();
 
   static Stream<Arguments> views() {
-    return SystemUnderTest.ALL.stream()
-        .flatMap(system -> Stream.of(View.values()).map(view -> Arguments.of(system, view)));
+    return MapUnderTest.ALL.stream()
+        .flatMap(kind -> Stream.of(View.values()).map(view -> Arguments.of(kind, view)));
   }
 
   @AfterAll
@@ -51,15 +50,15 @@ class MapContractTest {
     OPEN.clear();
   }
 
-  private static PandoMap<Long, Long> emptyMap(SystemUnderTest system) {
-    PandoMap<Long, Long> map = OPEN.computeIfAbsent(system, OpenMap::of).map();
+  private static PandoMap<Long, Long> emptyMap(MapUnderTest kind) {
+    PandoMap<Long, Long> map = OPEN.computeIfAbsent(kind, MapUnderTest::open).map();
     map.clear();
     return map;
   }
 
   /** Returns a view without entries; if it is a part, there are entries around it. */
-  private static ConcurrentNavigableMap<Long, Long> empty(SystemUnderTest system, View view) {
-    PandoMap<Long, Long> map = emptyMap(system);
+  private static ConcurrentNavigableMap<Long, Long> empty(MapUnderTest kind, View view) {
+    PandoMap<Long, Long> map = emptyMap(kind);
     if (view.isPart()) {
       for (long key = 1; key < 20; key++) {
         map.put(-key, 0L);
@@ -70,8 +69,8 @@ class MapContractTest {
   }
 
   /** Returns a view with the keys 1 to 5, and the negated keys as values. */
-  private static ConcurrentNavigableMap<Long, Long> five(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = empty(system, view);
+  private static ConcurrentNavigableMap<Long, Long> five(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = empty(kind, view);
     for (int i = 0; i < KEYS; i++) {
       int number = 1 + (3 * i) % KEYS;
       map.put(view.key(number), -view.key(number));
@@ -93,8 +92,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldFindNeighbours(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldFindNeighbours(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     for (int i = 0; i <= KEYS + 1; i++) {
       Long key = view.key(i);
       int clipped = Math.min(i, KEYS + 1);
@@ -111,8 +110,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldFindNeighboursBetweenKeys(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldFindNeighboursBetweenKeys(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     Long between = (view.key(2) + view.key(3)) / 2;
     assertThat(map.lowerKey(between)).isEqualTo(view.key(2));
     assertThat(map.floorKey(between)).isEqualTo(view.key(2));
@@ -122,8 +121,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldFindNeighboursOfTheEndsOfLong(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldFindNeighboursOfTheEndsOfLong(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     boolean reversed = view.key(0) > view.key(1);
     Long first = reversed ? Long.MAX_VALUE : Long.MIN_VALUE;
     Long last = reversed ? Long.MIN_VALUE : Long.MAX_VALUE;
@@ -139,8 +138,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldFindEnds(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldFindEnds(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     assertThat(map.firstEntry()).isEqualTo(found(view, 1));
     assertThat(map.lastEntry()).isEqualTo(found(view, KEYS));
     assertThat(map.firstKey()).isEqualTo(view.key(1));
@@ -157,8 +156,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldPollEnds(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldPollEnds(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     assertThat(map.pollFirstEntry()).isEqualTo(found(view, 1));
     assertThat(map.pollLastEntry()).isEqualTo(found(view, KEYS));
     assertThat(map.keySet().pollFirst()).isEqualTo(view.key(2));
@@ -171,8 +170,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldReturnEntriesThatDoNotChange(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldReturnEntriesThatDoNotChange(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     List<Map.@Nullable Entry<Long, Long>> entries = new ArrayList<>();
     entries.add(map.firstEntry());
     entries.add(map.lastEntry());
@@ -189,8 +188,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldPutAndRemove(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = empty(system, view);
+  void shouldPutAndRemove(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = empty(kind, view);
     Long key = view.key(3);
     assertThat(map.get(key)).isNull();
     assertThat(map.getOrDefault(key, 9L)).isEqualTo(9);
@@ -210,8 +209,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldChangeWhatIsExpected(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldChangeWhatIsExpected(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     Long key = view.key(2);
     assertThat(map.replace(key, 0L)).isEqualTo(-key);
     assertThat(map.replace(key, 1L, 2L)).isFalse();
@@ -228,8 +227,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldCompute(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldCompute(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     Long present = view.key(2);
     Long absent = view.key(8);
     assertThat(map.compute(present, (key, value) -> key + value + 7)).isEqualTo(7);
@@ -254,8 +253,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldLeaveAnEntryAloneWhoseFunctionThrows(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldLeaveAnEntryAloneWhoseFunctionThrows(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     Long present = view.key(2);
     Long absent = view.key(8);
     IllegalCallerException failure = new IllegalCallerException("of a test");
@@ -287,8 +286,8 @@ class MapContractTest {
   /** Deeper than there are sessions: none is claimed while a function runs. */
   @ParameterizedTest
   @MethodSource("views")
-  void shouldLetFunctionsUseTheMap(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = empty(system, view);
+  void shouldLetFunctionsUseTheMap(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = empty(kind, view);
     Long deepest = nested(map, view, 2 * 2 * Runtime.getRuntime().availableProcessors());
     assertThat(deepest).isEqualTo(0);
     assertThat(map.get(view.key(3))).isNotNull();
@@ -309,8 +308,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldHaveKeysInOrder(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldHaveKeysInOrder(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     NavigableSet<Long> set = map.keySet();
     List<Long> down = new ArrayList<>(keys(view, 1, KEYS));
     Collections.reverse(down);
@@ -343,8 +342,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldHaveValuesInTheOrderOfKeys(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldHaveValuesInTheOrderOfKeys(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     Collection<Long> values = map.values();
     List<Long> expected = keys(view, 1, KEYS).stream().map(key -> -key).toList();
     assertThat(values).containsExactlyElementsOf(expected);
@@ -361,8 +360,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldHaveEntries(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldHaveEntries(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     Set<Map.Entry<Long, Long>> entries = map.entrySet();
     assertThat(entries).hasSize(KEYS).contains(entry(view.key(2), -view.key(2)));
     assertThat(entries.contains(entry(view.key(2), 0L))).isFalse();
@@ -379,8 +378,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldRemoveAndSetWhileIterating(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldRemoveAndSetWhileIterating(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     Iterator<Map.Entry<Long, Long>> entries = map.entrySet().iterator();
     assertThatIllegalStateException().isThrownBy(entries::remove);
     Map.Entry<Long, Long> first = entries.next();
@@ -410,8 +409,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldIterateOverMoreThanABatch(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = empty(system, view);
+  void shouldIterateOverMoreThanABatch(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = empty(kind, view);
     for (long key = View.END; key >= 0; key--) {
       map.put(key, key);
     }
@@ -430,8 +429,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldSplitInOrder(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldSplitInOrder(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     Spliterator<Long> keys = map.keySet().spliterator();
     assertThat(
             keys.hasCharacteristics(
@@ -463,8 +462,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldHaveParts(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldHaveParts(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     for (int from = 0; from <= KEYS + 1; from++) {
       for (int to = 0; to <= KEYS + 1; to++) {
         for (int included = 0; included < 4; included++) {
@@ -506,8 +505,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldKeepPartsInsideOfParts(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldKeepPartsInsideOfParts(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     ConcurrentNavigableMap<Long, Long> part = map.subMap(view.key(2), view.key(4));
     assertThat(part.keySet()).containsExactly(view.key(2), view.key(3));
     assertThat(part.get(view.key(4))).isNull();
@@ -543,8 +542,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldBeEqualToOtherMaps(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldBeEqualToOtherMaps(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     NavigableMap<Long, Long> model = new TreeMap<>(map.comparator());
     keys(view, 1, KEYS).forEach(key -> model.put(key, -key));
     assertThat(map.equals(model)).isTrue();
@@ -561,9 +560,9 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldLeaveOthersAlone(SystemUnderTest system, View view) {
-    PandoMap<Long, Long> whole = emptyMap(system);
-    five(system, view);
+  void shouldLeaveOthersAlone(MapUnderTest kind, View view) {
+    PandoMap<Long, Long> whole = emptyMap(kind);
+    five(kind, view);
     int others = whole.size() - KEYS;
     ConcurrentNavigableMap<Long, Long> map = view.of(whole);
     assertThat(map).hasSize(KEYS);
@@ -576,8 +575,8 @@ class MapContractTest {
   @ParameterizedTest
   @MethodSource("views")
   @SuppressWarnings("NullAway") // the mistake under test
-  void shouldRefuseNull(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldRefuseNull(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     Long key = view.key(1);
     List<Callable<?>> calls =
         List.of(
@@ -630,8 +629,8 @@ class MapContractTest {
     "rawtypes",
     "CollectionIncompatibleType"
   }) // the mistake under test
-  void shouldRefuseKeysOfAnotherClass(SystemUnderTest system, View view) {
-    Map map = five(system, view);
+  void shouldRefuseKeysOfAnotherClass(MapUnderTest kind, View view) {
+    Map map = five(kind, view);
     assertThatExceptionOfType(ClassCastException.class).isThrownBy(() -> map.get("1"));
     assertThatExceptionOfType(ClassCastException.class).isThrownBy(() -> map.put("1", 1L));
     assertThatExceptionOfType(ClassCastException.class).isThrownBy(() -> map.put(view.key(1), "1"));
@@ -640,8 +639,8 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
-  void shouldOrderByItsComparator(SystemUnderTest system, View view) {
-    ConcurrentNavigableMap<Long, Long> map = five(system, view);
+  void shouldOrderByItsComparator(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
     Comparator<? super Long> order = map.comparator();
     int compared =
         order == null

@@ -57,9 +57,9 @@ class MapRacesTest {
 
   /** Each value is put once; so each is replaced or removed once, or is there at the end. */
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
-  void shouldTellEachValueThatWasReplacedOnce(SystemUnderTest system) throws Exception {
-    try (OpenMap<Long, Long> open = OpenMap.of(system)) {
+  @FieldSource("pando.map.MapUnderTest#ALL")
+  void shouldTellEachValueThatWasReplacedOnce(MapUnderTest kind) throws Exception {
+    try (OpenMap<Long, Long> open = kind.open()) {
       PandoMap<Long, Long> map = open.map();
       List<Long> gone = Collections.synchronizedList(new ArrayList<>());
       race((thread, random) -> {
@@ -83,6 +83,7 @@ class MapRacesTest {
       gone.addAll(map.values());
       gone.sort(null);
       assertThat(gone).isEqualTo(LongStream.range(0, (long) CALLS * THREADS).boxed().toList());
+      open.checkNoOrphans();
     }
   }
 
@@ -91,9 +92,9 @@ class MapRacesTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
-  void shouldHaveOneWinnerForEachAbsentKey(SystemUnderTest system) throws Exception {
-    try (OpenMap<Long, Long> open = OpenMap.of(system)) {
+  @FieldSource("pando.map.MapUnderTest#ALL")
+  void shouldHaveOneWinnerForEachAbsentKey(MapUnderTest kind) throws Exception {
+    try (OpenMap<Long, Long> open = kind.open()) {
       PandoMap<Long, Long> map = open.map();
       Map<Long, Long> winners = new ConcurrentHashMap<>();
       race((thread, random) -> {
@@ -113,9 +114,9 @@ class MapRacesTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
-  void shouldCountEachIncrement(SystemUnderTest system) throws Exception {
-    try (OpenMap<Long, Long> open = OpenMap.of(system)) {
+  @FieldSource("pando.map.MapUnderTest#ALL")
+  void shouldCountEachIncrement(MapUnderTest kind) throws Exception {
+    try (OpenMap<Long, Long> open = kind.open()) {
       PandoMap<Long, Long> map = open.map();
       race((thread, random) -> {
         for (int i = 0; i < CALLS; i++) {
@@ -129,6 +130,7 @@ class MapRacesTest {
       });
       assertThat(map.values().stream().mapToLong(count -> count).sum())
           .isEqualTo((long) CALLS * THREADS);
+      open.checkNoOrphans();
     }
   }
 
@@ -142,9 +144,9 @@ class MapRacesTest {
 
   /** Multiples of 3 stay; the others come and go. */
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
-  void shouldShowIteratorsAllKeysThatStay(SystemUnderTest system) throws Exception {
-    try (OpenMap<Long, Long> open = OpenMap.of(system)) {
+  @FieldSource("pando.map.MapUnderTest#ALL")
+  void shouldShowIteratorsAllKeysThatStay(MapUnderTest kind) throws Exception {
+    try (OpenMap<Long, Long> open = kind.open()) {
       PandoMap<Long, Long> map = open.map();
       for (long key = 0; key < CALLS; key += 3) {
         map.put(key, -key);
@@ -211,9 +213,9 @@ class MapRacesTest {
 
   /** Some calls end before it, some are refused; none ends otherwise. */
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
-  void shouldBeClosedBesideCalls(SystemUnderTest system) throws Exception {
-    try (OpenMap<Long, Long> open = OpenMap.of(system)) {
+  @FieldSource("pando.map.MapUnderTest#ALL")
+  void shouldBeClosedBesideCalls(MapUnderTest kind) throws Exception {
+    try (OpenMap<Long, Long> open = kind.open()) {
       PandoMap<Long, Long> map = open.map();
       AtomicInteger refused = new AtomicInteger();
       race((thread, random) -> {

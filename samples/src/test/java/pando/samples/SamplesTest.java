@@ -47,7 +47,11 @@ class SamplesTest {
   void shouldEmbedAMap() {
     EmbedMap.main(new String[0]);
     assertThat(printed.toString(UTF_8).lines())
-        .containsExactly("before March 10: 2026-03-03=5", "2026-03-03: 5", "2026-03-01: 8");
+        .containsExactly(
+            "before /docs/z: /docs/map",
+            "/news: nothing yet, but soon",
+            "/docs/map: keys and values of any length",
+            "/docs: what it is");
   }
 
   @Test

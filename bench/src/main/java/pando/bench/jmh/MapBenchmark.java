@@ -15,10 +15,13 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import pando.fabric.Fabric;
+import pando.fabric.local.LocalFabric;
+import pando.fabric.server.PoolOptions;
+import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.Systems;
 import pando.map.MapSession;
-import pando.map.Pando;
 import pando.map.PandoMap;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
@@ -40,7 +43,8 @@ public class MapBenchmark {
   @Param({"1000", "1000000"})
   private long records;
 
-  private Pando pando;
+  private Fabric fabric;
+  private RangeIndex index;
   private PandoMap<Long, Long> map;
   private MapSession<Long, Long> mapSession;
   private Session session;
@@ -52,13 +56,16 @@ public class MapBenchmark {
   /** Stores all records, and asks for each once. */
   @Setup(Level.Trial)
   public void load() {
-    pando =
-        Pando.open(
-            "local:",
-            Systems.named(system).defaults().withComputeServers(1).withCacheBytes(CACHE_BYTES));
-    map = pando.map(KeyCodec.longs(), ValueCodec.longs());
+    fabric = LocalFabric.open(PoolOptions.defaults().withHandlers(Systems.handlers()));
+    index =
+        Systems.named(system)
+            .defaults()
+            .withComputeServers(1)
+            .withCacheBytes(CACHE_BYTES)
+            .create(fabric);
+    map = PandoMap.of(index, KeyCodec.longs(), ValueCodec.longs());
     mapSession = map.session();
-    session = pando.index().session();
+    session = index.session();
     for (long key = 0; key < records; key++) {
       session.put(key, ~key);
     }
@@ -72,7 +79,9 @@ public class MapBenchmark {
   public void close() {
     session.close();
     mapSession.close();
-    pando.close();
+    map.close();
+    index.close();
+    fabric.close();
   }
 
   /** By a session of the index, without objects. */

@@ -3,6 +3,7 @@ package pando.bench.simulate;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
@@ -54,6 +55,11 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
   @Override
   public String name() {
     return "bytes";
+  }
+
+  @Override
+  public Fabric fabric() {
+    throw new UnsupportedOperationException();
   }
 
   @Override

@@ -273,19 +273,30 @@ public final class Blobs implements AutoCloseable {
   public void loadAll(long[] keys, long[] words, int count, Receiver receiver) {
     int next = 0;
     while (next < count) {
-      int end = readTogether(words, next, count);
-      if (end == next) {
-        boolean isThere = load(keys[next], words[next]);
-        receiver.receive(next, found, foundAt, isThere ? foundLength : -1);
-        next++;
-      }
-      long at = buffer;
-      for (; next < end; next++) {
-        boolean isThere = check(keys[next], words[next], at);
-        receiver.receive(next, memory, foundAt, isThere ? foundLength : -1);
-        at += classes.bytes(BlobWord.sizeClass(words[next]));
-      }
+      next = loadSome(keys, words, next, count, receiver);
     }
+  }
+
+  /**
+   * Loads the first of several values, those that one round trip brings.
+   *
+   * @param from number of the first word, below {@code count}
+   * @return the number of the first word that is left, at least {@code from + 1}
+   */
+  public int loadSome(long[] keys, long[] words, int from, int count, Receiver receiver) {
+    int end = readTogether(words, from, count);
+    if (end == from) {
+      boolean isThere = load(keys[from], words[from]);
+      receiver.receive(from, found, foundAt, isThere ? foundLength : -1);
+      return from + 1;
+    }
+    long at = buffer;
+    for (int next = from; next < end; next++) {
+      boolean isThere = check(keys[next], words[next], at);
+      receiver.receive(next, memory, foundAt, isThere ? foundLength : -1);
+      at += classes.bytes(BlobWord.sizeClass(words[next]));
+    }
+    return end;
   }
 
   /** READs blobs in a row as far as the buffer goes; returns the number of the first without. */

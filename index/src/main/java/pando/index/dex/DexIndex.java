@@ -25,6 +25,7 @@ public final class DexIndex implements RangeIndex {
   /** The system's number in the pool's catalogue. */
   static final int SYSTEM = 0xDE7A_0001;
 
+  private final Fabric fabric;
   private final NodeLayout layout;
   final Members members = new Members();
   private final Partitions partitions;
@@ -34,6 +35,7 @@ public final class DexIndex implements RangeIndex {
     if (options.offloading()) {
       Arguments.checkHandlers(fabric, options.system(), DexOffload.FUNCTION);
     }
+    this.fabric = fabric;
     this.layout = new NodeLayout(options.nodeBytes());
     this.partitions = new Partitions(fabric, options, layout, members);
   }
@@ -65,6 +67,11 @@ public final class DexIndex implements RangeIndex {
   @Override
   public String name() {
     return "dex";
+  }
+
+  @Override
+  public Fabric fabric() {
+    return fabric;
   }
 
   @Override

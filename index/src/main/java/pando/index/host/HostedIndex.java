@@ -191,6 +191,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   @Override
+  public final Fabric fabric() {
+    return fabric;
+  }
+
+  @Override
   public final String name() {
     return options.system();
   }

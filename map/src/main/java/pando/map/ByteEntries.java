@@ -1,0 +1,207 @@
+package pando.map;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+import pando.index.bytes.ByteSession;
+import pando.map.codec.ValueCodec;
+
+/** The entries of an index of byte strings. */
+final class ByteEntries<K, V> extends Entries<K, V> {
+  private final ByteSession session;
+  private final KeyBytes<K> keys;
+  private final ValueCodec<V> values;
+  private final Encoder<K> keyEncoder;
+  private final Encoder<V> valueEncoder;
+  private final Encoder<V> expectedEncoder;
+
+  /** The encoding of the key that this session went to. */
+  private MemorySegment key = MemorySegment.NULL;
+
+  ByteEntries(ByteSession session, KeyBytes<K> keys, ValueCodec<V> values) {
+    this.session = session;
+    this.keys = keys;
+    this.values = values;
+    this.keyEncoder = new Encoder<>(keys.codec());
+    this.valueEncoder = new Encoder<>(values);
+    this.expectedEncoder = new Encoder<>(values);
+  }
+
+  @Override
+  boolean seek(K wanted, Bounds bounds) {
+    key = encoded(keyEncoder, wanted);
+    return bounds.areAll() || bounds.contains(key);
+  }
+
+  private static <T> MemorySegment encoded(Encoder<T> encoder, T value) {
+    encoder.encode(value);
+    return encoder.encoding();
+  }
+
+  private K decodedKey(MemorySegment bytes) {
+    return keys.codec().decode(bytes, 0, (int) bytes.byteSize());
+  }
+
+  private V decoded(MemorySegment bytes) {
+    return values.decode(bytes, 0, (int) bytes.byteSize());
+  }
+
+  private @Nullable V valueIf(boolean found) {
+    return found ? decoded(session.value()) : null;
+  }
+
+  @Override
+  @Nullable V get() {
+    return valueIf(session.get(key));
+  }
+
+  @Override
+  boolean get(ValueReader reader) {
+    boolean found = session.get(key);
+    if (found) {
+      reader.read(session.value(), 0, (int) session.value().byteSize());
+    }
+    return found;
+  }
+
+  @Override
+  boolean contains() {
+    return session.get(key);
+  }
+
+  @Override
+  boolean contains(V value) {
+    expectedEncoder.encode(value);
+    return session.get(key)
+        && expectedEncoder.isAt(session.value(), 0, (int) session.value().byteSize());
+  }
+
+  @Override
+  @Nullable V put(V value) {
+    return valueIf(session.put(key, encoded(valueEncoder, value)));
+  }
+
+  @Override
+  @Nullable V putIfAbsent(V value) {
+    return valueIf(!session.putIfAbsent(key, encoded(valueEncoder, value)));
+  }
+
+  @Override
+  @Nullable V replace(V value) {
+    return valueIf(session.update(key, encoded(valueEncoder, value)));
+  }
+
+  @Override
+  boolean replace(V expected, V value) {
+    return session.replace(key, encoded(expectedEncoder, expected), encoded(valueEncoder, value));
+  }
+
+  @Override
+  @Nullable V remove() {
+    return valueIf(session.remove(key));
+  }
+
+  @Override
+  boolean remove(V expected) {
+    return session.remove(key, encoded(expectedEncoder, expected));
+  }
+
+  @Override
+  void discard() {
+    session.discard(key);
+  }
+
+  @Override
+  boolean find(@Nullable K wanted, boolean down, boolean included, Bounds bounds) {
+    if (bounds.isEmpty()) {
+      return false;
+    }
+    boolean found =
+        wanted == null
+            ? findEnd(down, bounds)
+            : findNear(encoded(keyEncoder, wanted), down, included, bounds);
+    return found && (bounds.areAll() || bounds.contains(session.key()));
+  }
+
+  private boolean findEnd(boolean down, Bounds bounds) {
+    if (!down) {
+      return session.ceiling(bounds.first());
+    }
+    MemorySegment end = bounds.end();
+    return end == null ? session.last() : session.lower(end);
+  }
+
+  private boolean findNear(MemorySegment from, boolean down, boolean included, Bounds bounds) {
+    if (down ? bounds.isAbove(from) : bounds.isBelow(from)) {
+      return findEnd(down, bounds);
+    }
+    if (down) {
+      return included ? session.floor(from) : session.lower(from);
+    }
+    return included ? session.ceiling(from) : session.higher(from);
+  }
+
+  @Override
+  K foundKey() {
+    return decodedKey(session.key());
+  }
+
+  @Override
+  V foundValue() {
+    return decoded(session.value());
+  }
+
+  @Override
+  @Nullable V takeFound() {
+    return session.remove(session.key(), session.value()) ? decoded(session.value()) : null;
+  }
+
+  @Override
+  void copy(Bounds bounds, boolean down, Batch<K, V> batch) {
+    batch.clear();
+    if (bounds.isEmpty()) {
+      return;
+    }
+    MemorySegment first = bounds.first();
+    MemorySegment end = bounds.end();
+    Copying copying = new Copying(batch);
+    if (down) {
+      session.scanDown(end, first, batch.capacity(), copying::add);
+    } else {
+      session.scan(first, end, batch.capacity(), copying::add);
+    }
+  }
+
+  /** Fills a batch. */
+  private final class Copying {
+    private final Batch<K, V> batch;
+    private long bytes;
+
+    Copying(Batch<K, V> batch) {
+      this.batch = batch;
+    }
+
+    /** Adds an entry; returns whether there is room for the next one. */
+    boolean add(MemorySegment itsKey, MemorySegment value) {
+      if (batch.withValues()) {
+        batch.setValue(batch.size(), decoded(value));
+        bytes += value.byteSize();
+      }
+      if (batch.withKeys()) {
+        batch.add(decodedKey(itsKey));
+      } else {
+        batch.add();
+      }
+      boolean hasRoom = batch.size() < batch.capacity() && bytes < Batch.BYTES_MAX;
+      if (!hasRoom) {
+        batch.endAt(MemorySegment.ofArray(itsKey.toArray(ValueLayout.JAVA_BYTE)));
+      }
+      return hasRoom;
+    }
+  }
+
+  @Override
+  public void close() {
+    session.close();
+  }
+}

@@ -1,0 +1,20 @@
+package pando.map;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** An index as its map uses it. Thread-safe. */
+interface MapIndex<K, V> extends AutoCloseable {
+  /** Returns the encodings of its keys. */
+  KeyBytes<K> keys();
+
+  /** Opens a session. */
+  Entries<K, V> session();
+
+  /** Returns a key within bounds before which a partition ends; {@code null} if there is none. */
+  @Nullable MemorySegment middle(Bounds bounds);
+
+  /** Gives back what the map has beside the index, which stays open. Its sessions are closed. */
+  @Override
+  void close();
+}

@@ -1,0 +1,345 @@
+package pando.map;
+
+import org.jspecify.annotations.Nullable;
+import pando.fabric.UnknownOutcomeException;
+import pando.index.CorruptNodeException;
+import pando.index.EntryVisitor;
+import pando.index.Session;
+import pando.index.blob.Blobs;
+
+/** The entries of an index whose keys and values are words. */
+final class WordEntries<K, V> extends Entries<K, V> {
+  /*
+   * A word that is not in an entry is freed once: a new one by the operation that made it and did
+   * not put it into the entry, an old one by the operation that took it out. Where it is not known
+   * whether a word is in the entry, nobody frees it.
+   */
+
+  /** Loads of the same word in a row that fail, before its value counts as damaged. */
+  private static final int LOADS_MAX = 8;
+
+  private final Session session;
+  private final Words<K> keys;
+  private final ValueWords<V> values;
+  private final Scanned scanned = new Scanned();
+
+  /** The word of the key that this session went to. */
+  private long key;
+
+  /** The word whose value was not there when it was loaded last, and how often in a row. */
+  private long goneWord;
+
+  private int goneTimes;
+
+  WordEntries(Session session, Words<K> keys, ValueWords<V> values) {
+    this.session = session;
+    this.keys = keys;
+    this.values = values;
+  }
+
+  @Override
+  boolean seek(K wanted, Bounds bounds) {
+    key = keys.toWord(wanted);
+    return bounds.areAll() || contains(bounds, key);
+  }
+
+  private boolean contains(Bounds bounds, long word) {
+    return !bounds.isEmpty() && keys.first(bounds) <= word && word <= keys.last(bounds);
+  }
+
+  @Override
+  @Nullable V get() {
+    return load() ? values.value() : null;
+  }
+
+  @Override
+  boolean get(ValueReader reader) {
+    boolean found = load();
+    if (found) {
+      values.read(reader);
+    }
+    return found;
+  }
+
+  /** Loads the value of the key; returns whether there is one. */
+  private boolean load() {
+    while (session.get(key)) {
+      if (load(key, session.value())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Loads the value of a word; returns {@code false} if the entry must be read again. */
+  private boolean load(long itsKey, long word) {
+    if (values.load(itsKey, word)) {
+      goneTimes = 0;
+      return true;
+    }
+    goneTimes = word == goneWord ? goneTimes + 1 : 1;
+    goneWord = word;
+    if (goneTimes == LOADS_MAX) {
+      goneTimes = 0;
+      throw damaged(itsKey, word);
+    }
+    return false;
+  }
+
+  private static CorruptNodeException damaged(long itsKey, long word) {
+    return new CorruptNodeException(
+        Blobs.address(word),
+        "is not the value of its key: key=%s, word=%s".formatted(itsKey, Long.toHexString(word)));
+  }
+
+  @Override
+  boolean contains() {
+    return session.get(key);
+  }
+
+  @Override
+  boolean contains(V value) {
+    values.expect(value);
+    return load() && values.isExpected();
+  }
+
+  @Override
+  @Nullable V put(V value) {
+    long word = values.store(key, value);
+    boolean replaced = false;
+    try {
+      replaced = session.put(key, word);
+    } catch (Throwable e) {
+      freeUnused(word, e);
+      throw e;
+    }
+    return replaced ? taken(key, session.value()) : null;
+  }
+
+  @Override
+  @Nullable V putIfAbsent(V value) {
+    long word = values.store(key, value);
+    boolean present = false;
+    try {
+      while (!present && !session.putIfAbsent(key, word)) {
+        present = load(key, session.value());
+      }
+    } catch (Throwable e) {
+      freeUnused(word, e);
+      throw e;
+    }
+    if (!present) {
+      return null;
+    }
+    values.free(key, word);
+    return values.value();
+  }
+
+  @Override
+  @Nullable V replace(V value) {
+    long word = values.store(key, value);
+    boolean replaced = false;
+    try {
+      replaced = session.update(key, word);
+    } catch (Throwable e) {
+      freeUnused(word, e);
+      throw e;
+    }
+    if (replaced) {
+      return taken(key, session.value());
+    }
+    values.free(key, word);
+    return null;
+  }
+
+  @Override
+  boolean replace(V expected, V value) {
+    if (values.areInline()) {
+      return session.replace(key, values.store(key, expected), values.store(key, value));
+    }
+    values.expect(expected);
+    if (!load() || !values.isExpected()) {
+      return false;
+    }
+    long before = session.value();
+    long word = values.store(key, value);
+    boolean replaced = false;
+    try {
+      replaced = session.replace(key, before, word);
+      while (!replaced && load() && values.isExpected()) {
+        before = session.value();
+        replaced = session.replace(key, before, word);
+      }
+    } catch (Throwable e) {
+      freeUnused(word, e);
+      throw e;
+    }
+    values.free(key, replaced ? before : word);
+    return replaced;
+  }
+
+  @Override
+  @Nullable V remove() {
+    return session.remove(key) ? taken(key, session.value()) : null;
+  }
+
+  @Override
+  boolean remove(V expected) {
+    if (values.areInline()) {
+      return session.remove(key, values.store(key, expected));
+    }
+    values.expect(expected);
+    while (load() && values.isExpected()) {
+      long before = session.value();
+      if (session.remove(key, before)) {
+        values.free(key, before);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  void discard() {
+    if (values.areInline()) {
+      session.discard(key);
+    } else if (session.remove(key)) {
+      values.free(key, session.value());
+    }
+  }
+
+  /** Frees a new word after a failure, unless it may be in the entry. */
+  private void freeUnused(long word, Throwable failure) {
+    boolean uncertain = failure instanceof UnknownOutcomeException;
+    for (Throwable suppressed : failure.getSuppressed()) {
+      uncertain |= suppressed instanceof UnknownOutcomeException;
+    }
+    if (!uncertain) {
+      values.free(key, word);
+    }
+  }
+
+  /**
+   * Returns the value of a word that this session has just taken out of its entry, and frees it.
+   */
+  private V taken(long itsKey, long word) {
+    boolean loaded = false;
+    try {
+      loaded = values.load(itsKey, word);
+    } catch (Throwable e) {
+      values.free(itsKey, word);
+      throw unreturned(itsKey, e);
+    }
+    if (!loaded) {
+      throw unreturned(itsKey, damaged(itsKey, word));
+    }
+    values.free(itsKey, word);
+    return values.value();
+  }
+
+  /** Returns what to throw where an entry was changed, and its value before cannot be returned. */
+  private static UnknownOutcomeException unreturned(long itsKey, Throwable failure) {
+    String message = "the entry was changed, but not what it had before: key=" + itsKey;
+    if (failure instanceof Error error) {
+      error.addSuppressed(new UnknownOutcomeException(message));
+      throw error;
+    }
+    return new UnknownOutcomeException(message, failure);
+  }
+
+  @Override
+  boolean find(@Nullable K wanted, boolean down, boolean included, Bounds bounds) {
+    if (bounds.isEmpty()) {
+      return false;
+    }
+    long from = down ? keys.last(bounds) : keys.first(bounds);
+    if (wanted != null) {
+      long word = keys.toWord(wanted);
+      if (!included && word == (down ? Long.MIN_VALUE : Long.MAX_VALUE)) {
+        return false;
+      }
+      long nearest = included ? word : down ? word - 1 : word + 1;
+      from = down ? Math.min(nearest, from) : Math.max(nearest, from);
+    }
+    boolean found = down ? session.floor(from) : session.ceiling(from);
+    return found && (bounds.areAll() || contains(bounds, session.key()));
+  }
+
+  @Override
+  K foundKey() {
+    return keys.fromWord(session.key());
+  }
+
+  @Override
+  @Nullable V foundValue() {
+    return load(session.key(), session.value()) ? values.value() : null;
+  }
+
+  @Override
+  @Nullable V takeFound() {
+    long itsKey = session.key();
+    long word = session.value();
+    return session.remove(itsKey, word) ? taken(itsKey, word) : null;
+  }
+
+  @Override
+  void copy(Bounds bounds, boolean down, Batch<K, V> batch) {
+    batch.clear();
+    if (bounds.isEmpty()) {
+      return;
+    }
+    long first = keys.first(bounds);
+    long last = keys.last(bounds);
+    scanned.size = 0;
+    if (down) {
+      session.scanDown(last, first, batch.capacity(), scanned);
+    } else {
+      session.scan(first, last, batch.capacity(), scanned);
+    }
+    int size = scanned.size;
+    if (batch.withValues()) {
+      size = values.loadAll(scanned.keys, scanned.words, size, batch::setValue);
+    }
+    addTo(batch, size);
+    if (size == batch.capacity() || size < scanned.size) {
+      batch.endAt(keys.bytes(scanned.keys[size - 1]));
+    }
+  }
+
+  /** Adds the keys that were scanned, and reads entries again whose values were gone. */
+  private void addTo(Batch<K, V> batch, int size) {
+    for (int i = 0; i < size; i++) {
+      if (batch.withKeys()) {
+        batch.add(keys.fromWord(scanned.keys[i]));
+      } else {
+        batch.add();
+      }
+      if (batch.withValues() && batch.value(i) == null) {
+        key = scanned.keys[i];
+        batch.setValue(i, get());
+      }
+    }
+  }
+
+  /** What a scan has found. */
+  private static final class Scanned implements EntryVisitor {
+    private final long[] keys = new long[Batch.ENTRIES_MAX];
+    private final long[] words = new long[Batch.ENTRIES_MAX];
+    private int size;
+
+    @Override
+    public boolean visit(long key, long word) {
+      keys[size] = key;
+      words[size] = word;
+      size++;
+      return true;
+    }
+  }
+
+  @Override
+  public void close() {
+    try (session) {
+      values.close();
+    }
+  }
+}
