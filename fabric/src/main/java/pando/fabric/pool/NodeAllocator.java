@@ -202,6 +202,21 @@ public final class NodeAllocator {
     return sum;
   }
 
+  /**
+   * Returns the first memory server, from one on and round, of which freed nodes wait here for
+   * reuse; that one if there is none. Allocations that prefer it take no new node while any node
+   * waits.
+   */
+  public int serverOfFreed(int from) {
+    for (int i = 0; i < shelves.length; i++) {
+      int server = (from + i) % shelves.length;
+      if (shelves[server].freedNodes() > 0) {
+        return server;
+      }
+    }
+    return from;
+  }
+
   /** Returns the number of freed nodes that wait here for reuse. */
   public long freedNodes() {
     long sum = 0;

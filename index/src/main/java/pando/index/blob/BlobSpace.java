@@ -163,8 +163,9 @@ public final class BlobSpace implements AutoCloseable {
     if (closed) {
       throw new IllegalStateException("the space for values is closed");
     }
-    int preferred = worker.random().nextInt(fabric.memoryServers());
-    return allocators[sizeClass].allocate(worker, message, preferred);
+    NodeAllocator allocator = allocators[sizeClass];
+    int preferred = allocator.serverOfFreed(worker.random().nextInt(fabric.memoryServers()));
+    return allocator.allocate(worker, message, preferred);
   }
 
   /** Frees the place of a blob; where the space is closed, gives it back to its memory server. */
