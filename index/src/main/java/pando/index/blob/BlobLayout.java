@@ -27,9 +27,6 @@ final class BlobLayout {
 
   private static final int LENGTH = 8;
 
-  private static final long STIR = 0x9E3779B97F4A7C15L;
-  private static final long SPREAD = 0xBF58476D1CE4E5B9L;
-
   private BlobLayout() {}
 
   /** Returns the bytes that a blob with a value of a length needs, without slack. */
@@ -73,24 +70,19 @@ final class BlobLayout {
 
   /** Two sums side by side, as the processor multiplies two numbers in the time of one. */
   private static long sum(MemorySegment memory, long at, int end, long key, long word) {
-    long even = stir(key * STIR ^ word);
-    long odd = stir(even);
+    long even = Spread.of(key * Spread.ODD ^ word);
+    long odd = Spread.of(even);
     long position = at + LENGTH;
     long last = at + end - Long.BYTES;
     for (; position < last; position += 2 * Long.BYTES) {
-      even = (even ^ Words.get(memory, position)) * STIR;
+      even = (even ^ Words.get(memory, position)) * Spread.ODD;
       even ^= even >>> 32;
-      odd = (odd ^ Words.get(memory, position + Long.BYTES)) * SPREAD;
+      odd = (odd ^ Words.get(memory, position + Long.BYTES)) * Spread.OTHER_ODD;
       odd ^= odd >>> 32;
     }
     if (position == last) {
-      even = stir(even ^ Words.get(memory, position));
+      even = Spread.of(even ^ Words.get(memory, position));
     }
-    return stir(even * SPREAD + odd);
-  }
-
-  private static long stir(long bits) {
-    long stirred = (bits ^ bits >>> 29) * SPREAD;
-    return (stirred ^ stirred >>> 32) * STIR;
+    return Spread.of(even * Spread.OTHER_ODD + odd);
   }
 }

@@ -73,8 +73,13 @@ public final class BlobSpace implements AutoCloseable {
 
   /** Returns the greatest length of a value in this pool: 16 MiB, less if its chunks are small. */
   public int lengthMax() {
-    long partsMax = partMax() / Long.BYTES;
+    long partsMax = (long) partMax() / Long.BYTES - 1;
     return (int) Math.min(LENGTH_MAX, partsMax * partMax());
+  }
+
+  /** Returns the greatest length of a value that is in one place, and not in parts. */
+  public int lengthInOnePlace() {
+    return partMax();
   }
 
   /** Returns the greatest length of a value, or of a part of one, in a single blob. */

@@ -33,6 +33,10 @@ public final class Blobs implements AutoCloseable {
    * stamps are the same by chance, 1 in 8,192. An operation that compares the word of an entry with
    * one that it read before may be deceived where it waited that long, and by that chance.
    *
+   * A value that is too long for one blob has parts, and a blob with their words, behind a number
+   * that is drawn for the value. Parts are stored for that number, not for the key: so a part of
+   * another value of the key, in the same place, is not taken for one of this.
+   *
    * A failure to free would have to be thrown by an operation that has taken effect. So a word
    * waits, and is freed before the next blob is stored.
    */
@@ -143,18 +147,20 @@ public final class Blobs implements AutoCloseable {
 
   private long storeParts(long key, MemorySegment bytes, long offset, int length) {
     int count = Math.ceilDiv(length, space.partMax());
-    long[] words = new long[count];
+    long[] words = new long[1 + count];
+    long drawn = worker.random().nextLong();
+    words[0] = drawn;
     int stored = 0;
     try {
       for (; stored < count; stored++) {
         int start = stored * space.partMax();
         int partLength = Math.min(length - start, space.partMax());
-        words[stored] = storeBlob(key, bytes, offset + start, partLength, false);
+        words[1 + stored] = storeBlob(drawn + stored, bytes, offset + start, partLength, false);
       }
-      return storeBlob(key, MemorySegment.ofArray(words), 0, count * Long.BYTES, true);
+      return storeBlob(key, MemorySegment.ofArray(words), 0, words.length * Long.BYTES, true);
     } catch (Throwable e) {
       for (int part = 0; part < stored; part++) {
-        long word = words[part];
+        long word = words[1 + part];
         undo(e, () -> freeBlob(word));
       }
       throw e;
@@ -180,7 +186,7 @@ public final class Blobs implements AutoCloseable {
     if (!BlobWord.isBlob(word)) {
       return loadShort(word);
     }
-    return space.holds(word) && loadBlob(key, word) && (!BlobWord.hasParts(word) || loadParts(key));
+    return space.holds(word) && loadBlob(key, word) && (!BlobWord.hasParts(word) || loadParts());
   }
 
   private boolean loadShort(long word) {
@@ -203,13 +209,18 @@ public final class Blobs implements AutoCloseable {
   }
 
   /** Loads the parts that the blob in the buffer lists. */
-  private boolean loadParts(long key) {
-    long[] words = partWords();
-    byte[] whole = new byte[Math.multiplyExact(words.length, space.partMax())];
+  private boolean loadParts() {
+    long[] words = listed();
+    int count = words.length - 1;
+    if (count < 1 || count > Math.ceilDiv(space.lengthMax(), space.partMax())) {
+      return false;
+    }
+    byte[] whole = new byte[Math.multiplyExact(count, space.partMax())];
     MemorySegment assembled = MemorySegment.ofArray(whole);
     int length = 0;
-    for (long word : words) {
-      if (!BlobWord.isBlob(word) || !space.holds(word) || !loadBlob(key, word)) {
+    for (int part = 0; part < count; part++) {
+      long word = words[1 + part];
+      if (!BlobWord.isBlob(word) || !space.holds(word) || !loadBlob(words[0] + part, word)) {
         return false;
       }
       MemorySegment.copy(memory, foundAt, assembled, length, foundLength);
@@ -219,11 +230,18 @@ public final class Blobs implements AutoCloseable {
     return true;
   }
 
-  /** Returns the words in the blob that was loaded last. */
-  long[] partWords() {
+  /** Returns what the blob in the buffer lists: the number drawn for the value, and the words. */
+  private long[] listed() {
     long[] words = new long[foundLength / Long.BYTES];
-    MemorySegment.copy(memory, foundAt, MemorySegment.ofArray(words), 0, foundLength);
+    MemorySegment.copy(
+        memory, foundAt, MemorySegment.ofArray(words), 0, (long) words.length * Long.BYTES);
     return words;
+  }
+
+  /** Returns the words of the parts that the blob lists that was loaded last. */
+  long[] partWords() {
+    long[] words = listed();
+    return Arrays.copyOfRange(words, Math.min(1, words.length), words.length);
   }
 
   /**
@@ -241,6 +259,34 @@ public final class Blobs implements AutoCloseable {
     }
     throw new CorruptNodeException(
         BlobWord.address(word), "is not a blob: word=" + Long.toHexString(word));
+  }
+
+  /**
+   * Loads some bytes of a value: {@link #bytes} has them at {@link #offset} until the next
+   * operation. Nothing tells whether they are those of the value: the caller must check them.
+   *
+   * @param word that the entry has, or had a short while ago
+   * @param from number of the value's first byte to load
+   * @return {@code false} if a blob with this word cannot have these bytes in one place
+   */
+  public boolean loadPart(long word, int from, int length) {
+    if (!hasInOnePlace(word, from, length)) {
+      return false;
+    }
+    long address = BlobWord.address(word) + BlobLayout.VALUE + from;
+    worker.read(address, buffer, length);
+    setFound(memory, buffer, length);
+    return true;
+  }
+
+  /** Returns whether a blob with this word has room for some bytes of a value in one place. */
+  public boolean hasInOnePlace(long word, int from, int length) {
+    return BlobWord.isBlob(word)
+        && !BlobWord.hasParts(word)
+        && space.holds(word)
+        && from >= 0
+        && length >= 0
+        && (long) from + length <= classes.bytes(BlobWord.sizeClass(word)) - BlobLayout.VALUE;
   }
 
   private void setFound(MemorySegment segment, long at, int length) {
@@ -376,7 +422,10 @@ public final class Blobs implements AutoCloseable {
           BlobWord.address(word),
           "is not the blob to free: key=%s, word=%s".formatted(key, Long.toHexString(word)));
     }
-    return BlobWord.hasParts(word) ? partWords() : NO_PARTS;
+    if (!BlobWord.hasParts(word)) {
+      return NO_PARTS;
+    }
+    return partWords();
   }
 
   private void freeBlob(long word) {
@@ -384,28 +433,21 @@ public final class Blobs implements AutoCloseable {
   }
 
   /**
-   * Stores a value in the place of another one of the same key that is not shorter, so that no room
-   * is needed; returns the new word. If it throws, the other value may be gone.
+   * Stores a value in the place of another one, which is in no entry any more, so that no room is
+   * needed; returns the new word, of the same place.
    *
    * @param key of the entry
    * @param word of the other value
    * @throws IllegalArgumentException if the place is too small
    */
-  public long overwrite(long key, long word, MemorySegment bytes, long offset, int length) {
-    if (!canOverwrite(word, length)) {
+  public long storeIn(long word, long key, MemorySegment bytes, long offset, int length) {
+    if (!hasInOnePlace(word, 0, length)) {
       throw new IllegalArgumentException(
           "not the word of a longer blob: word=%s, length=%s"
               .formatted(Long.toHexString(word), length));
     }
     long address = BlobWord.address(word);
     return write(address, BlobWord.sizeClass(word), key, bytes, offset, length, false);
-  }
-
-  /** Returns whether a value of a length has room in the place of another one. */
-  public boolean canOverwrite(long word, int length) {
-    return BlobWord.isBlob(word)
-        && !BlobWord.hasParts(word)
-        && BlobLayout.bytes(length) <= classes.bytes(BlobWord.sizeClass(word));
   }
 
   /** Returns the worker that issues the verbs. */

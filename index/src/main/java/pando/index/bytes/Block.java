@@ -5,104 +5,115 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A block: the records of a range of keys, in the order of the keys. It never changes.
+ * A block: the records of a range of keys, in the order of the keys, cut into segments. It never
+ * changes once it has its version.
  *
  * <pre>
- * 0   magic 4 | count 4                       number of records
- * 8   low 4   | high 4                        lengths of the fences; high -1: there is none
- * 16  prefix 4 | garbage 4                    length of what all keys begin with; unused bytes
- * 24  version 8                               of blocks of one range, the greatest counts
- * 32  slots: head 4 | place 4                 one for each record, in order
- *     low fence | high fence                  the first key of the range, the first behind it
- *     records: key 4 | value 4 | suffix | value
+ *   0   segments of {@link Segment}, one behind the other
+ *       ends: 2 for each segment              where it ends, in units of 8 bytes
+ *       low fence | high fence                the first key of the range, the first behind it
+ *       zeros to a multiple of 8
+ * -32   magic 4 | segments 4 | records 4      how many there are
+ * -20   low 4 | high 4 | prefix 4             lengths of fences and prefix; high -1: there is none
+ *  -8   version 8                             of blocks of one range, the greatest counts
  * </pre>
  *
  * <p>All keys begin with the common prefix of the fences, which is not stored again: a record has
- * the key's suffix behind it. A slot's head is the first 4 bytes of the suffix, with zeros where it
- * is shorter; a search compares heads, and suffixes only where heads are equal. A place counts from
- * the first record. A record has the lengths of its suffix and of its value; a value of length -1
- * is the word of a blob.
+ * the key's suffix behind it.
  */
 final class Block {
-  static final int MAGIC = 0x50427974;
-  static final int HEADER_BYTES = 32;
-  static final int SLOT_BYTES = 8;
+  static final int MAGIC = 0x50427975;
+  static final int TRAILER_BYTES = 32;
 
-  /** Bytes of a record before its suffix. */
-  static final int LENGTHS_BYTES = 8;
+  /** Bytes of a segment's end. */
+  static final int END_BYTES = 2;
 
-  /** Length of a value that is the word of a blob. */
-  static final int BLOB = -1;
+  /** Bytes that ends are multiples of. */
+  static final int UNIT_BYTES = 8;
 
   /** Length of the high fence of the last block. */
   static final int NO_FENCE = -1;
 
   static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt BIG_INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
   private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 
+  private static final int SHORT_MASK = 0xffff;
+
   private final MemorySegment bytes;
-  private final int count;
+  private final int segments;
   private final int lowBytes;
   private final int highBytes;
   private final int prefixBytes;
-  private final long records;
+  private final int ends;
 
-  private Block(MemorySegment bytes) {
+  /** Where each record is, in the order of the keys. */
+  private final int[] records;
+
+  private Block(MemorySegment bytes) throws DamagedException {
     this.bytes = bytes;
-    this.count = bytes.get(INT, 4);
-    this.lowBytes = bytes.get(INT, 8);
-    this.highBytes = bytes.get(INT, 12);
-    this.prefixBytes = bytes.get(INT, 16);
-    this.records = records(count, lowBytes, highBytes);
+    long size = bytes.byteSize();
+    check(size >= TRAILER_BYTES && size % UNIT_BYTES == 0, "size", size);
+    check(trailer(0) == MAGIC, "magic number", trailer(0));
+    this.segments = trailer(4);
+    int count = trailer(8);
+    this.lowBytes = trailer(12);
+    this.highBytes = trailer(16);
+    this.prefixBytes = trailer(20);
+    check(segments >= 0 && segments <= size / UNIT_BYTES, "number of segments", segments);
+    check(count >= 0 && count <= size / Segment.LENGTHS_BYTES, "number of records", count);
+    check(lowBytes >= 0 && lowBytes <= size, "length of the low fence", lowBytes);
+    check(highBytes >= NO_FENCE && highBytes <= size, "length of the high fence", highBytes);
+    long behind = behindSegments(segments, lowBytes, highBytes);
+    check(behind <= size, "number of segments", segments);
+    this.ends = (int) (size - behind);
+    check(prefixBytes == commonPrefix(), "length of the prefix", prefixBytes);
+    this.records = records(count);
   }
 
-  /** Returns the block in bytes that are known to be one. */
-  static Block of(MemorySegment bytes) {
-    return new Block(bytes);
+  private int[] records(int count) throws DamagedException {
+    check(end(segments - 1) == ends, "end of the segments", end(segments - 1));
+    int[] found = new int[count];
+    int number = 0;
+    for (int i = 0; i < segments; i++) {
+      check(end(i) > end(i - 1) && end(i) <= ends, "end of a segment", end(i));
+      number = Segment.places(bytes, end(i - 1), end(i), found, number);
+    }
+    check(number == count, "number of records", number);
+    return found;
   }
 
   /**
-   * Returns the block in bytes from the pool.
+   * Returns the block in bytes that this process has written.
    *
-   * @throws DamagedException if something in them cannot be
+   * @throws AssertionError if something in them cannot be
+   */
+  static Block of(MemorySegment bytes) {
+    try {
+      return new Block(bytes);
+    } catch (DamagedException e) {
+      throw new AssertionError("a block was written wrongly", e);
+    }
+  }
+
+  /**
+   * Returns the block in bytes from the pool. Its sums are not compared: those of its blob are.
+   *
+   * @throws DamagedException if lengths do not fit the bytes, or keys are not in order
    */
   static Block checked(MemorySegment bytes) throws DamagedException {
-    long size = bytes.byteSize();
-    check(size >= HEADER_BYTES, "shorter than a header", size);
-    check(bytes.get(INT, 0) == MAGIC, "another magic number", bytes.get(INT, 0));
     Block block = new Block(bytes);
-    check(block.count >= 0 && block.count <= size / SLOT_BYTES, "number of records", block.count);
-    check(block.lowBytes >= 0 && block.lowBytes <= size, "length of the low fence", block.lowBytes);
-    check(
-        block.highBytes >= NO_FENCE && block.highBytes <= size,
-        "length of the high fence",
-        block.highBytes);
-    check(block.records <= size, "start of the records", block.records);
-    check(block.prefixBytes == block.commonPrefix(), "length of the prefix", block.prefixBytes);
-    for (int i = 0; i < block.count; i++) {
-      block.checkRecord(i);
+    for (int i = 1; i < block.count(); i++) {
+      check(block.compareSuffixes(i - 1, i) < 0, "order of the keys", i);
     }
     return block;
   }
 
-  private void checkRecord(int i) throws DamagedException {
-    long room = bytes.byteSize() - records - LENGTHS_BYTES;
-    check(place(i) >= 0 && place(i) <= room, "place of a record", place(i));
-    long key = suffixBytes(i);
-    check(key >= 0 && key <= room - place(i), "length of a key", key);
-    long value = bytes.get(INT, record(i) + 4);
-    long stored = value == BLOB ? Long.BYTES : value;
-    check(stored >= 0 && stored <= room - place(i) - key, "length of a value", value);
-    check(head(i) == head(suffix(i), suffixBytes(i), bytes), "head of a key", head(i));
-    check(i == 0 || compareSuffixes(i - 1, i) < 0, "order of the keys", i);
-  }
-
-  private static void check(boolean holds, String what, long value) throws DamagedException {
+  static void check(boolean holds, String what, long value) throws DamagedException {
     if (!holds) {
       throw new DamagedException(what + ": " + value);
     }
@@ -117,9 +128,19 @@ final class Block {
     }
   }
 
-  /** Returns the offset of the first record. */
-  static long records(int count, int lowBytes, int highBytes) {
-    return HEADER_BYTES + (long) count * SLOT_BYTES + lowBytes + Math.max(highBytes, 0);
+  /** Returns the bytes behind the segments. */
+  static long behindSegments(int segments, int lowBytes, int highBytes) {
+    long behind = (long) segments * END_BYTES + lowBytes + Math.max(highBytes, 0);
+    return TRAILER_BYTES + padded(behind);
+  }
+
+  /** Returns the next multiple of 8. */
+  static long padded(long bytes) {
+    return bytes + UNIT_BYTES - 1 & -UNIT_BYTES;
+  }
+
+  private int trailer(int offset) {
+    return bytes.get(INT, bytes.byteSize() - TRAILER_BYTES + offset);
   }
 
   private int commonPrefix() {
@@ -134,14 +155,21 @@ final class Block {
 
   /** Compares two strings byte by byte, as unsigned numbers. */
   static int compare(MemorySegment one, MemorySegment other) {
-    long mismatch = one.mismatch(other);
+    return compare(one, 0, one.byteSize(), other, 0, other.byteSize());
+  }
+
+  /** Compares parts of two memories byte by byte, as unsigned numbers. */
+  static int compare(
+      MemorySegment one, long at, long length, MemorySegment other, long otherAt, long otherBytes) {
+    long mismatch =
+        MemorySegment.mismatch(one, at, at + length, other, otherAt, otherAt + otherBytes);
     if (mismatch < 0) {
       return 0;
     }
-    if (mismatch == one.byteSize() || mismatch == other.byteSize()) {
-      return Long.compare(one.byteSize(), other.byteSize());
+    if (mismatch == length || mismatch == otherBytes) {
+      return Long.compare(length, otherBytes);
     }
-    return Byte.compareUnsigned(one.get(BYTE, mismatch), other.get(BYTE, mismatch));
+    return Byte.compareUnsigned(one.get(BYTE, at + mismatch), other.get(BYTE, otherAt + mismatch));
   }
 
   /** Returns all bytes of the block. */
@@ -149,43 +177,58 @@ final class Block {
     return bytes;
   }
 
-  /** Returns the size of the block without its fences and garbage, in bytes. */
-  long usedBytes() {
-    return bytes.byteSize() - lowBytes - Math.max(highBytes, 0) - garbage();
+  /** Returns the bytes of local memory that the block takes. */
+  long localBytes() {
+    return bytes.byteSize() + (long) count() * Integer.BYTES;
   }
 
-  int garbage() {
-    return bytes.get(INT, 20);
+  /** Returns the size of the block without its fences, in bytes. */
+  long usedBytes() {
+    return bytes.byteSize() - lowBytes - Math.max(highBytes, 0);
   }
 
   /** Returns the version. */
   long version() {
-    return bytes.get(LONG, 24);
+    return bytes.get(LONG, bytes.byteSize() - Long.BYTES);
   }
 
-  /** Gives a block that nobody has seen yet a version; returns it. */
+  /** Gives a block that nobody has seen yet its version, and its segments their sums. */
   Block withVersion(long version) {
-    bytes.set(LONG, 24, version);
+    bytes.set(LONG, bytes.byteSize() - Long.BYTES, version);
+    for (int i = 0; i < segments; i++) {
+      Segment.seal(bytes, end(i - 1), end(i), version);
+    }
     return this;
+  }
+
+  /** Returns the number of segments. */
+  int segments() {
+    return segments;
+  }
+
+  /** Returns where a segment ends; for number -1, where the first one begins. */
+  int end(int segment) {
+    return segment < 0
+        ? 0
+        : (bytes.get(SHORT, ends + (long) segment * END_BYTES) & SHORT_MASK) * UNIT_BYTES;
   }
 
   /** Returns the number of records. */
   int count() {
-    return count;
+    return records.length;
   }
 
   int prefixBytes() {
     return prefixBytes;
   }
 
-  /** Returns the offset of the first record. */
-  long records() {
-    return records;
-  }
-
   /** Returns the first key of the range. */
   MemorySegment low() {
-    return bytes.asSlice(HEADER_BYTES + (long) count * SLOT_BYTES, lowBytes);
+    return bytes.asSlice(fences(), lowBytes);
+  }
+
+  private long fences() {
+    return ends + (long) segments * END_BYTES;
   }
 
   /** Returns whether the range has an end. */
@@ -195,7 +238,7 @@ final class Block {
 
   /** Returns the first key behind the range, which {@link #hasHigh has an end}. */
   MemorySegment high() {
-    return bytes.asSlice(HEADER_BYTES + (long) count * SLOT_BYTES + lowBytes, highBytes);
+    return bytes.asSlice(fences() + lowBytes, highBytes);
   }
 
   /** Returns whether a key is in the range. */
@@ -210,16 +253,13 @@ final class Block {
    * @param key in the range
    */
   int find(MemorySegment key) {
-    int suffixBytes = (int) key.byteSize() - prefixBytes;
-    int head = head(prefixBytes, suffixBytes, key);
+    long suffixBytes = key.byteSize() - prefixBytes;
     int from = 0;
-    int to = count;
+    int to = records.length;
     while (from < to) {
       int middle = (from + to) >>> 1;
-      int compared = Integer.compareUnsigned(head(middle), head);
-      if (compared == 0) {
-        compared = compareSuffix(middle, key, suffixBytes);
-      }
+      int compared =
+          compare(bytes, suffix(middle), suffixBytes(middle), key, prefixBytes, suffixBytes);
       if (compared == 0) {
         return middle;
       }
@@ -232,59 +272,16 @@ final class Block {
     return -1 - from;
   }
 
-  private int compareSuffix(int i, MemorySegment key, int length) {
-    return compare(suffix(i), suffixBytes(i), key, prefixBytes, length);
-  }
-
   private int compareSuffixes(int i, int j) {
-    return compare(suffix(i), suffixBytes(i), bytes, suffix(j), suffixBytes(j));
-  }
-
-  private int compare(long at, int length, MemorySegment other, long otherAt, int otherLength) {
-    long mismatch =
-        MemorySegment.mismatch(bytes, at, at + length, other, otherAt, otherAt + otherLength);
-    if (mismatch < 0) {
-      return 0;
-    }
-    if (mismatch == length || mismatch == otherLength) {
-      return Integer.compare(length, otherLength);
-    }
-    return Byte.compareUnsigned(
-        bytes.get(BYTE, at + mismatch), other.get(BYTE, otherAt + mismatch));
-  }
-
-  /**
-   * Returns the head of a suffix: its first 4 bytes as a number, with zeros behind a shorter one.
-   */
-  static int head(long at, int length, MemorySegment in) {
-    if (length >= Integer.BYTES) {
-      return in.get(BIG_INT, at);
-    }
-    int head = 0;
-    for (int i = 0; i < Integer.BYTES; i++) {
-      head = head << Byte.SIZE | (i < length ? in.get(BYTE, at + i) & 0xff : 0);
-    }
-    return head;
-  }
-
-  int head(int i) {
-    return bytes.get(INT, HEADER_BYTES + (long) i * SLOT_BYTES);
-  }
-
-  int place(int i) {
-    return bytes.get(INT, HEADER_BYTES + (long) i * SLOT_BYTES + 4);
-  }
-
-  private long record(int i) {
-    return records + place(i);
+    return compare(bytes, suffix(i), suffixBytes(i), bytes, suffix(j), suffixBytes(j));
   }
 
   private int suffixBytes(int i) {
-    return bytes.get(INT, record(i));
+    return Segment.suffixBytes(bytes, records[i]);
   }
 
   private long suffix(int i) {
-    return record(i) + LENGTHS_BYTES;
+    return Segment.suffix(records[i]);
   }
 
   /** Returns the length of a key. */
@@ -294,7 +291,7 @@ final class Block {
 
   /** Copies a key. */
   void copyKey(int i, MemorySegment to) {
-    MemorySegment.copy(bytes, HEADER_BYTES + (long) count * SLOT_BYTES, to, 0, prefixBytes);
+    MemorySegment.copy(bytes, fences(), to, 0, prefixBytes);
     MemorySegment.copy(bytes, suffix(i), to, prefixBytes, suffixBytes(i));
   }
 
@@ -310,24 +307,28 @@ final class Block {
     return bytes.asSlice(suffix(i), suffixBytes(i));
   }
 
+  /** Returns where a record is. */
+  int record(int i) {
+    return records[i];
+  }
+
   /** Returns whether a record has the word of a blob in place of its value. */
   boolean hasBlob(int i) {
-    return bytes.get(INT, record(i) + 4) == BLOB;
+    return Segment.hasBlob(bytes, records[i]);
   }
 
   /** Returns the word of a record's blob. */
   long word(int i) {
-    return bytes.get(LONG, suffix(i) + suffixBytes(i));
+    return bytes.get(LONG, Segment.stored(bytes, records[i]));
   }
 
   /** Returns what is stored as a record's value: the value, or the word of a blob. */
   MemorySegment stored(int i) {
-    int length = bytes.get(INT, record(i) + 4);
-    return bytes.asSlice(suffix(i) + suffixBytes(i), length == BLOB ? Long.BYTES : length);
+    return bytes.asSlice(Segment.stored(bytes, records[i]), Segment.storedBytes(bytes, records[i]));
   }
 
-  /** Returns the bytes that a record takes, without its slot. */
+  /** Returns the bytes that a record takes. */
   int recordBytes(int i) {
-    return (int) (LENGTHS_BYTES + suffixBytes(i) + stored(i).byteSize());
+    return Segment.recordBytes(bytes, records[i]);
   }
 }

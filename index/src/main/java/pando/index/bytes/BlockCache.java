@@ -3,7 +3,6 @@ package pando.index.bytes;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import pando.index.bytes.BlockEntry.State;
 
 /**
  * Which blocks have a copy in local memory: those used last, as far as a number of bytes goes. A
@@ -23,41 +22,28 @@ final class BlockCache {
     return bytes.get();
   }
 
-  /** Puts another block in the place of one whose latch is held. */
-  void set(BlockEntry entry, long word, Block block) {
-    change(entry, word, block);
-  }
-
-  /** Notes that a block whose latch is held went into its neighbour. */
-  void setGone(BlockEntry entry) {
-    change(entry, 0, null);
-  }
-
-  private void change(BlockEntry entry, long word, @Nullable Block block) {
-    State before = entry.state();
-    while (!entry.replace(before, new State(word, block, before.change() + 1))) {
-      before = entry.state();
+  /**
+   * Gives a block a copy, or takes it away. Where blocks change meanwhile, the copy may be an older
+   * one; then nobody uses it.
+   */
+  void set(BlockEntry entry, @Nullable Block copy) {
+    if (copy != null && copy.localBytes() > bytesMax) {
+      set(entry, null);
+      return;
     }
-    count(entry, before.block(), block);
-  }
-
-  /** Adds a copy to a block, unless its state is not the one that the copy was made of. */
-  void admit(BlockEntry entry, State expected, Block block) {
-    if (entry.replace(expected, new State(expected.word(), block, expected.change()))) {
-      count(entry, null, block);
+    Block before = entry.copy();
+    while (!entry.replaceCopy(before, copy)) {
+      before = entry.copy();
     }
-  }
-
-  private void count(BlockEntry entry, @Nullable Block before, @Nullable Block after) {
-    bytes.addAndGet(bytes(after) - bytes(before));
-    if (before == null && after != null) {
+    bytes.addAndGet(bytes(copy) - bytes(before));
+    if (before == null && copy != null) {
       queue.add(entry);
     }
     evict();
   }
 
   private static long bytes(@Nullable Block block) {
-    return block == null ? 0 : block.bytes().byteSize();
+    return block == null ? 0 : block.localBytes();
   }
 
   private void evict() {
@@ -75,15 +61,11 @@ final class BlockCache {
   }
 
   private void drop(BlockEntry entry) {
-    State state = entry.state();
-    Block block = state.block();
-    while (block != null) {
-      if (entry.replace(state, new State(state.word(), null, state.change()))) {
-        bytes.addAndGet(-bytes(block));
+    for (Block copy = entry.copy(); copy != null; copy = entry.copy()) {
+      if (entry.replaceCopy(copy, null)) {
+        bytes.addAndGet(-bytes(copy));
         return;
       }
-      state = entry.state();
-      block = state.block();
     }
   }
 }

@@ -10,7 +10,6 @@ import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.Session;
 import pando.index.blob.Blobs;
-import pando.index.bytes.BlockEntry.State;
 import pando.index.session.Operation;
 
 /** One session's changes of blocks. */
@@ -24,8 +23,19 @@ final class BlockChanges {
   private final Session labels;
   private final MemorySegment wordBytes = MemorySegment.ofArray(new byte[Long.BYTES]);
 
-  /** The block that was latched last. */
-  private Block block;
+  /**
+   * The key that is changed, its hash, and what is stored for it, {@code null} if it is removed.
+   */
+  private MemorySegment key = wordBytes;
+
+  private long hash;
+  private @Nullable MemorySegment stored;
+
+  /** The word of the blob that {@link #stored} is in, 0 if it is in none. */
+  private long storedWord;
+
+  /** The block that was latched last, and has the key. */
+  private Block old;
 
   private MemorySegment before = wordBytes;
   private boolean matches;
@@ -35,7 +45,7 @@ final class BlockChanges {
     this.reader = reader;
     this.blobs = reader.blobs;
     this.labels = index.labels.session();
-    this.block = Blocks.empty(wordBytes, null);
+    this.old = Blocks.empty(wordBytes, null);
   }
 
   /** Returns the value that the last operation found, if it says what it found. */
@@ -54,26 +64,29 @@ final class BlockChanges {
    * @return whether the key was there before
    */
   boolean change(
-      Operation operation, MemorySegment key, MemorySegment stored, MemorySegment expected) {
-    index.unsettled.settle(labels);
-    BlockEntry entry = latched(key);
+      Operation operation, MemorySegment itsKey, MemorySegment value, MemorySegment expected) {
+    index.unsettled.settle(labels, blobs);
+    index.spare.ensure(blobs);
+    key = itsKey;
+    hash = KeyHash.of(itsKey);
+    BlockEntry entry = latched();
     try {
-      return change(operation, key, stored, expected, entry);
+      return change(operation, value, expected, entry);
     } finally {
       entry.unlatch();
     }
   }
 
-  /** Latches the block that has a key. */
-  private BlockEntry latched(MemorySegment key) {
+  /** Latches the block that has the key. */
+  private BlockEntry latched() {
     long start = 0;
     for (int attempt = 0; ; attempt++) {
       Block seen = reader.block(key);
       BlockEntry entry = reader.entry;
-      long change = reader.change();
+      long version = reader.version();
       if (entry.tryLatch()) {
-        if (entry.state().change() == change) {
-          block = seen;
+        if (entry.state().version() == version) {
+          old = seen;
           return entry;
         }
         entry.unlatch();
@@ -88,84 +101,84 @@ final class BlockChanges {
   }
 
   private boolean change(
-      Operation operation,
-      MemorySegment key,
-      MemorySegment stored,
-      MemorySegment expected,
-      BlockEntry entry) {
-    int i = block.find(key);
+      Operation operation, MemorySegment value, MemorySegment expected, BlockEntry entry) {
+    int i = old.find(key);
     boolean found = i >= 0;
     matches = false;
     if (found && (operation.answers() || operation.compares())) {
-      before = valueOf(block, i, key);
+      before = valueOf(i);
       matches = operation.compares() && before.mismatch(expected) < 0;
     }
     if (operation.stores(found, matches)) {
-      store(entry, block, i, key, stored);
+      put(entry, i, value);
+      freeValue(i);
     } else if (operation.removes(found, matches)) {
-      remove(entry, block, i, key);
+      remove(entry, i);
+      freeValue(i);
     }
     return found;
   }
 
   /** Returns a value in memory that no later verb overwrites. */
-  private MemorySegment valueOf(Block block, int i, MemorySegment key) {
-    if (!block.hasBlob(i)) {
-      return block.stored(i).asReadOnly();
+  private MemorySegment valueOf(int i) {
+    if (!old.hasBlob(i)) {
+      return old.stored(i).asReadOnly();
     }
-    if (!blobs.load(KeyHash.of(key), block.word(i))) {
+    if (!blobs.load(hash, old.word(i))) {
       throw new CorruptNodeException(
-          Blobs.address(block.word(i)), "is not the value of its key: record=" + i);
+          Blobs.address(old.word(i)), "is not the value of its key: record=" + i);
     }
     byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);
     return MemorySegment.ofArray(copy).asReadOnly();
   }
 
-  private void store(
-      BlockEntry entry, Block block, int i, MemorySegment key, MemorySegment stored) {
-    boolean blob = stored.byteSize() > index.options.inlineMax();
-    if (!blob) {
-      publish(entry, block, i, Blocks.with(block, i, key, stored, false));
-    } else {
-      long hash = KeyHash.of(key);
-      long word = blobs.store(hash, stored, 0, (int) stored.byteSize());
-      try {
-        wordBytes.set(Block.LONG, 0, word);
-        publish(entry, block, i, Blocks.with(block, i, key, wordBytes, true));
-      } catch (UnknownOutcomeException e) {
-        throw e;
-      } catch (PandoException e) {
-        blobs.free(hash, word);
-        throw e;
-      }
+  private void freeValue(int i) {
+    if (i >= 0 && old.hasBlob(i)) {
+      blobs.free(hash, old.word(i));
     }
-    freeValue(block, i, key);
   }
 
-  private void remove(BlockEntry entry, Block block, int i, MemorySegment key) {
-    Block next = Blocks.without(block, i);
+  private void put(BlockEntry entry, int i, MemorySegment value) {
+    stored = value;
+    storedWord = 0;
+    if (value.byteSize() <= index.options.inlineMax()) {
+      replace(entry, i, Blocks.with(old, i, key, value, false));
+      return;
+    }
+    storedWord = blobs.store(hash, value, 0, (int) value.byteSize());
+    boolean uncertain = false;
+    boolean done = false;
+    try {
+      wordBytes.set(Block.LONG, 0, storedWord);
+      replace(entry, i, Blocks.with(old, i, key, wordBytes, true));
+      done = true;
+    } catch (UnknownOutcomeException | Error e) {
+      uncertain = true;
+      throw e;
+    } finally {
+      if (!done && !uncertain) {
+        blobs.free(hash, storedWord);
+      }
+    }
+  }
+
+  private void remove(BlockEntry entry, int i) {
+    stored = null;
+    Block next = Blocks.without(old, i);
     boolean small = next.usedBytes() < index.options.blockBytes() / SMALL_PART;
     if (!small || !joins(entry, next)) {
       try {
         replace(entry, next);
       } catch (PoolFullException e) {
-        if (!blobs.canOverwrite(entry.state().word(), (int) next.bytes().byteSize())) {
+        if (!index.spare.replace(this, reader, entry, next)) {
           throw e;
         }
-        replaceInPlace(entry, next);
       }
-    }
-    freeValue(block, i, key);
-  }
-
-  private void freeValue(Block block, int i, MemorySegment key) {
-    if (i >= 0 && block.hasBlob(i)) {
-      blobs.free(KeyHash.of(key), block.word(i));
     }
   }
 
   /** Puts a block in the place of another one, in two parts if it is too large. */
-  private void publish(BlockEntry entry, Block old, int i, Block next) {
+  private void replace(BlockEntry entry, int i, Block next) {
     if (next.usedBytes() <= index.options.blockBytes() || next.count() < 2) {
       replace(entry, next);
       return;
@@ -177,86 +190,123 @@ final class BlockChanges {
   }
 
   private void replace(BlockEntry entry, Block next) {
-    long old = entry.state().word();
-    long word = store(next.withVersion(nextVersion()));
-    label(entry, entry.label, word);
-    index.cache.set(entry, word, next);
-    blobs.free(ByteSession.BLOCKS, old);
+    long oldWord = entry.state().word();
+    BlockState state = stored(next);
+    make(entry, state);
+    blobs.free(ByteSession.BLOCKS, oldWord);
+    index.cache.set(entry, next);
   }
 
-  /** Puts a block that is not longer into the place of its predecessor, where there is no room. */
-  private void replaceInPlace(BlockEntry entry, Block next) {
-    MemorySegment bytes = next.withVersion(nextVersion()).bytes();
-    long word =
-        blobs.overwrite(ByteSession.BLOCKS, entry.state().word(), bytes, 0, (int) bytes.byteSize());
-    index.cache.set(entry, word, next);
-    index.unsettled.add(entry);
-    labels.store(entry.label, word);
-    index.unsettled.remove(entry);
+  /** Lets the label, the directory and the cache of records know of another block. */
+  void make(BlockEntry entry, BlockState state) {
+    label(entry, state);
+    publish(() -> entry.setState(state));
   }
 
-  private long store(Block block) {
-    return blobs.store(ByteSession.BLOCKS, block.bytes(), 0, (int) block.bytes().byteSize());
+  /** Stores a new block; returns its state, which nobody knows yet. */
+  private BlockState stored(Block next) {
+    return stateOf(next, blobs.store(ByteSession.BLOCKS, sealed(next), 0, size(next)));
   }
 
-  /**
-   * Gives a label the word of a new block, which is freed if that fails for sure.
-   *
-   * @param entry the block that has the label, {@code null} if it is a new label
-   */
-  private void label(@Nullable BlockEntry entry, long label, long word) {
+  /** Stores a new block in the place of another blob, which nobody knows; returns its state. */
+  BlockState storedIn(long word, Block next) {
+    return stateOf(next, blobs.storeIn(word, ByteSession.BLOCKS, sealed(next), 0, size(next)));
+  }
+
+  private MemorySegment sealed(Block next) {
+    return next.withVersion(index.nextVersion.getAndIncrement()).bytes();
+  }
+
+  private static int size(Block block) {
+    return (int) block.bytes().byteSize();
+  }
+
+  private static BlockState stateOf(Block block, long word) {
+    return new BlockState(word, block.version(), Outline.of(block));
+  }
+
+  /** Gives the label of a block the word of another one, which is freed if that fails for sure. */
+  private void label(BlockEntry entry, BlockState state) {
     boolean known = false;
     try {
-      labels.store(label, word);
+      labels.store(entry.label, state.word());
       known = true;
     } catch (UnknownOutcomeException e) {
       throw e;
     } catch (PandoException e) {
       known = true;
-      blobs.free(ByteSession.BLOCKS, word);
+      blobs.free(ByteSession.BLOCKS, state.word());
       throw e;
     } finally {
-      if (!known && entry != null) {
-        index.unsettled.add(entry);
-      } else if (!known) {
-        index.unsettled.addStray(label);
+      if (!known) {
+        index.unsettled.add(entry, state.word());
       }
+    }
+  }
+
+  /**
+   * Makes blocks known, and with them the change of the key: in the same moment for those who ask
+   * the directory and those who ask the cache of records.
+   */
+  private void publish(Runnable states) {
+    RecordPart part = index.records.latched(hash, blobs.worker().backoff());
+    try {
+      states.run();
+      if (stored == null) {
+        part.remove(hash, key);
+      } else {
+        part.put(hash, key, stored, storedWord);
+      }
+    } finally {
+      part.unlatch();
     }
   }
 
   private void split(BlockEntry entry, Block whole, int cut) {
-    long old = entry.state().word();
+    long oldWord = entry.state().word();
     MemorySegment separator = Blocks.separator(whole, cut);
-    Block right = Blocks.right(whole, cut, separator).withVersion(nextVersion());
-    Block left = Blocks.left(whole, cut, separator).withVersion(nextVersion());
+    Block right = Blocks.right(whole, cut, separator);
+    Block left = Blocks.left(whole, cut, separator);
     long newLabel = index.nextLabel.getAndIncrement();
-    long rightWord = store(right);
-    BlockEntry added = new BlockEntry(separator, newLabel, new State(rightWord, null, 0));
-    label(null, newLabel, rightWord);
+    BlockState rightState = stored(right);
+    BlockEntry added = new BlockEntry(newLabel, BlockState.gone(rightState.outline()));
     boolean done = false;
-    long leftWord;
     try {
-      leftWord = store(left);
-      label(entry, entry.label, leftWord);
+      labels.store(newLabel, rightState.word());
+      BlockState leftState = stored(left);
+      label(entry, leftState);
+      addKnown(entry, leftState, added, rightState);
       done = true;
-    } catch (UnknownOutcomeException e) {
-      throw e;
-    } catch (PandoException e) {
-      blobs.free(ByteSession.BLOCKS, rightWord);
-      throw e;
     } finally {
       if (!done) {
-        index.unsettled.addStray(newLabel);
+        index.unsettled.addStray(newLabel, rightState.word());
       }
     }
-    index.cache.set(entry, leftWord, left);
-    index.cache.set(added, rightWord, right);
-    index.directory.add(added);
-    blobs.free(ByteSession.BLOCKS, old);
+    blobs.free(ByteSession.BLOCKS, oldWord);
+    index.cache.set(entry, left);
+    index.cache.set(added, right);
   }
 
-  private long nextVersion() {
-    return index.nextVersion.getAndIncrement();
+  /**
+   * Makes the two parts of a block known. Those who find the right one before the left one is
+   * shorter wait, so that no two change the same records.
+   */
+  private void addKnown(BlockEntry entry, BlockState left, BlockEntry added, BlockState right) {
+    boolean isKnown = false;
+    try {
+      index.directory.add(
+          added,
+          () ->
+              publish(() -> {
+                entry.setState(left);
+                added.setState(right);
+              }));
+      isKnown = true;
+    } finally {
+      if (!isKnown) {
+        index.unsettled.add(entry, left.word());
+      }
+    }
   }
 
   /** Makes one block of a small one and a neighbour; returns whether there was one for it. */
@@ -293,11 +343,11 @@ final class BlockChanges {
   }
 
   /** Returns the block that has a key, {@code null} if it cannot be read now. */
-  private @Nullable Block neighbourOf(MemorySegment key) {
+  private @Nullable Block neighbourOf(MemorySegment itsKey) {
     try {
-      return reader.block(key);
+      return reader.block(itsKey);
     } catch (PandoException e) {
-      // The removal needs no neighbour; whoever needs that block is told.
+      // The removal needs no neighbour; an operation that needs that block fails.
       return null;
     }
   }
@@ -309,14 +359,28 @@ final class BlockChanges {
   private void join(BlockEntry left, BlockEntry right, Block joined) {
     long leftWord = left.state().word();
     long rightWord = right.state().word();
-    long word = store(joined.withVersion(nextVersion()));
-    label(left, left.label, word);
-    index.cache.setGone(right);
-    index.cache.set(left, word, joined);
-    index.directory.remove(right);
+    BlockState state = stored(joined);
+    BlockState gone = BlockState.gone(right.state().outline());
+    label(left, state);
+    boolean isKnown = false;
+    try {
+      index.directory.remove(
+          right,
+          () ->
+              publish(() -> {
+                right.setState(gone);
+                left.setState(state);
+              }));
+      isKnown = true;
+    } finally {
+      if (!isKnown) {
+        index.unsettled.add(left, state.word());
+      }
+    }
     blobs.free(ByteSession.BLOCKS, leftWord);
-    blobs.free(ByteSession.BLOCKS, rightWord);
-    index.unsettled.addStray(right.label);
+    index.unsettled.addStray(right.label, rightWord);
+    index.cache.set(right, null);
+    index.cache.set(left, joined);
   }
 
   void close() {

@@ -1,7 +1,10 @@
 package pando.index.bytes;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,52 +12,139 @@ import org.jspecify.annotations.Nullable;
  * or removes a block puts a new array in the place of an old one. Thread-safe; never empty.
  */
 final class BlockDirectory {
-  private static final int NODE_ENTRIES = 128;
+  private static final int NODE_ENTRIES = 256;
+  private static final int NODE_OBJECT_BYTES = 24 + 4 + 3 * 16;
+  private static final int ENTRY_BYTES = Long.BYTES + 4;
 
-  private volatile BlockEntry[][] nodes;
+  private volatile Node[] nodes;
+  private volatile long changes;
 
-  /** Creates a directory of one block, which has all keys. */
-  BlockDirectory(BlockEntry first) {
-    this.nodes = new BlockEntry[][] {{first}};
+  /** Creates a directory of blocks, of which the first begins before all keys. */
+  BlockDirectory(List<BlockEntry> entries) {
+    this.nodes = nodes(entries);
+  }
+
+  private static Node[] nodes(List<BlockEntry> entries) {
+    Node[] all = new Node[Math.ceilDiv(entries.size(), NODE_ENTRIES)];
+    for (int i = 0; i < all.length; i++) {
+      int end = Math.min((i + 1) * NODE_ENTRIES, entries.size());
+      all[i] = new Node(entries.subList(i * NODE_ENTRIES, end).toArray(BlockEntry[]::new));
+    }
+    return all;
+  }
+
+  /**
+   * Some blocks in a row. Of where each one begins, the 8 bytes behind what all have in common are
+   * in one array: of most blocks a search sees no more.
+   */
+  private static final class Node {
+    private final byte[] low;
+    private final int prefixBytes;
+    private final long[] heads;
+    private final BlockEntry[] entries;
+
+    Node(BlockEntry[] entries) {
+      MemorySegment first = entries[0].low();
+      this.low = first.toArray(JAVA_BYTE);
+      this.prefixBytes = Block.commonPrefix(first, entries[entries.length - 1].low());
+      this.heads = new long[entries.length];
+      for (int i = 0; i < heads.length; i++) {
+        heads[i] = head(entries[i].low(), prefixBytes);
+      }
+      this.entries = entries;
+    }
+
+    /** Returns 8 bytes of a string as a number, with zeros behind its end. */
+    private static long head(MemorySegment key, long from) {
+      if (from + Long.BYTES <= key.byteSize()) {
+        return Long.reverseBytes(key.get(Block.LONG, from));
+      }
+      long head = 0;
+      for (int i = 0; i < Long.BYTES; i++) {
+        boolean behind = from + i >= key.byteSize();
+        head = head << Byte.SIZE | (behind ? 0 : key.get(JAVA_BYTE, from + i) & 0xff);
+      }
+      return head;
+    }
+
+    private int compareLow(MemorySegment key) {
+      return Block.compare(MemorySegment.ofArray(low), key);
+    }
+
+    /** Returns the place of the last block that begins at or below a key, or -1. */
+    int last(MemorySegment key) {
+      if (prefixBytes > 0 && !beginsAlike(key)) {
+        return compareLow(key) > 0 ? -1 : entries.length - 1;
+      }
+      long keyHead = head(key, prefixBytes);
+      int from = 0;
+      int to = heads.length;
+      while (from < to) {
+        int middle = (from + to) >>> 1;
+        int compared = Long.compareUnsigned(heads[middle], keyHead);
+        if (compared == 0) {
+          compared = entries[middle].compareLow(key);
+        }
+        if (compared <= 0) {
+          from = middle + 1;
+        } else {
+          to = middle;
+        }
+      }
+      return from - 1;
+    }
+
+    private boolean beginsAlike(MemorySegment key) {
+      return key.byteSize() >= prefixBytes
+          && MemorySegment.mismatch(MemorySegment.ofArray(low), 0, prefixBytes, key, 0, prefixBytes)
+              < 0;
+    }
   }
 
   /** Returns the block whose range has a key, as far as the directory knows. */
   BlockEntry find(MemorySegment key) {
-    long head = BlockEntry.head(key);
-    BlockEntry[][] seen = nodes;
-    BlockEntry[] node = seen[nodeOf(seen, key, head)];
-    return node[Math.max(last(node, key, head), 0)];
+    Node[] seen = nodes;
+    Node node = seen[nodeOf(seen, key)];
+    return node.entries[Math.max(node.last(key), 0)];
+  }
+
+  /**
+   * Returns how often blocks were added and removed. Where it is the same behind {@link #find} and
+   * a look at the block's state as before, that block had the key when it had that state.
+   */
+  long changes() {
+    return changes;
   }
 
   /** Returns the last block. */
   BlockEntry last() {
-    BlockEntry[][] seen = nodes;
-    BlockEntry[] node = seen[seen.length - 1];
-    return node[node.length - 1];
+    Node[] seen = nodes;
+    BlockEntry[] entries = seen[seen.length - 1].entries;
+    return entries[entries.length - 1];
   }
 
   /** Returns the block before that of a range, {@code null} if there is none. */
   @Nullable BlockEntry before(MemorySegment low) {
-    long head = BlockEntry.head(low);
-    BlockEntry[][] seen = nodes;
-    int number = nodeOf(seen, low, head);
-    int place = last(seen[number], low, head);
-    if (place >= 0 && seen[number][place].compareLow(low, head) == 0) {
+    Node[] seen = nodes;
+    int number = nodeOf(seen, low);
+    Node node = seen[number];
+    int place = node.last(low);
+    if (place >= 0 && node.entries[place].compareLow(low) == 0) {
       place--;
     }
     if (place >= 0) {
-      return seen[number][place];
+      return node.entries[place];
     }
-    return number == 0 ? null : seen[number - 1][seen[number - 1].length - 1];
+    return number == 0 ? null : seen[number - 1].entries[seen[number - 1].entries.length - 1];
   }
 
   /** Returns the number of the last node that begins at or below a key, or 0. */
-  private static int nodeOf(BlockEntry[][] seen, MemorySegment key, long head) {
+  private static int nodeOf(Node[] seen, MemorySegment key) {
     int from = 1;
     int to = seen.length;
     while (from < to) {
       int middle = (from + to) >>> 1;
-      if (seen[middle][0].compareLow(key, head) <= 0) {
+      if (seen[middle].compareLow(key) <= 0) {
         from = middle + 1;
       } else {
         to = middle;
@@ -63,72 +153,108 @@ final class BlockDirectory {
     return from - 1;
   }
 
-  /** Returns the place of the last block that begins at or below a key, or -1. */
-  private static int last(BlockEntry[] node, MemorySegment key, long head) {
-    int from = 0;
-    int to = node.length;
-    while (from < to) {
-      int middle = (from + to) >>> 1;
-      if (node[middle].compareLow(key, head) <= 0) {
-        from = middle + 1;
-      } else {
-        to = middle;
-      }
-    }
-    return from - 1;
+  /**
+   * Adds a block, which begins where no other does.
+   *
+   * @param then what to do as soon as it is found here; not done if this throws, and nothing is
+   *     added then
+   */
+  synchronized void add(BlockEntry entry, Runnable then) {
+    publish(with(entry));
+    then.run();
   }
 
-  /** Adds a block, which begins where no other does. */
-  synchronized void add(BlockEntry entry) {
+  private Node[] with(BlockEntry entry) {
     MemorySegment low = entry.low();
-    long head = BlockEntry.head(low);
-    int number = nodeOf(nodes, low, head);
-    BlockEntry[] node = nodes[number];
-    int place = last(node, low, head) + 1;
-    BlockEntry[] more = Arrays.copyOf(node, node.length + 1);
-    System.arraycopy(node, place, more, place + 1, node.length - place);
+    int number = nodeOf(nodes, low);
+    BlockEntry[] entries = nodes[number].entries;
+    int place = nodes[number].last(low) + 1;
+    BlockEntry[] more = Arrays.copyOf(entries, entries.length + 1);
+    System.arraycopy(entries, place, more, place + 1, entries.length - place);
     more[place] = entry;
     if (more.length <= NODE_ENTRIES) {
-      put(number, more);
-      return;
+      return with(number, new Node(more));
     }
     // What ascends fills its nodes.
-    boolean ascends = place == node.length && number == nodes.length - 1;
+    boolean ascends = place == entries.length && number == nodes.length - 1;
     int cut = ascends ? more.length - 1 : more.length / 2;
-    BlockEntry[][] all = new BlockEntry[nodes.length + 1][];
+    Node[] all = new Node[nodes.length + 1];
     System.arraycopy(nodes, 0, all, 0, number);
-    all[number] = Arrays.copyOf(more, cut);
-    all[number + 1] = Arrays.copyOfRange(more, cut, more.length);
+    all[number] = new Node(Arrays.copyOf(more, cut));
+    all[number + 1] = new Node(Arrays.copyOfRange(more, cut, more.length));
     System.arraycopy(nodes, number + 1, all, number + 2, nodes.length - number - 1);
-    nodes = all;
+    return all;
   }
 
-  /** Removes a block, which is not the first. */
-  synchronized void remove(BlockEntry entry) {
+  /**
+   * Removes a block, which is not the first.
+   *
+   * @param before what to do right before it is found here no more; not done if this throws, and
+   *     nothing is removed then
+   */
+  synchronized void remove(BlockEntry entry, Runnable before) {
+    Node[] without = without(entry);
+    before.run();
+    publish(without);
+  }
+
+  private Node[] without(BlockEntry entry) {
     MemorySegment low = entry.low();
-    long head = BlockEntry.head(low);
-    int number = nodeOf(nodes, low, head);
-    BlockEntry[] node = nodes[number];
-    int place = last(node, low, head);
-    if (node.length > 1) {
-      BlockEntry[] fewer = Arrays.copyOf(node, node.length - 1);
-      System.arraycopy(node, place + 1, fewer, place, fewer.length - place);
-      put(number, fewer);
-      return;
+    int number = nodeOf(nodes, low);
+    BlockEntry[] entries = nodes[number].entries;
+    int place = nodes[number].last(low);
+    if (entries.length > 1) {
+      BlockEntry[] fewer = Arrays.copyOf(entries, entries.length - 1);
+      System.arraycopy(entries, place + 1, fewer, place, fewer.length - place);
+      return with(number, new Node(fewer));
     }
-    BlockEntry[][] all = Arrays.copyOf(nodes, nodes.length - 1);
+    Node[] all = Arrays.copyOf(nodes, nodes.length - 1);
     System.arraycopy(nodes, number + 1, all, number, all.length - number);
-    nodes = all;
+    return all;
   }
 
-  private void put(int number, BlockEntry[] node) {
-    BlockEntry[][] all = nodes.clone();
+  private Node[] with(int number, Node node) {
+    Node[] all = nodes.clone();
     all[number] = node;
+    return all;
+  }
+
+  /** Puts other blocks behind the first one, which had all keys. */
+  synchronized void replaceAll(List<BlockEntry> entries) {
+    publish(nodes(entries));
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Writers hold this object's monitor.
+  private void publish(Node[] all) {
     nodes = all;
+    changes++;
   }
 
   /** Returns all blocks in the order of their ranges. */
   BlockEntry[] all() {
-    return Arrays.stream(nodes).flatMap(Arrays::stream).toArray(BlockEntry[]::new);
+    return Arrays.stream(nodes)
+        .flatMap(node -> Arrays.stream(node.entries))
+        .toArray(BlockEntry[]::new);
+  }
+
+  /** Returns the number of blocks. */
+  int size() {
+    int size = 0;
+    for (Node node : nodes) {
+      size += node.entries.length;
+    }
+    return size;
+  }
+
+  /** Returns the bytes of local memory that the directory takes, in a heap of less than 32 GB. */
+  long localBytes() {
+    long bytes = 0;
+    for (Node node : nodes) {
+      bytes += NODE_OBJECT_BYTES + node.low.length + (long) node.entries.length * ENTRY_BYTES;
+      for (BlockEntry entry : node.entries) {
+        bytes += entry.localBytes();
+      }
+    }
+    return bytes;
   }
 }

@@ -1,53 +1,36 @@
 package pando.index.bytes;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block in the directory: where its range begins, where the block is, and a copy of it if it is
- * cached. Its latch is held by who changes the block; readers take what {@link #state} says.
+ * A block in the directory: where it is, and a copy of it if it is cached. Its latch is held by who
+ * changes the block; readers take what {@link #state} says.
  */
 final class BlockEntry {
-  private static final VarHandle STATE = field("state", State.class);
+  private static final VarHandle COPY = field("copy", Block.class);
   private static final VarHandle LATCHED = field("latched", boolean.class);
 
-  /**
-   * Where a block is.
-   *
-   * @param word of the blob that it is in, 0 if the block went into its neighbour
-   * @param block the block, {@code null} if it is not cached
-   * @param change number of changes before; a word may come again, this does not
-   */
-  record State(long word, @Nullable Block block, long change) {
-    /** Returns whether the block went into its neighbour. */
-    boolean isGone() {
-      return word == 0;
-    }
-  }
+  /** Bytes of this object and its state without the outline, in a heap of less than 32 GB. */
+  private static final int OBJECT_BYTES = 32 + 32 + 16;
 
   /** Number of the block in the index that has the words of all blocks. */
   final long label;
 
-  private final byte[] low;
+  private volatile BlockState state;
 
-  /** The first 8 bytes of the low fence as a number, with zeros where it is shorter. */
-  private final long head;
-
-  private volatile State state;
+  /** A copy of the block with some version, perhaps not the last one. */
+  private volatile @Nullable Block copy;
 
   @SuppressWarnings("unused") // Used through LATCHED.
   private volatile boolean latched;
 
-  /** Whether the block was used since the cache last looked. */
+  /** Whether the copy was used since the cache last looked. */
   private boolean used;
 
-  BlockEntry(MemorySegment low, long label, State state) {
-    this.low = low.toArray(JAVA_BYTE);
-    this.head = head(low);
+  BlockEntry(long label, BlockState state) {
     this.label = label;
     this.state = state;
   }
@@ -60,38 +43,44 @@ final class BlockEntry {
     }
   }
 
-  /** Returns the first 8 bytes of a string as a number, with zeros where it is shorter. */
-  static long head(MemorySegment key) {
-    long head = 0;
-    int length = (int) Math.min(key.byteSize(), Long.BYTES);
-    for (int i = 0; i < length; i++) {
-      head |= (key.get(JAVA_BYTE, i) & 0xffL) << (Long.SIZE - Byte.SIZE * (i + 1));
-    }
-    return head;
-  }
-
-  /** Returns the first key of the range. */
+  /** Returns the first key of the range, which never changes. */
   MemorySegment low() {
-    return MemorySegment.ofArray(low);
+    return Outline.low(state.outline());
   }
 
-  /**
-   * Compares where the range begins with a key.
-   *
-   * @param keyHead as {@link #head} returns it for the key
-   */
-  int compareLow(MemorySegment key, long keyHead) {
-    int compared = Long.compareUnsigned(head, keyHead);
-    return compared != 0 ? compared : Block.compare(MemorySegment.ofArray(low), key);
+  /** Compares where the range begins with a key. */
+  int compareLow(MemorySegment key) {
+    return Outline.compareLow(state.outline(), key);
   }
 
-  State state() {
+  BlockState state() {
     return state;
   }
 
-  /** Sets another state if it is still the one that is expected. */
-  boolean replace(State expected, State next) {
-    return STATE.compareAndSet(this, expected, next);
+  /** Says that the block, whose latch is held, is another one. */
+  void setState(BlockState next) {
+    state = next;
+  }
+
+  /** Returns the bytes that the entry takes without the copy. */
+  long localBytes() {
+    return OBJECT_BYTES + Block.padded(state.outline().length);
+  }
+
+  /** Returns the copy of a block, {@code null} if it is not cached. */
+  @Nullable Block copy(BlockState of) {
+    Block seen = copy;
+    return seen != null && seen.version() == of.version() ? seen : null;
+  }
+
+  /** Returns the copy, of whatever version. */
+  @Nullable Block copy() {
+    return copy;
+  }
+
+  /** Sets another copy if it is still the one that is expected. */
+  boolean replaceCopy(@Nullable Block expected, @Nullable Block next) {
+    return COPY.compareAndSet(this, expected, next);
   }
 
   boolean tryLatch() {
@@ -106,14 +95,14 @@ final class BlockEntry {
     LATCHED.setRelease(this, false);
   }
 
-  /** Notes that the block is used. */
+  /** Notes that the copy is used. */
   void use() {
     if (!used) {
       used = true;
     }
   }
 
-  /** Returns whether the block was used since this was asked last. */
+  /** Returns whether the copy was used since this was asked last. */
   boolean wasUsed() {
     boolean was = used;
     used = false;

@@ -10,7 +10,6 @@ import pando.fabric.StalledException;
 import pando.index.CorruptNodeException;
 import pando.index.blob.Blobs;
 import pando.index.bytes.Block.DamagedException;
-import pando.index.bytes.BlockEntry.State;
 import pando.index.session.Gate;
 
 /** One session's way to blocks, and what it finds in them. */
@@ -20,6 +19,12 @@ final class BlockReader {
   /** Attempts to load a blob whose word stays the same before it counts as damaged. */
   private static final int LOADS_MAX = 4;
 
+  /** What came of a look for a key: it is there, it is not there, or what was read is too old. */
+  private static final int FOUND = 1;
+
+  private static final int ABSENT = 0;
+  private static final int AGAIN = -1;
+
   final Blobs blobs;
   final Gate.Pass pass;
   private final ByteIndex index;
@@ -28,17 +33,24 @@ final class BlockReader {
   /** The key that was found. */
   MemorySegment key = MemorySegment.NULL;
 
-  /** The value that was found. */
-  MemorySegment value = MemorySegment.NULL;
+  /** The memory that has the value that was found, and where. */
+  private MemorySegment valueIn = MemorySegment.NULL;
+
+  private long valueAt;
+  private long valueBytes;
 
   /** The block of {@link #block}, and its state. */
   BlockEntry entry;
 
-  private State state = new State(0, null, 0);
+  private BlockState state = BlockState.gone(Outline.whole(MemorySegment.NULL));
+  private final RecordCache records;
+  private final RecordCache.Found cached = new RecordCache.Found();
+  private final Outline.Search search = new Outline.Search();
 
   BlockReader(ByteIndex index) {
     this.index = index;
     this.directory = index.directory;
+    this.records = index.records;
     this.blobs = new Blobs(index.space);
     this.pass = index.gate.pass(blobs.worker());
     this.entry = directory.find(MemorySegment.ofArray(new byte[0]));
@@ -49,23 +61,134 @@ final class BlockReader {
    * is going to overwrite them.
    */
   MemorySegment kept(MemorySegment given) {
-    boolean own = given.isNative() && given.asOverlappingSlice(blobs.worker().memory()).isPresent();
-    return own ? MemorySegment.ofArray(given.toArray(JAVA_BYTE)) : given;
+    MemorySegment own = given.isNative() ? blobs.worker().memory() : cached.bytes();
+    return given.asOverlappingSlice(own).isPresent()
+        ? MemorySegment.ofArray(given.toArray(JAVA_BYTE))
+        : given;
+  }
+
+  /** Returns the value that was found. */
+  MemorySegment value() {
+    return valueIn.asSlice(valueAt, valueBytes).asReadOnly();
+  }
+
+  private void setValue(MemorySegment in, long at, long bytes) {
+    valueIn = in;
+    valueAt = at;
+    valueBytes = bytes;
   }
 
   /** Finds the value of a key. */
   boolean find(MemorySegment wanted) {
+    long hash = KeyHash.of(wanted);
     long start = 0;
     for (int attempt = 0; ; attempt++) {
-      Block block = block(wanted);
-      int i = block.find(wanted);
-      if (i < 0) {
-        return false;
+      if (records.part(hash).find(hash, wanted, cached)) {
+        if (!cached.isBlob()) {
+          setValue(cached.bytes(), 0, cached.length());
+          return true;
+        }
+        if (loadBlob(hash, cached.word())) {
+          return true;
+        }
+        // The record has changed since, or its value is damaged, which the block tells.
       }
-      if (loadValue(block, i, wanted, attempt)) {
-        return true;
+      long changes = directory.changes();
+      entry = directory.find(wanted);
+      state = entry.state();
+      if (!state.isGone() && directory.changes() == changes) {
+        Block copy = entry.copy(state);
+        int looked = copy != null ? findInCopy(copy, wanted, hash) : findInPool(wanted, hash);
+        if (looked != AGAIN) {
+          return looked == FOUND;
+        }
+        failIfDamaged(attempt, state.word(), "is not the block of its range, or has a bad value");
       }
-      start = pause(attempt, start, "a value changes again and again");
+      start = pause(attempt, start, "a block changes again and again");
+    }
+  }
+
+  private int findInCopy(Block copy, MemorySegment wanted, long hash) {
+    entry.use();
+    int i = copy.find(wanted);
+    if (i < 0) {
+      return ABSENT;
+    }
+    return findValue(copy.bytes(), copy.record(i), wanted, hash);
+  }
+
+  /** READs the segment that has a key, if it is there, or the whole block. */
+  private int findInPool(MemorySegment wanted, long hash) {
+    boolean inOnePlace = search.find(state.outline(), wanted);
+    int bytes = search.end - search.begin;
+    if (!inOnePlace || !blobs.loadPart(state.word(), search.begin, bytes)) {
+      Block block = load();
+      return block == null ? AGAIN : findInCopy(block, wanted, hash);
+    }
+    MemorySegment read = blobs.bytes();
+    long at = blobs.offset();
+    if (!Segment.isOf(read, at, at + bytes, state.version())) {
+      return AGAIN;
+    }
+    try {
+      long record = Segment.find(read, at, at + bytes, wanted, search.prefixBytes);
+      return record < 0 ? ABSENT : findValue(read, record, wanted, hash);
+    } catch (DamagedException e) {
+      throw damaged(state.word(), "has a segment that is none: " + e.getMessage());
+    }
+  }
+
+  /** Takes the value of a record, of which the block is in {@link #state}. */
+  private int findValue(MemorySegment in, long record, MemorySegment wanted, long hash) {
+    long at = Segment.stored(in, record);
+    boolean blob = Segment.hasBlob(in, record);
+    long word = blob ? in.get(Block.LONG, at) : 0;
+    if (blob && !loadBlob(hash, word)) {
+      return AGAIN;
+    }
+    if (!blob) {
+      setValue(in, at, Segment.storedBytes(in, record));
+    }
+    RecordPart part = records.part(hash);
+    boolean takes = part.takes(wanted.byteSize(), valueBytes);
+    if ((takes || (blob && part.takes(wanted.byteSize(), Long.BYTES))) && part.tryLatch()) {
+      try {
+        cache(part, hash, wanted, takes, word);
+      } finally {
+        part.unlatch();
+      }
+    }
+    return FOUND;
+  }
+
+  /** Puts a record into the cache, unless its block has changed since {@link #state}. */
+  private void cache(RecordPart part, long hash, MemorySegment wanted, boolean takes, long word) {
+    if (entry.state().version() != state.version()) {
+      return;
+    }
+    if (takes) {
+      part.put(hash, wanted, valueIn, valueAt, (int) valueBytes);
+    } else {
+      part.putWord(hash, wanted, word);
+    }
+  }
+
+  private boolean loadBlob(long hash, long word) {
+    if (!blobs.load(hash, word)) {
+      return false;
+    }
+    setValue(blobs.bytes(), blobs.offset(), blobs.length());
+    return true;
+  }
+
+  private CorruptNodeException damaged(long word, String reason) {
+    return new CorruptNodeException(Blobs.address(word), reason);
+  }
+
+  /** Fails if what cannot be read stays as it is. */
+  private void failIfDamaged(int attempt, long word, String reason) {
+    if (attempt >= LOADS_MAX && isSettled()) {
+      throw damaged(word, reason);
     }
   }
 
@@ -76,24 +199,21 @@ final class BlockReader {
    */
   private boolean loadValue(Block block, int i, MemorySegment itsKey, int attempt) {
     if (!block.hasBlob(i)) {
-      value = block.stored(i).asReadOnly();
+      MemorySegment stored = block.stored(i);
+      setValue(stored, 0, stored.byteSize());
       return true;
     }
-    if (blobs.load(KeyHash.of(itsKey), block.word(i))) {
-      value = blobs.bytes().asSlice(blobs.offset(), blobs.length()).asReadOnly();
+    if (loadBlob(KeyHash.of(itsKey), block.word(i))) {
       return true;
     }
-    if (attempt >= LOADS_MAX && isSettled()) {
-      throw new CorruptNodeException(
-          Blobs.address(block.word(i)), "is not the value of its key: record=" + i);
-    }
+    failIfDamaged(attempt, block.word(i), "is not the value of its key: record=" + i);
     return false;
   }
 
   /** Returns whether the block is still the one that was found, and nobody is changing it. */
   private boolean isSettled() {
     boolean latched = entry.isLatched();
-    return !latched && entry.state().change() == state.change();
+    return !latched && entry.state().version() == state.version();
   }
 
   /** Returns the block that has a key. */
@@ -102,7 +222,7 @@ final class BlockReader {
     for (int attempt = 0; ; attempt++) {
       entry = directory.find(wanted);
       state = entry.state();
-      Block block = load(attempt);
+      Block block = loadOrCopy(attempt);
       if (block != null && block.covers(wanted)) {
         return block;
       }
@@ -110,9 +230,9 @@ final class BlockReader {
     }
   }
 
-  /** Returns how often the block that was found last had changed by then. */
-  long change() {
-    return state.change();
+  /** Returns the version that the block had that was found last. */
+  long version() {
+    return state.version();
   }
 
   /** Returns the last block. */
@@ -121,7 +241,7 @@ final class BlockReader {
     for (int attempt = 0; ; attempt++) {
       entry = directory.last();
       state = entry.state();
-      Block block = load(attempt);
+      Block block = loadOrCopy(attempt);
       if (block != null && !block.hasHigh()) {
         return block;
       }
@@ -140,30 +260,41 @@ final class BlockReader {
   }
 
   /** Returns the block of the entry and state, {@code null} if it is gone meanwhile. */
-  private @Nullable Block load(int attempt) {
-    if (state.block() != null) {
+  private @Nullable Block loadOrCopy(int attempt) {
+    Block copy = entry.copy(state);
+    if (copy != null) {
       entry.use();
-      return state.block();
+      return copy;
     }
     if (state.isGone()) {
       return null;
     }
+    Block block = load();
+    if (block == null) {
+      failIfDamaged(attempt, state.word(), "is not the block of its range");
+    }
+    return block;
+  }
+
+  /** READs the whole block of the state, {@code null} if it is there no more. */
+  private @Nullable Block load() {
     if (!blobs.load(ByteSession.BLOCKS, state.word())) {
-      if (attempt >= LOADS_MAX && isSettled()) {
-        throw new CorruptNodeException(
-            Blobs.address(state.word()), "is not the block of its range");
-      }
       return null;
     }
     byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);
+    Block block;
     try {
-      Block block = Block.checked(MemorySegment.ofArray(copy));
-      index.cache.admit(entry, state, block);
-      return block;
+      block = Block.checked(MemorySegment.ofArray(copy));
     } catch (DamagedException e) {
-      throw new CorruptNodeException(
-          Blobs.address(state.word()), "is not a block: " + e.getMessage());
+      throw damaged(state.word(), "is not a block: " + e.getMessage());
     }
+    if (block.version() != state.version()) {
+      return null;
+    }
+    if (entry.state().version() == state.version()) {
+      index.cache.set(entry, block);
+    }
+    return block;
   }
 
   /**
@@ -176,7 +307,7 @@ final class BlockReader {
     long start = 0;
     for (int attempt = 0; ; attempt++) {
       List<BlockEntry> passed = new ArrayList<>(1);
-      List<State> seen = new ArrayList<>(1);
+      List<BlockState> seen = new ArrayList<>(1);
       Block block = wanted == null ? lastBlock() : block(wanted);
       int i = wanted == null ? block.count() - 1 : place(block, wanted, down, inclusive);
       while (i < 0 || i >= block.count()) {
@@ -201,9 +332,9 @@ final class BlockReader {
   }
 
   /** Returns whether blocks without the entry that is looked for have none still. */
-  private static boolean areUnchanged(List<BlockEntry> passed, List<State> seen) {
+  private static boolean areUnchanged(List<BlockEntry> passed, List<BlockState> seen) {
     for (int i = 0; i < passed.size(); i++) {
-      if (passed.get(i).state().change() != seen.get(i).change()) {
+      if (passed.get(i).state().version() != seen.get(i).version()) {
         return false;
       }
     }
@@ -231,7 +362,7 @@ final class BlockReader {
       if (before != null) {
         entry = before;
         state = before.state();
-        Block loaded = load(attempt);
+        Block loaded = loadOrCopy(attempt);
         if (loaded != null && loaded.hasHigh() && Block.compare(loaded.high(), low) == 0) {
           return loaded;
         }
@@ -259,7 +390,7 @@ final class BlockReader {
         }
         if (isThere(block, i, each)) {
           visited++;
-          if (!visitor.visit(each.asReadOnly(), value) || visited == limit) {
+          if (!visitor.visit(each.asReadOnly(), value()) || visited == limit) {
             return visited;
           }
         }
@@ -285,7 +416,7 @@ final class BlockReader {
         }
         if (isThere(block, i, each)) {
           visited++;
-          if (!visitor.visit(each.asReadOnly(), value) || visited == limit) {
+          if (!visitor.visit(each.asReadOnly(), value()) || visited == limit) {
             return visited;
           }
         }
@@ -332,16 +463,13 @@ final class BlockReader {
   /** Loads the value of an entry to visit; where it has another one meanwhile, that one. */
   private boolean isThere(Block block, int i, MemorySegment itsKey) {
     if (!block.hasBlob(i)) {
-      value = block.stored(i).asReadOnly();
+      MemorySegment stored = block.stored(i);
+      setValue(stored, 0, stored.byteSize());
       return true;
     }
     pass.enter();
     try {
-      if (blobs.load(KeyHash.of(itsKey), block.word(i))) {
-        value = blobs.bytes().asSlice(blobs.offset(), blobs.length()).asReadOnly();
-        return true;
-      }
-      return find(itsKey);
+      return loadBlob(KeyHash.of(itsKey), block.word(i)) || find(itsKey);
     } finally {
       pass.exit();
     }

@@ -3,85 +3,143 @@ package pando.index.bytes;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Writes a new block, record by record in the order of their keys. */
 final class BlockWriter {
-  private final MemorySegment bytes;
+  private static final int ENDS = 16;
+
+  private final MemorySegment low;
+  private final @Nullable MemorySegment high;
   private final int prefixBytes;
-  private final long records;
+  private byte[] array;
+  private MemorySegment bytes;
+  private int[] ends = new int[ENDS];
+  private int segments;
   private int count;
+
+  /** Where the last segment begins, and where its records end. */
+  private int start;
+
   private int end;
+  private int inSegment;
 
   /**
    * Begins a block.
    *
    * @param low the first key of its range
    * @param high the first key behind it, {@code null} if there is none
-   * @param count number of records
-   * @param recordsBytes bytes that they take without their slots, at the most
+   * @param bytesExpected of the block, a guess
    */
-  BlockWriter(MemorySegment low, @Nullable MemorySegment high, int count, long recordsBytes) {
-    int lowBytes = (int) low.byteSize();
-    int highBytes = high == null ? Block.NO_FENCE : (int) high.byteSize();
-    this.records = Block.records(count, lowBytes, highBytes);
-    this.bytes = MemorySegment.ofArray(new byte[Math.toIntExact(records + recordsBytes)]);
+  BlockWriter(MemorySegment low, @Nullable MemorySegment high, long bytesExpected) {
+    this.low = low;
+    this.high = high;
     this.prefixBytes = high == null ? 0 : Block.commonPrefix(low, high);
-    bytes.set(Block.INT, 0, Block.MAGIC);
-    bytes.set(Block.INT, 4, count);
-    bytes.set(Block.INT, 8, lowBytes);
-    bytes.set(Block.INT, 12, highBytes);
-    bytes.set(Block.INT, 16, prefixBytes);
-    long fences = Block.HEADER_BYTES + (long) count * Block.SLOT_BYTES;
-    MemorySegment.copy(low, 0, bytes, fences, lowBytes);
-    if (high != null) {
-      MemorySegment.copy(high, 0, bytes, fences + lowBytes, highBytes);
+    this.array = new byte[Math.toIntExact(bytesExpected)];
+    this.bytes = MemorySegment.ofArray(array);
+  }
+
+  /** Adds records of another block, whose keys are in this block's range. */
+  void addAll(Block from, int first, int last) {
+    for (int i = first; i < last; i++) {
+      add(from, i);
     }
   }
 
-  /** Adds a record of another block, whose key is in this block's range. */
-  void add(Block from, int i) {
-    MemorySegment suffix = from.suffixOf(i);
+  private void add(Block from, int i) {
+    MemorySegment source = from.bytes();
+    long record = from.record(i);
+    int suffixBytes = Segment.suffixBytes(source, record);
+    int storedBytes = Segment.storedBytes(source, record);
     int more = from.prefixBytes() - prefixBytes;
-    long at = begin((int) suffix.byteSize() + more);
-    if (more >= 0) {
+    int at = begin(suffixBytes + more, storedBytes, Segment.hasBlob(source, record));
+    if (more > 0) {
       MemorySegment.copy(from.low(), prefixBytes, bytes, at, more);
-      MemorySegment.copy(suffix, 0, bytes, at + more, suffix.byteSize());
-    } else {
-      MemorySegment.copy(suffix, -more, bytes, at, suffix.byteSize() + more);
+      at += more;
     }
-    end(at, (int) suffix.byteSize() + more, from.stored(i), from.hasBlob(i));
+    int cut = Math.max(-more, 0);
+    // suffix and value are beside each other
+    MemorySegment.copy(
+        source, Segment.suffix(record) + cut, bytes, at, suffixBytes - cut + storedBytes);
   }
 
   /** Adds a record. */
   void add(MemorySegment key, MemorySegment stored, boolean blob) {
-    int length = (int) key.byteSize() - prefixBytes;
-    long at = begin(length);
-    MemorySegment.copy(key, prefixBytes, bytes, at, length);
-    end(at, length, stored, blob);
-  }
-
-  private long begin(int suffixBytes) {
-    bytes.set(Block.INT, records + end, suffixBytes);
-    return records + end + Block.LENGTHS_BYTES;
-  }
-
-  private void end(long suffix, int suffixBytes, MemorySegment stored, boolean blob) {
+    int suffixBytes = (int) key.byteSize() - prefixBytes;
     int storedBytes = (int) stored.byteSize();
-    bytes.set(Block.INT, records + end + 4, blob ? Block.BLOB : storedBytes);
-    MemorySegment.copy(stored, 0, bytes, suffix + suffixBytes, storedBytes);
-    long slot = Block.HEADER_BYTES + (long) count * Block.SLOT_BYTES;
-    bytes.set(Block.INT, slot, Block.head(suffix, suffixBytes, bytes));
-    bytes.set(Block.INT, slot + 4, end);
+    int at = begin(suffixBytes, storedBytes, blob);
+    MemorySegment.copy(key, prefixBytes, bytes, at, suffixBytes);
+    MemorySegment.copy(stored, 0, bytes, at + suffixBytes, storedBytes);
+  }
+
+  /** Begins a record; returns where its suffix goes. */
+  private int begin(int suffixBytes, int storedBytes, boolean blob) {
+    int recordBytes = Segment.LENGTHS_BYTES + suffixBytes + storedBytes;
+    if (inSegment > 0 && end + recordBytes - start > Segment.BYTES_MAX) {
+      endSegment();
+    }
+    if (inSegment == 0) {
+      end = start + Segment.HEADER_BYTES;
+    }
+    ensure(end + recordBytes + Block.UNIT_BYTES);
+    bytes.set(Block.SHORT, end, (short) suffixBytes);
+    bytes.set(Block.SHORT, end + 2L, (short) (blob ? Segment.BLOB : storedBytes));
+    int at = end + Segment.LENGTHS_BYTES;
+    end += recordBytes;
+    inSegment++;
     count++;
-    end += Block.LENGTHS_BYTES + suffixBytes + storedBytes;
+    return at;
+  }
+
+  private void ensure(long size) {
+    if (size > array.length) {
+      array = Arrays.copyOf(array, Math.toIntExact(size + size / 2));
+      bytes = MemorySegment.ofArray(array);
+    }
+  }
+
+  private void endSegment() {
+    if (inSegment == 0) {
+      return;
+    }
+    if (segments == ends.length) {
+      ends = Arrays.copyOf(ends, 2 * segments);
+    }
+    Segment.setCount(bytes, start, inSegment);
+    start = (int) Block.padded(end);
+    ends[segments++] = start;
+    inSegment = 0;
+  }
+
+  /** Returns the bytes that the block has so far, without fences. */
+  long usedBytes() {
+    return Block.padded(end) + Block.behindSegments(segments + 1, 0, 0);
   }
 
   /** Returns the block, in as few bytes as it needs. */
   Block finish() {
-    long used = records + end;
-    boolean exact = used == bytes.byteSize();
-    return Block.of(
-        exact ? bytes : MemorySegment.ofArray(bytes.asSlice(0, used).toArray(JAVA_BYTE)));
+    endSegment();
+    int lowBytes = (int) low.byteSize();
+    int highBytes = high == null ? Block.NO_FENCE : (int) high.byteSize();
+    long size = start + Block.behindSegments(segments, lowBytes, highBytes);
+    byte[] all = Arrays.copyOf(array, Math.toIntExact(size));
+    MemorySegment whole = MemorySegment.ofArray(all);
+    long at = start;
+    for (int i = 0; i < segments; i++, at += Block.END_BYTES) {
+      whole.set(Block.SHORT, at, (short) (ends[i] / Block.UNIT_BYTES));
+    }
+    MemorySegment.copy(low, JAVA_BYTE, 0, whole, JAVA_BYTE, at, lowBytes);
+    if (high != null) {
+      MemorySegment.copy(high, JAVA_BYTE, 0, whole, JAVA_BYTE, at + lowBytes, highBytes);
+    }
+    long trailer = size - Block.TRAILER_BYTES;
+    whole.set(Block.INT, trailer, Block.MAGIC);
+    whole.set(Block.INT, trailer + 4, segments);
+    whole.set(Block.INT, trailer + 8, count);
+    whole.set(Block.INT, trailer + 12, lowBytes);
+    whole.set(Block.INT, trailer + 16, highBytes);
+    whole.set(Block.INT, trailer + 20, prefixBytes);
+    return Block.of(whole);
   }
 }

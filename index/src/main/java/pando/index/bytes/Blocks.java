@@ -5,14 +5,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes blocks of others: with a record more or less, in two, or two in one. */
 final class Blocks {
-  /** Share of a block that may be garbage: one of so many bytes. */
-  private static final int GARBAGE_PART = 4;
-
   private Blocks() {}
 
   /** Returns a block without records. */
   static Block empty(MemorySegment low, @Nullable MemorySegment high) {
-    return new BlockWriter(low, high, 0, 0).finish();
+    return new BlockWriter(low, high, 0).finish();
   }
 
   /**
@@ -22,82 +19,26 @@ final class Blocks {
    * @param stored the value, or the word of a blob
    */
   static Block with(Block old, int found, MemorySegment key, MemorySegment stored, boolean blob) {
-    if (found < 0) {
-      return inserted(old, -1 - found, key, stored, blob);
-    }
-    if (old.stored(found).byteSize() == stored.byteSize() && old.hasBlob(found) == blob) {
-      return patched(old, found, stored);
-    }
-    return inserted(without(old, found), found, key, stored, blob);
-  }
-
-  private static Block patched(Block old, int i, MemorySegment stored) {
-    MemorySegment bytes = copy(old);
-    Block block = Block.of(bytes);
-    MemorySegment.copy(stored, 0, block.stored(i), 0, stored.byteSize());
-    return block;
-  }
-
-  private static MemorySegment copy(Block old) {
-    MemorySegment bytes = MemorySegment.ofArray(new byte[(int) old.bytes().byteSize()]);
-    bytes.copyFrom(old.bytes());
-    return bytes;
-  }
-
-  /** Slots and records are copied as they are; the new record goes behind the others. */
-  private static Block inserted(
-      Block old, int i, MemorySegment key, MemorySegment stored, boolean blob) {
-    int suffixBytes = (int) key.byteSize() - old.prefixBytes();
-    int storedBytes = (int) stored.byteSize();
-    long oldBytes = old.bytes().byteSize();
-    int recordBytes = Block.LENGTHS_BYTES + suffixBytes + storedBytes;
-    MemorySegment bytes =
-        MemorySegment.ofArray(new byte[Math.toIntExact(oldBytes + Block.SLOT_BYTES + recordBytes)]);
-    long slot = Block.HEADER_BYTES + (long) i * Block.SLOT_BYTES;
-    MemorySegment.copy(old.bytes(), 0, bytes, 0, slot);
-    MemorySegment.copy(old.bytes(), slot, bytes, slot + Block.SLOT_BYTES, oldBytes - slot);
-    long record = oldBytes + Block.SLOT_BYTES;
-    long suffix = record + Block.LENGTHS_BYTES;
-    bytes.set(Block.INT, record, suffixBytes);
-    bytes.set(Block.INT, record + 4, blob ? Block.BLOB : storedBytes);
-    MemorySegment.copy(key, old.prefixBytes(), bytes, suffix, suffixBytes);
-    MemorySegment.copy(stored, 0, bytes, suffix + suffixBytes, storedBytes);
-    bytes.set(Block.INT, 4, old.count() + 1);
-    bytes.set(Block.INT, slot, Block.head(suffix, suffixBytes, bytes));
-    bytes.set(Block.INT, slot + 4, (int) (oldBytes - old.records()));
-    return Block.of(bytes);
+    int below = found < 0 ? -1 - found : found;
+    int behind = found < 0 ? below : below + 1;
+    long more = Segment.HEADER_BYTES + Segment.LENGTHS_BYTES + key.byteSize() + stored.byteSize();
+    BlockWriter writer = writer(old, old.bytes().byteSize() + more + Segment.BYTES_MAX);
+    writer.addAll(old, 0, below);
+    writer.add(key, stored, blob);
+    writer.addAll(old, behind, old.count());
+    return writer.finish();
   }
 
   /** Returns a block without a record. */
   static Block without(Block old, int i) {
-    long oldBytes = old.bytes().byteSize();
-    int garbage = old.garbage() + old.recordBytes(i);
-    if (garbage > oldBytes / GARBAGE_PART) {
-      return rewritten(old, i);
-    }
-    MemorySegment bytes = MemorySegment.ofArray(new byte[(int) oldBytes - Block.SLOT_BYTES]);
-    long slot = Block.HEADER_BYTES + (long) i * Block.SLOT_BYTES;
-    long behind = slot + Block.SLOT_BYTES;
-    MemorySegment.copy(old.bytes(), 0, bytes, 0, slot);
-    MemorySegment.copy(old.bytes(), behind, bytes, slot, oldBytes - behind);
-    bytes.set(Block.INT, 4, old.count() - 1);
-    bytes.set(Block.INT, 20, garbage);
-    return Block.of(bytes);
+    BlockWriter writer = writer(old, old.bytes().byteSize());
+    writer.addAll(old, 0, i);
+    writer.addAll(old, i + 1, old.count());
+    return writer.finish();
   }
 
-  private static Block rewritten(Block old, int without) {
-    BlockWriter writer =
-        new BlockWriter(
-            old.low(),
-            high(old),
-            old.count() - 1,
-            recordsBytes(old, 0, old.count()) - old.recordBytes(without));
-    for (int i = 0; i < old.count(); i++) {
-      if (i != without) {
-        writer.add(old, i);
-      }
-    }
-    return writer.finish();
+  private static BlockWriter writer(Block old, long bytesExpected) {
+    return new BlockWriter(old.low(), high(old), bytesExpected);
   }
 
   private static @Nullable MemorySegment high(Block block) {
@@ -127,12 +68,15 @@ final class Blocks {
     long nearest = Long.MAX_VALUE;
     for (int i = 1; i < block.count(); i++) {
       long away = Math.abs(before - half);
-      int length = Block.commonPrefix(block.suffixOf(i - 1), block.suffixOf(i));
       boolean inWindow = away <= window;
+      int length =
+          inWindow
+              ? Block.commonPrefix(block.suffixOf(i - 1), block.suffixOf(i))
+              : Integer.MAX_VALUE;
       if (inWindow ? length < shortest : shortest == Integer.MAX_VALUE && away < nearest) {
         best = i;
         nearest = away;
-        shortest = inWindow ? length : shortest;
+        shortest = length;
       }
       before += block.recordBytes(i);
     }
@@ -146,17 +90,6 @@ final class Blocks {
     return block.key(cut).asSlice(0, length);
   }
 
-  /** Returns the block of a part of a block's range. */
-  static Block part(
-      Block block, int from, int to, MemorySegment low, @Nullable MemorySegment high) {
-    // A longer prefix is cut off each key, or none.
-    BlockWriter writer = new BlockWriter(low, high, to - from, recordsBytes(block, from, to));
-    for (int i = from; i < to; i++) {
-      writer.add(block, i);
-    }
-    return writer.finish();
-  }
-
   /** Returns the left part of a block that is cut. */
   static Block left(Block block, int cut, MemorySegment separator) {
     return part(block, 0, cut, block.low(), separator);
@@ -167,28 +100,34 @@ final class Blocks {
     return part(block, cut, block.count(), separator, high(block));
   }
 
+  private static Block part(
+      Block block, int from, int to, MemorySegment low, @Nullable MemorySegment high) {
+    long guess = block.bytes().byteSize() * (to - from) / Math.max(block.count(), 1);
+    BlockWriter writer = new BlockWriter(low, high, guess);
+    writer.addAll(block, from, to);
+    return writer.finish();
+  }
+
   /** Returns the bytes of the block that two neighbours would be together, at the most. */
   static long joinedBytes(Block left, Block right) {
+    int prefixBytes = joinedPrefix(left, right);
     long more =
-        (long) left.prefixBytes() * left.count() + (long) right.prefixBytes() * right.count();
-    return left.usedBytes() + right.usedBytes() + more;
+        (long) (left.prefixBytes() - prefixBytes) * left.count()
+            + (long) (right.prefixBytes() - prefixBytes) * right.count();
+    // Longer keys may need more segments, each with a header, an end and a little slack.
+    long slack = (more / (Segment.BYTES_MAX / 2) + 1) * 2 * Block.UNIT_BYTES;
+    return left.usedBytes() + right.usedBytes() + more + slack;
+  }
+
+  private static int joinedPrefix(Block left, Block right) {
+    return right.hasHigh() ? Block.commonPrefix(left.low(), right.high()) : 0;
   }
 
   /** Returns two neighbours as one block. */
   static Block joined(Block left, Block right) {
-    long bytes =
-        recordsBytes(left, 0, left.count())
-            + recordsBytes(right, 0, right.count())
-            + (long) left.prefixBytes() * left.count()
-            + (long) right.prefixBytes() * right.count();
-    BlockWriter writer =
-        new BlockWriter(left.low(), high(right), left.count() + right.count(), bytes);
-    for (int i = 0; i < left.count(); i++) {
-      writer.add(left, i);
-    }
-    for (int i = 0; i < right.count(); i++) {
-      writer.add(right, i);
-    }
+    BlockWriter writer = new BlockWriter(left.low(), high(right), joinedBytes(left, right));
+    writer.addAll(left, 0, left.count());
+    writer.addAll(right, 0, right.count());
     return writer.finish();
   }
 }

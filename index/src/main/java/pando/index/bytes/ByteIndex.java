@@ -2,6 +2,7 @@ package pando.index.bytes;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
@@ -28,15 +29,22 @@ public final class ByteIndex implements AutoCloseable {
    * that serves the index has a directory of all blocks in its memory, and so needs that index only
    * to say what has changed.
    *
+   * A block is cut into segments, and the directory knows what separates them: a lookup READs one
+   * segment. The sum of a segment is made with the version of its block, which never comes again.
+   * What has been found so is put into a cache of single records; whole blocks, which changes and
+   * scans need, are cached beside it.
+   *
    * A change of a record makes a new block: it is stored, its word goes to the block's label, then
-   * the directory says so, and the old block is freed. Who changes a block holds its latch.
-   * A reader takes the block that the directory names, from the cache or by one READ; where its
-   * blob is gone meanwhile, it asks the directory again.
+   * the directory says so, in one moment with the cache of records, and the old block is freed.
+   * A session that changes a block holds its latch. A reader takes the block that the directory
+   * names; where its blob is gone meanwhile, it asks the directory again.
    *
    * A split stores the right part under a new label first, then the left one under the old label.
-   * The directory says first that the block's range is shorter, then that there is another block
-   * behind it; readers who come between wait. A block that becomes small takes the one behind it
-   * in.
+   * The directory says first that there is another block, which is not known yet: readers who find
+   * it wait. Then, in one moment, both parts are what they are. A reader that had come to the left
+   * part before sees that the directory has changed. A block that becomes small takes the one
+   * behind it in: that is gone first, and readers who find it wait until the directory has dropped
+   * it.
    *
    * What a process leaves that ended on the way, or could not take a step back, are blocks in the
    * range of another one. They do not count: that other one begins before them, or has a later
@@ -54,6 +62,7 @@ public final class ByteIndex implements AutoCloseable {
   final ByteOptions options;
   final RangeIndex labels;
   final BlobSpace space;
+  final RecordCache records;
   final BlockCache cache;
   final BlockDirectory directory;
   final AtomicLong nextLabel;
@@ -61,23 +70,36 @@ public final class ByteIndex implements AutoCloseable {
   final Gate gate = new Gate();
 
   final Unsettled unsettled;
+  final Spare spare;
 
   private final List<ByteSession> sessions = new ArrayList<>();
   private final Session settling;
   private final Blobs own;
+  private final AtomicBoolean closing = new AtomicBoolean();
   private volatile boolean ended;
 
   private ByteIndex(ByteOptions options, RangeIndex labels, BlobSpace space, OpenedBlocks blocks) {
     this.options = options;
     this.labels = labels;
     this.space = space;
-    this.cache = new BlockCache(options.cacheBytes());
+    this.cache = new BlockCache(options.cacheBytes() - options.recordBytes());
     this.directory = blocks.directory();
     this.nextLabel = new AtomicLong(blocks.labelMax() + 1);
     this.nextVersion = new AtomicLong(blocks.versionMax() + 1);
     this.unsettled = new Unsettled(blocks.strays());
-    this.settling = labels.session();
+    this.spare = new Spare(this);
     this.own = new Blobs(space);
+    boolean opened = false;
+    try {
+      this.settling = labels.session();
+      this.records = new RecordCache(options.recordBytes());
+      opened = true;
+    } finally {
+      if (!opened) {
+        own.close();
+      }
+    }
+    spare.ensure(own);
   }
 
   /**
@@ -182,7 +204,7 @@ public final class ByteIndex implements AutoCloseable {
         throw new IllegalStateException("the index is closed");
       }
       try {
-        unsettled.settleAll(settling);
+        unsettled.settleAll(settling, blobs);
         return new ByteSpace(this, blobs).count();
       } finally {
         gate.open();
@@ -190,14 +212,25 @@ public final class ByteIndex implements AutoCloseable {
     }
   }
 
-  /** Returns the bytes of local memory that cached blocks and the index of the blocks take. */
+  /**
+   * Returns the bytes of local memory that the caches of records and blocks, the directory and the
+   * index of the blocks take.
+   */
   public long cachedBytes() {
-    return labels.cachedBytes() + cache.bytes();
+    return labels.cachedBytes() + records.bytes() + cache.bytes() + directoryBytes();
+  }
+
+  /**
+   * Returns the bytes of local memory that the directory of the blocks takes: all objects, in a
+   * heap of less than 32 GB. It looks at each block.
+   */
+  public long directoryBytes() {
+    return directory.localBytes();
   }
 
   /** Returns the number of blocks. */
   public int blocks() {
-    return directory.all().length;
+    return directory.size();
   }
 
   /** Returns whether the index is closed. */
@@ -208,23 +241,30 @@ public final class ByteIndex implements AutoCloseable {
   /**
    * Waits until each running operation has ended, writes what is not in the pool yet, and frees the
    * local memory. All entries stay in the pool. Sessions that are still open throw {@link
-   * IllegalStateException} from then on. A second call does nothing.
+   * IllegalStateException} from then on. A second call does nothing, also while another thread
+   * closes the index.
    *
    * @throws pando.fabric.PandoException if a memory server is lost or does not answer; if the index
    *     is open still, it can be closed again
    */
   @Override
   public void close() {
-    Failures failures = new Failures();
-    for (ByteSession session : shut()) {
-      failures.collect(session::release);
+    if (ended || !closing.compareAndSet(false, true)) {
+      return;
     }
-    if (!ended) {
+    try {
+      Failures failures = new Failures();
+      for (ByteSession session : shut()) {
+        failures.collect(session::release);
+      }
       failures.collect(own::close);
       failures.collect(labels::close);
       failures.collect(space::close);
       failures.rethrow();
+      records.close();
       ended = true;
+    } finally {
+      closing.set(false);
     }
   }
 
@@ -234,7 +274,8 @@ public final class ByteIndex implements AutoCloseable {
       return List.of();
     }
     try {
-      unsettled.settleAll(settling);
+      unsettled.settleAll(settling, own);
+      spare.close(own);
       synchronized (sessions) {
         gate.close();
         List<ByteSession> open = List.copyOf(sessions);

@@ -5,14 +5,18 @@ import pando.index.orca.OrcaOptions;
 /**
  * The settings of an index of byte strings. Immutable.
  *
- * @param cacheBytes bytes of the blocks that are cached, beside the cache of {@code labels}
+ * @param cacheBytes bytes of the records and blocks that are cached, beside the directory of all
+ *     blocks and the cache of {@code labels}
+ * @param recordShare share of these bytes that is for single records, which lookups of a key use, 0
+ *     to 1; the rest is for whole blocks, which changes, neighbours and scans use
  * @param blockBytes size above which a block is split, {@link #BLOCK_BYTES_MIN} to {@link
  *     #BLOCK_BYTES_MAX}
  * @param inlineMax greatest length of a value that is in its block, 8 to a quarter of {@code
  *     blockBytes}; a longer one has a blob of its own
  * @param labels of the index that has the words of all blocks; one compute server
  */
-public record ByteOptions(long cacheBytes, int blockBytes, int inlineMax, OrcaOptions labels) {
+public record ByteOptions(
+    long cacheBytes, double recordShare, int blockBytes, int inlineMax, OrcaOptions labels) {
   /** Least size above which a block is split. */
   public static final int BLOCK_BYTES_MIN = 256;
 
@@ -22,20 +26,22 @@ public record ByteOptions(long cacheBytes, int blockBytes, int inlineMax, OrcaOp
   private static final ByteOptions DEFAULTS =
       new ByteOptions(
           256 << 20,
-          2048,
+          0.75,
+          8000,
           64,
           OrcaOptions.defaults().withComputeServers(1).withCacheBytes(16 << 20));
 
   /** Checks the ranges. */
   public ByteOptions {
     if (cacheBytes < 0
+        || !(recordShare >= 0 && recordShare <= 1)
         || blockBytes < BLOCK_BYTES_MIN
         || blockBytes > BLOCK_BYTES_MAX
         || inlineMax < Long.BYTES
         || inlineMax > blockBytes / 4) {
       throw new IllegalArgumentException(
-          "out of range: cacheBytes=%s, blockBytes=%s, inlineMax=%s"
-              .formatted(cacheBytes, blockBytes, inlineMax));
+          "out of range: cacheBytes=%s, recordShare=%s, blockBytes=%s, inlineMax=%s"
+              .formatted(cacheBytes, recordShare, blockBytes, inlineMax));
     }
     if (labels.computeServers() != 1) {
       throw new IllegalArgumentException(
@@ -52,16 +58,26 @@ public record ByteOptions(long cacheBytes, int blockBytes, int inlineMax, OrcaOp
 
   /** Returns these options with another size of the cache. */
   public ByteOptions withCacheBytes(long bytes) {
-    return new ByteOptions(bytes, blockBytes, inlineMax, labels);
+    return new ByteOptions(bytes, recordShare, blockBytes, inlineMax, labels);
+  }
+
+  /** Returns these options with another share of single records in the cache. */
+  public ByteOptions withRecordShare(double share) {
+    return new ByteOptions(cacheBytes, share, blockBytes, inlineMax, labels);
+  }
+
+  /** Returns the bytes of the cache that are for single records. */
+  long recordBytes() {
+    return (long) (cacheBytes * recordShare);
   }
 
   /** Returns these options with another size of blocks, and another limit of values in them. */
   public ByteOptions withBlockBytes(int bytes, int newInlineMax) {
-    return new ByteOptions(cacheBytes, bytes, newInlineMax, labels);
+    return new ByteOptions(cacheBytes, recordShare, bytes, newInlineMax, labels);
   }
 
   /** Returns these options with other settings of the index that has the words of all blocks. */
   public ByteOptions withLabels(OrcaOptions newLabels) {
-    return new ByteOptions(cacheBytes, blockBytes, inlineMax, newLabels);
+    return new ByteOptions(cacheBytes, recordShare, blockBytes, inlineMax, newLabels);
   }
 }

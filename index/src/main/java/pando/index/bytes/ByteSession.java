@@ -19,6 +19,10 @@ import pando.index.session.Operation;
  * like. Failures of the environment, what happens after {@link #close()}, and what a visitor may do
  * are as in {@link pando.index.Session}.
  *
+ * <p>What is given may be what this session has returned. A {@link #get} that finds its record
+ * cached, or READs it, allocates nothing; {@link #value()} allocates a segment. Neighbours, scans
+ * and changes allocate keys and blocks.
+ *
  * <p>Not thread-safe: one session, one thread.
  */
 public final class ByteSession implements AutoCloseable {
@@ -33,7 +37,9 @@ public final class ByteSession implements AutoCloseable {
   private boolean closed;
   private boolean scanning;
   private MemorySegment key = NOTHING;
-  private MemorySegment value = NOTHING;
+
+  /** The value, {@code null} if it is that of the reader: it is made when it is asked for. */
+  private @Nullable MemorySegment value = NOTHING;
 
   ByteSession(ByteIndex index) {
     this.index = index;
@@ -49,14 +55,22 @@ public final class ByteSession implements AutoCloseable {
     }
   }
 
-  /** Returns the key of the entry that the last operation found. */
+  /**
+   * Returns the key of the entry that the last operation found. Of an operation that was given the
+   * key, it is what the caller gave, and changes if the caller changes that.
+   */
   public MemorySegment key() {
     return key;
   }
 
-  /** Returns the value of the entry that the last operation found, before it was changed. */
+  /**
+   * Returns the value of the entry that the last operation found, before it was changed. It cannot
+   * be written to. Each call may make a new segment of the same bytes, which the next operation
+   * overwrites and which {@link #close} and that of the index may take away: copy what must stay.
+   */
   public MemorySegment value() {
-    return value;
+    MemorySegment known = value;
+    return known == null ? reader.value() : known;
   }
 
   /** Finds the entry of a key. */
@@ -67,7 +81,7 @@ public final class ByteSession implements AutoCloseable {
       boolean found = reader.find(itsKey);
       if (found) {
         key = itsKey;
-        value = reader.value;
+        value = null;
       }
       return found;
     } finally {
@@ -208,7 +222,7 @@ public final class ByteSession implements AutoCloseable {
       boolean found = reader.findNeighbour(from, down, inclusive);
       if (found) {
         key = reader.key;
-        value = reader.value;
+        value = null;
       }
       return found;
     } finally {

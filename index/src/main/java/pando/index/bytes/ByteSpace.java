@@ -15,29 +15,37 @@ final class ByteSpace {
   private final Blobs blobs;
   private final BlobCount blocks;
   private final BlobCount values;
+  private final BlobCount spare;
 
   ByteSpace(ByteIndex index, Blobs blobs) {
     this.index = index;
     this.blobs = blobs;
     this.blocks = new BlobCount(index.space, blobs, "blocks");
     this.values = new BlobCount(index.space, blobs, "values");
+    this.spare = new BlobCount(index.space, blobs, "a spare block");
   }
 
   /** Returns where every byte of the pool is. */
   PoolSpace count() {
     PoolSpace space = index.labels.space();
     for (BlockEntry entry : index.directory.all()) {
-      BlockEntry.State state = entry.state();
+      BlockState state = entry.state();
       if (!state.isGone()) {
         blocks.add(ByteSession.BLOCKS, state.word());
-        countValues(state);
+        countValues(entry, state);
       }
     }
-    return space.withUsed(blocks.parts()).withUsed(values.parts()).withUnused(index.space.kept());
+    spare.add(ByteSession.BLOCKS, index.spare.word());
+    return space
+        .withUsed(spare.parts())
+        .withUsed(blocks.parts())
+        .withUsed(values.parts())
+        .withUnused(index.space.kept());
   }
 
-  private void countValues(BlockEntry.State state) {
-    Block block = state.block() == null ? load(state.word()) : state.block();
+  private void countValues(BlockEntry entry, BlockState state) {
+    Block copy = entry.copy(state);
+    Block block = copy == null ? load(state.word()) : copy;
     for (int i = 0; i < block.count(); i++) {
       if (block.hasBlob(i)) {
         values.add(KeyHash.of(block.key(i)), block.word(i));

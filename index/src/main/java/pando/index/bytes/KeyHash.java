@@ -2,8 +2,11 @@ package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import pando.index.blob.Spread;
 
-/** Hashes of keys, which the sums of their values are made with. */
+/**
+ * Hashes of keys, by which records are cached, and which the sums of their values are made with.
+ */
 final class KeyHash {
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
@@ -15,17 +18,12 @@ final class KeyHash {
     long hash = length * SPREAD;
     long at = 0;
     for (; at + Long.BYTES <= length; at += Long.BYTES) {
-      hash = stir(hash ^ key.get(Block.LONG, at));
+      hash = Spread.of(hash ^ key.get(Block.LONG, at));
     }
     long rest = 0;
     for (; at < length; at++) {
       rest = rest << Byte.SIZE | (key.get(ValueLayout.JAVA_BYTE, at) & 0xff);
     }
-    return stir(hash ^ rest);
-  }
-
-  private static long stir(long bits) {
-    long stirred = (bits ^ bits >>> 29) * 0xBF58476D1CE4E5B9L;
-    return (stirred ^ stirred >>> 32) * SPREAD;
+    return Spread.of(hash ^ rest);
   }
 }

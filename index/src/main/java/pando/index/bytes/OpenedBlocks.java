@@ -12,7 +12,6 @@ import pando.index.CorruptNodeException;
 import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.bytes.Block.DamagedException;
-import pando.index.bytes.BlockEntry.State;
 
 /**
  * The blocks that a process finds when it opens an index.
@@ -24,18 +23,25 @@ import pando.index.bytes.BlockEntry.State;
 record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, List<Long> strays) {
   private static final int TOGETHER = 256;
 
-  /** A block by its label: the fences of its range, the high one {@code null} where it has none. */
-  private record Found(
-      long label, long word, long version, MemorySegment low, @Nullable MemorySegment high) {}
+  /** A block by its label, and the end of its range, {@code null} where it has none. */
+  private record Found(long label, BlockState state, @Nullable MemorySegment high) {
+    MemorySegment low() {
+      return Outline.low(state.outline());
+    }
+
+    long version() {
+      return state.version();
+    }
+  }
 
   /** Makes the first block, which has all keys. */
   static OpenedBlocks first(Session labels, Blobs blobs) {
     MemorySegment nothing = MemorySegment.ofArray(new byte[0]);
-    Block block = Blocks.empty(nothing, null);
+    Block block = Blocks.empty(nothing, null).withVersion(0);
     long word = blobs.store(ByteSession.BLOCKS, block.bytes(), 0, (int) block.bytes().byteSize());
     labels.put(0, word);
-    BlockEntry first = new BlockEntry(nothing, 0, new State(word, null, 0));
-    return new OpenedBlocks(new BlockDirectory(first), 0, 0, List.of());
+    BlockState state = new BlockState(word, block.version(), Outline.of(block));
+    return new OpenedBlocks(new BlockDirectory(List.of(new BlockEntry(0, state))), 0, 0, List.of());
   }
 
   /** Reads all blocks. */
@@ -84,12 +90,13 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
   private static Found found(long label, long word, MemorySegment bytes) {
     try {
       Block block = Block.checked(bytes);
-      MemorySegment low = MemorySegment.ofArray(block.low().toArray(JAVA_BYTE));
+      BlockState state = new BlockState(word, block.version(), Outline.of(block));
       MemorySegment high =
           block.hasHigh() ? MemorySegment.ofArray(block.high().toArray(JAVA_BYTE)) : null;
-      return new Found(label, word, block.version(), low, high);
+      return new Found(label, state, high);
     } catch (DamagedException e) {
-      throw new CorruptNodeException(0, "is not a block: label=" + label + ", " + e.getMessage());
+      throw new CorruptNodeException(
+          Blobs.address(word), "is not a block: label=" + label + ", " + e.getMessage());
     }
   }
 
@@ -100,29 +107,31 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
             .thenComparing(Comparator.comparingLong(Found::version).reversed()));
     long labelMax = strays.stream().mapToLong(Long::longValue).max().orElse(0);
     long versionMax = 0;
-    @Nullable BlockDirectory directory = null;
+    List<BlockEntry> counting = new ArrayList<>();
     @Nullable MemorySegment reached = MemorySegment.ofArray(new byte[0]);
     for (Found found : all) {
       labelMax = Math.max(labelMax, found.label);
-      versionMax = Math.max(versionMax, found.version);
-      if (reached == null || Block.compare(found.low, reached) < 0) {
+      versionMax = Math.max(versionMax, found.version());
+      if (reached == null || Block.compare(found.low(), reached) < 0) {
         strays.add(found.label);
-      } else if (Block.compare(found.low, reached) > 0) {
+      } else if (Block.compare(found.low(), reached) > 0) {
         throw new CorruptNodeException(
-            0, "blocks are missing before that with label " + found.label);
+            Blobs.address(found.state.word()),
+            "blocks are missing before this one: label=" + found.label);
       } else {
-        BlockEntry entry = new BlockEntry(found.low, found.label, new State(found.word, null, 0));
-        if (directory == null) {
-          directory = new BlockDirectory(entry);
-        } else {
-          directory.add(entry);
-        }
+        counting.add(new BlockEntry(found.label, found.state));
         reached = found.high;
       }
     }
-    if (directory == null || reached != null) {
-      throw new CorruptNodeException(0, "blocks are missing at the end: blocks=" + all.size());
+    if (reached != null) {
+      String last =
+          counting.isEmpty()
+              ? "there is none"
+              : "the last one has label " + counting.getLast().label;
+      throw new CorruptNodeException(
+          counting.isEmpty() ? 0 : Blobs.address(counting.getLast().state().word()),
+          "blocks are missing at the end: " + last);
     }
-    return new OpenedBlocks(directory, labelMax, versionMax, strays);
+    return new OpenedBlocks(new BlockDirectory(counting), labelMax, versionMax, strays);
   }
 }

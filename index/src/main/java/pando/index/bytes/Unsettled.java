@@ -5,44 +5,60 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import pando.fabric.PandoException;
 import pando.index.Session;
+import pando.index.blob.Blobs;
 
 /**
  * Labels that may not have the word that they should: steps that failed, and are taken again by
  * later changes, and at the end. Thread-safe.
  */
 final class Unsettled {
-  /** Labels of blocks that are gone, or were never made known. */
-  private final Queue<Long> strays;
+  /** Word of a blob that is not known to be there, and so is not freed. */
+  private static final long NO_BLOB = 0;
 
-  /** Blocks whose label may have the word of a block that was not made known. */
-  private final Queue<BlockEntry> entries = new ConcurrentLinkedQueue<>();
+  /**
+   * A label of a block that is gone, or was never made known.
+   *
+   * @param word of its blob, which is freed behind the label: as long as the label names it, its
+   *     place must not have another one
+   */
+  private record Stray(long label, long word) {}
 
-  Unsettled(Collection<Long> strays) {
-    this.strays = new ConcurrentLinkedQueue<>(strays);
+  /**
+   * A block whose label may have the word of another one.
+   *
+   * @param word of that other one, which was never made known
+   */
+  private record Doubtful(BlockEntry entry, long word) {}
+
+  private final Queue<Stray> strays = new ConcurrentLinkedQueue<>();
+  private final Queue<Doubtful> doubtful = new ConcurrentLinkedQueue<>();
+
+  /**
+   * Begins with what an index has when it opens.
+   *
+   * @param labels of blocks that do not count; a process that died may have freed their blobs
+   */
+  Unsettled(Collection<Long> labels) {
+    labels.forEach(label -> strays.add(new Stray(label, NO_BLOB)));
   }
 
-  /** Adds the label of a block that is gone, or was never made known. */
-  void addStray(long label) {
-    strays.add(label);
+  /** Adds the label of a block that is gone, or was never made known, and its blob to free. */
+  void addStray(long label, long word) {
+    strays.add(new Stray(label, word));
   }
 
-  /** Adds a block whose label may have another word. */
-  void add(BlockEntry entry) {
-    entries.add(entry);
-  }
-
-  /** Removes a block whose label has its word now. */
-  void remove(BlockEntry entry) {
-    entries.remove(entry);
+  /** Adds a block whose label may have the word of another one, which was never made known. */
+  void add(BlockEntry entry, long word) {
+    doubtful.add(new Doubtful(entry, word));
   }
 
   /** Takes the steps that can be taken now. */
-  void settle(Session labels) {
-    if (strays.isEmpty() && entries.isEmpty()) {
+  void settle(Session labels, Blobs blobs) {
+    if (strays.isEmpty() && doubtful.isEmpty()) {
       return;
     }
     try {
-      settleAll(labels);
+      settleAll(labels, blobs);
     } catch (PandoException e) {
       // What is left is settled later.
     }
@@ -52,36 +68,39 @@ final class Unsettled {
    * Takes all steps, but none while a block among them is latched. Strays go last: while a label
    * may have the word of the left part of a block, that of the right part must stay.
    */
-  void settleAll(Session labels) {
+  void settleAll(Session labels, Blobs blobs) {
     int latched = 0;
-    for (BlockEntry entry = entries.peek(); entry != null; entry = entries.peek()) {
-      if (entry.tryLatch()) {
+    for (Doubtful next = doubtful.peek(); next != null; next = doubtful.peek()) {
+      if (next.entry.tryLatch()) {
         try {
-          settle(labels, entry);
+          settle(next, labels, blobs);
         } finally {
-          entry.unlatch();
+          next.entry.unlatch();
         }
-      } else if (++latched > entries.size()) {
+      } else if (++latched > doubtful.size()) {
         return;
-      } else {
-        entries.remove(entry);
-        entries.add(entry);
+      } else if (doubtful.remove(next)) {
+        doubtful.add(next);
       }
     }
-    for (Long label = strays.peek(); label != null; label = strays.peek()) {
-      if (!entries.isEmpty()) {
+    for (Stray next = strays.peek(); next != null; next = strays.peek()) {
+      if (!doubtful.isEmpty()) {
         return;
       }
-      labels.discard(label);
-      strays.remove(label);
+      labels.discard(next.label);
+      if (strays.remove(next)) {
+        blobs.free(ByteSession.BLOCKS, next.word);
+      }
     }
   }
 
-  private void settle(Session labels, BlockEntry entry) {
-    BlockEntry.State state = entry.state();
+  private void settle(Doubtful next, Session labels, Blobs blobs) {
+    BlockState state = next.entry.state();
     if (!state.isGone()) {
-      labels.store(entry.label, state.word());
+      labels.store(next.entry.label, state.word());
     }
-    entries.remove(entry);
+    if (doubtful.remove(next)) {
+      blobs.free(ByteSession.BLOCKS, next.word);
+    }
   }
 }

@@ -1,0 +1,105 @@
+package pando.index.bytes;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.Backoff;
+import pando.fabric.memory.NativeMemory;
+
+/**
+ * Single records that are cached, by the hashes of their keys, in native memory. Thread-safe.
+ *
+ * @see RecordPart
+ */
+final class RecordCache implements AutoCloseable {
+  private static final int PARTS_MAX = 64;
+  private static final long PART_BYTES = 256 << 10;
+
+  private final NativeMemory memory;
+  private final RecordPart[] parts;
+  private final int shift;
+
+  /**
+   * Creates an empty cache.
+   *
+   * @param bytes that it takes; with too few for a record it caches none
+   */
+  RecordCache(long bytes) {
+    int bits = 0;
+    while (1 << bits < PARTS_MAX && bytes >> bits > PART_BYTES) {
+      bits++;
+    }
+    this.shift = Long.SIZE - 1 - bits;
+    this.parts = new RecordPart[1 << bits];
+    long partBytes = Math.min(bytes >> bits, RecordPart.BYTES_MAX) & -Long.BYTES;
+    this.memory = NativeMemory.allocate(Math.max(partBytes << bits, 1));
+    for (int i = 0; i < parts.length; i++) {
+      parts[i] = new RecordPart(memory.segment().asSlice(i * partBytes, partBytes));
+    }
+  }
+
+  /** Returns the part that has the record of a key, if it is cached. */
+  RecordPart part(long hash) {
+    // one bit more is shifted off, as a shift by 64 would be one by 0
+    return parts[(int) (hash >>> 1 >>> shift)];
+  }
+
+  /** Returns the bytes of local memory that the cache takes. */
+  long bytes() {
+    long bytes = 0;
+    for (RecordPart part : parts) {
+      bytes += part.bytes();
+    }
+    return bytes;
+  }
+
+  /** Frees the memory; nobody may use the cache any more. */
+  @Override
+  public void close() {
+    memory.close();
+  }
+
+  /** What a session finds in the cache, in memory of its own. */
+  static final class Found {
+    private byte[] array = new byte[64];
+    private MemorySegment bytes = MemorySegment.ofArray(array);
+    private int length;
+    private boolean blob;
+
+    /** Takes a copy of a value, or of the word of a blob. */
+    void copy(MemorySegment from, long at, int valueBytes, boolean isBlob) {
+      if (valueBytes > array.length) {
+        array = new byte[Math.max(valueBytes, 2 * array.length)];
+        bytes = MemorySegment.ofArray(array);
+      }
+      MemorySegment.copy(from, at, bytes, 0, valueBytes);
+      length = valueBytes;
+      blob = isBlob;
+    }
+
+    /** Returns the memory that has the value at its start. */
+    MemorySegment bytes() {
+      return bytes;
+    }
+
+    int length() {
+      return length;
+    }
+
+    /** Returns whether the value is the word of a blob. */
+    boolean isBlob() {
+      return blob;
+    }
+
+    long word() {
+      return bytes.get(Block.LONG, 0);
+    }
+  }
+
+  /** Latches the part of a key. */
+  RecordPart latched(long hash, Backoff backoff) {
+    RecordPart part = part(hash);
+    for (int attempt = 0; !part.tryLatch(); attempt++) {
+      backoff.pause(attempt);
+    }
+    return part;
+  }
+}

@@ -1,0 +1,122 @@
+package pando.index.bytes;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
+import pando.fabric.UnknownOutcomeException;
+import pando.index.blob.Blobs;
+
+/**
+ * A blob that nothing is in, so that keys can be removed in a full pool. A removal puts its block
+ * there, and then, as there is room for it now, into the place that the block had before.
+ * Thread-safe.
+ */
+final class Spare {
+  private static final long NONE = 0;
+  private static final long TAKEN = -1;
+
+  /** The greatest block is longer than its limit by its fences, of which this is a guess. */
+  private static final int FENCES_PART = 8;
+
+  private final int bytes;
+  private final AtomicLong word = new AtomicLong(NONE);
+
+  Spare(ByteIndex index) {
+    int blockBytes = index.options.blockBytes();
+    this.bytes = Math.min(blockBytes + blockBytes / FENCES_PART, index.space.lengthInOnePlace());
+  }
+
+  /** Allocates the blob if there is none, and the pool has room. */
+  void ensure(Blobs blobs) {
+    if (word.get() != NONE || !word.compareAndSet(NONE, TAKEN)) {
+      return;
+    }
+    long stored = NONE;
+    try {
+      stored = blobs.store(ByteSession.BLOCKS, MemorySegment.ofArray(new byte[bytes]), 0, bytes);
+    } catch (PoolFullException e) {
+      // A later change asks again.
+    } finally {
+      word.set(stored);
+    }
+  }
+
+  /**
+   * Puts a block in the place of another one, whose latch is held, where the pool has no room.
+   *
+   * @return whether that was done; not if there is no spare, or the block is too large
+   */
+  boolean replace(BlockChanges changes, BlockReader reader, BlockEntry entry, Block next) {
+    Blobs blobs = reader.blobs;
+    int length = (int) next.bytes().byteSize();
+    long spare = taken(reader);
+    if (spare == NONE) {
+      return false;
+    }
+    long left = NONE;
+    try {
+      if (!blobs.hasInOnePlace(spare, 0, length)) {
+        left = spare;
+        return false;
+      }
+      long old = entry.state().word();
+      BlockState state;
+      try {
+        state = changes.storedIn(spare, next);
+      } catch (UnknownOutcomeException e) {
+        throw e;
+      } catch (PandoException e) {
+        left = spare;
+        throw e;
+      }
+      changes.make(entry, state);
+      left = moved(changes, blobs, entry, next, old);
+      return true;
+    } finally {
+      word.set(left);
+    }
+  }
+
+  /** Takes the blob, for which others wait then; returns its word. */
+  private long taken(BlockReader reader) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
+      long seen = word.get();
+      if (seen != TAKEN && (seen == NONE || word.compareAndSet(seen, TAKEN))) {
+        return seen;
+      }
+      start = reader.pause(attempt, start, "another removal in a full pool does not end");
+    }
+  }
+
+  /** Moves a block out of the spare into its old place; returns the word of the spare. */
+  private static long moved(
+      BlockChanges changes, Blobs blobs, BlockEntry entry, Block next, long old) {
+    long spare = entry.state().word();
+    if (!blobs.hasInOnePlace(old, 0, (int) next.bytes().byteSize())) {
+      blobs.free(ByteSession.BLOCKS, old);
+      return NONE;
+    }
+    try {
+      changes.make(entry, changes.storedIn(old, next));
+      return spare;
+    } catch (PandoException e) {
+      // The removal has taken effect, and the block stays where it is.
+      return NONE;
+    }
+  }
+
+  /** Returns the word of the blob while no removal runs, 0 if there is none. */
+  long word() {
+    return word.get();
+  }
+
+  /** Frees the blob. */
+  void close(Blobs blobs) {
+    long stored = word.getAndSet(NONE);
+    if (stored != NONE) {
+      blobs.free(ByteSession.BLOCKS, stored);
+    }
+  }
+}
