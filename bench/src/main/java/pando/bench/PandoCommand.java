@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
       SimulateCommand.class,
       CheckCommand.class,
       CompareCommand.class,
+      StringsCommand.class,
       JmhCommand.class,
       MemoryServerCommand.class,
       StatCommand.class,

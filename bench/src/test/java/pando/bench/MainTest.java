@@ -234,6 +234,10 @@ final class MainTest {
         "pando bench --index sherman --set validation=lines | needs a fabric that lands 64 bytes",
         "pando bench --index sherman --set validation=original | runs in the simulator alone",
         "pando check no-such-file                         | no-such-file: not a file",
+        "pando bench-strings --keys-file no-such-file     | no-such-file: not a file",
+        "pando bench-strings --peer btree                 | --peer is skiplist-sorted or none here",
+        "pando bench-strings --fill 0                     | --fill is out of range: value=0.0",
+        "pando bench-strings --records 1K                 | the cache is too small",
         "pando demo 8.8.8                                 | '8.8.8' is not an IPv4 address",
         "pando memory-server --size 8MiB                  | --name",
         "pando stat                                       | --pool",
@@ -271,6 +275,41 @@ final class MainTest {
     assertThat(out.toString()).startsWith("Usage: pando " + command);
     assertThat(err.toString()).isEmpty();
     assertThat(status).isZero();
+  }
+
+  @Test
+  void shouldMeasureStrings() throws IOException {
+    Path file = directory.resolve("words");
+    Files.writeString(file, "b\na\n\nc/d\na\n");
+    assertThat(
+            execute(
+                "bench-strings",
+                "--keys-file",
+                file.toString(),
+                "--records",
+                "20K",
+                "--operations",
+                "20K",
+                "--cache-share",
+                "8"))
+        .isZero();
+    assertThat(out.toString())
+        .contains("20,000 keys, 8.7 bytes each")
+        .contains("skip list")
+        .contains("half updates");
+    assertThat(
+            execute(
+                "bench-strings",
+                "--records",
+                "20K",
+                "--operations",
+                "20K",
+                "--cache-share",
+                "4",
+                "--peer",
+                "none"))
+        .isZero();
+    assertThat(out.toString()).contains("20,000 keys, 40.0 bytes each: 960.0 KB");
   }
 
   @Test

@@ -26,7 +26,13 @@ class ByteTrialTest {
   private static final int SEEDS = Boolean.getBoolean("pando.campaign") ? 1_000 : 20;
   private static final int CLIENTS = 6;
   private static final int OPERATIONS = 250;
-  private static final int KEYS = 400;
+
+  /** So many keys, or few, of which many have several clients. */
+  private static final int[] KEYS = {400, 40};
+
+  /** None, one with few records and no blocks, one with several. */
+  private static final int[] CACHE_BYTES = {0, 6_000, 20_000};
+
   private static final int FINAL_CLIENT = 1_000;
   private static final long NANOS_MAX = 600_000_000_000L;
   private static final long EVENTS_MAX = 20_000_000;
@@ -53,9 +59,11 @@ class ByteTrialTest {
     }
   }
 
-  private static List<String> violations(long seed, Set<Fault> faults) {
+  static List<String> violations(long seed, Set<Fault> faults) {
     SplittableRandom random = new SplittableRandom(seed);
-    ByteOptions options = OPTIONS.withCacheBytes(random.nextBoolean() ? 0 : 20_000);
+    int cacheBytes = CACHE_BYTES[random.nextInt(CACHE_BYTES.length)];
+    ByteOptions options =
+        OPTIONS.withCacheBytes(cacheBytes).withRecordShare(cacheBytes < 10_000 ? 1 : 0.75);
     ClusterOptions cluster =
         ClusterOptions.defaults()
             .withServers(1, 2)
@@ -68,7 +76,7 @@ class ByteTrialTest {
     boolean strict = !faults.contains(Fault.FULL_POOL);
     History history = new History();
     TrialClock clock = new TrialClock();
-    TrialKeys keys = new TrialKeys(KEYS);
+    TrialKeys keys = new TrialKeys(KEYS[random.nextInt(KEYS.length)]);
     List<String> violations = new ArrayList<>();
     try (Cluster running = new Cluster(cluster)) {
       LongsAsBytes index = new LongsAsBytes(ByteIndex.create(running.fabric(0), options));

@@ -393,7 +393,12 @@ public final class Blobs implements AutoCloseable {
     space.countWaiting(freedWords[freed], -1);
   }
 
-  private void freeWaiting() {
+  /**
+   * Frees at once what waits for it.
+   *
+   * @throws PandoException if that fails; what is left waits still, or is lost
+   */
+  public void freeWaiting() {
     while (freed > 0) {
       long word = freedWords[freed - 1];
       long[] parts = partsToFree(freedKeys[freed - 1], word);

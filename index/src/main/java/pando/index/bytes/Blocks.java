@@ -1,5 +1,7 @@
 package pando.index.bytes;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +21,11 @@ final class Blocks {
    * @param stored the value, or the word of a blob
    */
   static Block with(Block old, int found, MemorySegment key, MemorySegment stored, boolean blob) {
+    if (isPatched(old, found, stored, blob)) {
+      Block block = Block.of(MemorySegment.ofArray(old.bytes().toArray(JAVA_BYTE)));
+      block.stored(found).copyFrom(stored);
+      return block;
+    }
     int below = found < 0 ? -1 - found : found;
     int behind = found < 0 ? below : below + 1;
     long more = Segment.HEADER_BYTES + Segment.LENGTHS_BYTES + key.byteSize() + stored.byteSize();
@@ -27,6 +34,13 @@ final class Blocks {
     writer.add(key, stored, blob);
     writer.addAll(old, behind, old.count());
     return writer.finish();
+  }
+
+  /** Returns whether {@link #with} changes nothing but the bytes of one value. */
+  static boolean isPatched(Block old, int found, MemorySegment stored, boolean blob) {
+    return found >= 0
+        && old.hasBlob(found) == blob
+        && old.stored(found).byteSize() == stored.byteSize();
   }
 
   /** Returns a block without a record. */
@@ -79,6 +93,25 @@ final class Blocks {
         shortest = length;
       }
       before += block.recordBytes(i);
+    }
+    return best;
+  }
+
+  /**
+   * Returns where to cut a block of which the left part is to be full: of the cuts behind a record,
+   * the one whose separator is shortest.
+   *
+   * @param from number of the record, 0 or more; not the last one
+   */
+  static int cutBehind(Block block, int from) {
+    int best = block.count() - 1;
+    int shortest = Integer.MAX_VALUE;
+    for (int i = block.count() - 1; i > from; i--) {
+      int length = Block.commonPrefix(block.suffixOf(i - 1), block.suffixOf(i));
+      if (length < shortest) {
+        best = i;
+        shortest = length;
+      }
     }
     return best;
   }

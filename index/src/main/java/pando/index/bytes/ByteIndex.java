@@ -12,6 +12,7 @@ import pando.index.Session;
 import pando.index.blob.BlobSpace;
 import pando.index.blob.Blobs;
 import pando.index.orca.OrcaIndex;
+import pando.index.pool.Arguments;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
 
@@ -173,6 +174,31 @@ public final class ByteIndex implements AutoCloseable {
     }
     if (open) {
       session.release();
+    }
+  }
+
+  /**
+   * Loads entries into an empty index, packed into blocks in their order: less to WRITE than by
+   * {@link ByteSession#put}, and fuller blocks. Operations of this process wait until it has ended.
+   *
+   * @param entries in ascending order of their keys
+   * @param fill share of each block that is filled, 0.1 to 1
+   * @return the number of entries
+   * @throws IllegalArgumentException if keys do not ascend, or a key or value is too long; nothing
+   *     is loaded then, nor where the source or a verb fails
+   * @throws IllegalStateException if the index has entries, or is closed
+   * @throws pando.fabric.PoolFullException if the pool has too little room
+   */
+  public long load(ByteSource entries, double fill) {
+    Arguments.checkFill(fill);
+    if (!gate.shut(own.worker())) {
+      throw new IllegalStateException("the index is closed");
+    }
+    try {
+      unsettled.settleAll(settling, own);
+      return new BlockLoader(this, settling, own, fill).load(entries);
+    } finally {
+      gate.open();
     }
   }
 

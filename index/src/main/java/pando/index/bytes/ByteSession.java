@@ -158,12 +158,9 @@ public final class ByteSession implements AutoCloseable {
   private boolean change(
       Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     Objects.requireNonNull(expected, "expected");
-    if (stored.byteSize() > index.space.lengthMax()) {
-      throw new IllegalArgumentException(
-          "the value is too long: valueBytes=%s, maximum=%s"
-              .formatted(stored.byteSize(), index.space.lengthMax()));
-    }
-    begin(wanted);
+    checkEntry(index, wanted, stored);
+    checkUsable();
+    reader.pass.enter();
     value = NOTHING;
     try {
       MemorySegment itsKey = reader.kept(wanted);
@@ -316,6 +313,16 @@ public final class ByteSession implements AutoCloseable {
     checkKey(wanted);
     checkUsable();
     reader.pass.enter();
+  }
+
+  /** Checks the lengths of a key and its value. */
+  static void checkEntry(ByteIndex index, MemorySegment wanted, MemorySegment stored) {
+    if (stored.byteSize() > index.space.lengthMax()) {
+      throw new IllegalArgumentException(
+          "the value is too long: valueBytes=%s, maximum=%s"
+              .formatted(stored.byteSize(), index.space.lengthMax()));
+    }
+    checkKey(wanted);
   }
 
   private static void checkKey(MemorySegment wanted) {

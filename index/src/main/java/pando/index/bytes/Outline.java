@@ -11,8 +11,10 @@ import java.util.Arrays;
  *
  * <pre>
  * lowBytes 1 | low fence | prefixBytes 1
- * for each segment: length 1              in units of 8 bytes
- *   but the first:  common 4 bits | more 4 bits | more bytes
+ * length of the first segment 1                          in units of 8 bytes
+ * for each other segment, in one of two forms
+ *   more - 1: 1 bit | length - 17: 4 | common: 3 | more bytes            common up to 6
+ *   11111111 | length 1 | common 4 | more 4 | more bytes
  * </pre>
  *
  * <p>Between two segments is a separator, the shortest string above the keys of the one and not
@@ -26,6 +28,12 @@ final class Outline {
   private static final long LENGTH_MASK = 0xffff_ffffL;
   private static final int NIBBLE_MAX = 15;
   private static final int SEGMENT_UNITS_MAX = 254;
+
+  /** Least length of a segment that the short form has. */
+  private static final int SHORT_UNITS = 17;
+
+  private static final int SHORT_COMMON_MAX = 6;
+  private static final int LONG_FORM = 0xff;
 
   /** Separators take less than the block's size by this. */
   private static final int SEPARATORS_PART = 16;
@@ -61,16 +69,18 @@ final class Outline {
       if (units > SEGMENT_UNITS_MAX) {
         return whole(low);
       }
-      written.bytes[written.at++] = (byte) units;
-      if (i > 0) {
+      if (i == 0) {
+        written.bytes[written.at++] = (byte) units;
+      } else {
         MemorySegment first = block.suffixOf(number);
         int length = Block.commonPrefix(block.suffixOf(number - 1), first) + 1;
-        int common = Block.commonPrefix(before, first.asSlice(0, length));
+        MemorySegment separator = first.asSlice(0, length);
+        int common = Block.commonPrefix(before, separator);
         if (written.at + length - common > longest - 8) {
           return whole(low);
         }
-        written.separator(first, common, length);
-        before = first.asSlice(0, length);
+        written.segment(units, separator, common);
+        before = separator;
       }
       number += Segment.count(block.bytes(), begin);
       begin = block.end(i);
@@ -84,16 +94,23 @@ final class Outline {
     number(prefixBytes);
   }
 
-  private void separator(MemorySegment suffix, int common, int length) {
-    int more = length - common;
-    bytes[at++] = (byte) (Math.min(common, NIBBLE_MAX) << 4 | Math.min(more, NIBBLE_MAX));
-    if (common >= NIBBLE_MAX) {
-      number(common - NIBBLE_MAX);
+  private void segment(int units, MemorySegment separator, int common) {
+    int more = (int) separator.byteSize() - common;
+    int beyond = units - SHORT_UNITS;
+    if (more <= 2 && common <= SHORT_COMMON_MAX && beyond >= 0 && beyond <= NIBBLE_MAX) {
+      bytes[at++] = (byte) (((more - 1) << 7) | (beyond << 3) | common);
+    } else {
+      bytes[at++] = (byte) LONG_FORM;
+      bytes[at++] = (byte) units;
+      bytes[at++] = (byte) ((Math.min(common, NIBBLE_MAX) << 4) | Math.min(more, NIBBLE_MAX));
+      if (common >= NIBBLE_MAX) {
+        number(common - NIBBLE_MAX);
+      }
+      if (more >= NIBBLE_MAX) {
+        number(more - NIBBLE_MAX);
+      }
     }
-    if (more >= NIBBLE_MAX) {
-      number(more - NIBBLE_MAX);
-    }
-    put(suffix, common, more);
+    put(separator, common, more);
   }
 
   private void put(MemorySegment from, int offset, int length) {
@@ -173,19 +190,25 @@ final class Outline {
       long agrees =
           agreement(array, lowAt + prefixBytes, lowBytes - prefixBytes, key, prefixBytes, keyBytes);
       while (at < outline.length) {
-        int units = outline[at++] & 0xff;
-        int both = outline[at++];
-        int common = both >> 4 & NIBBLE_MAX;
-        int more = both & NIBBLE_MAX;
-        if (common == NIBBLE_MAX) {
-          number = numberAt(outline, at);
-          common += (int) number;
-          at = (int) (number >>> Integer.SIZE);
-        }
-        if (more == NIBBLE_MAX) {
-          number = numberAt(outline, at);
-          more += (int) number;
-          at = (int) (number >>> Integer.SIZE);
+        int form = outline[at++] & 0xff;
+        int units = SHORT_UNITS + (form >> 3 & NIBBLE_MAX);
+        int common = form & (SHORT_COMMON_MAX + 1);
+        int more = 1 + (form >> 7);
+        if (common > SHORT_COMMON_MAX) {
+          units = outline[at] & 0xff;
+          common = outline[at + 1] >> 4 & NIBBLE_MAX;
+          more = outline[at + 1] & NIBBLE_MAX;
+          at += 2;
+          if (common == NIBBLE_MAX) {
+            number = numberAt(outline, at);
+            common += (int) number;
+            at = (int) (number >>> Integer.SIZE);
+          }
+          if (more == NIBBLE_MAX) {
+            number = numberAt(outline, at);
+            more += (int) number;
+            at = (int) (number >>> Integer.SIZE);
+          }
         }
         if (common < agrees) {
           return true;

@@ -76,5 +76,14 @@ public final class PlantedBug {
   /** Cleaning of ORCA does not put what it has written into the image of the slot. */
   public static final boolean IMAGE_UNPATCHED = PLANTED.equals("orca-image-unpatched");
 
+  /** A record of byte strings is cached although its block has changed since it was READ. */
+  public static final boolean RECORD_OLD = PLANTED.equals("bytes-record-old");
+
+  /** A change of byte strings leaves the cached record as it is. */
+  public static final boolean RECORD_KEPT = PLANTED.equals("bytes-record-kept");
+
+  /** A segment of byte strings is used whatever its sum. */
+  public static final boolean SUM_IGNORED = PLANTED.equals("bytes-sum-ignored");
+
   private PlantedBug() {}
 }

@@ -166,6 +166,32 @@ class ByteFailuresTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(Break.class)
+  void shouldLoseNothingWhereARemovalFailsInAFullPool(Break how) {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2507));
+    NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 512 << 10, 2508))) {
+      try (ByteIndex index = ByteIndex.create(fabric, options(10_000));
+          ByteSession session = index.session()) {
+        fill(session, model, random);
+        int failed = 0;
+        for (byte[] key : List.copyOf(model.keySet())) {
+          if (random.nextInt(4) == 0) {
+            int verb = random.nextInt(6);
+            failed += change(fabric, session, model, key, null, how, verb) ? 1 : 0;
+          }
+        }
+        assertThat(failed).isGreaterThan(10);
+        assertSame(contents(session), model);
+      }
+      try (ByteIndex index = ByteIndex.open(fabric, options(0));
+          ByteSession session = index.session()) {
+        assertSame(contents(session), model);
+      }
+    }
+  }
+
   private static long used(Fabric fabric) {
     return fabric.usage().stream().mapToLong(PoolUsage::usedBytes).sum();
   }

@@ -1,5 +1,6 @@
 package pando.index.bytes;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
@@ -11,6 +12,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -120,24 +122,16 @@ class ByteThreadsTest {
         ByteVisitor visitor =
             (each, value) -> {
               byte[] its = ByteKeys.bytes(each);
-              assertThat(seen.isEmpty() || Arrays.compareUnsigned(seen.getLast(), its) < 0)
-                  .isTrue();
+              int compared = seen.isEmpty() ? 0 : Arrays.compareUnsigned(its, seen.getLast());
+              assertThat(seen.isEmpty() || (down ? compared < 0 : compared > 0)).isTrue();
               for (byte b : ByteKeys.bytes(value)) {
                 assertThat(b).isEqualTo(its[its.length - 1]);
               }
               seen.add(its);
               return true;
             };
-        ByteVisitor downwards =
-            (each, value) -> {
-              byte[] its = ByteKeys.bytes(each);
-              assertThat(seen.isEmpty() || Arrays.compareUnsigned(seen.getLast(), its) > 0)
-                  .isTrue();
-              seen.add(its);
-              return true;
-            };
         if (down) {
-          session.scanDown(null, key, 100, downwards);
+          session.scanDown(null, key, 100, visitor);
           if (session.floor(key)) {
             assertThat(Block.compare(session.key(), key)).isLessThanOrEqualTo(0);
           }
@@ -150,5 +144,69 @@ class ByteThreadsTest {
       }
       return null;
     }
+  }
+
+  /** Values only grow: of each key a reader sees none that is older than what it or others saw. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2_000, 1_000_000})
+  void shouldNotReadAnOldValueAfterANewOne(int cacheBytes) throws Exception {
+    int keys = 40;
+    AtomicLongArray stored = new AtomicLongArray(keys);
+    ByteOptions options =
+        ByteOptions.defaults()
+            .withBlockBytes(512, 16)
+            .withCacheBytes(cacheBytes)
+            .withRecordShare(0.9)
+            .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
+    try (Fabric fabric = Pools.open(2, 64 << 20, Seeds.of(2402));
+        ByteIndex index = ByteIndex.create(fabric, options)) {
+      try (ByteSession session = index.session()) {
+        for (int key = 0; key < keys; key++) {
+          session.put(counted(key), counter(0, 8));
+        }
+      }
+      AtomicInteger writing = new AtomicInteger(2);
+      List<Callable<Void>> tasks = new ArrayList<>();
+      for (int number = 0; number < 2; number++) {
+        int writer = number;
+        SplittableRandom random = new SplittableRandom(writer);
+        tasks.add(() -> {
+          try (ByteSession session = index.session()) {
+            for (int i = 0; i < OPERATIONS; i++) {
+              int key = random.nextInt(keys / 2) * 2 + writer;
+              long next = stored.get(key) + 1;
+              session.put(counted(key), counter(next, random.nextInt(8, 30)));
+              stored.set(key, next);
+            }
+            return null;
+          } finally {
+            writing.decrementAndGet();
+          }
+        });
+        tasks.add(() -> {
+          try (ByteSession session = index.session()) {
+            while (writing.get() > 0) {
+              int key = random.nextInt(keys);
+              long least = stored.get(key);
+              assertThat(session.get(counted(key))).isTrue();
+              long seen = session.value().get(Block.LONG, 0);
+              assertThat(seen).isBetween(least, stored.get(key) + 1);
+            }
+            return null;
+          }
+        });
+      }
+      Threads.run(tasks);
+    }
+  }
+
+  private static MemorySegment counted(int key) {
+    return MemorySegment.ofArray(("a key with the number " + key).getBytes(UTF_8));
+  }
+
+  private static MemorySegment counter(long count, int bytes) {
+    MemorySegment value = MemorySegment.ofArray(new byte[bytes]);
+    value.set(Block.LONG, 0, count);
+    return value;
   }
 }

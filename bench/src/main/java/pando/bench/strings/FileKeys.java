@@ -1,0 +1,48 @@
+package pando.bench.strings;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/**
+ * The lines of a file, each once; where more strings are wanted, copies of them, each behind the
+ * number of its copy.
+ */
+public final class FileKeys implements StringKeys {
+  private final List<String> lines;
+  private final long count;
+
+  /**
+   * Reads a file.
+   *
+   * @param count of strings, 0 for as many as there are lines
+   * @throws IllegalArgumentException if the file has no lines
+   */
+  public FileKeys(Path file, long count) throws IOException {
+    try (Stream<String> read = Files.lines(file, ISO_8859_1)) {
+      this.lines = read.filter(line -> !line.isEmpty()).sorted().distinct().toList();
+    }
+    if (lines.isEmpty()) {
+      throw new IllegalArgumentException("the file has no lines: file=" + file);
+    }
+    this.count = count == 0 ? lines.size() : count;
+  }
+
+  @Override
+  public long count() {
+    return count;
+  }
+
+  @Override
+  public String key(long place) {
+    String line = lines.get((int) (place % lines.size()));
+    return count <= lines.size()
+        ? line
+        : String.format(Locale.ROOT, "%06d/", place / lines.size()).concat(line);
+  }
+}

@@ -1,0 +1,2 @@
+/** Byte strings as keys, beside a map of strings of the JDK. */
+package pando.bench.strings;
