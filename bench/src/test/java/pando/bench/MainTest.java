@@ -278,7 +278,7 @@ final class MainTest {
   }
 
   @Test
-  void shouldMeasureStrings() throws IOException {
+  void shouldMeasureStrings(@TempDir Path directory) throws IOException {
     Path file = directory.resolve("words");
     Files.writeString(file, "b\na\n\nc/d\na\n");
     assertThat(
@@ -294,7 +294,7 @@ final class MainTest {
                 "8"))
         .isZero();
     assertThat(out.toString())
-        .contains("20,000 keys, 8.7 bytes each")
+        .contains("20,000 keys, 12.7 bytes each")
         .contains("skip list")
         .contains("half updates");
     assertThat(

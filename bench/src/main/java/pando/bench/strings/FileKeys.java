@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
@@ -14,6 +13,8 @@ import java.util.stream.Stream;
  * number of its copy.
  */
 public final class FileKeys implements StringKeys {
+  private static final long FIRST_COPY = 1_000_000_000;
+
   private final List<String> lines;
   private final long count;
 
@@ -41,8 +42,11 @@ public final class FileKeys implements StringKeys {
   @Override
   public String key(long place) {
     String line = lines.get((int) (place % lines.size()));
-    return count <= lines.size()
-        ? line
-        : String.format(Locale.ROOT, "%06d/", place / lines.size()).concat(line);
+    return count <= lines.size() ? line : copy(place / lines.size()) + line;
+  }
+
+  /** Returns what is before the lines of a copy: numbers of one length, in their order. */
+  private static String copy(long number) {
+    return Long.toString(FIRST_COPY + number) + "/";
   }
 }

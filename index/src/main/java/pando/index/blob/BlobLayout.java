@@ -68,21 +68,7 @@ final class BlobLayout {
     return Words.get(memory, at) == sum(memory, at, end, key, word) ? length : -1;
   }
 
-  /** Two sums side by side, as the processor multiplies two numbers in the time of one. */
   private static long sum(MemorySegment memory, long at, int end, long key, long word) {
-    long even = Spread.of(key * Spread.ODD ^ word);
-    long odd = Spread.of(even);
-    long position = at + LENGTH;
-    long last = at + end - Long.BYTES;
-    for (; position < last; position += 2 * Long.BYTES) {
-      even = (even ^ Words.get(memory, position)) * Spread.ODD;
-      even ^= even >>> 32;
-      odd = (odd ^ Words.get(memory, position + Long.BYTES)) * Spread.OTHER_ODD;
-      odd ^= odd >>> 32;
-    }
-    if (position == last) {
-      even = Spread.of(even ^ Words.get(memory, position));
-    }
-    return Spread.of(even * Spread.OTHER_ODD + odd);
+    return Spread.sum(memory, at + LENGTH, at + end, Spread.of(key) ^ word);
   }
 }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockDirectory {
   private static final int NODE_ENTRIES = 256;
-  private static final int NODE_OBJECT_BYTES = 24 + 4 + 3 * 16;
+  private static final int NODE_OBJECT_BYTES = 24 + 4 + 40 + 3 * 16;
   private static final int ENTRY_BYTES = Long.BYTES + 4;
 
   private volatile Node[] nodes;
@@ -38,14 +38,14 @@ final class BlockDirectory {
    * in one array: of most blocks a search sees no more.
    */
   private static final class Node {
-    private final byte[] low;
+    private final MemorySegment low;
     private final int prefixBytes;
     private final long[] heads;
     private final BlockEntry[] entries;
 
     Node(BlockEntry[] entries) {
       MemorySegment first = entries[0].low();
-      this.low = first.toArray(JAVA_BYTE);
+      this.low = MemorySegment.ofArray(first.toArray(JAVA_BYTE));
       this.prefixBytes = Block.commonPrefix(first, entries[entries.length - 1].low());
       this.heads = new long[entries.length];
       for (int i = 0; i < heads.length; i++) {
@@ -68,7 +68,7 @@ final class BlockDirectory {
     }
 
     private int compareLow(MemorySegment key) {
-      return Block.compare(MemorySegment.ofArray(low), key);
+      return Block.compare(low, key);
     }
 
     /** Returns the place of the last block that begins at or below a key, or -1. */
@@ -96,8 +96,7 @@ final class BlockDirectory {
 
     private boolean beginsAlike(MemorySegment key) {
       return key.byteSize() >= prefixBytes
-          && MemorySegment.mismatch(MemorySegment.ofArray(low), 0, prefixBytes, key, 0, prefixBytes)
-              < 0;
+          && MemorySegment.mismatch(low, 0, prefixBytes, key, 0, prefixBytes) < 0;
     }
   }
 
@@ -250,7 +249,7 @@ final class BlockDirectory {
   long localBytes() {
     long bytes = 0;
     for (Node node : nodes) {
-      bytes += NODE_OBJECT_BYTES + node.low.length + (long) node.entries.length * ENTRY_BYTES;
+      bytes += NODE_OBJECT_BYTES + node.low.byteSize() + (long) node.entries.length * ENTRY_BYTES;
       for (BlockEntry entry : node.entries) {
         bytes += entry.localBytes();
       }

@@ -155,7 +155,8 @@ final class BlockLoader {
     block.withVersion(index.nextVersion.getAndIncrement());
     int length = (int) block.bytes().byteSize();
     byte[] outline = Outline.of(block);
-    long label = loaded.isEmpty() ? index.directory.last().label : index.nextLabel.getAndIncrement();
+    long label =
+        loaded.isEmpty() ? index.directory.last().label : index.nextLabel.getAndIncrement();
     long word = 0;
     try {
       word = blobs.store(ByteSession.BLOCKS, block.bytes(), 0, length);

@@ -20,8 +20,8 @@ import pando.index.session.Operation;
  * are as in {@link pando.index.Session}.
  *
  * <p>What is given may be what this session has returned. A {@link #get} that finds its record
- * cached, or READs it, allocates nothing; {@link #value()} allocates a segment. Neighbours, scans
- * and changes allocate keys and blocks.
+ * cached allocates nothing, one that READs a segment less than 100 bytes, and {@link #value()} a
+ * segment; neighbours, scans and changes allocate keys and blocks.
  *
  * <p>Not thread-safe: one session, one thread.
  */

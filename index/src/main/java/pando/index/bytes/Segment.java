@@ -81,11 +81,8 @@ final class Segment {
   }
 
   private static int sum(MemorySegment in, long at, long end, long version) {
-    long sum = Spread.of(version ^ ((long) in.get(Block.INT, at + 4) << 32));
-    for (long position = at + 8; position < end; position += Long.BYTES) {
-      sum = Spread.of(sum ^ in.get(Block.LONG, position));
-    }
-    return (int) (sum >>> 32);
+    long seed = version ^ ((long) in.get(Block.INT, at + 4) << 32);
+    return (int) Spread.sum(in, at + 8, end, seed);
   }
 
   /**

@@ -110,8 +110,7 @@ class RecordPartTest {
   }
 
   private static MemorySegment key(int number) {
-    return MemorySegment.ofArray(
-        ("some key " + number).getBytes(UTF_8));
+    return MemorySegment.ofArray(("some key " + number).getBytes(UTF_8));
   }
 
   /** Each value has one byte all over, which is that of its key. */
