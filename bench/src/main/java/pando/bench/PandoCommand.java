@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
       CompareCommand.class,
       StringsCommand.class,
       JmhCommand.class,
+      ServeCommand.class,
       MemoryServerCommand.class,
       StatCommand.class,
       ComputeServerCommand.class,

@@ -163,6 +163,15 @@ final class MainTest {
         "pando bench --json no/such/directory/out.json    | --json is not a file",
         "pando bench --http 65536                         | --http is out of range: value=65536",
         "pando bench --http 0 --fabric shm                | only with --fabric local",
+        "pando serve                                      | Missing required option: '--resp=PORT'",
+        "pando serve --resp 65536                         | --resp is out of range: value=65536",
+        "pando serve --resp 0 --pool rdma                 | no such pool: pool=rdma",
+        "pando serve --resp 0 --pool shm:a --memory-servers 2 | are for a local pool",
+        "pando serve --resp 0 --bind 0.0.0.0              | a password is needed:"
+            + " address=0.0.0.0:0",
+        "pando serve --resp 0 --tls-cert a                | --tls-key are given together",
+        "pando serve --resp 0 --event-loops 0             | --event-loops is out of range: value=0",
+        "pando serve --resp 0 --cache 1x                  | '1x' is not a quantity",
         "pando churn --churn 0                            | --churn is out of range",
         "pando churn --value-bytes 9..8                   | '9..8' is not a range of lengths",
         "pando churn --value-bytes 0..9M                  | '0..9M' is not a range of lengths",
@@ -628,6 +637,18 @@ final class MainTest {
       assertThat(err.toString()).startsWith("pando bench: cannot listen").contains("in use");
       assertThat(err.toString().lines()).hasSize(1);
     }
+  }
+
+  @Test
+  void shouldRefuseToServeWhereItCannot() throws IOException {
+    try (ServerSocket taken = new ServerSocket()) {
+      taken.bind(PandoHttp.loopback(0));
+      assertThat(execute("serve", "--resp=" + taken.getLocalPort())).isEqualTo(1);
+      assertThat(err.toString()).startsWith("pando serve: cannot listen").contains("in use");
+      assertThat(err.toString().lines()).hasSize(1);
+    }
+    assertThat(execute("serve", "--resp=0", "--password-file=no/such/file")).isEqualTo(1);
+    assertThat(err.toString()).contains("pando serve: NoSuchFileException: no/such/file");
   }
 
   @Test

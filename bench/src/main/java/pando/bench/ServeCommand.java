@@ -1,0 +1,279 @@
+package pando.bench;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import pando.bench.console.Numbers;
+import pando.door.resp.Password;
+import pando.door.resp.RespDoor;
+import pando.door.resp.RespOptions;
+import pando.fabric.Fabric;
+import pando.fabric.local.LocalFabric;
+import pando.fabric.memory.Closing;
+import pando.fabric.server.PoolOptions;
+import pando.fabric.shm.ShmFabric;
+import pando.index.Systems;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Serves an index of byte strings to clients that others have written, until it is interrupted. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+@Command(
+    name = "serve",
+    description = "Serves an ordered index of byte strings to clients of Redis.",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    footer = {
+      "",
+      "docs/doors.md lists the commands that clients can send. It runs until it is interrupted;"
+          + " what is in a local pool is lost then."
+    })
+final class ServeCommand implements Callable<Integer> {
+  private static final int PORT_MAX = 65_535;
+  private static final String LOCAL = "local";
+  private static final String SHM = "shm:";
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--resp",
+      paramLabel = "PORT",
+      required = true,
+      description = "Port for clients of Redis, usually 6379; 0 takes any free one, and prints it.")
+  private int port;
+
+  @Option(
+      names = "--bind",
+      paramLabel = "ADDRESS",
+      description = "Address to listen on (default: the loopback interface).")
+  private @Nullable String bind;
+
+  @Option(
+      names = "--password-file",
+      paramLabel = "FILE",
+      description = "File whose first line is the password that clients have to give.")
+  private @Nullable Path passwordFile;
+
+  @Option(
+      names = "--no-password",
+      description = "Listens beyond the loopback interface although there is no password.")
+  private boolean noPassword;
+
+  @Option(
+      names = "--tls-cert",
+      paramLabel = "FILE",
+      description = "Certificates of the server (PEM); connections are encrypted then.")
+  private @Nullable Path tlsCert;
+
+  @Option(
+      names = "--tls-key",
+      paramLabel = "FILE",
+      description = "Key of the first certificate (PEM, PKCS #8, not encrypted).")
+  private @Nullable Path tlsKey;
+
+  @Option(
+      names = "--event-loops",
+      paramLabel = "N",
+      description = "Threads that serve connections (default: one for each processor).")
+  private @Nullable Integer eventLoops;
+
+  @Option(
+      names = "--clients",
+      paramLabel = "N",
+      description = "Connections at the most (default: 10000).")
+  private @Nullable Integer clients;
+
+  @Option(
+      names = "--pool",
+      paramLabel = "POOL",
+      defaultValue = LOCAL,
+      description = {
+        "Where the memory servers are (default: ${DEFAULT-VALUE}).",
+        "local: in this process.",
+        "shm:NAME[,NAME...]: processes of this machine, see pando memory-server. An index that"
+            + " they have already is opened."
+      })
+  private String pool;
+
+  @Option(
+      names = "--memory-servers",
+      paramLabel = "N",
+      description = "With a local pool, memory servers (default: 4).")
+  private @Nullable Integer memoryServers;
+
+  @Option(
+      names = "--bytes-per-server",
+      paramLabel = "SIZE",
+      converter = Quantity.class,
+      description =
+          "With a local pool, bytes of each memory server, taken as they are used (default: 4GiB).")
+  private @Nullable Long bytesPerServer;
+
+  @Option(
+      names = "--cache",
+      paramLabel = "SIZE",
+      converter = Quantity.class,
+      description = "Bytes of blocks that are cached in this process (default: 256MiB).")
+  private @Nullable Long cache;
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    ByteOptions index = Ranges.accepted(spec, this::indexOptions);
+    RespOptions options = respOptions();
+    try (Served served = serve(index, options)) {
+      Thread hook = new Thread(served::close, "serve-close");
+      Runtime.getRuntime().addShutdownHook(hook);
+      PrintWriter out = spec.commandLine().getOut();
+      out.printf(
+          "RESP at %s, pool %s, %s of cache; interrupt it to end it%n",
+          text(served.door.address()), pool, Numbers.bytes(index.cacheBytes()));
+      out.flush();
+      served.door.awaitClosed();
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private static String text(InetSocketAddress address) {
+    return address.getAddress().getHostAddress() + ":" + address.getPort();
+  }
+
+  private ByteOptions indexOptions() {
+    ByteOptions options = ByteOptions.defaults();
+    return cache == null ? options : options.withCacheBytes(cache);
+  }
+
+  private RespOptions respOptions() throws IOException {
+    Ranges.check(spec, "--resp", port, 0, PORT_MAX);
+    RespOptions options = RespOptions.loopback(port).withOpen(noPassword);
+    if (bind != null) {
+      options = options.withAddress(new InetSocketAddress(bound(bind), port));
+    }
+    if (eventLoops != null) {
+      Ranges.check(spec, "--event-loops", eventLoops, 1, RespOptions.EVENT_LOOPS_MAX);
+      options = options.withEventLoops(eventLoops);
+    }
+    if (clients != null) {
+      Ranges.check(spec, "--clients", clients, 1, Integer.MAX_VALUE);
+      options = options.withClientsMax(clients);
+    }
+    if (passwordFile != null) {
+      options = options.withPassword(Password.readFrom(passwordFile));
+    }
+    return options.withTls(tls());
+  }
+
+  private InetAddress bound(String address) {
+    try {
+      return InetAddress.getAllByName(address)[0];
+    } catch (UnknownHostException e) {
+      throw new ParameterException(
+          spec.commandLine(), "--bind is no address of this machine: value=" + address, e);
+    }
+  }
+
+  private RespOptions.@Nullable Tls tls() {
+    if (tlsCert == null && tlsKey == null) {
+      return null;
+    }
+    if (tlsCert == null || tlsKey == null) {
+      throw new ParameterException(
+          spec.commandLine(), "--tls-cert and --tls-key are given together");
+    }
+    return new RespOptions.Tls(tlsCert, tlsKey);
+  }
+
+  /** Opens pool, index and door; closes what was opened if one does not open. */
+  private Served serve(ByteOptions options, RespOptions respOptions) throws IOException {
+    Fabric fabric = Ranges.accepted(spec, this::fabric);
+    try {
+      ByteIndex index = Ranges.accepted(spec, () -> index(fabric, options));
+      try {
+        return new Served(fabric, index, opened(index, respOptions));
+      } catch (Throwable e) {
+        index.close();
+        throw e;
+      }
+    } catch (Throwable e) {
+      fabric.close();
+      throw e;
+    }
+  }
+
+  private RespDoor opened(ByteIndex index, RespOptions options) throws IOException {
+    try {
+      return RespDoor.open(index, options);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(
+          spec.commandLine(), e.getMessage() + "; --password-file or --no-password", e);
+    }
+  }
+
+  private Fabric fabric() {
+    PoolOptions options = PoolOptions.defaults().withHandlers(Systems.handlers());
+    if (pool.startsWith(SHM)) {
+      boolean isLocal = memoryServers != null || bytesPerServer != null;
+      Ranges.check(
+          spec,
+          "--pool",
+          !isLocal,
+          pool,
+          "--memory-servers and --bytes-per-server are" + " for a local pool");
+      return ShmFabric.attach(List.of(pool.substring(SHM.length()).split(",", -1)), options.seed());
+    }
+    if (!pool.equals(LOCAL)) {
+      throw new IllegalArgumentException(
+          "no such pool: pool=" + pool + ", known: local and shm:NAME[,NAME...]");
+    }
+    if (memoryServers != null) {
+      options = options.withMemoryServers(memoryServers);
+    }
+    return LocalFabric.open(
+        bytesPerServer == null ? options : options.withBytesPerServer(bytesPerServer));
+  }
+
+  /** Makes an index, or opens the one that is there. */
+  private ByteIndex index(Fabric fabric, ByteOptions options) {
+    try {
+      return ByteIndex.create(fabric, options);
+    } catch (IllegalStateException isThere) {
+      if (pool.equals(LOCAL)) {
+        throw isThere;
+      }
+      return ByteIndex.open(fabric, options);
+    }
+  }
+
+  /** What is served; closed by the interruption, or by what ends the door, but once. */
+  private static final class Served implements AutoCloseable {
+    final RespDoor door;
+    private final Fabric fabric;
+    private final ByteIndex index;
+    private boolean closed;
+
+    Served(Fabric fabric, ByteIndex index, RespDoor door) {
+      this.fabric = fabric;
+      this.index = index;
+      this.door = door;
+    }
+
+    @Override
+    public synchronized void close() {
+      if (!closed) {
+        closed = true;
+        Closing.all(door::close, index::close, fabric::close);
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package pando.door.resp;
+
+import java.net.SocketAddress;
+
+/**
+ * A client: what it has chosen, and what others see of it. Only its event loop changes it; others
+ * may read values that are a little old.
+ */
+final class Client {
+  final long id;
+  final SocketAddress address;
+  final SocketAddress local;
+  final Cursors cursors;
+  private final long since = System.nanoTime();
+  private final boolean needsPassword;
+
+  String name = "";
+  String library = "";
+  String libraryVersion = "";
+  int database;
+  String lastCommand = "";
+  boolean isStranger;
+
+  /** The connection ends once its replies are sent. */
+  boolean quits;
+
+  Client(long id, SocketAddress address, SocketAddress local, boolean needsPassword) {
+    this.id = id;
+    this.address = address;
+    this.local = local;
+    this.needsPassword = needsPassword;
+    this.isStranger = needsPassword;
+    this.cursors = new Cursors(id);
+  }
+
+  /** Forgets what the client has chosen, and that it has given its password. */
+  void reset() {
+    name = "";
+    database = 0;
+    isStranger = needsPassword;
+  }
+
+  /** Returns a line of CLIENT LIST. */
+  String line() {
+    long age = (System.nanoTime() - since) / 1_000_000_000;
+    return "id=%d addr=%s laddr=%s name=%s age=%d db=%d cmd=%s user=default lib-name=%s lib-ver=%s resp=2\n"
+        .formatted(
+            id,
+            Addresses.text(address),
+            Addresses.text(local),
+            name,
+            age,
+            database,
+            lastCommand,
+            library,
+            libraryVersion);
+  }
+}

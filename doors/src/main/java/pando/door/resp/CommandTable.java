@@ -1,0 +1,64 @@
+package pando.door.resp;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** All commands by their names, in capitals or not. Immutable. */
+final class CommandTable {
+  private static final int SLOTS = 256;
+
+  private final @Nullable Command[] slots = new Command[SLOTS];
+  private final int size;
+
+  /** Makes the table of all commands. */
+  CommandTable() {
+    List<Command> commands = new ArrayList<>();
+    commands.addAll(ConnectionCommands.all());
+    commands.addAll(StringCommands.all());
+    commands.addAll(KeyCommands.all());
+    commands.addAll(SetCommands.all());
+    commands.addAll(PandoCommands.all());
+    commands.forEach(this::add);
+    size = commands.size();
+  }
+
+  private void add(Command command) {
+    int hash = 0;
+    for (int i = 0; i < command.name().length(); i++) {
+      hash = 31 * hash + command.name().charAt(i);
+    }
+    int slot = slot(hash);
+    while (slots[slot] != null) {
+      slot = (slot + 1) % SLOTS;
+    }
+    slots[slot] = command;
+  }
+
+  private static int slot(int hash) {
+    return (hash * 0x9E3779B9) >>> (Integer.SIZE - Integer.numberOfTrailingZeros(SLOTS));
+  }
+
+  /** Returns the command of a request, {@code null} if there is none. */
+  @Nullable Command find(Request request) {
+    byte[] bytes = request.bytes();
+    int start = request.start(0);
+    int end = start + request.length(0);
+    int hash = 0;
+    for (int i = start; i < end; i++) {
+      hash = 31 * hash + Ascii.upper(bytes[i]);
+    }
+    int slot = slot(hash);
+    while (true) {
+      Command command = slots[slot];
+      if (command == null || request.is(0, command.name())) {
+        return command;
+      }
+      slot = (slot + 1) % SLOTS;
+    }
+  }
+
+  int size() {
+    return size;
+  }
+}

@@ -1,0 +1,82 @@
+package pando.door.resp;
+
+import java.lang.System.Logger.Level;
+import java.util.Locale;
+import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
+import pando.fabric.UnknownOutcomeException;
+
+/**
+ * What an event loop has for all of its connections, as it serves one at a time: a session of the
+ * index, room for what is read, and the replies. An operation of the index blocks the event loop
+ * for as long as it takes: microseconds, where the pool is in this process or machine.
+ */
+final class Lane implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(Lane.class.getName());
+  private static final int INPUT_BYTES = 256 << 10;
+
+  final Door door;
+  final byte[] input = new byte[INPUT_BYTES];
+  final byte[] number = new byte[1 + Ascii.INTEGER_BYTES_MAX];
+  final Replies replies = new Replies();
+  final Store store;
+  final Sets sets;
+
+  Lane(Door door) {
+    this.door = door;
+    this.store = new Store(door.keyspace());
+    this.sets = new Sets(store);
+  }
+
+  /**
+   * Runs a request, and adds its reply.
+   *
+   * @throws ProtocolException if the client cannot be one of Redis
+   */
+  void serve(Call call) throws ProtocolException {
+    replies.begin();
+    try {
+      run(call);
+    } catch (Refusal e) {
+      replies.error(String.valueOf(e.getMessage()));
+    } catch (PoolFullException e) {
+      replies.error("OOM the pool is full: " + e.getMessage());
+    } catch (UnknownOutcomeException e) {
+      replies.error("ERR failed, and may have changed a key: " + e.getMessage());
+    } catch (PandoException | IllegalArgumentException e) {
+      replies.error("ERR " + e.getMessage());
+    } catch (RuntimeException e) {
+      LOG.log(Level.ERROR, "a request failed: command=" + call.client.lastCommand, e);
+      replies.error("ERR the request failed: " + e);
+    }
+  }
+
+  private void run(Call call) throws ProtocolException {
+    Request request = call.request;
+    Command command = door.commands().find(request);
+    if (command == null) {
+      checkHttp(request);
+      throw Unsupported.refusal(request);
+    }
+    call.client.lastCommand = command.name();
+    if (!command.accepts(request.count())) {
+      throw Refusal.wrongArguments(command.name().toLowerCase(Locale.ROOT));
+    }
+    if (call.client.isStranger && !command.forStrangers()) {
+      throw new Refusal("NOAUTH Authentication required.");
+    }
+    command.action().run(call);
+  }
+
+  /** A page in a browser could make it send lines to a server on this machine. */
+  private static void checkHttp(Request request) throws ProtocolException {
+    if (request.is(0, "POST") || request.is(0, "HOST:")) {
+      throw new ProtocolException("this is no HTTP server");
+    }
+  }
+
+  @Override
+  public void close() {
+    store.close();
+  }
+}

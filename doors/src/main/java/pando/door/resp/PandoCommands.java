@@ -1,0 +1,112 @@
+package pando.door.resp;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import pando.fabric.VerbCounters;
+
+/** Commands that Redis has not: on the order of keys, and on what the index counts. */
+final class PandoCommands {
+  private PandoCommands() {}
+
+  static List<Command> all() {
+    return List.of(
+        new Command("PANDO.RANGE", -3, PandoCommands::range),
+        new Command(
+            "PANDO.FLOOR", 2, call -> neighbour(call, call.store.session().floor(call.key(1)))),
+        new Command(
+            "PANDO.CEILING", 2, call -> neighbour(call, call.store.session().ceiling(call.key(1)))),
+        new Command("PANDO.CAS", 4, PandoCommands::compareAndSet),
+        new Command("PANDO.STATS", 1, PandoCommands::stats));
+  }
+
+  private static void range(Call call) {
+    Request request = call.request;
+    boolean down = false;
+    boolean onlyKeys = false;
+    long given = Long.MAX_VALUE;
+    for (int i = 3; i < request.count(); i++) {
+      if (request.is(i, "REV")) {
+        down = true;
+      } else if (request.is(i, "KEYS")) {
+        onlyKeys = true;
+      } else if (request.is(i, "LIMIT") && i + 1 < request.count()) {
+        given = request.integer(++i);
+      } else {
+        throw Refusal.syntax();
+      }
+    }
+    if (given < 0) {
+      throw new Refusal("ERR LIMIT is negative: limit=" + given);
+    }
+    boolean withValues = !onlyKeys;
+    byte[] database = {(byte) call.client.database};
+    LexRange range = LexRange.of(database, request, down ? 2 : 1, down ? 1 : 2);
+    int[] count = {0};
+    call.store.scan(
+        range.from,
+        range.to,
+        down,
+        given,
+        (key, value) -> {
+          StringCommands.checkEntries(++count[0]);
+          call.replies.bulkBehind(key, Keyspace.KEY_AT);
+          if (withValues) {
+            replyValue(call, value);
+          }
+          return true;
+        });
+    call.replies.arrayBefore(0, withValues ? 2 * count[0] : count[0]);
+  }
+
+  private static void neighbour(Call call, boolean found) {
+    MemorySegment key = call.store.session().key();
+    if (found && key.get(JAVA_BYTE, 0) == call.client.database) {
+      call.replies.array(2);
+      call.replies.bulkBehind(key, Keyspace.KEY_AT);
+      replyValue(call, call.store.value());
+    } else {
+      call.replies.noArray();
+    }
+  }
+
+  /** Adds a string; a set has none. */
+  private static void replyValue(Call call, MemorySegment value) {
+    if (Stored.isString(value)) {
+      call.replies.bulkBehind(value, 1);
+    } else {
+      call.replies.nil();
+    }
+  }
+
+  private static void compareAndSet(Call call) {
+    MemorySegment key = call.key(1);
+    boolean done = call.store.replace(key, call.string(2), call.string(3));
+    if (!done && call.store.value().byteSize() > 0) {
+      call.store.requireString();
+    }
+    call.reply(done);
+  }
+
+  private static void stats(Call call) {
+    VerbCounters verbs = call.store.keyspace().index().verbs();
+    Replies replies = call.replies;
+    replies.array(2 * 10);
+    stat(replies, "verbs.read", verbs.reads);
+    stat(replies, "verbs.write", verbs.writes);
+    stat(replies, "verbs.atomic", verbs.atomics);
+    stat(replies, "verbs.call", verbs.calls);
+    stat(replies, "trips", verbs.roundTrips);
+    stat(replies, "bytes.in", verbs.bytesIn);
+    stat(replies, "bytes.out", verbs.bytesOut);
+    stat(replies, "pool.bytes", call.store.keyspace().index().poolBytes());
+    stat(replies, "cache.bytes", call.store.keyspace().index().cachedBytes());
+    stat(replies, "blocks", call.store.keyspace().index().blocks());
+  }
+
+  private static void stat(Replies replies, String name, long number) {
+    replies.bulk(name);
+    replies.integer(number);
+  }
+}

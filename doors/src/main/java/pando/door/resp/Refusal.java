@@ -1,0 +1,29 @@
+package pando.door.resp;
+
+/**
+ * What a client is told in place of a reply, with a code in front. Carries no stack trace: clients
+ * cause as many as they like.
+ */
+final class Refusal extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  Refusal(String message) {
+    super(message, null, false, false);
+  }
+
+  static Refusal syntax() {
+    return new Refusal("ERR syntax error");
+  }
+
+  static Refusal wrongType() {
+    return new Refusal("WRONGTYPE Operation against a key holding the wrong kind of value");
+  }
+
+  static Refusal notAnInteger() {
+    return new Refusal("ERR value is not an integer or out of range");
+  }
+
+  static Refusal wrongArguments(String command) {
+    return new Refusal("ERR wrong number of arguments for '" + command + "' command");
+  }
+}

@@ -1,0 +1,119 @@
+package pando.door.resp;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * A request: a command and its arguments, which lie in one array, each with a byte in front of it
+ * that can be overwritten. Argument 0 is the command. Valid until the next request is read.
+ */
+final class Request {
+  private static final int ARGUMENTS = 16;
+
+  /** A request with more arguments does not keep the room for them. */
+  private static final int ARGUMENTS_KEPT = 1024;
+
+  private byte[] bytes = new byte[0];
+  private MemorySegment segment = MemorySegment.ofArray(bytes);
+  private int base;
+  private int[] places = new int[2 * ARGUMENTS];
+  private int count;
+
+  /** Begins another request; its arguments are given from now on. */
+  void clear() {
+    count = 0;
+    if (places.length > 2 * ARGUMENTS_KEPT) {
+      places = new int[2 * ARGUMENTS];
+    }
+  }
+
+  /** Adds an argument, whose place counts from the base. */
+  void add(int place, int length) {
+    if (2 * count == places.length) {
+      places = Arrays.copyOf(places, 2 * places.length);
+    }
+    places[2 * count] = place;
+    places[2 * count + 1] = length;
+    count++;
+  }
+
+  /** Says where the arguments lie. */
+  @SuppressWarnings("ReferenceEquality") // Another array needs another segment.
+  void setBytes(byte[] array, int from) {
+    if (array != bytes) {
+      bytes = array;
+      segment = MemorySegment.ofArray(array);
+    }
+    base = from;
+  }
+
+  /** Forgets the bytes, so that they are not kept. */
+  void release() {
+    setBytes(RequestReader.NOTHING, 0);
+    clear();
+  }
+
+  /** Returns the number of arguments, with the command. */
+  int count() {
+    return count;
+  }
+
+  /** Returns the array that has the arguments. */
+  byte[] bytes() {
+    return bytes;
+  }
+
+  /** Returns where an argument begins in {@link #bytes}. */
+  int start(int i) {
+    return base + places[2 * i];
+  }
+
+  int length(int i) {
+    return places[2 * i + 1];
+  }
+
+  /** Returns the bytes of an argument behind one further byte; copies nothing. */
+  MemorySegment prefixed(int i, byte prefix) {
+    int start = start(i) - 1;
+    bytes[start] = prefix;
+    return segment.asSlice(start, length(i) + 1L);
+  }
+
+  /** Returns a copy of an argument, with zeros in front of it. */
+  byte[] copy(int i, int zeros) {
+    byte[] copy = new byte[zeros + length(i)];
+    System.arraycopy(bytes, start(i), copy, zeros, length(i));
+    return copy;
+  }
+
+  /** Returns an argument as text, each byte a character. */
+  String text(int i) {
+    return new String(bytes, start(i), length(i), ISO_8859_1);
+  }
+
+  /** Returns whether an argument is a word, in capitals or not. */
+  boolean is(int i, String word) {
+    int length = length(i);
+    if (length != word.length()) {
+      return false;
+    }
+    int start = start(i);
+    for (int at = 0; at < length; at++) {
+      if (Ascii.upper(bytes[start + at]) != word.charAt(at)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Returns an argument as a whole number.
+   *
+   * @throws Refusal if it is none
+   */
+  long integer(int i) {
+    return Ascii.integer(bytes, start(i), length(i));
+  }
+}

@@ -1,0 +1,206 @@
+package pando.door.resp;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import pando.index.bytes.ByteIndex;
+
+/**
+ * Serves an index of byte strings to clients of Redis: RESP2, strings, sorted sets of equal scores,
+ * and what the order of keys gives. The documentation, {@code docs/doors.md}, lists commands,
+ * limits, and what is refused.
+ *
+ * <p>Each event loop has a session, and runs the operations of its connections one by one.
+ *
+ * <p>Thread-safe.
+ */
+public final class RespDoor implements AutoCloseable {
+  private static final int BACKLOG = 1024;
+  private static final long CLOSE_SECONDS_MAX = 5;
+
+  private final Door door;
+  private final EventLoopGroup group;
+  private final Map<EventLoop, Lane> lanes = new ConcurrentHashMap<>();
+  private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
+  private final @Nullable Channel listening;
+  private volatile boolean closing;
+
+  private RespDoor(ByteIndex index, RespOptions options) throws IOException {
+    SslContext tls = options.tls() == null ? null : context(options.tls());
+    this.door = new Door(new Keyspace(index), options);
+    this.group =
+        new MultiThreadIoEventLoopGroup(
+            options.eventLoops(),
+            new DefaultThreadFactory("pando-resp"),
+            NioIoHandler.newFactory());
+    ServerBootstrap bootstrap =
+        new ServerBootstrap()
+            .group(group)
+            .channel(NioServerSocketChannel.class)
+            .option(ChannelOption.SO_BACKLOG, BACKLOG)
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childOption(ChannelOption.SO_KEEPALIVE, true)
+            .childHandler(
+                new ChannelInitializer<Channel>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    welcome(channel, tls);
+                  }
+                });
+    ChannelFuture bound = bootstrap.bind(options.address()).awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      listening = null;
+      close();
+      Throwable cause = bound.cause();
+      throw new IOException(
+          "cannot listen: address="
+              + Addresses.text(options.address())
+              + ", "
+              + (cause == null ? "interrupted" : cause.getMessage()),
+          cause);
+    }
+    listening = bound.channel();
+    door.setPort(address().getPort());
+  }
+
+  /**
+   * Serves an index until this is closed.
+   *
+   * @param index with nothing in it but what a door has stored; stays open when this is closed
+   * @throws IllegalArgumentException if the address is beyond the loopback interface, there is no
+   *     password, and the options do not say that it is meant so
+   * @throws IllegalStateException if the index has keys that no door has stored
+   * @throws IOException if the address is taken or may not be used, or the keys of encrypted
+   *     connections cannot be read
+   */
+  public static RespDoor open(ByteIndex index, RespOptions options) throws IOException {
+    InetSocketAddress address = options.address();
+    if (address.isUnresolved()) {
+      throw new IOException("cannot listen: no such address: " + address.getHostString());
+    }
+    if (!address.getAddress().isLoopbackAddress()
+        && options.password() == null
+        && !options.open()) {
+      throw new IllegalArgumentException(
+          "beyond the loopback interface a password is needed: address=" + Addresses.text(address));
+    }
+    return new RespDoor(index, options);
+  }
+
+  private static SslContext context(RespOptions.Tls tls) throws IOException {
+    try {
+      return SslContextBuilder.forServer(tls.certificates().toFile(), tls.key().toFile()).build();
+    } catch (IOException | IllegalArgumentException e) {
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      throw new IOException(
+          "cannot read the certificates or the key (PEM, PKCS #8): certificates="
+              + tls.certificates()
+              + ", key="
+              + tls.key()
+              + ", "
+              + cause.getMessage(),
+          e);
+    }
+  }
+
+  /** Adds a connection; in its event loop. */
+  private void welcome(Channel channel, @Nullable SslContext tls) {
+    Lane lane = lanes.computeIfAbsent(channel.eventLoop(), _ -> new Lane(door));
+    Client client =
+        new Client(
+            door.clients().newId(),
+            channel.remoteAddress(),
+            channel.localAddress(),
+            door.password() != null);
+    if (tls != null) {
+      channel.pipeline().addLast(tls.newHandler(channel.alloc()));
+    }
+    if (!door.clients().add(client)) {
+      byte[] full = "-ERR max number of clients reached\r\n".getBytes(StandardCharsets.UTF_8);
+      channel
+          .writeAndFlush(channel.alloc().buffer(full.length).writeBytes(full))
+          .addListener(ChannelFutureListener.CLOSE);
+      return;
+    }
+    Connection connection = new Connection(lane, client);
+    connections.put(channel, connection);
+    channel.closeFuture().addListener(_ -> connections.remove(channel));
+    channel.pipeline().addLast(connection);
+    if (closing) {
+      connection.finish();
+    }
+  }
+
+  /** Returns where clients connect to. */
+  public InetSocketAddress address() {
+    Channel channel = listening;
+    if (channel == null) {
+      throw new IllegalStateException("the door did not open");
+    }
+    return (InetSocketAddress) channel.localAddress();
+  }
+
+  /** Returns the number of clients that are connected. */
+  public int clients() {
+    return door.clients().count();
+  }
+
+  /** Returns the bytes that unfinished requests and unread replies take. */
+  public long waitingBytes() {
+    return door.waiting().bytes();
+  }
+
+  /** Waits until this is closed. */
+  public void awaitClosed() throws InterruptedException {
+    group.terminationFuture().await();
+  }
+
+  /**
+   * Accepts no connection and reads no request any more, sends the replies to those that run, and
+   * disconnects all clients; those that do not take their replies after {@value #CLOSE_SECONDS_MAX}
+   * seconds. A second call waits for the first.
+   */
+  @Override
+  public void close() {
+    closing = true;
+    Channel channel = listening;
+    if (channel != null) {
+      channel.close().awaitUninterruptibly();
+    }
+    List<ChannelFuture> ends = new ArrayList<>();
+    connections.forEach((its, connection) -> {
+      its.eventLoop().execute(connection::finish);
+      ends.add(its.closeFuture());
+    });
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
+    for (ChannelFuture each : ends) {
+      each.awaitUninterruptibly(Math.max(end - System.nanoTime(), 0), TimeUnit.NANOSECONDS);
+    }
+    group.shutdownGracefully(0, CLOSE_SECONDS_MAX, TimeUnit.SECONDS).awaitUninterruptibly();
+    synchronized (lanes) {
+      lanes.values().forEach(Lane::close);
+      lanes.clear();
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package pando.door.resp;
+
+import java.math.BigDecimal;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+/** Scores as text. */
+final class Scores {
+  private static final double WHOLE_MAX = 1e17;
+  private static final Pattern NUMBER =
+      Pattern.compile("[-+]?(\\d{1,400}\\.?\\d{0,400}|\\.\\d{1,400})([eE][-+]?\\d{1,9})?");
+
+  private Scores() {}
+
+  /**
+   * Reads a score.
+   *
+   * @throws Refusal if it is none
+   */
+  static double of(String text) {
+    return switch (text.toLowerCase(Locale.ROOT)) {
+      case "inf", "+inf", "infinity", "+infinity" -> Double.POSITIVE_INFINITY;
+      case "-inf", "-infinity" -> Double.NEGATIVE_INFINITY;
+      default -> number(text);
+    };
+  }
+
+  private static double number(String text) {
+    if (!NUMBER.matcher(text).matches()) {
+      throw new Refusal("ERR value is not a valid float");
+    }
+    return Double.parseDouble(text) + 0.0; // -0 is 0
+  }
+
+  /** Returns a score as Redis writes it. */
+  static String text(double score) {
+    if (Double.isInfinite(score)) {
+      return score > 0 ? "inf" : "-inf";
+    }
+    if (score == Math.rint(score) && Math.abs(score) < WHOLE_MAX) {
+      return Long.toString((long) score);
+    }
+    BigDecimal number = new BigDecimal(Double.toString(score));
+    double size = Math.abs(score);
+    return size >= 1e-4 && size < WHOLE_MAX ? number.toPlainString() : Double.toString(score);
+  }
+}

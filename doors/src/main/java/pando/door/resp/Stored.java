@@ -1,0 +1,89 @@
+package pando.door.resp;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import pando.index.bytes.ByteIndex;
+
+/** Bytes of keys and values as {@link Keyspace} draws them. */
+final class Stored {
+  private static final ValueLayout.OfLong BIG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final ValueLayout.OfDouble BIG_DOUBLE =
+      ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final int SCORE_AT = 1;
+  private static final int SET_AT = SCORE_AT + Double.BYTES;
+  private static final int SET_BYTES = SET_AT + Long.BYTES;
+
+  private Stored() {}
+
+  static long big(MemorySegment bytes, long offset) {
+    return bytes.get(BIG, offset);
+  }
+
+  static boolean isString(MemorySegment value) {
+    return value.get(JAVA_BYTE, 0) == Keyspace.STRING;
+  }
+
+  static double score(MemorySegment set) {
+    return set.get(BIG_DOUBLE, SCORE_AT);
+  }
+
+  static long set(MemorySegment set) {
+    return set.get(BIG, SET_AT);
+  }
+
+  /** Returns the value of a key that is a set. */
+  static MemorySegment setValue(double score, long number) {
+    MemorySegment value = MemorySegment.ofArray(new byte[SET_BYTES]);
+    value.set(JAVA_BYTE, 0, Keyspace.SET);
+    value.set(BIG_DOUBLE, SCORE_AT, score);
+    value.set(BIG, SET_AT, number);
+    return value;
+  }
+
+  /** Returns the bytes in front of each member of a set. */
+  static byte[] membersOf(int database, long set) {
+    byte[] bytes = new byte[Keyspace.MEMBER_AT];
+    fillMember(bytes, database, set);
+    return bytes;
+  }
+
+  /** Fills in what is in front of a member. */
+  static void fillMember(byte[] member, int database, long set) {
+    member[0] = (byte) (Keyspace.DATABASES + database);
+    MemorySegment.ofArray(member).set(BIG, 1, set);
+  }
+
+  /** Returns the least string above all that begin with a prefix, {@code null} if there is none. */
+  static byte @Nullable [] behindAll(byte[] prefix) {
+    int length = prefix.length;
+    while (length > 0 && prefix[length - 1] == -1) {
+      length--;
+    }
+    if (length == 0) {
+      return null;
+    }
+    byte[] behind = Arrays.copyOf(prefix, length);
+    behind[length - 1]++;
+    return behind;
+  }
+
+  /** Returns the least string above another one, as far as there is a key of that length. */
+  static byte[] behind(byte[] string) {
+    if (string.length < ByteIndex.KEY_BYTES_MAX) {
+      return Arrays.copyOf(string, string.length + 1);
+    }
+    byte[] behind = behindAll(string);
+    return behind == null ? string : behind;
+  }
+
+  /** Compares two strings byte by byte, as unsigned numbers. */
+  static int compare(byte[] one, byte[] other) {
+    return Arrays.compareUnsigned(one, other);
+  }
+}

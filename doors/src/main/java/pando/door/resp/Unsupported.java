@@ -1,0 +1,133 @@
+package pando.door.resp;
+
+import static java.util.Map.entry;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Commands of Redis that are not here, each with the reason. */
+final class Unsupported {
+  static final String NO_EXPIRY = "keys do not expire, as the index has no clock yet";
+  static final String ONE_SCORE = "all members of a set have one score here";
+
+  private static final Map<String, String> REASONS =
+      reasons(
+          entry(
+              NO_EXPIRY,
+              """
+              EXPIRE EXPIREAT EXPIRETIME GETEX PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PSETEX PTTL
+              SETEX TTL\
+              """),
+          entry(
+              "there are no transactions; PANDO.CAS, SET NX, GETSET and INCR are atomic",
+              "DISCARD EXEC MSETNX MULTI UNWATCH WATCH"),
+          entry(
+              "there are no scripts; PANDO.CAS compares and sets",
+              "EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO FUNCTION SCRIPT"),
+          entry(
+              "there are no messages",
+              """
+              MONITOR PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE SPUBLISH SSUBSCRIBE SUBSCRIBE
+              SUNSUBSCRIBE UNSUBSCRIBE\
+              """),
+          entry(
+              "there are no hashes; a key for each field, and PANDO.RANGE over them, do the same",
+              """
+              HDEL HEXISTS HGET HGETALL HINCRBY HINCRBYFLOAT HKEYS HLEN HMGET HMSET HRANDFIELD
+              HSCAN HSET HSETNX HSTRLEN HVALS\
+              """),
+          entry(
+              "there are no lists",
+              """
+              BLMOVE BLMPOP BLPOP BRPOP BRPOPLPUSH LINDEX LINSERT LLEN LMOVE LMPOP LPOP LPOS LPUSH
+              LPUSHX LRANGE LREM LSET LTRIM RPOP RPOPLPUSH RPUSH RPUSHX SORT SORT_RO\
+              """),
+          entry(
+              "there are no plain sets; a sorted set with a score of 0 for all members is one",
+              """
+              SADD SCARD SDIFF SDIFFSTORE SINTER SINTERCARD SINTERSTORE SISMEMBER SMEMBERS
+              SMISMEMBER SMOVE SPOP SRANDMEMBER SREM SSCAN SUNION SUNIONSTORE\
+              """),
+          entry(
+              ONE_SCORE,
+              """
+              BZMPOP BZPOPMAX BZPOPMIN ZCOUNT ZDIFF ZDIFFSTORE ZINCRBY ZINTER ZINTERCARD
+              ZINTERSTORE ZMPOP ZMSCORE ZPOPMAX ZPOPMIN ZRANDMEMBER ZRANGEBYSCORE ZRANGESTORE ZRANK
+              ZREMRANGEBYRANK ZREMRANGEBYSCORE ZREVRANGE ZREVRANGEBYSCORE ZREVRANK ZSCAN ZUNION
+              ZUNIONSTORE\
+              """),
+          entry(
+              "there are no streams",
+              """
+              XACK XADD XAUTOCLAIM XCLAIM XDEL XGROUP XINFO XLEN XPENDING XRANGE XREAD XREADGROUP
+              XREVRANGE XSETID XTRIM\
+              """),
+          entry(
+              "strings are read and written as a whole",
+              """
+              BITCOUNT BITFIELD BITFIELD_RO BITOP BITPOS GETBIT GETRANGE INCRBYFLOAT LCS SETBIT
+              SETRANGE SUBSTR\
+              """),
+          entry(
+              "there are no such values",
+              """
+              GEOADD GEODIST GEOHASH GEOPOS GEORADIUS GEORADIUSBYMEMBER GEORADIUSBYMEMBER_RO
+              GEORADIUS_RO GEOSEARCH GEOSEARCHSTORE PFADD PFCOUNT PFDEBUG PFMERGE PFSELFTEST\
+              """),
+          entry(
+              "one server has all keys; there is no cluster and no replica",
+              """
+              ASKING CLUSTER FAILOVER MIGRATE PSYNC READONLY READWRITE REPLCONF REPLICAOF
+              RESTORE-ASKING ROLE SLAVEOF SYNC WAIT WAITAOF\
+              """),
+          entry("the pool is in memory, nothing is durable", "BGREWRITEAOF BGSAVE LASTSAVE SAVE"),
+          entry("FLUSHDB removes the keys of one database", "FLUSHALL"),
+          entry(
+              "not part of this server",
+              """
+              ACL COPY DEBUG DUMP LATENCY LOLWUT MEMORY MODULE MOVE OBJECT RANDOMKEY RENAME
+              RENAMENX RESTORE SHUTDOWN SLOWLOG SWAPDB TOUCH\
+              """));
+
+  private Unsupported() {}
+
+  @SafeVarargs
+  private static Map<String, String> reasons(Map.Entry<String, String>... groups) {
+    Map<String, String> reasons = new HashMap<>();
+    for (Map.Entry<String, String> group : groups) {
+      Stream.of(group.getValue().split("\\s+", -1))
+          .forEach(name -> reasons.put(name, group.getKey()));
+    }
+    return Map.copyOf(reasons);
+  }
+
+  /** Returns the names of all commands that are refused by name. */
+  static List<String> names() {
+    return REASONS.keySet().stream().sorted().toList();
+  }
+
+  /** Returns what a client is told that asks for a command which is not in the table. */
+  static Refusal refusal(Request request) {
+    String name = request.text(0).toUpperCase(Locale.ROOT);
+    String reason = REASONS.get(name);
+    return new Refusal(
+        reason == null ? unknown(request) : "ERR " + name + " is not supported: " + reason);
+  }
+
+  private static String unknown(Request request) {
+    StringBuilder text = new StringBuilder("ERR unknown command '");
+    text.append(shown(request, 0)).append("', with args beginning with: ");
+    for (int i = 1; i < request.count() && text.length() < 128; i++) {
+      text.append('\'').append(shown(request, i)).append("' ");
+    }
+    return text.toString();
+  }
+
+  private static String shown(Request request, int i) {
+    String text = request.length(i) <= 128 ? request.text(i) : "...";
+    return text.replaceAll("[^ -~]", "?");
+  }
+}

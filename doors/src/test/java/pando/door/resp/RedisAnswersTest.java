@@ -1,0 +1,99 @@
+package pando.door.resp;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A script of lines, whose answers are those of a real Redis, where one is installed. */
+class RedisAnswersTest {
+  private static final String REDIS = "redis-server";
+  private static final int ATTEMPTS = 200;
+
+  @TempDir private Path folder;
+
+  @Test
+  void shouldAnswerAsRedis() throws Exception {
+    boolean isInstalled =
+        Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
+            .anyMatch(place -> new File(place, REDIS).canExecute());
+    assumeTrue(isInstalled, "there is no " + REDIS + " to compare with");
+    InetSocketAddress address = freeAddress();
+    Process redis =
+        new ProcessBuilder(
+                REDIS,
+                "--port",
+                Integer.toString(address.getPort()),
+                "--bind",
+                "127.0.0.1",
+                "--save",
+                "",
+                "--dir",
+                folder.toString())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try (TestDoor door = TestDoor.open();
+        RawClient ours = door.raw();
+        RawClient theirs = connected(redis, address)) {
+      List<String> script = script();
+      assertThat(script).hasSizeGreaterThanOrEqualTo(120);
+      List<String> differences = new ArrayList<>();
+      for (String line : script) {
+        ours.send(line + "\r\n");
+        theirs.send(line + "\r\n");
+        String expected = theirs.reply();
+        String answer = ours.reply();
+        if (!answer.equals(expected)) {
+          differences.add(line + "\n  Redis: " + expected + "\n  here:  " + answer);
+        }
+      }
+      assertThat(differences).isEmpty();
+    } finally {
+      redis.destroy();
+      redis.waitFor(10, TimeUnit.SECONDS);
+      redis.destroyForcibly();
+    }
+  }
+
+  private static InetSocketAddress freeAddress() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return new InetSocketAddress(socket.getInetAddress(), socket.getLocalPort());
+    }
+  }
+
+  /** Connects as soon as the server listens. */
+  private static RawClient connected(Process redis, InetSocketAddress address) throws Exception {
+    for (int attempt = 0; ; attempt++) {
+      try {
+        return new RawClient(address);
+      } catch (IOException e) {
+        if (attempt == ATTEMPTS || redis.waitFor(50, TimeUnit.MILLISECONDS)) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private static List<String> script() throws IOException {
+    try (InputStream in = RedisAnswersTest.class.getResourceAsStream("answers.txt")) {
+      return new String(in.readAllBytes(), UTF_8)
+          .lines()
+          .filter(line -> !line.isBlank() && !line.startsWith("#"))
+          .toList();
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package pando.door.resp;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.function.UnaryOperator;
+import pando.fabric.Fabric;
+import pando.index.Pools;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
+import pando.index.orca.OrcaOptions;
+import redis.clients.jedis.Jedis;
+
+/** A door to a small index, in a pool of this process. */
+record TestDoor(Fabric fabric, ByteIndex index, RespDoor door) implements AutoCloseable {
+  static TestDoor open() throws IOException {
+    return open(UnaryOperator.identity());
+  }
+
+  static TestDoor open(UnaryOperator<RespOptions> options) throws IOException {
+    Fabric fabric = Pools.open(2, 128 << 20, 1);
+    ByteIndex index = ByteIndex.create(fabric, indexOptions());
+    try {
+      RespOptions its = options.apply(RespOptions.loopback(0).withEventLoops(2));
+      return new TestDoor(fabric, index, RespDoor.open(index, its));
+    } catch (Throwable e) {
+      index.close();
+      fabric.close();
+      throw e;
+    }
+  }
+
+  static ByteOptions indexOptions() {
+    return ByteOptions.defaults()
+        .withBlockBytes(512, 32)
+        .withCacheBytes(1 << 20)
+        .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
+  }
+
+  InetSocketAddress address() {
+    return door.address();
+  }
+
+  Jedis jedis() {
+    return new Jedis(address().getAddress().getHostAddress(), address().getPort());
+  }
+
+  RawClient raw() throws IOException {
+    return new RawClient(address());
+  }
+
+  @Override
+  public void close() {
+    try (fabric;
+        index) {
+      door.close();
+    }
+  }
+}
