@@ -92,6 +92,10 @@ class ByteTrialTest {
       index.close();
       Map<Long, Long> entries = new TreeMap<>();
       try (ByteIndex opened = ByteIndex.open(running.fabric(0), options)) {
+        long lost = opened.space().otherBytes();
+        if (lost != 0) {
+          violations.add("bytes of the pool were lost: " + lost);
+        }
         new LongsAsBytes(opened)
             .session()
             .scan(
