@@ -3,7 +3,10 @@ package pando.map;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Entries that a scan has copied: their keys, or these and their values, or only how many. */
+/**
+ * Entries that a scan has copied: their keys, or these and their values, or only how many; or
+ * entries to store.
+ */
 final class Batch<K, V> {
   /** What of the entries is copied. */
   enum Content {
@@ -98,6 +101,12 @@ final class Batch<K, V> {
   @SuppressWarnings("NullAway") // An entry that was added has a key.
   K key(int place) {
     return keys[place];
+  }
+
+  /** Returns a value that was set. */
+  @SuppressWarnings("NullAway")
+  V presentValue(int place) {
+    return values[place];
   }
 
   /** Returns a value, {@code null} if the entry was removed before its value was loaded. */

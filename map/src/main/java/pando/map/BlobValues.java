@@ -6,7 +6,7 @@ import pando.index.blob.Blobs;
 import pando.map.codec.ValueCodec;
 
 /** Values of any length: up to 7 bytes in the entry itself, else as blobs beside the index. */
-final class BlobValues<V> implements ValueWords<V> {
+final class BlobValues<V> extends ValueWords<V> {
   private final ValueCodec<V> codec;
   private final Blobs blobs;
   private final Encoder<V> stored;
@@ -21,43 +21,47 @@ final class BlobValues<V> implements ValueWords<V> {
   }
 
   @Override
-  public boolean areInline() {
+  boolean areInline() {
     return false;
   }
 
   @Override
-  public long store(long key, V value) {
+  long store(long key, V value) {
     stored.encode(value);
-    return blobs.store(key, stored.bytes(), 0, stored.length());
+    try {
+      return blobs.store(key, stored.bytes(), 0, stored.length());
+    } finally {
+      stored.forget();
+    }
   }
 
   @Override
-  public boolean load(long key, long word) {
+  boolean load(long key, long word) {
     return blobs.load(key, word);
   }
 
   @Override
-  public V value() {
+  V value(long word) {
     return codec.decode(blobs.bytes(), blobs.offset(), blobs.length());
   }
 
   @Override
-  public void read(ValueReader reader) {
+  void read(long word, ValueReader reader) {
     reader.read(blobs.bytes(), blobs.offset(), blobs.length());
   }
 
   @Override
-  public void expect(V value) {
+  void expect(V value) {
     expected.encode(value);
   }
 
   @Override
-  public boolean isExpected() {
+  boolean isExpected(long word) {
     return expected.isAt(blobs.bytes(), blobs.offset(), blobs.length());
   }
 
   @Override
-  public int loadAll(long[] keys, long[] words, int count, Receiver<V> receiver) {
+  int loadAll(long[] keys, long[] words, int count, Receiver<V> receiver) {
     bytesOfBatch = 0;
     int next = 0;
     while (next < count && bytesOfBatch < Batch.BYTES_MAX) {
@@ -77,7 +81,7 @@ final class BlobValues<V> implements ValueWords<V> {
   }
 
   @Override
-  public void free(long key, long word) {
+  void free(long key, long word) {
     blobs.free(key, word);
   }
 

@@ -22,6 +22,7 @@ final class Bounds {
   private final boolean highIncluded;
   private final @Nullable MemorySegment first;
   private final @Nullable MemorySegment end;
+  private final boolean all;
   private final boolean empty;
 
   private Bounds(
@@ -37,6 +38,7 @@ final class Bounds {
     this.highIncluded = highIncluded;
     this.first = low == null || lowIncluded ? low : keys.above(low);
     this.end = high == null || !highIncluded ? high : keys.above(high);
+    this.all = low == null && high == null;
     boolean above = low != null && first == null;
     this.empty = above || (first != null && end != null && KeyBytes.compare(first, end) >= 0);
   }
@@ -47,7 +49,7 @@ final class Bounds {
   }
 
   boolean areAll() {
-    return low == null && high == null;
+    return all;
   }
 
   boolean isEmpty() {
@@ -70,7 +72,7 @@ final class Bounds {
   }
 
   boolean contains(MemorySegment key) {
-    return !empty && !isBelow(key) && !isAbove(key);
+    return all || (!empty && !isBelow(key) && !isAbove(key));
   }
 
   /** Returns whether a key is below the first one inside. */

@@ -28,14 +28,20 @@ final class ByteEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
-  boolean seek(K wanted, Bounds bounds) {
+  void seek(K wanted) {
     key = encoded(keyEncoder, wanted);
-    return bounds.areAll() || bounds.contains(key);
+  }
+
+  @Override
+  boolean isWithin(Bounds bounds) {
+    return bounds.contains(key);
   }
 
   private static <T> MemorySegment encoded(Encoder<T> encoder, T value) {
     encoder.encode(value);
-    return encoder.encoding();
+    MemorySegment encoding = encoder.encoding();
+    encoder.forget();
+    return encoding;
   }
 
   private K decodedKey(MemorySegment bytes) {
@@ -120,7 +126,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
         wanted == null
             ? findEnd(down, bounds)
             : findNear(encoded(keyEncoder, wanted), down, included, bounds);
-    return found && (bounds.areAll() || bounds.contains(session.key()));
+    return found && bounds.contains(session.key());
   }
 
   private boolean findEnd(boolean down, Bounds bounds) {
@@ -154,6 +160,14 @@ final class ByteEntries<K, V> extends Entries<K, V> {
   @Override
   @Nullable V takeFound() {
     return session.remove(session.key(), session.value()) ? decoded(session.value()) : null;
+  }
+
+  @Override
+  void putAll(Batch<K, V> batch) {
+    for (int i = 0; i < batch.size(); i++) {
+      seek(batch.key(i));
+      session.store(key, encoded(valueEncoder, batch.presentValue(i)));
+    }
   }
 
   @Override

@@ -59,6 +59,12 @@ final class Encoder<T> {
     return bytes.asSlice(0, length);
   }
 
+  /** Lets go of memory that is not kept. */
+  void forget() {
+    bytes = kept;
+    length = 0;
+  }
+
   /** Returns whether the last encoding is in a place of other memory. */
   boolean isAt(MemorySegment other, long offset, int otherLength) {
     return length == otherLength

@@ -10,12 +10,11 @@ import org.jspecify.annotations.Nullable;
  * time.
  */
 abstract class Entries<K, V> implements AutoCloseable {
-  /**
-   * Goes to a key.
-   *
-   * @return whether the key is within bounds
-   */
-  abstract boolean seek(K key, Bounds bounds);
+  /** Goes to a key. */
+  abstract void seek(K key);
+
+  /** Returns whether the key is within bounds. */
+  abstract boolean isWithin(Bounds bounds);
 
   abstract @Nullable V get();
 
@@ -62,6 +61,9 @@ abstract class Entries<K, V> implements AutoCloseable {
 
   /** Removes the entry that was found if it has still the same value, and returns that. */
   abstract @Nullable V takeFound();
+
+  /** Stores the entries of a batch, in any order. */
+  abstract void putAll(Batch<K, V> batch);
 
   /** Fills a batch with the first entries within bounds, or the last ones if it goes down. */
   abstract void copy(Bounds bounds, boolean down, Batch<K, V> batch);

@@ -1,13 +1,11 @@
 package pando.map;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /** Values of 1 to 8 bytes, which are in the entry itself. */
-final class InlineValues<V> implements ValueWords<V> {
+final class InlineValues<V> extends ValueWords<V> {
   private final Words<V> words;
   private final MemorySegment encoding = MemorySegment.ofArray(new long[1]);
-  private long loaded;
   private long expected;
 
   InlineValues(Words<V> words) {
@@ -15,44 +13,42 @@ final class InlineValues<V> implements ValueWords<V> {
   }
 
   @Override
-  public boolean areInline() {
+  boolean areInline() {
     return true;
   }
 
   @Override
-  public long store(long key, V value) {
+  long store(long key, V value) {
     return words.toWord(value);
   }
 
   @Override
-  public boolean load(long key, long word) {
-    loaded = word;
+  boolean load(long key, long word) {
     return true;
   }
 
   @Override
-  public V value() {
-    return words.fromWord(loaded);
+  V value(long word) {
+    return words.fromWord(word);
   }
 
   @Override
-  public void read(ValueReader reader) {
-    encoding.set(ValueLayout.JAVA_LONG, 0, 0);
-    reader.read(encoding, 0, words.encode(loaded, encoding));
+  void read(long word, ValueReader reader) {
+    reader.read(encoding, 0, words.encode(word, encoding));
   }
 
   @Override
-  public void expect(V value) {
+  void expect(V value) {
     expected = words.toWord(value);
   }
 
   @Override
-  public boolean isExpected() {
-    return loaded == expected;
+  boolean isExpected(long word) {
+    return word == expected;
   }
 
   @Override
-  public int loadAll(long[] keys, long[] all, int count, Receiver<V> receiver) {
+  int loadAll(long[] keys, long[] all, int count, Receiver<V> receiver) {
     for (int i = 0; i < count; i++) {
       receiver.receive(i, words.fromWord(all[i]));
     }
@@ -61,7 +57,7 @@ final class InlineValues<V> implements ValueWords<V> {
 
   /** Does nothing, as a word is all there is of a value. */
   @Override
-  public void free(long key, long word) {}
+  void free(long key, long word) {}
 
   /** Does nothing, as the words are the entries'. */
   @Override

@@ -33,7 +33,7 @@ public final class MapSession<K, V> implements AutoCloseable {
   }
 
   private Entries<K, V> at(K key) {
-    usable().seek(checked(key, "key"), map.all());
+    usable().seek(checked(key, "key"));
     return entries;
   }
 

@@ -61,7 +61,7 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
     int place = sessions.claim();
     try {
       Entries<K, V> entries = sessions.get(place);
-      return entries.seek(wanted, bounds) ? finding.in(entries) : null;
+      return seek(entries, wanted) ? finding.in(entries) : null;
     } finally {
       sessions.release(place);
     }
@@ -80,8 +80,14 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
     }
   }
 
+  /** Goes to a key; returns whether it is one of this view. */
+  private boolean seek(Entries<K, V> entries, K key) {
+    entries.seek(key);
+    return bounds.areAll() || entries.isWithin(bounds);
+  }
+
   private void seekInside(Entries<K, V> entries, K key) {
-    if (!entries.seek(key, bounds)) {
+    if (!seek(entries, key)) {
       throw new IllegalArgumentException(
           "key is not inside of the view: key=%s, view: %s".formatted(key, bounds));
     }
@@ -93,7 +99,7 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
     int place = sessions.claim();
     try {
       Entries<K, V> entries = sessions.get(place);
-      return entries.seek(wanted, bounds) && comparing.in(entries, value);
+      return seek(entries, wanted) && comparing.in(entries, value);
     } finally {
       sessions.release(place);
     }
@@ -140,7 +146,7 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
     int place = sessions.claim();
     try {
       Entries<K, V> entries = sessions.get(place);
-      return entries.seek(wanted, bounds) && entries.contains();
+      return seek(entries, wanted) && entries.contains();
     } finally {
       sessions.release(place);
     }
@@ -196,8 +202,36 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
     int place = sessions.claim();
     try {
       Entries<K, V> entries = sessions.get(place);
-      entries.seek(key, bounds);
+      entries.seek(key);
       entries.discard();
+    } finally {
+      sessions.release(place);
+    }
+  }
+
+  /** Stores batches, as {@link pando.index.Session#putAll} does: each entry by itself. */
+  @Override
+  public void putAll(Map<? extends K, ? extends V> entries) {
+    Batch<K, V> batch = new Batch<>(Batch.Content.ENTRIES);
+    for (Map.Entry<? extends K, ? extends V> entry : entries.entrySet()) {
+      batch.setValue(batch.size(), value(entry.getValue()));
+      batch.add(key(entry.getKey()));
+      if (batch.size() == batch.capacity()) {
+        putAll(batch);
+        batch.clear();
+      }
+    }
+    putAll(batch);
+  }
+
+  private void putAll(Batch<K, V> batch) {
+    int place = sessions.claim();
+    try {
+      Entries<K, V> entries = sessions.get(place);
+      for (int i = 0; i < batch.size(); i++) {
+        seekInside(entries, batch.key(i));
+      }
+      entries.putAll(batch);
     } finally {
       sessions.release(place);
     }

@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <V> values
  */
-interface ValueWords<V> extends AutoCloseable {
+abstract class ValueWords<V> implements AutoCloseable {
   /** Returns whether a word is all there is of a value, and equal values have equal words. */
-  boolean areInline();
+  abstract boolean areInline();
 
   /** Returns the word of a value that may go into the entry of a key. */
-  long store(long key, V value);
+  abstract long store(long key, V value);
 
   /**
    * Loads the value of a word that the entry of a key had.
@@ -21,19 +21,19 @@ interface ValueWords<V> extends AutoCloseable {
    * @return {@code false} if the entry has been given another word meanwhile, and must be read
    *     again, or the value is damaged
    */
-  boolean load(long key, long word);
+  abstract boolean load(long key, long word);
 
-  /** Returns the value that was loaded. */
-  V value();
+  /** Returns the value of the word that was loaded. */
+  abstract V value(long word);
 
-  /** Lets a reader have the bytes of the value that was loaded. */
-  void read(ValueReader reader);
+  /** Lets a reader have the bytes of the value of the word that was loaded. */
+  abstract void read(long word, ValueReader reader);
 
   /** Sets the value that {@link #isExpected} compares with. */
-  void expect(V value);
+  abstract void expect(V value);
 
-  /** Returns whether the value that was loaded has the encoding of the one that is expected. */
-  boolean isExpected();
+  /** Returns whether the word that was loaded has the encoding of the value that is expected. */
+  abstract boolean isExpected(long word);
 
   /** Receives what {@link #loadAll} finds. */
   interface Receiver<V> {
@@ -46,11 +46,11 @@ interface ValueWords<V> extends AutoCloseable {
    *
    * @return how many
    */
-  int loadAll(long[] keys, long[] words, int count, Receiver<V> receiver);
+  abstract int loadAll(long[] keys, long[] words, int count, Receiver<V> receiver);
 
   /** Gives back a word that this session has taken out of its entry, or never put into one. */
-  void free(long key, long word);
+  abstract void free(long key, long word);
 
   @Override
-  void close();
+  public abstract void close();
 }

@@ -38,25 +38,30 @@ final class WordEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
-  boolean seek(K wanted, Bounds bounds) {
+  void seek(K wanted) {
     key = keys.toWord(wanted);
-    return bounds.areAll() || contains(bounds, key);
   }
 
-  private boolean contains(Bounds bounds, long word) {
-    return !bounds.isEmpty() && keys.first(bounds) <= word && word <= keys.last(bounds);
+  @Override
+  boolean isWithin(Bounds bounds) {
+    return isWithin(bounds, key);
+  }
+
+  private boolean isWithin(Bounds bounds, long word) {
+    return bounds.areAll()
+        || (!bounds.isEmpty() && keys.first(bounds) <= word && word <= keys.last(bounds));
   }
 
   @Override
   @Nullable V get() {
-    return load() ? values.value() : null;
+    return load() ? values.value(session.value()) : null;
   }
 
   @Override
   boolean get(ValueReader reader) {
     boolean found = load();
     if (found) {
-      values.read(reader);
+      values.read(session.value(), reader);
     }
     return found;
   }
@@ -86,6 +91,11 @@ final class WordEntries<K, V> extends Entries<K, V> {
     return false;
   }
 
+  /** Returns whether the key has the value that is expected. */
+  private boolean hasExpected() {
+    return load() && values.isExpected(session.value());
+  }
+
   private static CorruptNodeException damaged(long itsKey, long word) {
     return new CorruptNodeException(
         Blobs.address(word),
@@ -100,20 +110,23 @@ final class WordEntries<K, V> extends Entries<K, V> {
   @Override
   boolean contains(V value) {
     values.expect(value);
-    return load() && values.isExpected();
+    return hasExpected();
   }
 
   @Override
   @Nullable V put(V value) {
+    return putWord(value) ? taken(key, session.value()) : null;
+  }
+
+  /** Stores a value; returns whether it has replaced a word, which the session has then. */
+  private boolean putWord(V value) {
     long word = values.store(key, value);
-    boolean replaced = false;
     try {
-      replaced = session.put(key, word);
+      return session.put(key, word);
     } catch (Throwable e) {
       freeUnused(word, e);
       throw e;
     }
-    return replaced ? taken(key, session.value()) : null;
   }
 
   @Override
@@ -132,7 +145,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
       return null;
     }
     values.free(key, word);
-    return values.value();
+    return values.value(session.value());
   }
 
   @Override
@@ -158,7 +171,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
       return session.replace(key, values.store(key, expected), values.store(key, value));
     }
     values.expect(expected);
-    if (!load() || !values.isExpected()) {
+    if (!hasExpected()) {
       return false;
     }
     long before = session.value();
@@ -166,7 +179,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
     boolean replaced = false;
     try {
       replaced = session.replace(key, before, word);
-      while (!replaced && load() && values.isExpected()) {
+      while (!replaced && hasExpected()) {
         before = session.value();
         replaced = session.replace(key, before, word);
       }
@@ -189,7 +202,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
       return session.remove(key, values.store(key, expected));
     }
     values.expect(expected);
-    while (load() && values.isExpected()) {
+    while (hasExpected()) {
       long before = session.value();
       if (session.remove(key, before)) {
         values.free(key, before);
@@ -234,12 +247,13 @@ final class WordEntries<K, V> extends Entries<K, V> {
       throw unreturned(itsKey, damaged(itsKey, word));
     }
     values.free(itsKey, word);
-    return values.value();
+    return values.value(word);
   }
 
   /** Returns what to throw where an entry was changed, and its value before cannot be returned. */
   private static UnknownOutcomeException unreturned(long itsKey, Throwable failure) {
-    String message = "the entry was changed, but not what it had before: key=" + itsKey;
+    String message =
+        "the entry was changed, and its value before cannot be returned: key=" + itsKey;
     if (failure instanceof Error error) {
       error.addSuppressed(new UnknownOutcomeException(message));
       throw error;
@@ -262,7 +276,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
       from = down ? Math.min(nearest, from) : Math.max(nearest, from);
     }
     boolean found = down ? session.floor(from) : session.ceiling(from);
-    return found && (bounds.areAll() || contains(bounds, session.key()));
+    return found && isWithin(bounds, session.key());
   }
 
   @Override
@@ -272,7 +286,8 @@ final class WordEntries<K, V> extends Entries<K, V> {
 
   @Override
   @Nullable V foundValue() {
-    return load(session.key(), session.value()) ? values.value() : null;
+    long word = session.value();
+    return load(session.key(), word) ? values.value(word) : null;
   }
 
   @Override
@@ -280,6 +295,23 @@ final class WordEntries<K, V> extends Entries<K, V> {
     long itsKey = session.key();
     long word = session.value();
     return session.remove(itsKey, word) ? taken(itsKey, word) : null;
+  }
+
+  @Override
+  void putAll(Batch<K, V> batch) {
+    for (int i = 0; i < batch.size(); i++) {
+      seek(batch.key(i));
+      V value = batch.presentValue(i);
+      if (values.areInline()) {
+        scanned.keys[i] = key;
+        scanned.words[i] = values.store(key, value);
+      } else if (putWord(value)) {
+        values.free(key, session.value());
+      }
+    }
+    if (values.areInline()) {
+      session.putAll(scanned.keys, 0, batch.size(), scanned.words);
+    }
   }
 
   @Override
@@ -321,7 +353,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
     }
   }
 
-  /** What a scan has found. */
+  /** What a scan has found, or a batch stores. */
   private static final class Scanned implements EntryVisitor {
     private final long[] keys = new long[Batch.ENTRIES_MAX];
     private final long[] words = new long[Batch.ENTRIES_MAX];

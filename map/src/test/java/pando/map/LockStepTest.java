@@ -35,6 +35,10 @@ class LockStepTest {
           (map, random, key, value) -> map.put(key, value),
           (map, random, key, value) -> putSeveral(map, random, key),
           (map, random, key, value) -> putSeveral(map, random, key),
+          (map, random, key, value) -> {
+            map.putAll(Map.of(key, value));
+            return map;
+          },
           (map, random, key, value) -> map.putIfAbsent(key, value),
           (map, random, key, value) -> map.replace(key, value),
           (map, random, key, value) -> map.replace(key, value, value + 1),

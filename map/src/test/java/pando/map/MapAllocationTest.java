@@ -7,6 +7,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.index.AllocatedBytes;
 import pando.index.SystemUnderTest;
+import pando.map.codec.KeyCodec;
+import pando.map.codec.ValueCodec;
 
 /**
  * Calls allocate what they return, once warm: nothing, where the value is one that the JVM keeps.
@@ -42,6 +44,21 @@ class MapAllocationTest {
       try (MapSession<Long, Long> session = map.session()) {
         measure("session's get", RETURNED_BYTES_MAX, keys, key -> session.get(key));
       }
+    }
+  }
+
+  @Test
+  void shouldAllocateNothingForReaders() {
+    try (OpenMap<Long, byte[]> open =
+            OpenMap.of(SystemUnderTest.DEX, KeyCodec.longs(), ValueCodec.byteArrays());
+        MapSession<Long, byte[]> session = open.map().session()) {
+      Long[] keys = new Long[100];
+      for (int i = 0; i < keys.length; i++) {
+        keys[i] = 1_000L * i;
+        session.put(keys[i], new byte[3 * i]);
+      }
+      ValueReader reader = (bytes, offset, length) -> sum += length;
+      measure("reader", NOISE_BYTES_MAX, keys, key -> session.get(key, reader) ? 1 : 0);
     }
   }
 

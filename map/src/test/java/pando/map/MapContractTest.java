@@ -560,6 +560,27 @@ class MapContractTest {
 
   @ParameterizedTest
   @MethodSource("views")
+  void shouldPutSeveral(MapUnderTest kind, View view) {
+    ConcurrentNavigableMap<Long, Long> map = five(kind, view);
+    Map<Long, Long> several = new HashMap<>();
+    for (long key = 0; key <= View.END; key++) {
+      several.put(key, key * key);
+    }
+    map.putAll(several);
+    assertThat(map.equals(several)).isTrue();
+    map.putAll(Map.of());
+    map.putAll(map);
+    assertThat(map.equals(several)).isTrue();
+    if (view.isPart()) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> map.putAll(Map.of(1L, 7L, View.END + 1, 7L)))
+          .withMessageContaining("not inside of the view");
+      assertThat(map.equals(several)).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("views")
   void shouldLeaveOthersAlone(MapUnderTest kind, View view) {
     PandoMap<Long, Long> whole = emptyMap(kind);
     five(kind, view);
