@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 
 /** No operation allocates, whether its nodes are cached or not; only merges of ORCA's do. */
-@Timeout(120)
+@Timeout(300)
 class AllocationTest {
   private static final int ENTRIES = 20_000;
   private static final int OPERATIONS = 50_000;

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** Input that is wrong or extreme, and use after the end. */
-@Timeout(120)
+@Timeout(300)
 class BadInputTest {
   private static final int INT_MAX = Integer.MAX_VALUE;
   private static final int SESSIONS_MAX = 1_000;

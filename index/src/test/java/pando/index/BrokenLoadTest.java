@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A bulk load that breaks at each of its verbs in turn: nothing is loaded, or all. */
-@Timeout(120)
+@Timeout(300)
 class BrokenLoadTest {
   private static final int KEYS = 60;
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 
 /** Bulk loads, checked against a {@link TreeMap} before and after random operations. */
-@Timeout(120)
+@Timeout(300)
 class BulkLoadTest {
   private static final int OPERATIONS = 15_000;
   private static final int OPERATIONS_TO_A_TASK = 100;

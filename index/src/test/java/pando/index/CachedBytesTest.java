@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** What compute servers hold in caches, as they tell it. */
-@Timeout(120)
+@Timeout(300)
 class CachedBytesTest {
   private static final int ENTRIES = 20_000;
   private static final int COMPUTE_SERVERS = 2;

@@ -30,7 +30,7 @@ import pando.fabric.VerbList.Kind;
 import pando.fabric.server.CallFailedException;
 
 /** Indexes that are closed, or loaded, by one thread while others use them. */
-@Timeout(120)
+@Timeout(300)
 class CloseTest {
   private static final int SESSIONS = 3;
   private static final int OPERATIONS = 300;

@@ -21,7 +21,7 @@ import pando.fabric.StalledException;
  * Damaged nodes: whatever an operation meets, it answers right or throws {@link
  * CorruptNodeException}, and keys of other nodes stay served.
  */
-@Timeout(120)
+@Timeout(300)
 class HostileBytesTest {
   private static final int ENTRIES = 300;
   private static final int MEMORY_SERVERS = 2;

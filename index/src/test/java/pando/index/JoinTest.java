@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 
 /** Processes that share an index agree on what its nodes and locks are, and on nothing else. */
-@Timeout(120)
+@Timeout(300)
 class JoinTest {
   private static final int OPERATIONS = 6_000;
   private static final int KEYS = 600;

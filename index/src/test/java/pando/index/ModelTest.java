@@ -11,7 +11,7 @@ import pando.fabric.Fabric;
 import pando.index.orca.OrcaIndex;
 
 /** Random operations on one thread, each compared with a {@link TreeMap}. */
-@Timeout(120)
+@Timeout(300)
 class ModelTest {
   private static final int OPERATIONS = 40_000;
 

@@ -22,7 +22,7 @@ import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
 
 /** A pool without room: what was stored stays, and deletes make room again. */
-@Timeout(120)
+@Timeout(300)
 class PoolFullTest {
   /** XStore-D needs a run and its synonym leaves at one memory server. */
   private static long bytes(SystemUnderTest system) {

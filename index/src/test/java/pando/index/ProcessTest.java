@@ -24,7 +24,7 @@ import pando.fabric.shm.ShmFabric;
 
 /** One index, two processes with compute servers, and memory servers in processes of their own. */
 @EnabledOnOs(OS.LINUX)
-@Timeout(120)
+@Timeout(300)
 class ProcessTest {
   /** The promise is one second; the rest is for a machine that is busy. */
   private static final long LOST_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);

@@ -15,7 +15,7 @@ import pando.fabric.VerbCounters;
  * Scans down take the verbs of scans up over the same entries: but for the first leaf and the last,
  * and for what is drawn to be cached.
  */
-@Timeout(60)
+@Timeout(300)
 class ScanCostTest {
   private static final int ENTRIES = 20_000;
   private static final int SCANS = 400;

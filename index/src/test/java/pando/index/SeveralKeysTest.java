@@ -14,7 +14,7 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.UnknownOutcomeException;
 
 /** Operations on several keys of which one breaks, wherever verbs are posted. */
-@Timeout(60)
+@Timeout(300)
 class SeveralKeysTest {
   private static final int KEYS = 24;
   private static final NavigableMap<Long, Long> MODEL = Entries.spaced(KEYS, 100);

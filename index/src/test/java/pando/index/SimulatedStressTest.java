@@ -20,7 +20,7 @@ import pando.sim.fault.Fault;
  * Clients in virtual time, whose READs and WRITEs are torn and delayed. Every operation takes a
  * verb; where caches answer all by themselves, no time would pass.
  */
-@Timeout(120)
+@Timeout(300)
 class SimulatedStressTest {
   private static final int OPERATIONS = Integer.getInteger("pando.test.operations", 2_000);
   private static final int CLIENTS = 6;

@@ -12,7 +12,7 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 
 /** How near the estimate of the number of entries is, and what it takes. */
-@Timeout(60)
+@Timeout(300)
 class SizeEstimateTest {
   private static final int ENTRIES = 12_000;
   private static final int MANY = 100_000;

@@ -23,7 +23,7 @@ import pando.index.deft.DeftPokes;
  * as after, all others stay, other sessions read and write the same keys, the index can be closed,
  * and what is in the pool is sound, with no lock held.
  */
-@Timeout(120)
+@Timeout(300)
 class VerbFailuresTest {
   private static final List<String> SYSTEMS =
       List.of(

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** What a visitor may do, and what becomes of a scan whose visitor fails. */
-@Timeout(60)
+@Timeout(300)
 class VisitorTest {
   private static void scanning(SystemUnderTest system, Consumer<Session> inside) {
     Configuration configuration = system.tiny(2);

@@ -37,7 +37,7 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.json.JsonFactory;
 
-@Timeout(60)
+@Timeout(300)
 class PandoHttpTest {
   private static final int TIMEOUT_MILLIS = 30_000;
   private static final Pattern SAMPLE =

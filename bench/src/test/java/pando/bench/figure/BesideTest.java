@@ -17,7 +17,7 @@ import pando.index.dex.DexOptions;
 import pando.index.orca.OrcaOptions;
 import pando.sim.ClusterModel;
 
-@Timeout(120)
+@Timeout(300)
 final class BesideTest {
   private static final List<IndexSystem> SYSTEMS =
       List.of(OrcaOptions.ORCA, DexOptions.DEX, DeftOptions.DEFT);

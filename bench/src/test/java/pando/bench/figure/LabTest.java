@@ -18,7 +18,7 @@ import pando.index.Systems;
 import pando.index.dex.DexOptions;
 import pando.sim.ClusterModel;
 
-@Timeout(60)
+@Timeout(300)
 final class LabTest {
   @Test
   void shouldRunLoadsOnKeysOfTheirOwn() {

@@ -16,7 +16,7 @@ import pando.bench.workload.Workload;
 import pando.index.EntrySource;
 import pando.index.EntryVisitor;
 
-@Timeout(60)
+@Timeout(300)
 final class LocalTestbedTest {
   private static final Plan PLAN =
       new Plan(KeySet.UNIFORM, 5_000, 0.7, Distribution.ZIPFIAN, 0.99, 30_000, 1_000, 3, 60, 17);

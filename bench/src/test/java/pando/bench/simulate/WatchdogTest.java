@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 
-@Timeout(60)
+@Timeout(300)
 class WatchdogTest {
   private static final long NANOS_MAX = 1_000_000_000;
   private static final long EVENTS_MAX = 1_000;

@@ -21,7 +21,7 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.server.PoolOptions;
 
-@Timeout(60)
+@Timeout(300)
 class BackgroundTaskTest {
   private static final long NODE = GlobalAddress.of(0, 32 << 10);
   private static final String NAME = "background";

@@ -37,7 +37,7 @@ import pando.fabric.server.PoolOptions;
 
 /** What clients that died, or that write nonsense, leave in a mailbox. */
 @EnabledOnOs(OS.LINUX)
-@Timeout(60)
+@Timeout(300)
 class SharedMailboxTest {
   /** No process has so high a number. */
   private static final long DEAD = 4_194_303L << 42 | 1;

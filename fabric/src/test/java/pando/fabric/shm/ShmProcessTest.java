@@ -28,7 +28,7 @@ import pando.fabric.pool.NodeAllocator;
 
 /** Memory servers that are processes of their own, and die. */
 @EnabledOnOs(OS.LINUX)
-@Timeout(120)
+@Timeout(300)
 class ShmProcessTest {
   private static final long POOL_BYTES = 8 << 20;
 

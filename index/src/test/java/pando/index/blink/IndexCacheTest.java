@@ -15,7 +15,7 @@ import pando.fabric.GlobalAddress;
 import pando.index.Seeds;
 import pando.index.Threads;
 
-@Timeout(60)
+@Timeout(300)
 class IndexCacheTest {
   private static final int FRAMES = 8;
   private static final long WIDTH = 100;

@@ -16,7 +16,7 @@ import pando.index.Pools;
 import pando.index.Session;
 
 /** A list that ends between the change of a node and its checksum leaves the node in use. */
-@Timeout(60)
+@Timeout(300)
 class BrokenChecksumTest {
   private static final long KEYS = 200;
 

@@ -26,7 +26,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** Keys that suit neither hashes nor computed segments, large pools, locks that stay held. */
-@Timeout(120)
+@Timeout(300)
 class DeftBadInputTest {
   private static final int CROWD = 2_000;
   private static final int DENSE = 10_000;

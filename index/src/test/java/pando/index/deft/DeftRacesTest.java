@@ -33,7 +33,7 @@ import pando.index.Tree;
 import pando.index.blink.Children;
 
 /** What other sessions find and do in the middle of one session's operation. */
-@Timeout(60)
+@Timeout(300)
 class DeftRacesTest {
   private static final long STEP = 100;
   private static final int NODE_BYTES = 448;

@@ -25,7 +25,7 @@ import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 
 /** What operations cost where all inner nodes are cached (DEFT section 4, tables of verbs). */
-@Timeout(120)
+@Timeout(300)
 class DeftVerbsTest {
   private static final int ENTRIES = 1_000;
   private static final int SHARE = 10;

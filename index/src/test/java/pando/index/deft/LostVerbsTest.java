@@ -23,7 +23,7 @@ import pando.index.deft.LossyWorker.Loss;
 /**
  * Nobody can tell whether a verb took effect: locks may stay locked, and let nobody in too early.
  */
-@Timeout(60)
+@Timeout(300)
 class LostVerbsTest {
   private static final long NODE = LockKit.NODE;
   private static final long NO_WAIT = 1;

@@ -20,7 +20,7 @@ import pando.fabric.StalledException;
 import pando.index.Pools;
 import pando.index.Threads;
 
-@Timeout(60)
+@Timeout(300)
 class NodeLocksTest {
   private static final long NODE = LockKit.NODE;
   private static final long LONG_WAIT = 60_000_000_000L;

@@ -14,7 +14,7 @@ import pando.index.Seeds;
 import pando.index.Session;
 
 /** Nodes share the words of locks: here all of a memory server share one. */
-@Timeout(120)
+@Timeout(300)
 class SharedWordsTest {
   private static final long KEYS = 2_000;
 

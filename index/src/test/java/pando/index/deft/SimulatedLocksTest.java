@@ -23,7 +23,7 @@ import pando.sim.ClusterOptions;
 import pando.sim.fault.Fault;
 
 /** Many clients in virtual time on a few locks. */
-@Timeout(120)
+@Timeout(300)
 class SimulatedLocksTest {
   private static final int COMPUTE_SERVERS = 4;
   private static final int CLIENTS = 40;

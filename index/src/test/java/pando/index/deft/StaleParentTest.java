@@ -13,7 +13,7 @@ import pando.index.Pools;
 import pando.index.Session;
 
 /** A pointer that cannot be made to say what has become of its node. */
-@Timeout(60)
+@Timeout(300)
 class StaleParentTest {
   private static final int NODE_BYTES = 448;
   private static final DeftOptions OPTIONS =

@@ -24,7 +24,7 @@ import pando.index.node.NodeLayout;
  * A shared node is damaged in the pool while compute servers have copies of it: what can be done
  * with the copies is done, all else ends with an exception that names the node.
  */
-@Timeout(60)
+@Timeout(300)
 class DamagedCopyTest {
   private static final int ENTRIES = 300;
   private static final int PUTS = 1_000;

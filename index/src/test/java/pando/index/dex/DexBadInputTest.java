@@ -15,7 +15,7 @@ import pando.index.Pools;
 import pando.index.Session;
 
 /** Settings and partitions that are wrong. */
-@Timeout(120)
+@Timeout(300)
 class DexBadInputTest {
   @ParameterizedTest(name = "{0}={1}")
   @CsvSource({

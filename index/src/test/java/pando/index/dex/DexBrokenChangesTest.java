@@ -21,7 +21,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** Changes of an index as a whole that fail at one of their verbs: at each in turn. */
-@Timeout(120)
+@Timeout(300)
 class DexBrokenChangesTest {
   private static final int KEYS = 200;
 

@@ -23,7 +23,7 @@ import pando.index.Tree;
 import pando.index.node.NodeLayout;
 
 /** The end of an index loses nothing, whatever peers and other threads do. */
-@Timeout(60)
+@Timeout(300)
 class DexCloseTest {
   private static final DexOptions OPTIONS =
       Tiny.options(2).with("cache-bytes", String.valueOf(512 * 192));

@@ -14,7 +14,7 @@ import pando.index.Seeds;
 import pando.index.Session;
 
 /** What the cache's counters say of one session's operations. */
-@Timeout(120)
+@Timeout(300)
 class DexCountersTest {
   private static final int ENTRIES = 1_000;
 

@@ -25,7 +25,7 @@ import pando.index.Tree;
  * offloaded, split and merged. {@link pando.index.VerbFailuresTest} breaks those of small trees,
  * which stay cached, at each of their verbs.
  */
-@Timeout(120)
+@Timeout(300)
 class DexFailuresTest {
   private static final DexOptions OPTIONS =
       Tiny.options(2).with("contrary", "0.5").with("admission", "0.3");

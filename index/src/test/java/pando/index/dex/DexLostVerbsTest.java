@@ -19,7 +19,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** Changes of shared nodes, one of whose verbs is not answered: each in turn. */
-@Timeout(120)
+@Timeout(300)
 class DexLostVerbsTest {
   private static final DexOptions OPTIONS =
       Tiny.options(3).with("offloading", "off").with("cache-bytes", String.valueOf(256 * 192));

@@ -21,7 +21,7 @@ import pando.index.Tree;
 import pando.index.TreeCheck;
 
 /** Partitions that change between operations of one thread. */
-@Timeout(120)
+@Timeout(300)
 class DexPartitionsTest {
   private static final int ROUNDS = 120;
   private static final int OPERATIONS = 150;

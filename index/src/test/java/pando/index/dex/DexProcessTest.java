@@ -29,7 +29,7 @@ import pando.index.TreeCheck;
 
 /** Partitions that go from one process to another. */
 @EnabledOnOs(OS.LINUX)
-@Timeout(120)
+@Timeout(300)
 class DexProcessTest {
   @TempDir private Path parent;
 

@@ -18,7 +18,7 @@ import pando.index.Session;
 import pando.index.Systems;
 
 /** What operations cost: the table of DEX in docs/systems.md. */
-@Timeout(60)
+@Timeout(300)
 class DexVerbsTest {
   private static final int ENTRIES = 10_000;
   private static final long STEP = 1_000;

@@ -18,7 +18,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** Dirty nodes of which nobody knows whether they were written back. */
-@Timeout(60)
+@Timeout(300)
 class DexWriteBackTest {
   private static final DexOptions OPTIONS =
       Tiny.options(1).with("offloading", "off").with("admission", "1");

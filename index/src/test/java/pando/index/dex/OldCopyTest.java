@@ -16,7 +16,7 @@ import pando.index.cache.NodeCache;
 import pando.index.node.NodeLayout;
 
 /** A compute server has a copy of a freed node at whose address there is another node now. */
-@Timeout(60)
+@Timeout(300)
 class OldCopyTest {
   private static final int ENTRIES = 300;
   private static final int OWNER = 1;

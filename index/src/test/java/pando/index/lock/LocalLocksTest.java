@@ -18,7 +18,7 @@ import pando.fabric.Worker;
 import pando.index.Pools;
 import pando.index.Threads;
 
-@Timeout(60)
+@Timeout(300)
 class LocalLocksTest {
   private static final int LOCK = 3;
   private static final long LONG_WAIT = 60_000_000_000L;

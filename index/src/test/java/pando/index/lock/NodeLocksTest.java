@@ -25,7 +25,7 @@ import pando.index.Pools;
 import pando.index.Threads;
 
 /** Locks that are taken together with READs of what they protect. */
-@Timeout(60)
+@Timeout(300)
 class NodeLocksTest {
   private static final long NODE = GlobalAddress.of(0, Fabric.CATALOGUE_BYTES);
   private static final int WORD_OFFSET = 8;

@@ -21,7 +21,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** Keys that are hard to tell apart, and a pool that has no more room in the middle of a merge. */
-@Timeout(60)
+@Timeout(300)
 class OrcaBadInputTest {
   private static final int OPERATIONS = 6_000;
   private static final int KEYS = 400;

@@ -23,7 +23,7 @@ import pando.index.Session;
 import pando.index.orca.parts.CacheParts;
 
 /** The directory of a compute server is counted in its cache. */
-@Timeout(120)
+@Timeout(300)
 class OrcaBudgetTest {
   private static final int POOL_BYTES = 32 << 20;
   private static final Pattern NEEDED = Pattern.compile("needed: cache-bytes=(\\d+)");

@@ -37,7 +37,7 @@ import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 
 /** Damaged pages, headers and roots are found when an index is joined, or do no harm. */
-@Timeout(120)
+@Timeout(300)
 class OrcaDamageTest {
   private static final int MEMORY_SERVERS = 2;
   private static final int COMPUTE_SERVERS = 2;

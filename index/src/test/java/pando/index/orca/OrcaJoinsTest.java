@@ -28,7 +28,7 @@ import pando.index.orca.directory.DirectoryPage;
 import pando.index.orca.leaf.LeafLayout;
 
 /** Merges that take neighbours along, or try to. */
-@Timeout(60)
+@Timeout(300)
 class OrcaJoinsTest {
   private static final int LEAF_BYTES = 896;
   private static final int GROUPS = 400;

@@ -39,7 +39,7 @@ import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 
 /** An index of ORCA is made, loaded, closed, joined and loaded again, in many shapes. */
-@Timeout(120)
+@Timeout(300)
 class OrcaLifeTest {
   private static final int MEMORY_SERVERS = 2;
   private static final int POOL_BYTES = 16 << 20;

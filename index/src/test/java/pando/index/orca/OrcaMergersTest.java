@@ -29,7 +29,7 @@ import pando.index.Threads;
 import pando.index.Tree;
 
 /** Background tasks merge while memory for deltas is short; sessions never depend on them. */
-@Timeout(120)
+@Timeout(300)
 class OrcaMergersTest {
   private static final long STEP = 1_000;
   private static final int ENTRIES = 20_000;

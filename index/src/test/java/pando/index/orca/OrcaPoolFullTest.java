@@ -17,7 +17,7 @@ import pando.index.Session;
 /**
  * Leaves that are large for the pool: what was stored can be removed where nothing can be added.
  */
-@Timeout(60)
+@Timeout(300)
 class OrcaPoolFullTest {
   private static final int ROUNDS = 8;
   private static final int REFUSED_BEFORE_FULL = 10;

@@ -29,7 +29,7 @@ import pando.index.Tree;
 import pando.index.orca.leaf.LeafLayout;
 
 /** What other sessions find and do in the middle of one session's operation. */
-@Timeout(60)
+@Timeout(300)
 class OrcaRacesTest {
   private static final long STEP = 1_000;
   private static final int ENTRIES = 500;

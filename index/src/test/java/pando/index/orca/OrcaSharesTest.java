@@ -26,7 +26,7 @@ import pando.index.Session;
 import pando.index.Threads;
 
 /** Memory moves between records and deltas, and nothing is lost meanwhile. */
-@Timeout(120)
+@Timeout(300)
 class OrcaSharesTest {
   private static final int POOL_BYTES = 32 << 20;
   private static final int CACHE_BYTES = 128 << 10;

@@ -32,7 +32,7 @@ import pando.index.orca.directory.DirectoryPage;
 import pando.index.orca.leaf.LeafLayout;
 
 /** Changes of leaves that stop half-way: it is not known whether the pool has them. */
-@Timeout(60)
+@Timeout(300)
 class OrcaStuckTest {
   private static final long STEP = 1_000;
   private static final int ENTRIES = 1_200;

@@ -20,7 +20,7 @@ import pando.index.EntryVisitor;
 import pando.index.Session;
 
 /** What operations cost: the table of ORCA in docs/systems.md. */
-@Timeout(60)
+@Timeout(300)
 class OrcaVerbsTest {
   private static final int ENTRIES = 20_000;
   private static final long STEP = 1_000;

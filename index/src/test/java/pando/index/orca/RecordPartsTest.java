@@ -18,7 +18,7 @@ import pando.index.orca.records.Probe;
 import pando.index.orca.records.RecordCache;
 
 /** Records move with the memory of their cache, as a whole or range by range. */
-@Timeout(60)
+@Timeout(300)
 class RecordPartsTest {
   private static final int KEYS = 4_000;
   private static final int REGION_BYTES = 16 << 10;

@@ -22,7 +22,7 @@ import pando.index.HookedFabric;
 import pando.index.Pools;
 
 /** The lock of the partition table, whose holder may be gone. */
-@Timeout(60)
+@Timeout(300)
 class ChangeLockTest {
   private final HookedFabric fabric = new HookedFabric(Pools.open(1, 1 << 20, 891));
 

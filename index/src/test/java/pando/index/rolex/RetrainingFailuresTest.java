@@ -20,7 +20,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** A retrainer whose verbs fail, each in turn: for a moment, or for good as if it had died. */
-@Timeout(120)
+@Timeout(300)
 class RetrainingFailuresTest {
   private static final long STEP = 100;
   private static final int ENTRIES = 400;

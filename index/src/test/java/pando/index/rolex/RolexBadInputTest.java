@@ -24,7 +24,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** Keys that are hard on models, chains that grow, and pages that say nonsense. */
-@Timeout(120)
+@Timeout(300)
 class RolexBadInputTest {
   private static final RolexOptions TINY =
       RolexOptions.defaults()

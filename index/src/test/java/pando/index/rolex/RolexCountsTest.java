@@ -15,7 +15,7 @@ import pando.index.Pools;
 import pando.index.Session;
 
 /** What runs count, of their leaves without an entry and of synonym leaves, is what there is. */
-@Timeout(60)
+@Timeout(300)
 class RolexCountsTest {
   private static final long STEP = 1_000;
   private static final int ENTRIES = 40;

@@ -18,7 +18,7 @@ import pando.index.Pools;
 import pando.index.Session;
 
 /** Errors of the machine inside operations and retraining leave no lock; damage is told as such. */
-@Timeout(120)
+@Timeout(300)
 class RolexErrorsTest {
   private static final long STEP = 100;
 

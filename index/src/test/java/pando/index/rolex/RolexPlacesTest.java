@@ -24,7 +24,7 @@ import pando.index.Seeds;
 import pando.index.Session;
 
 /** What is believed of places that hold something else by now, or lead nowhere. */
-@Timeout(120)
+@Timeout(300)
 class RolexPlacesTest {
   private static final int ENTRIES = 4_000;
   private static final int LINK = 24;

@@ -11,7 +11,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** An index that is used as a queue: what is drained is given back, however often. */
-@Timeout(120)
+@Timeout(300)
 class RolexQueueTest {
   private static final int ROUNDS = 6;
 

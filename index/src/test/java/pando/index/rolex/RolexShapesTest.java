@@ -18,7 +18,7 @@ import pando.index.SystemUnderTest;
 import pando.index.TreeCheck;
 
 /** Settings at their limits, and keys in extreme places. */
-@Timeout(120)
+@Timeout(300)
 class RolexShapesTest {
   private static final int OPERATIONS = 3_000;
 

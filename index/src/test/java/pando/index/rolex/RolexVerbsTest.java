@@ -20,7 +20,7 @@ import pando.index.Seeds;
 import pando.index.Session;
 
 /** What operations cost where all models are known (ROLEX, one-sided operations). */
-@Timeout(120)
+@Timeout(300)
 class RolexVerbsTest {
   private static final int ENTRIES = 4_000;
   private static final int LEAF_BYTES = 288;

@@ -29,7 +29,7 @@ import pando.index.Session;
 import pando.index.session.Operation;
 
 /** Writes by CALL: what they cost, who keeps them away, and requests that make no sense. */
-@Timeout(60)
+@Timeout(300)
 class RolexWritesTest {
   private static final int ENTRIES = 1_000;
   private static final int DELTA = 4;

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import pando.index.AllocatedBytes;
 import pando.index.Seeds;
 
-@Timeout(120)
+@Timeout(300)
 class TrainerTest {
   private static final double[] STEPS = {1, 16 / 11.0, 0.25, 3};
   private static final double[] EPSILONS = {16, 1, 0.6, 4, 64};

@@ -19,7 +19,7 @@ import pando.index.Pools;
 import pando.index.Session;
 
 /** A list that ends between an entry and the checksum leaves no damaged leaf. */
-@Timeout(60)
+@Timeout(300)
 class BrokenChecksumTest {
   private static final long KEYS = 200;
   private static final ShermanOptions OPTIONS =

@@ -23,7 +23,7 @@ import pando.index.Tree;
 import pando.index.lock.LockTables;
 
 /** Locks whose holder never lets go. */
-@Timeout(60)
+@Timeout(300)
 class HostileLocksTest {
   private static final long HOLDER = (5L << LockTables.SESSION_BITS) | 7;
   private static final String NAME = "holder=computeServer 4 session 7";

@@ -35,7 +35,7 @@ import pando.index.Tree;
 import pando.index.lock.LockTables;
 
 /** Operations whose verbs fail half-way. */
-@Timeout(60)
+@Timeout(300)
 class ShermanFailuresTest {
   private static final long STEP = 10;
   private static final long HOLDER = (5L << LockTables.SESSION_BITS) | 7;

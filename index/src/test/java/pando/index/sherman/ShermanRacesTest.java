@@ -29,7 +29,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** What other sessions find and do in the middle of one session's operation. */
-@Timeout(60)
+@Timeout(300)
 class ShermanRacesTest {
   private static final long STEP = 10;
 

@@ -16,7 +16,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** Splits and merges, and compute servers whose copies they make old. */
-@Timeout(60)
+@Timeout(300)
 class ShermanSplitsTest {
   private static final int KEYS = 3_000;
 

@@ -15,7 +15,7 @@ import pando.index.Seeds;
 import pando.index.Session;
 
 /** What operations cost where the nodes of level 1 are cached (Sherman table 2). */
-@Timeout(60)
+@Timeout(300)
 class ShermanVerbsTest {
   private static final int ENTRIES = 1_000;
   private static final int IMAGE = 1_024 - BLinkLayout.IMAGE;

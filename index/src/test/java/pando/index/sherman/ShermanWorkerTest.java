@@ -27,7 +27,7 @@ import pando.index.session.NeighbourSearch;
 import pando.index.session.NeighbourSearch.Outcome;
 
 /** What a session's workers hold, and let go where something fails. */
-@Timeout(60)
+@Timeout(300)
 class ShermanWorkerTest {
   private static final long HOLDER = (5L << LockTables.SESSION_BITS) | 7;
 

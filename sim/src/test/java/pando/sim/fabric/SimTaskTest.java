@@ -24,7 +24,7 @@ import pando.sim.ClusterOptions;
 import pando.sim.StuckException;
 import pando.sim.fault.Fault;
 
-@Timeout(60)
+@Timeout(300)
 class SimTaskTest {
   private static final long NANOS_MAX = 10_000_000_000L;
   private static final long EVENTS_MAX = 1_000_000;

@@ -27,7 +27,7 @@ import pando.sim.ClusterOptions;
 import pando.sim.Utilization;
 import pando.sim.fault.Fault;
 
-@Timeout(60)
+@Timeout(300)
 class NetworkTest {
   private static final long NANOS_MAX = 10_000_000_000L;
   private static final long EVENTS_MAX = 10_000_000;

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(300)
 class ClientTest {
   private static final long TIME_MAX = 1_000_000_000_000L;
   private static final long EVENTS_MAX = 100_000;

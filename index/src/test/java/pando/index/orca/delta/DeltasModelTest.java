@@ -15,7 +15,7 @@ import pando.index.Seeds;
 import pando.index.orca.parts.CacheParts;
 
 /** Random changes of many deltas in little memory, compared with maps. */
-@Timeout(60)
+@Timeout(300)
 class DeltasModelTest {
   private static final int PARTS = 8;
   private static final int SLABS_OF_PART = 15;

@@ -16,7 +16,7 @@ import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.orca.parts.CacheParts;
 
-@Timeout(60)
+@Timeout(300)
 class DeltasTest {
   private static final long BLOCK_BYTES_MAX = 4352;
   private static final int SLABS_OF_PART = 15;

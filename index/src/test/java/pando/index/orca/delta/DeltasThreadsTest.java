@@ -21,7 +21,7 @@ import pando.index.Threads;
 import pando.index.orca.parts.CacheParts;
 
 /** One writer of a block, readers that validate by a version, and others that take blocks. */
-@Timeout(60)
+@Timeout(300)
 class DeltasThreadsTest {
   private static final int KEYS = 300;
   private static final int CHANGES = Seeds.count(60_000, 3_000_000);

@@ -10,7 +10,7 @@ import pando.fabric.Fabric;
 import pando.index.Pools;
 import pando.index.Seeds;
 
-@Timeout(60)
+@Timeout(300)
 class LeafEntriesTest {
   /** Merges draw among the entries below the end: far beyond those in use, they would find none. */
   @Test

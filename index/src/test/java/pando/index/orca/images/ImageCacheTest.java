@@ -29,7 +29,7 @@ import pando.index.orca.directory.LeafView;
 import pando.index.orca.leaf.LeafLayout;
 
 /** What is in the cache of images, compared with what leaves have. */
-@Timeout(60)
+@Timeout(300)
 class ImageCacheTest {
   private static final Backoff BACKOFF = attempt -> Thread.onSpinWait();
   private static final int LEAVES = 12;

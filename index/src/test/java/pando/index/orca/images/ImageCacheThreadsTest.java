@@ -22,7 +22,7 @@ import pando.index.orca.directory.LeafView;
 import pando.index.orca.leaf.LeafLayout;
 
 /** Readers without locks beside sessions that admit and drop, while slabs come and go. */
-@Timeout(60)
+@Timeout(300)
 class ImageCacheThreadsTest {
   private static final int PAIRS = 16;
   private static final int LEAVES = 3;

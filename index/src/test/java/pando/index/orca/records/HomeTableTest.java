@@ -12,7 +12,7 @@ import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.orca.parts.CacheParts;
 
-@Timeout(60)
+@Timeout(300)
 class HomeTableTest {
   private static final int PARTS = 64;
   private static final int KEYS = 20_000;

@@ -16,7 +16,7 @@ import pando.index.Seeds;
 import pando.index.orca.parts.CacheParts;
 
 /** Random changes of a small cache, compared with a map of what is in it. */
-@Timeout(60)
+@Timeout(300)
 class RecordCacheModelTest {
   private static final Backoff BACKOFF = attempt -> Thread.onSpinWait();
   private static final int BUCKETS = 6;

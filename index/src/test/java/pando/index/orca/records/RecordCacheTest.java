@@ -15,7 +15,7 @@ import pando.fabric.memory.Words;
 import pando.index.Pools;
 import pando.index.orca.parts.CacheParts;
 
-@Timeout(60)
+@Timeout(300)
 class RecordCacheTest {
   private static final Backoff BACKOFF = attempt -> Thread.onSpinWait();
   private static final long LOCK = 8;

@@ -21,7 +21,7 @@ import pando.index.Threads;
 import pando.index.orca.parts.CacheParts;
 
 /** Readers without locks beside writers with them; readers go on until the writers are done. */
-@Timeout(60)
+@Timeout(300)
 class RecordCacheThreadsTest {
   private static final int BUCKETS = 4;
   private static final int KEYS = 48;
