@@ -76,7 +76,7 @@ final class SimulatedWorkloads {
                 workload.distribution(distribution),
                 draw.theta(),
                 simulation.nanos());
-        plans.add(new IndexPlan(sim, options, workload, load.fill(), draw.warmup()));
+        plans.add(new IndexPlan(sim, options, workload, load.fill(), draw.warmup(), 0));
       }
     }
   }

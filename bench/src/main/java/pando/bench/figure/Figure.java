@@ -16,6 +16,7 @@ public interface Figure {
         new DexCaches(),
         new DexAblation(),
         new DexOffloading(),
+        new DexRepartitioning(),
         new DeftYcsb(),
         new DeftAblation(),
         new DeftDex(),

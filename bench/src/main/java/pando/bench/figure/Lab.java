@@ -152,7 +152,7 @@ record Lab(
             load.workload().distribution(load.distribution()),
             THETA,
             load.nanos());
-    return new IndexPlan(sim, index, load.workload(), fill, warmup(index, load));
+    return new IndexPlan(sim, index, load.workload(), fill, warmup(index, load), load.splitNanos());
   }
 
   private static IndexSystem system(IndexOptions index) {

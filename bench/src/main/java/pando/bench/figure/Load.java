@@ -14,6 +14,8 @@ import pando.bench.workload.Workload;
  * @param processorThreads of each memory server, which serve CALLs
  * @param warmup operations before those that are measured, or {@link #OF_LAB}
  * @param nanos virtual time that is measured
+ * @param splitNanos after so much of it, the first compute server gives about half of its range to
+ *     a new one; 0 if none does
  */
 record Load(
     Workload workload,
@@ -24,7 +26,8 @@ record Load(
     int coroutines,
     int processorThreads,
     long warmup,
-    long nanos) {
+    long nanos,
+    long splitNanos) {
   /** Stands for the value of the lab, if a load does not set its own. */
   static final int OF_LAB = -1;
 
@@ -32,7 +35,17 @@ record Load(
 
   /** A load with one client per thread, for the time that suffices if locks do not collapse. */
   Load(Workload workload, Distribution distribution) {
-    this(workload, distribution, KeySet.UNIFORM, false, OF_LAB, 1, 1, OF_LAB, 4 * NANOS_PER_MILLI);
+    this(
+        workload,
+        distribution,
+        KeySet.UNIFORM,
+        false,
+        OF_LAB,
+        1,
+        1,
+        OF_LAB,
+        4 * NANOS_PER_MILLI,
+        0);
   }
 
   Load withKeys(KeySet others) {
@@ -45,13 +58,23 @@ record Load(
         coroutines,
         processorThreads,
         warmup,
-        nanos);
+        nanos,
+        splitNanos);
   }
 
   /** Returns this load on an empty index, without a warm-up. */
   Load fromNothing() {
     return new Load(
-        workload, distribution, keys, true, threads, coroutines, processorThreads, 0, nanos);
+        workload,
+        distribution,
+        keys,
+        true,
+        threads,
+        coroutines,
+        processorThreads,
+        0,
+        nanos,
+        splitNanos);
   }
 
   Load withThreads(int number) {
@@ -64,17 +87,36 @@ record Load(
         coroutines,
         processorThreads,
         warmup,
-        nanos);
+        nanos,
+        splitNanos);
   }
 
   Load withCoroutines(int number) {
     return new Load(
-        workload, distribution, keys, fromEmpty, threads, number, processorThreads, warmup, nanos);
+        workload,
+        distribution,
+        keys,
+        fromEmpty,
+        threads,
+        number,
+        processorThreads,
+        warmup,
+        nanos,
+        splitNanos);
   }
 
   Load withProcessorThreads(int number) {
     return new Load(
-        workload, distribution, keys, fromEmpty, threads, coroutines, number, warmup, nanos);
+        workload,
+        distribution,
+        keys,
+        fromEmpty,
+        threads,
+        coroutines,
+        number,
+        warmup,
+        nanos,
+        splitNanos);
   }
 
   Load withWarmup(long operations) {
@@ -87,7 +129,8 @@ record Load(
         coroutines,
         processorThreads,
         operations,
-        nanos);
+        nanos,
+        splitNanos);
   }
 
   Load forMillis(long millis) {
@@ -100,6 +143,22 @@ record Load(
         coroutines,
         processorThreads,
         warmup,
+        millis * NANOS_PER_MILLI,
+        splitNanos);
+  }
+
+  /** Returns this load on DEX, one of whose compute servers is split after a while. */
+  Load splitAfterMillis(long millis) {
+    return new Load(
+        workload,
+        distribution,
+        keys,
+        fromEmpty,
+        threads,
+        coroutines,
+        processorThreads,
+        warmup,
+        nanos,
         millis * NANOS_PER_MILLI);
   }
 }

@@ -3,6 +3,7 @@ package pando.bench.simulate;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
+import pando.index.dex.DexOptions;
 import pando.sim.ClusterModel;
 
 /**
@@ -13,9 +14,20 @@ import pando.sim.ClusterModel;
  * @param workload the mix of operations
  * @param fill share of each node that the load fills
  * @param warmup operations before those that are simulated, which take no time
+ * @param splitNanos after so much of the time that is measured, the first compute server of DEX
+ *     gives about half of its range to a new one in the same process; 0 if none does
  */
 public record IndexPlan(
-    SimPlan sim, IndexOptions index, Workload workload, double fill, long warmup) {
+    SimPlan sim, IndexOptions index, Workload workload, double fill, long warmup, long splitNanos) {
+  /** Checks that the index can be split, if it is to be. */
+  public IndexPlan {
+    if (splitNanos > 0 && !(index instanceof DexOptions)) {
+      throw new IllegalArgumentException(
+          "only compute servers of DEX are split: index=%s, splitNanos=%s"
+              .formatted(index.system(), splitNanos));
+    }
+  }
+
   /** Returns the model with the processor time of a system's operations. */
   public static ClusterModel modelOf(IndexSystem system) {
     return ClusterModel.defaults().with("operation-nanos", system.operationNanos());

@@ -13,6 +13,7 @@ import pando.bench.workload.OperationStream;
 import pando.fabric.VerbCounters;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
+import pando.index.dex.DexIndex;
 import pando.sim.Cluster;
 
 /**
@@ -76,6 +77,9 @@ public final class IndexRun {
       addClients(server, draw);
     }
     warmUp();
+    if (plan.splitNanos() > 0) {
+      cluster.core(0).spawn("split", this::split);
+    }
     Setup setup =
         new Setup(
             plan.index().system(),
@@ -111,6 +115,14 @@ public final class IndexRun {
               high,
               plan.workload().keysAtOnce(),
               meter));
+    }
+  }
+
+  private void split() {
+    cluster.sleepNanos(SETTLING_NANOS + plan.splitNanos());
+    DexIndex index = (DexIndex) indexes.getFirst();
+    if (index.addComputeServer(0) < 0) {
+      throw new IllegalStateException("the range of the first compute server is a single leaf");
     }
   }
 

@@ -1,6 +1,7 @@
 package pando.bench.figure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -9,12 +10,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import pando.bench.keys.KeySet;
 import pando.bench.records.SortedRecords;
+import pando.bench.simulate.Windows;
 import pando.bench.subject.IndexSubject;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.index.Systems;
+import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
 import pando.sim.ClusterModel;
 
@@ -34,6 +37,20 @@ final class LabTest {
     Results again = lab.run(DexOptions.defaults(), List.of(uniform));
     assertThat(readBytes(again, uniform)).isEqualTo(readBytes(results, uniform));
     assertThat(readBytes(results, normal)).isNotEqualTo(readBytes(results, uniform));
+  }
+
+  @Test
+  void shouldSplitAComputeServerMeanwhile() {
+    Lab lab = new Lab(2, 2, true, 4, 0.08, 0.7, index -> ClusterModel.defaults(), 50_000, 1);
+    Load load = new Load(Workload.WRITE_INTENSIVE, Distribution.ZIPFIAN).forMillis(3);
+    Load split = load.splitAfterMillis(1);
+    Results results = lab.run(DexOptions.defaults(), List.of(load, split));
+    Windows windows = results.windows(split);
+    assertThat(windows.megaOps(0)).isEqualTo(results.windows(load).megaOps(0));
+    assertThat(windows.megaOps(1)).isPositive().isLessThan(results.windows(load).megaOps(1));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> lab.run(DeftOptions.defaults(), List.of(split)))
+        .withMessageContaining("index=deft");
   }
 
   /** Some compute servers count what was loaded as their own when they join, some do not. */
