@@ -26,6 +26,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Checks that the space of removed records is reused. */
@@ -86,6 +87,10 @@ final class ChurnCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Ranges.check(spec, "--churn", churned, 1, Ledger.RECORDS_MAX);
+    if (valueBytes == null && (byteKeys || stat)) {
+      throw new ParameterException(
+          spec.commandLine(), "--byte-keys and --stat go with --value-bytes");
+    }
     return valueBytes == null ? churnRecords() : churnValues(valueBytes);
   }
 

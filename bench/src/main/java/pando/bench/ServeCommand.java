@@ -125,7 +125,8 @@ final class ServeCommand implements Callable<Integer> {
       names = "--cache",
       paramLabel = "SIZE",
       converter = Quantity.class,
-      description = "Bytes of blocks that are cached in this process (default: 256MiB).")
+      description =
+          "Bytes of records and blocks that are cached in this process (default: 256MiB).")
   private @Nullable Long cache;
 
   @Override

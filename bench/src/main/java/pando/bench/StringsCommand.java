@@ -11,6 +11,7 @@ import pando.bench.Choices.Peer;
 import pando.bench.console.Numbers;
 import pando.bench.console.TextTable;
 import pando.bench.strings.FileKeys;
+import pando.bench.strings.LoadedStrings;
 import pando.bench.strings.MadeIds;
 import pando.bench.strings.StringKeys;
 import pando.bench.strings.StringTrial;
@@ -34,6 +35,9 @@ import picocli.CommandLine.Spec;
 final class StringsCommand implements Callable<Integer> {
   private static final long RECORDS_MAX = 1L << 31;
 
+  /** Above 1, where little data is in a cache of labels that has its least size. */
+  private static final int CACHE_SHARE_MAX = 1_000;
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -56,7 +60,8 @@ final class StringsCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "2M",
       converter = Quantity.class,
-      description = "Operations of each kind, after as many that warm up (default: 2M).")
+      description =
+          "Operations of each kind, after as many that warm up (default: ${DEFAULT-VALUE}).")
   private long operations;
 
   @Option(
@@ -111,12 +116,11 @@ final class StringsCommand implements Callable<Integer> {
     check();
     StringKeys keys = keys();
     boolean withPeer = peer != Peer.NONE;
-    try (StringTrial trial =
-        Ranges.accepted(
-            spec,
-            () -> new StringTrial(keys, fill, cacheShare, recordShare, theta, seed, withPeer))) {
+    try (LoadedStrings loaded =
+            Ranges.accepted(spec, () -> LoadedStrings.of(keys, fill, cacheShare, recordShare));
+        StringTrial trial = new StringTrial(loaded, keys, theta, seed, withPeer)) {
       PrintWriter out = spec.commandLine().getOut();
-      print(out, keys, trial);
+      print(out, keys, loaded);
       TextTable table =
           new TextTable(
               1,
@@ -137,6 +141,11 @@ final class StringsCommand implements Callable<Integer> {
     Ranges.check(spec, "--operations", operations, 1, Long.MAX_VALUE);
     Ranges.check(spec, "--theta", theta >= 0 && theta < 10, theta, "least=0, below 10");
     Ranges.check(spec, "--fill", fill > 0 && fill <= 1, fill, "above 0, greatest=1");
+    boolean hasCache = cacheShare >= 0 && cacheShare <= CACHE_SHARE_MAX;
+    Ranges.check(
+        spec, "--cache-share", hasCache, cacheShare, "least=0, greatest=" + CACHE_SHARE_MAX);
+    boolean isShare = recordShare >= 0 && recordShare <= 1;
+    Ranges.check(spec, "--record-share", isShare, recordShare, "least=0, greatest=1");
     if (peer != Peer.NONE && peer != Peer.SKIPLIST_SORTED) {
       throw new ParameterException(
           spec.commandLine(), "--peer is skiplist-sorted or none here: peer=" + peer);
@@ -153,21 +162,21 @@ final class StringsCommand implements Callable<Integer> {
     return new FileKeys(file, records == null ? 0 : records);
   }
 
-  private static void print(PrintWriter out, StringKeys keys, StringTrial trial) {
-    long data = trial.dataBytes();
-    long directory = trial.index().directoryBytes();
+  private static void print(PrintWriter out, StringKeys keys, LoadedStrings loaded) {
+    long data = loaded.dataBytes();
+    long directory = loaded.index().directoryBytes();
     out.printf(
         "%s keys, %s bytes each: %s of keys and values, %s in the pool%n",
         Numbers.count(keys.count()),
         Numbers.decimal((double) data / keys.count() - Long.BYTES, 1),
         Numbers.bytes(data),
-        Numbers.bytes(trial.poolBytes()));
+        Numbers.bytes(loaded.poolBytes()));
     out.printf(
         "local memory: directory %s, %s of the data, for %s blocks; records and blocks %s%n%n",
         Numbers.bytes(directory),
         Numbers.decimal(100.0 * directory / data, 2) + " %",
-        Numbers.count(trial.index().blocks()),
-        Numbers.bytes(trial.cacheBytes()));
+        Numbers.count(loaded.index().blocks()),
+        Numbers.bytes(loaded.cacheBytes()));
     out.flush();
   }
 

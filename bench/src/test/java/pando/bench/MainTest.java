@@ -176,6 +176,8 @@ final class MainTest {
         "pando churn --value-bytes 9..8                   | '9..8' is not a range of lengths",
         "pando churn --value-bytes 0..9M                  | '0..9M' is not a range of lengths",
         "pando churn --value-bytes 1..2 --records 2G      | --records is out of range",
+        "pando churn --byte-keys                          | go with --value-bytes",
+        "pando bench-strings --cache-share -1             | --cache-share is out of range",
         "pando churn --index sherman --set validation=original | runs in the simulator alone",
         "pando simulate --faults gremlins                 | 'gremlins' is not one of torn",
         "pando simulate --threads 0                       | --threads is out of range",

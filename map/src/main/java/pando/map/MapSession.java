@@ -47,8 +47,9 @@ public final class MapSession<K, V> implements AutoCloseable {
   }
 
   /**
-   * Lets a reader have the encoding of a value, and allocates nothing for a value of up to a
-   * megabyte. The reader must not use this session.
+   * Lets a reader have the encoding of a value where it lies. The reader must not use this session.
+   * Over an index of words this allocates nothing for a value of up to a megabyte; over byte
+   * strings, a segment for the key, and what {@link pando.index.bytes.ByteSession#get} does.
    *
    * @return whether there is a value; else the reader is not called
    */

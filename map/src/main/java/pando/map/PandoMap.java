@@ -65,8 +65,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseabl
    *
    * @param index with entries that a map with these codecs made, or none
    * @param keys codec of keys, with encodings of 1 to 8 bytes
-   * @param values codec of values, with encodings of up to 16 MiB, or an eighth of the pool's
-   *     chunks if that is less
+   * @param values codec of values, with encodings of up to 16 MiB; less in a pool of small chunks
    * @throws IllegalArgumentException if encodings of keys are longer, or of any length
    */
   public static <K, V> PandoMap<K, V> of(RangeIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
@@ -81,7 +80,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseabl
    *
    * @param index with entries that these codecs made, or none
    * @param keys codec of keys, with encodings of up to 65,535 bytes
-   * @param values codec of values, with encodings of up to 16 MiB
+   * @param values codec of values, with encodings of up to 16 MiB; less in a pool of small chunks
    */
   public static <K, V> PandoMap<K, V> of(ByteIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
     Objects.requireNonNull(keys, "keys");

@@ -12,7 +12,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
   /*
    * A word that is not in an entry is freed once: a new one by the operation that made it and did
    * not put it into the entry, an old one by the operation that took it out. Where it is not known
-   * whether a word is in the entry, nobody frees it.
+   * whether a word is in the entry, it is never freed.
    */
 
   /** Loads of the same word in a row that fail, before its value counts as damaged. */

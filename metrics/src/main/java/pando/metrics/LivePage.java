@@ -17,7 +17,7 @@ final class LivePage {
 
   private LivePage() {}
 
-  /** Returns the document, which nobody may change. */
+  /** Returns the document, which must not be changed. */
   static byte[] bytes() {
     return DOCUMENT;
   }

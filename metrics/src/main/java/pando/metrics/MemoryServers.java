@@ -30,8 +30,8 @@ final class MemoryServers {
   }
 
   /**
-   * Returns a memory server's use of its pool. Asks all at once, so that who wants to know of each
-   * waits for a second in all.
+   * Returns a memory server's use of its pool. Asks all at once, so that a caller that asks for
+   * each in turn waits for a second in all.
    *
    * @throws StalledException if it does not answer within a second
    * @throws pando.fabric.PandoException if it is lost

@@ -45,7 +45,7 @@ import tools.jackson.core.json.JsonFactory;
  * take its response, is cut off, and others are served meanwhile.
  *
  * <p>Thread-safe. Close it before the index and the fabric; if they are closed first, it says so to
- * those who ask.
+ * its clients.
  */
 public final class PandoHttp implements AutoCloseable {
   /** How many clients can read events. */

@@ -25,7 +25,7 @@ import pando.index.rolex.RolexIndex;
  * and only when a registry asks: an operation does nothing more than without them.
  *
  * <p>Counts are of this process: of all its sessions and background tasks since the index was made
- * or joined. The bytes of the pool are those of each memory server, whoever uses it. The
+ * or joined. The bytes of the pool are those of each memory server, used by any process. The
  * documentation, {@code docs/seeing.md}, lists all meters.
  *
  * <p>A registry that asks is never kept waiting for long: a memory server that does not answer

@@ -25,9 +25,9 @@ import pando.index.bytes.ByteSession;
  * </pre>
  *
  * <p>Each set that is made gets a number that no other had, and a set without members has no key.
- * So one change of the key, by whatever command, makes all members unreachable; who made it then
- * removes them. Who changes a set holds the lock of its key exclusively, who reads one shares it;
- * strings need no lock.
+ * So one change of the key, by whatever command, makes all members unreachable; the event loop that
+ * made it then removes them. An event loop that changes a set holds the lock of its key
+ * exclusively, one that reads a set shares it; strings need no lock.
  *
  * <p>Thread-safe.
  */
@@ -96,7 +96,7 @@ final class Keyspace {
     counts[database].decrement();
   }
 
-  /** Returns the number of keys, which is exact where nobody changes any. */
+  /** Returns the number of keys, which is exact while no key is changed. */
   long count(int database) {
     return counts[database].sum();
   }

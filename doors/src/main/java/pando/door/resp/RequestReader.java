@@ -299,7 +299,7 @@ final class RequestReader {
     static byte[] split(byte[] line, Request request) throws ProtocolException {
       InlineWords words = new InlineWords(line);
       while (words.skipSpace()) {
-        words.out.write(0); // to be overwritten by whoever wants a byte in front
+        words.out.write(0); // room for a byte in front
         int start = words.out.size();
         words.word();
         request.add(start, words.out.size() - start);

@@ -22,7 +22,7 @@ import pando.index.session.Failures;
 public final class Blobs implements AutoCloseable {
   /*
    * A value of up to 7 bytes is in the word. A longer one is a blob in the pool, which never
-   * changes: who changes an entry stores a new blob, puts its word into the entry, and then frees
+   * changes: a session that changes an entry stores a new blob, puts its word into the entry, and then frees
    * the blob of the word that was there before. The index says which that was, so each blob has one
    * operation that frees it.
    *
@@ -122,7 +122,7 @@ public final class Blobs implements AutoCloseable {
     try {
       return write(address, sizeClass, key, bytes, offset, length, parts);
     } catch (UnknownOutcomeException e) {
-      // The WRITE may come yet: nobody else may have the place.
+      // The WRITE may come yet: no other blob may have the place.
       throw e;
     } catch (Throwable e) {
       undo(e, () -> space.free(worker, 0, sizeClass, address));

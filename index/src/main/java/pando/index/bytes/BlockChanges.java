@@ -246,8 +246,8 @@ final class BlockChanges {
   }
 
   /**
-   * Makes blocks known, and with them the change of the key: in the same moment for those who ask
-   * the directory and those who ask the cache of records.
+   * Makes blocks known, and with them the change of the key: in the same moment for readers that
+   * ask the directory and readers that ask the cache of records.
    */
   private void publish(Runnable states) {
     RecordPart part = index.records.latched(hash, blobs.worker().backoff());
@@ -290,7 +290,7 @@ final class BlockChanges {
   }
 
   /**
-   * Makes the two parts of a block known. Those who find the right one before the left one is
+   * Makes the two parts of a block known. Sessions that find the right one before the left one is
    * shorter wait, so that no two change the same records.
    */
   private void addKnown(BlockEntry entry, BlockState left, BlockEntry added, BlockState right) {

@@ -8,8 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All blocks, in the order of their ranges, in two levels of arrays. Readers take no lock: who adds
- * or removes a block puts a new array in the place of an old one. Thread-safe; never empty.
+ * All blocks, in the order of their ranges, in two levels of arrays. Readers take no lock: a
+ * session that adds or removes a block puts a new array in the place of an old one. Thread-safe;
+ * never empty.
  */
 final class BlockDirectory {
   private static final int NODE_ENTRIES = 256;

@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block in the directory: where it is, and a copy of it if it is cached. Its latch is held by who
- * changes the block; readers take what {@link #state} says.
+ * A block in the directory: where it is, and a copy of it if it is cached. Its latch is held by the
+ * session that changes the block; readers take what {@link #state} says.
  */
 final class BlockEntry {
   private static final VarHandle COPY = field("copy", Block.class);

@@ -41,10 +41,10 @@ public final class ByteIndex implements AutoCloseable {
    * names; where its blob is gone meanwhile, it asks the directory again.
    *
    * A split stores the right part under a new label first, then the left one under the old label.
-   * The directory says first that there is another block, which is not known yet: readers who find
+   * The directory says first that there is another block, which is not known yet: readers that find
    * it wait. Then, in one moment, both parts are what they are. A reader that had come to the left
    * part before sees that the directory has changed. A block that becomes small takes the one
-   * behind it in: that is gone first, and readers who find it wait until the directory has dropped
+   * behind it in: that is gone first, and readers that find it wait until the directory has dropped
    * it.
    *
    * What a process leaves that ended on the way, or could not take a step back, are blocks in the
@@ -182,7 +182,7 @@ public final class ByteIndex implements AutoCloseable {
    * {@link ByteSession#put}, and fuller blocks. Operations of this process wait until it has ended.
    *
    * @param entries in ascending order of their keys
-   * @param fill share of each block that is filled, 0.1 to 1
+   * @param fill share of each block that is filled, above 0 and at most 1
    * @return the number of entries
    * @throws IllegalArgumentException if keys do not ascend, or a key or value is too long; nothing
    *     is loaded then, nor where the source or a verb fails

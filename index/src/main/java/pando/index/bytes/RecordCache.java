@@ -51,7 +51,7 @@ final class RecordCache implements AutoCloseable {
     return bytes;
   }
 
-  /** Frees the memory; nobody may use the cache any more. */
+  /** Frees the memory; the cache must not be used any more. */
   @Override
   public void close() {
     memory.close();
