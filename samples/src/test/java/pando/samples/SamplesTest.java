@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** The samples run, and the README shows one of them as it is. */
+/** The samples run, and the documents show two of them as they are. */
 class SamplesTest {
   private final PrintStream console = System.out;
   private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
@@ -62,11 +62,10 @@ class SamplesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"EmbedMap", "Embed"})
-  void shouldBeWhatTheReadmeShows(String name) throws IOException {
+  @CsvSource({"EmbedMap, README.md", "Embed, docs/index.md"})
+  void shouldBeWhatTheDocumentShows(String name, String document) throws IOException {
     String sample = Files.readString(Path.of("src/main/java/pando/samples/" + name + ".java"));
-    String readme = Files.readString(Path.of("../README.md"));
-    assertThat(readme)
+    assertThat(Files.readString(Path.of("..", document)))
         .contains("```java\n" + sample.substring(sample.indexOf("import ")) + "```\n");
   }
 }
