@@ -24,13 +24,13 @@ final class Client {
   /** The connection ends once its replies are sent. */
   boolean quits;
 
-  Client(long id, SocketAddress address, SocketAddress local, boolean needsPassword) {
+  Client(long id, SocketAddress address, SocketAddress local, boolean needsPassword, MemoryBudget waiting) {
     this.id = id;
     this.address = address;
     this.local = local;
     this.needsPassword = needsPassword;
     this.isStranger = needsPassword;
-    this.cursors = new Cursors(id);
+    this.cursors = new Cursors(id, waiting);
   }
 
   /** Forgets what the client has chosen, and that it has given its password. */

@@ -158,12 +158,14 @@ final class Connection extends ChannelInboundHandlerAdapter {
   public void channelInactive(ChannelHandlerContext from) {
     ended = true;
     reader.close();
+    client.cursors.clear();
     lane.door.clients().remove(client);
     from.fireChannelInactive();
   }
 
   @Override
   public void exceptionCaught(ChannelHandlerContext from, Throwable failure) {
+    lane.replies.clear(); // of this client, where a request failed with an error
     boolean isOfClient = failure instanceof IOException || isOfTls(failure);
     if (!isOfClient) {
       LOG.log(Level.ERROR, "a connection failed: client=" + client.address, failure);

@@ -21,6 +21,9 @@ final class ConnectionCommands {
   private static final Map<String, String> CONFIGURATION =
       new TreeMap<>(Map.of("save", "", "appendonly", "no", "maxmemory", "0"));
 
+  /** Greatest length of a name that a client gives itself or its library. */
+  private static final int NAME_BYTES_MAX = 256;
+
   private ConnectionCommands() {}
 
   static List<Command> all() {
@@ -97,7 +100,7 @@ final class ConnectionCommands {
       } else if (request.is(i, "SETNAME") && i + 1 < request.count()) {
         name = checkedName(request.text(++i), "Client names");
       } else {
-        throw new Refusal("ERR Syntax error in HELLO option '" + request.text(i) + "'");
+        throw new Refusal("ERR Syntax error in HELLO option '" + request.shown(i) + "'");
       }
     }
     if (call.client.isStranger) {
@@ -140,6 +143,11 @@ final class ConnectionCommands {
   }
 
   private static String checkedName(String name, String what) {
+    if (name.length() > NAME_BYTES_MAX) {
+      throw new Refusal(
+          "ERR %s are too long: bytes=%s, maximum=%s"
+              .formatted(what, name.length(), NAME_BYTES_MAX));
+    }
     if (!name.matches("[!-~]*")) {
       throw new Refusal("ERR " + what + " cannot contain spaces, newlines or special characters.");
     }
@@ -212,7 +220,7 @@ final class ConnectionCommands {
     } else if (call.request.is(2, "LIB-VER")) {
       call.client.libraryVersion = checkedName(value, "lib-ver");
     } else {
-      throw new Refusal("ERR Unrecognized option '" + call.request.text(2) + "'");
+      throw new Refusal("ERR Unrecognized option '" + call.request.shown(2) + "'");
     }
     call.replies.ok();
   }
@@ -226,7 +234,7 @@ final class ConnectionCommands {
   private static Refusal unknownSubcommand(Call call) {
     return new Refusal(
         "ERR unknown subcommand '"
-            + call.request.text(1)
+            + call.request.shown(1)
             + "'. Try "
             + call.request.text(0).toUpperCase(Locale.ROOT)
             + " HELP.");

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import pando.index.bytes.ByteIndex;
 
 /** Commands on keys, whatever they have. */
 final class KeyCommands {
@@ -138,10 +139,14 @@ final class KeyCommands {
      * @return whether there may be more of them behind {@link #last}
      */
     boolean visit(byte[] behind, long limit) {
+      if (prefix.length > ByteIndex.KEY_BYTES_MAX) {
+        return false; // no key is that long
+      }
       byte[] from = prefix;
       if (behind.length > 0) {
-        byte[] next = Stored.behind(behind);
-        next[0] = (byte) call.client.database;
+        byte[] last = behind.clone(); // perhaps of another database
+        last[0] = (byte) call.client.database;
+        byte[] next = Stored.behind(last);
         from = Stored.compare(next, prefix) > 0 ? next : prefix;
       }
       left = limit;

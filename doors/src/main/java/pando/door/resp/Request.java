@@ -10,6 +10,9 @@ import java.util.Arrays;
  * that can be overwritten. Argument 0 is the command. Valid until the next request is read.
  */
 final class Request {
+  /** Messages have so many bytes of an argument at the most. */
+  static final int SHOWN_MAX = 128;
+
   private static final int ARGUMENTS = 16;
 
   /** A request with more arguments does not keep the room for them. */
@@ -47,6 +50,11 @@ final class Request {
       segment = MemorySegment.ofArray(array);
     }
     base = from;
+  }
+
+  /** Returns the bytes of local memory that many arguments take, 0 if it is the usual room. */
+  long placesBytes() {
+    return places.length > 2 * ARGUMENTS_KEPT ? (long) places.length * Integer.BYTES : 0;
   }
 
   /** Forgets the bytes, so that they are not kept. */
@@ -91,6 +99,17 @@ final class Request {
   /** Returns an argument as text, each byte a character. */
   String text(int i) {
     return new String(bytes, start(i), length(i), ISO_8859_1);
+  }
+
+  /** Returns the start of an argument for a message: what cannot be shown is a question mark. */
+  String shown(int i) {
+    return shown(i, SHOWN_MAX);
+  }
+
+  /** Returns at most so many bytes of an argument for a message. */
+  String shown(int i, int most) {
+    String text = new String(bytes, start(i), Math.min(length(i), most), ISO_8859_1);
+    return text.replaceAll("[^ -~]", "?");
   }
 
   /** Returns whether an argument is a word, in capitals or not. */

@@ -44,6 +44,9 @@ final class RequestReader {
   private int expected = -1;
   private boolean isInline;
 
+  /** Bytes that are counted for the places of its arguments. */
+  private long placesBytes;
+
   /**
    * Prepares a reader.
    *
@@ -103,9 +106,13 @@ final class RequestReader {
 
   private byte[] own(int length) throws ProtocolException {
     if (!budget.tryTake(length)) {
-      throw new ProtocolException("the server has no memory for further unfinished requests");
+      throw noMemory();
     }
     return new byte[length];
+  }
+
+  private static ProtocolException noMemory() {
+    return new ProtocolException("the server has no memory for further unfinished requests");
   }
 
   private void giveBack() {
@@ -118,7 +125,7 @@ final class RequestReader {
   /** Keeps what is left of the bytes for the next read. */
   void rest() throws ProtocolException {
     if (from == to) {
-      close();
+      forget();
     } else if (!isOwn()) {
       byte[] kept = own(to - from);
       System.arraycopy(bytes, from, kept, 0, to - from);
@@ -129,10 +136,29 @@ final class RequestReader {
     if (expected < 0) {
       request.release();
     }
+    countPlaces();
+  }
+
+  /** Counts the memory for the places of many arguments, of a request that has not ended. */
+  private void countPlaces() throws ProtocolException {
+    long now = expected < 0 ? 0 : request.placesBytes();
+    if (now > placesBytes && !budget.tryTake(now - placesBytes)) {
+      throw noMemory();
+    }
+    if (now < placesBytes) {
+      budget.giveBack(placesBytes - now);
+    }
+    placesBytes = now;
   }
 
   /** Forgets all bytes. */
   void close() {
+    forget();
+    budget.giveBack(placesBytes);
+    placesBytes = 0;
+  }
+
+  private void forget() {
     giveBack();
     from = 0;
     to = 0;

@@ -132,7 +132,8 @@ public final class RespDoor implements AutoCloseable {
             door.clients().newId(),
             channel.remoteAddress(),
             channel.localAddress(),
-            door.password() != null);
+            door.password() != null,
+            door.waiting());
     if (tls != null) {
       channel.pipeline().addLast(tls.newHandler(channel.alloc()));
     }
@@ -166,7 +167,7 @@ public final class RespDoor implements AutoCloseable {
     return door.clients().count();
   }
 
-  /** Returns the bytes that unfinished requests and unread replies take. */
+  /** Returns the bytes that unfinished requests, unread replies and cursors take. */
   public long waitingBytes() {
     return door.waiting().bytes();
   }

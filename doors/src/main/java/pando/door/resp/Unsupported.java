@@ -118,16 +118,12 @@ final class Unsupported {
   }
 
   private static String unknown(Request request) {
-    StringBuilder text = new StringBuilder("ERR unknown command '");
-    text.append(shown(request, 0)).append("', with args beginning with: ");
-    for (int i = 1; i < request.count() && text.length() < 128; i++) {
-      text.append('\'').append(shown(request, i)).append("' ");
+    StringBuilder arguments = new StringBuilder();
+    for (int i = 1; i < request.count() && arguments.length() < Request.SHOWN_MAX; i++) {
+      String start = request.shown(i, Request.SHOWN_MAX - arguments.length());
+      arguments.append('\'').append(start).append("' ");
     }
-    return text.toString();
-  }
-
-  private static String shown(Request request, int i) {
-    String text = request.length(i) <= 128 ? request.text(i) : "...";
-    return text.replaceAll("[^ -~]", "?");
+    return "ERR unknown command '%s', with args beginning with: %s"
+        .formatted(request.shown(0), arguments);
   }
 }
