@@ -24,7 +24,12 @@ final class Client {
   /** The connection ends once its replies are sent. */
   boolean quits;
 
-  Client(long id, SocketAddress address, SocketAddress local, boolean needsPassword, MemoryBudget waiting) {
+  Client(
+      long id,
+      SocketAddress address,
+      SocketAddress local,
+      boolean needsPassword,
+      MemoryBudget waiting) {
     this.id = id;
     this.address = address;
     this.local = local;

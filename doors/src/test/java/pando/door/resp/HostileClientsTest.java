@@ -84,7 +84,8 @@ class HostileClientsTest {
         }
         assertThat(door.door().waitingBytes()).isBetween(900_000L, 1L << 20);
         int arguments = 500_000;
-        other.send("*" + (arguments + 1) + "\r\n$3\r\nDEL\r\n" + "$0\r\n\r\n".repeat(arguments - 1));
+        other.send(
+            "*" + (arguments + 1) + "\r\n$3\r\nDEL\r\n" + "$0\r\n\r\n".repeat(arguments - 1));
         long places = 2L * Integer.BYTES * arguments;
         awaitWaiting(door, 6L * arguments + places);
         other.send("$0\r\n\r\n");

@@ -38,8 +38,28 @@ final class BlockCache {
     bytes.addAndGet(bytes(copy) - bytes(before));
     if (before == null && copy != null) {
       queue.add(entry);
+    } else if (before != null && copy == null) {
+      tidy();
     }
     evict();
+  }
+
+  /**
+   * Looks at two places of the queue for each one that has lost its copy. So blocks without a copy,
+   * of which many are gone for good, are never more than about as many as those with one.
+   */
+  private void tidy() {
+    for (int i = 0; i < 2; i++) {
+      BlockEntry entry = queue.poll();
+      if (entry != null && entry.copy() != null) {
+        queue.add(entry);
+      }
+    }
+  }
+
+  /** Returns the number of places in the queue, which are counted. */
+  int places() {
+    return queue.size();
   }
 
   private static long bytes(@Nullable Block block) {
