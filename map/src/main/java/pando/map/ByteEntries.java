@@ -163,6 +163,14 @@ final class ByteEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
+  void getAll(Batch<K, V> batch) {
+    for (int i = 0; i < batch.size(); i++) {
+      seek(batch.key(i));
+      batch.setValue(i, get());
+    }
+  }
+
+  @Override
   void putAll(Batch<K, V> batch) {
     for (int i = 0; i < batch.size(); i++) {
       seek(batch.key(i));

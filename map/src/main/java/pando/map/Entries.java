@@ -62,6 +62,9 @@ abstract class Entries<K, V> implements AutoCloseable {
   /** Removes the entry that was found if it has still the same value, and returns that. */
   abstract @Nullable V takeFound();
 
+  /** Sets the values of a batch's keys, {@code null} for those that are absent. */
+  abstract void getAll(Batch<K, V> batch);
+
   /** Stores the entries of a batch, in any order. */
   abstract void putAll(Batch<K, V> batch);
 

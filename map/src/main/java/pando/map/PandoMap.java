@@ -1,7 +1,13 @@
 package pando.map;
 
+import java.util.Collection;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
 import pando.index.RangeIndex;
 import pando.index.Session;
@@ -50,6 +56,8 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseabl
   private final MapIndex<K, V> index;
   private final SessionPool<K, V> sessions;
   private final Bounds all;
+  private @Nullable AsyncMap<K, V> async;
+  private boolean closing;
 
   private PandoMap(MapIndex<K, V> index, SessionPool<K, V> sessions, Bounds all) {
     super(index, sessions, all, false);
@@ -112,6 +120,84 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseabl
   }
 
   /**
+   * Looks up several keys, with as few round trips as the index can. Each is looked up by itself,
+   * as by {@link #get}.
+   *
+   * @param keys in any order
+   * @return those that are there, with their values, in the order of the keys
+   */
+  public NavigableMap<K, V> getAll(Collection<? extends K> keys) {
+    return getAll(keys, this::load);
+  }
+
+  /** As {@link #getAll(Collection)}, by a session of the caller's. */
+  NavigableMap<K, V> getAll(Collection<? extends K> keys, Entries<K, V> session) {
+    return getAll(keys, session::getAll);
+  }
+
+  private NavigableMap<K, V> getAll(Collection<? extends K> keys, Consumer<Batch<K, V>> loading) {
+    NavigableMap<K, V> found = new TreeMap<>(comparator());
+    Batch<K, V> batch = new Batch<>(Batch.Content.ENTRIES);
+    for (K key : keys) {
+      batch.add(Objects.requireNonNull(key, "key"));
+      if (batch.size() == batch.capacity()) {
+        load(batch, loading, found);
+        batch.clear();
+      }
+    }
+    load(batch, loading, found);
+    return found;
+  }
+
+  private static <K, V> void load(
+      Batch<K, V> batch, Consumer<Batch<K, V>> loading, Map<K, V> found) {
+    loading.accept(batch);
+    for (int i = 0; i < batch.size(); i++) {
+      V value = batch.value(i);
+      if (value != null) {
+        found.put(batch.key(i), value);
+      }
+    }
+  }
+
+  private void load(Batch<K, V> batch) {
+    int place = sessions.claim();
+    try {
+      sessions.get(place).getAll(batch);
+    } finally {
+      sessions.release(place);
+    }
+  }
+
+  /**
+   * Returns the map for operations that return at once; it has a thread and a session of its own
+   * from the first call on.
+   *
+   * @throws IllegalStateException after {@link #close}
+   */
+  public synchronized AsyncMap<K, V> async() {
+    if (closing) {
+      throw new IllegalStateException("the map is closed");
+    }
+    AsyncMap<K, V> started = async;
+    if (started == null) {
+      started = startAsync();
+      async = started;
+    }
+    return started;
+  }
+
+  private AsyncMap<K, V> startAsync() {
+    Entries<K, V> session = index.session();
+    try {
+      return new AsyncMap<>(this, session);
+    } catch (Throwable e) {
+      session.close();
+      throw e;
+    }
+  }
+
+  /**
    * Returns a view of the keys whose encodings are in a range.
    *
    * @param range of the codec of keys, such as {@link TupleCodec#prefix}
@@ -123,13 +209,27 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseabl
 
   /**
    * Ends the map: waits until each running call has ended, and closes the sessions that calls
-   * share. The entries stay in the index. A second call does nothing.
+   * share. Asynchronous operations that have not begun fail. The entries stay in the index. A
+   * second call does nothing.
    *
    * @throws pando.fabric.StalledException if a call does not end: the map is closed, and can be
    *     closed again
    */
   @Override
   public void close() {
-    Closing.all(sessions::close, index::close);
+    AsyncMap<K, V> started = endAsync();
+    Closing.all(
+        () -> {
+          if (started != null) {
+            started.close();
+          }
+        },
+        sessions::close,
+        index::close);
+  }
+
+  private synchronized @Nullable AsyncMap<K, V> endAsync() {
+    closing = true;
+    return async;
   }
 }

@@ -11,6 +11,7 @@ import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.map.codec.KeyRange;
 
@@ -212,29 +213,41 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
   /** Stores batches, as {@link pando.index.Session#putAll} does: each entry by itself. */
   @Override
   public void putAll(Map<? extends K, ? extends V> entries) {
+    putAll(entries, this::putAll);
+  }
+
+  /** Stores batches by a session of the caller's. */
+  final void putAll(Map<? extends K, ? extends V> entries, Entries<K, V> session) {
+    putAll(entries, (Batch<K, V> batch) -> putAll(batch, session));
+  }
+
+  private void putAll(Map<? extends K, ? extends V> entries, Consumer<Batch<K, V>> storing) {
     Batch<K, V> batch = new Batch<>(Batch.Content.ENTRIES);
     for (Map.Entry<? extends K, ? extends V> entry : entries.entrySet()) {
       batch.setValue(batch.size(), value(entry.getValue()));
       batch.add(key(entry.getKey()));
       if (batch.size() == batch.capacity()) {
-        putAll(batch);
+        storing.accept(batch);
         batch.clear();
       }
     }
-    putAll(batch);
+    storing.accept(batch);
   }
 
   private void putAll(Batch<K, V> batch) {
     int place = sessions.claim();
     try {
-      Entries<K, V> entries = sessions.get(place);
-      for (int i = 0; i < batch.size(); i++) {
-        seekInside(entries, batch.key(i));
-      }
-      entries.putAll(batch);
+      putAll(batch, sessions.get(place));
     } finally {
       sessions.release(place);
     }
+  }
+
+  private void putAll(Batch<K, V> batch, Entries<K, V> entries) {
+    for (int i = 0; i < batch.size(); i++) {
+      seekInside(entries, batch.key(i));
+    }
+    entries.putAll(batch);
   }
 
   @Override

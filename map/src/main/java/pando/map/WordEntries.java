@@ -298,6 +298,38 @@ final class WordEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
+  void getAll(Batch<K, V> batch) {
+    int count = batch.size();
+    for (int i = 0; i < count; i++) {
+      seek(batch.key(i));
+      scanned.keys[i] = key;
+    }
+    session.getAll(scanned.keys, 0, count, scanned.words, scanned.found);
+    int present = 0;
+    for (int i = 0; i < count; i++) {
+      batch.setValue(i, null);
+      if (scanned.found[i]) {
+        scanned.keys[present] = scanned.keys[i];
+        scanned.words[present] = scanned.words[i];
+        scanned.places[present++] = i;
+      }
+    }
+    int loaded =
+        values.loadAll(
+            scanned.keys,
+            scanned.words,
+            present,
+            (number, value) -> batch.setValue(scanned.places[number], value));
+    for (int number = 0; number < present; number++) {
+      int place = scanned.places[number];
+      if (number >= loaded || batch.value(place) == null) {
+        key = scanned.keys[number];
+        batch.setValue(place, get());
+      }
+    }
+  }
+
+  @Override
   void putAll(Batch<K, V> batch) {
     for (int i = 0; i < batch.size(); i++) {
       seek(batch.key(i));
@@ -357,6 +389,13 @@ final class WordEntries<K, V> extends Entries<K, V> {
   private static final class Scanned implements EntryVisitor {
     private final long[] keys = new long[Batch.ENTRIES_MAX];
     private final long[] words = new long[Batch.ENTRIES_MAX];
+
+    /**
+     * For keys that are looked up together: whether each is there, and where those are that are.
+     */
+    private final boolean[] found = new boolean[Batch.ENTRIES_MAX];
+
+    private final int[] places = new int[Batch.ENTRIES_MAX];
     private int size;
 
     @Override
