@@ -16,10 +16,9 @@ import org.jspecify.annotations.Nullable;
 import pando.map.codec.KeyRange;
 
 /**
- * A range of a map's keys, upwards or downwards; the whole map is one, too. What is computed by a
- * function ({@code compute}, {@code merge}) is here by the loops of {@link
- * java.util.concurrent.ConcurrentMap}: they call it between operations, while no session is
- * claimed.
+ * A range of a map's keys, upwards or downwards; the whole map is one, too. {@code compute}, {@code
+ * merge} and the like are the default methods of {@link java.util.concurrent.ConcurrentMap}: they
+ * call the function between operations, while no session is claimed.
  */
 class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap<K, V> {
   private final MapIndex<K, V> index;

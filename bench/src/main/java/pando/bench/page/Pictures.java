@@ -19,9 +19,6 @@ public final class Pictures {
   private static final int GAP = 28;
   private static final int HEADING = 22;
 
-  /** Height of letters above the line that they stand on. */
-  private static final int LETTER = 8;
-
   private static final String LOOKUPS = "read-only";
   private static final String UPDATES = "write-intensive";
 
@@ -132,11 +129,11 @@ public final class Pictures {
     svg.element("title", title).line();
     svg.element("style", "\n" + Palette.rules(theme) + Drawing.RULES).line();
     svg.empty("rect", "width", WIDTH, "height", height, "fill", "var(--background)").line();
-    svg.element("text", title, "class", "strong", "x", MARGIN, "y", MARGIN + LETTER).line();
+    svg.element("text", title, "class", "strong", "x", MARGIN, "y", MARGIN + Drawing.LETTER).line();
     for (int i = 0; i < plots.size(); i++) {
       int left = MARGIN + i * (width + GAP);
       svg.open("g", "transform", "translate(%d %d)".formatted(left, MARGIN + HEADING));
-      svg.element("text", plots.get(i).title(), "class", "lesser", "y", LETTER);
+      svg.element("text", plots.get(i).title(), "class", "lesser", "y", Drawing.LETTER);
       svg.open("g", "transform", "translate(0 %d)".formatted(HEADING)).line();
       drawings.get(i).write(svg);
       svg.close().close().line();

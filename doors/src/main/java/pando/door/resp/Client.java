@@ -3,8 +3,8 @@ package pando.door.resp;
 import java.net.SocketAddress;
 
 /**
- * A client: what it has chosen, and what others see of it. Only its event loop changes it; others
- * may read values that are a little old.
+ * A client: the settings that it has chosen, and what {@code CLIENT LIST} shows of it. Only its
+ * event loop changes it; other event loops may read values that are a little old.
  */
 final class Client {
   final long id;

@@ -51,7 +51,10 @@ public record ByteOptions(
     labels.check();
   }
 
-  /** Returns the defaults. */
+  /**
+   * Returns the defaults: 256 MiB of records and blocks, three quarters of it for records; blocks
+   * of up to 8,000 bytes, values of up to 64 bytes in them; 16 MiB for the cache of labels.
+   */
   public static ByteOptions defaults() {
     return DEFAULTS;
   }

@@ -19,6 +19,9 @@ import pando.index.session.Operation;
  * like. Failures of the environment, what happens after {@link #close()}, and what a visitor may do
  * are as in {@link pando.index.Session}.
  *
+ * <p>A key above {@value ByteIndex#KEY_BYTES_MAX} bytes, and a value above 16 MiB (less in a pool
+ * of small chunks), are refused by an {@link IllegalArgumentException}.
+ *
  * <p>What is given may be what this session has returned. A {@link #get} that finds its record
  * cached allocates nothing, one that READs a segment less than 100 bytes, and {@link #value()} a
  * segment; neighbours, scans and changes allocate keys and blocks.

@@ -129,9 +129,7 @@ final class RecordPart {
     return RECORD + keyBytes + valueBytes + UNIT <= recordBytesMax;
   }
 
-  /**
-   * Finds the value of a key; it may not be found though it is there, if others change the part.
-   */
+  /** Finds the value of a key; may miss one that is here while the part is changed. */
   boolean find(long hash, MemorySegment key, RecordCache.Found found) {
     long seen = version;
     if ((seen & 1) != 0 || recordBytesMax == 0) {

@@ -111,7 +111,7 @@ public interface KeyCodec<K> extends ValueCodec<K> {
   }
 
   /**
-   * Keys of one's own by a number in the same order.
+   * Keys of any class, by a number in the same order.
    *
    * @param name what messages call the codec
    * @param bytes length of an encoding, 1 to 8
