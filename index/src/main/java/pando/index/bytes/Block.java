@@ -75,6 +75,17 @@ final class Block {
     this.records = records(count);
   }
 
+  /** Takes bytes that differ from those of another block in values alone, of the same lengths. */
+  private Block(Block layout, MemorySegment bytes) {
+    this.bytes = bytes;
+    this.segments = layout.segments;
+    this.lowBytes = layout.lowBytes;
+    this.highBytes = layout.highBytes;
+    this.prefixBytes = layout.prefixBytes;
+    this.ends = layout.ends;
+    this.records = layout.records;
+  }
+
   private int[] records(int count) throws DamagedException {
     check(end(segments - 1) == ends, "end of the segments", end(segments - 1));
     int[] found = new int[count];
@@ -199,6 +210,13 @@ final class Block {
       Segment.seal(bytes, end(i - 1), end(i), version);
     }
     return this;
+  }
+
+  /** Returns a copy in which a record has another value of the same length, and no version. */
+  Block withStored(int i, MemorySegment stored) {
+    Block copy = new Block(this, MemorySegment.ofArray(bytes.toArray(BYTE)));
+    copy.stored(i).copyFrom(stored);
+    return copy;
   }
 
   /** Returns the number of segments. */

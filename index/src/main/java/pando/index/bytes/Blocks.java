@@ -1,7 +1,5 @@
 package pando.index.bytes;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -22,9 +20,7 @@ final class Blocks {
    */
   static Block with(Block old, int found, MemorySegment key, MemorySegment stored, boolean blob) {
     if (isPatched(old, found, stored, blob)) {
-      Block block = Block.of(MemorySegment.ofArray(old.bytes().toArray(JAVA_BYTE)));
-      block.stored(found).copyFrom(stored);
-      return block;
+      return old.withStored(found, stored);
     }
     int below = found < 0 ? -1 - found : found;
     int behind = found < 0 ? below : below + 1;
