@@ -32,7 +32,9 @@ final class BlockChanges {
   private long hash;
   private @Nullable MemorySegment stored;
 
-  /** The word of the blob that {@link #stored} is in, 0 if it is in none. */
+  /**
+   * The word of the blob that {@link #stored} is in, 0 if it is in none, or is not ours to free.
+   */
   private long storedWord;
 
   /** The block that was latched last, and has the key. */
@@ -147,19 +149,12 @@ final class BlockChanges {
       return;
     }
     storedWord = blobs.store(hash, value, 0, (int) value.byteSize());
-    boolean uncertain = false;
-    boolean done = false;
     try {
       wordBytes.set(Block.LONG, 0, storedWord);
       put(entry, i, wordBytes, true);
-      done = true;
-    } catch (UnknownOutcomeException | Error e) {
-      uncertain = true;
+    } catch (RuntimeException e) {
+      blobs.free(hash, storedWord);
       throw e;
-    } finally {
-      if (!done && !uncertain) {
-        blobs.free(hash, storedWord);
-      }
     }
   }
 
@@ -179,6 +174,7 @@ final class BlockChanges {
 
   private void remove(BlockEntry entry, int i) {
     stored = null;
+    storedWord = 0;
     Block next = Blocks.without(old, i);
     boolean small = next.usedBytes() < index.options.blockBytes() / SMALL_PART;
     if (!small || !joins(entry, next)) {
@@ -240,7 +236,8 @@ final class BlockChanges {
       throw e;
     } finally {
       if (!known) {
-        index.unsettled.add(entry, state.word());
+        index.unsettled.add(entry, state.word(), hash, storedWord);
+        storedWord = 0;
       }
     }
   }

@@ -231,10 +231,20 @@ public final class ByteIndex implements AutoCloseable {
       }
       try {
         unsettled.settleAll(settling, blobs);
+        freeWaiting(blobs);
         return new ByteSpace(this, blobs).count();
       } finally {
         gate.open();
       }
+    }
+  }
+
+  /** Frees what waits for it, while no operation runs: of a long value, only its blob knows all. */
+  private void freeWaiting(Blobs blobs) {
+    blobs.freeWaiting();
+    own.freeWaiting();
+    synchronized (sessions) {
+      sessions.forEach(ByteSession::freeWaiting);
     }
   }
 

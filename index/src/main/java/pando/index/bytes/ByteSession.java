@@ -345,6 +345,11 @@ public final class ByteSession implements AutoCloseable {
     }
   }
 
+  /** Frees what waits for it, while no operation runs. */
+  void freeWaiting() {
+    reader.blobs.freeWaiting();
+  }
+
   VerbCounters verbs() {
     return reader.blobs.verbs();
   }

@@ -27,8 +27,10 @@ final class Unsettled {
    * A block whose label may have the word of another one.
    *
    * @param word of that other one, which was never made known
+   * @param hash of the key of a value that only that other one has
+   * @param value word of that value's blob, 0 if there is none
    */
-  private record Doubtful(BlockEntry entry, long word) {}
+  private record Doubtful(BlockEntry entry, long word, long hash, long value) {}
 
   private final Queue<Stray> strays = new ConcurrentLinkedQueue<>();
   private final Queue<Doubtful> doubtful = new ConcurrentLinkedQueue<>();
@@ -49,7 +51,12 @@ final class Unsettled {
 
   /** Adds a block whose label may have the word of another one, which was never made known. */
   void add(BlockEntry entry, long word) {
-    doubtful.add(new Doubtful(entry, word));
+    add(entry, word, 0, NO_BLOB);
+  }
+
+  /** Adds such a block, and the value that only the other one has, by the hash of its key. */
+  void add(BlockEntry entry, long word, long hash, long value) {
+    doubtful.add(new Doubtful(entry, word, hash, value));
   }
 
   /** Takes the steps that can be taken now. */
@@ -101,6 +108,7 @@ final class Unsettled {
     }
     if (doubtful.remove(next)) {
       blobs.free(ByteSession.BLOCKS, next.word);
+      blobs.free(next.hash, next.value);
     }
   }
 }

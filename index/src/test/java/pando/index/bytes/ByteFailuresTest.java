@@ -20,6 +20,7 @@ import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.server.CallFailedException;
 import pando.index.Break;
@@ -74,6 +75,16 @@ class ByteFailuresTest {
       int verb) {
     int[] left = {verb};
     fabric.hookNext(_ -> left[0]-- == 0, posting -> how.happen(fabric, posting, 0));
+    return changeHooked(fabric, session, model, key, value, how);
+  }
+
+  private static boolean changeHooked(
+      HookedFabric fabric,
+      ByteSession session,
+      NavigableMap<byte[], byte[]> model,
+      byte[] key,
+      byte @Nullable [] value,
+      Break how) {
     MemorySegment its = MemorySegment.ofArray(key);
     Throwable failure =
         catchThrowable(() -> {
@@ -208,6 +219,46 @@ class ByteFailuresTest {
         refused++;
       }
     }
+  }
+
+  /** Of a change whose outcome is unknown only the place stays that was written at that time. */
+  @ParameterizedTest
+  @EnumSource(
+      value = Break.class,
+      names = {"LOST", "DONE_AND_UNKNOWN", "NOTHING_AND_UNKNOWN", "AWAY"})
+  void shouldLeaveNothingBehindWhereAVerbFails(Break how) {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2509));
+    NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 2510));
+        ByteIndex index = ByteIndex.create(fabric, options(10_000));
+        ByteSession session = index.session()) {
+      long left = 0;
+      int failed = 0;
+      for (int i = 0; i < 1_000; i++) {
+        byte[] key = ByteKeys.draw(random, 5);
+        byte[] value = random.nextInt(3) > 0 ? ByteKeys.value(random, 100) : null;
+        int[] verb = {random.nextInt(3) == 0 ? random.nextInt(6) : Integer.MAX_VALUE};
+        int[] place = {0};
+        fabric.hookNext(
+            _ -> verb[0]-- == 0,
+            posting -> {
+              place[0] = placeBytes(posting.verbs());
+              how.happen(fabric, posting, 0);
+            });
+        failed += changeHooked(fabric, session, model, key, value, how) ? 1 : 0;
+        long now = index.space().otherBytes();
+        assertThat(now - left).isBetween(0L, how.isAnswered() ? 0L : place[0]);
+        left = now;
+      }
+      assertThat(failed).isGreaterThan(50);
+    }
+  }
+
+  /** Returns the bytes of the place that a verb takes or writes: of a blob, or a region of them. */
+  private static int placeBytes(VerbList verbs) {
+    return verbs.kind(0) == VerbList.Kind.WRITE
+        ? Math.ceilDiv(verbs.length(0), 64) * 64
+        : REGION_BYTES / 4;
   }
 
   @Test

@@ -86,6 +86,21 @@ class ByteSpaceTest {
     }
   }
 
+  /** A value in parts is freed later than it is removed, also where its session does nothing. */
+  @Test
+  void shouldCountLongValuesThatWereRemoved() {
+    MemorySegment key = MemorySegment.ofArray(new byte[1]);
+    try (ByteIndex index = ByteIndex.create(fabric, OPTIONS);
+        ByteSession session = index.session()) {
+      session.store(key, MemorySegment.ofArray(new byte[3 * index.space.lengthInOnePlace()]));
+      check(index.space(), index);
+      session.store(key, MemorySegment.ofArray(new byte[2 * index.space.lengthInOnePlace()]));
+      check(index.space(), index);
+      session.discard(key);
+      check(index.space(), index);
+    }
+  }
+
   @Test
   void shouldRefuseWhenClosed() {
     ByteIndex index = ByteIndex.create(fabric, OPTIONS);
