@@ -246,7 +246,13 @@ public final class Trial {
     }
     joined.forEach(index -> close(index, false));
     long poolBytes = indexes.stream().mapToLong(RangeIndex::poolBytes).sum();
-    Tree tree = options.walk(cluster.fabric(0));
+    Tree tree;
+    try {
+      tree = options.walk(cluster.fabric(0));
+    } catch (IllegalStateException e) {
+      violations.add("the tree cannot be walked: " + StackText.of(e));
+      return;
+    }
     violations.addAll(tree.problems());
     if (plan.isLossless() && poolBytes != tree.bytes()) {
       violations.add(
