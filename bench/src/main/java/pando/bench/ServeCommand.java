@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
     })
 final class ServeCommand implements Callable<Integer> {
   private static final int PORT_MAX = 65_535;
-  private static final String LOCAL = "local";
+  private static final String LOCAL = "local:";
   private static final String SHM = "shm:";
 
   @Spec private CommandSpec spec;
@@ -230,12 +230,12 @@ final class ServeCommand implements Callable<Integer> {
           "--pool",
           !isLocal,
           pool,
-          "--memory-servers and --bytes-per-server are" + " for a local pool");
+          "--memory-servers and --bytes-per-server are for a local pool");
       return ShmFabric.attach(List.of(pool.substring(SHM.length()).split(",", -1)), options.seed());
     }
     if (!pool.equals(LOCAL)) {
       throw new IllegalArgumentException(
-          "no such pool: pool=" + pool + ", known: local and shm:NAME[,NAME...]");
+          "no such pool: pool=" + pool + ", known: local: and shm:NAME[,NAME...]");
     }
     if (memoryServers != null) {
       options = options.withMemoryServers(memoryServers);

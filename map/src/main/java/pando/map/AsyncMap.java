@@ -233,6 +233,7 @@ public final class AsyncMap<K, V> {
     }
     for (int i = 0; i < lookups.size(); i++) {
       ((Asked<K, V, @Nullable V>) lookups.get(i)).complete(batch.value(i));
+      batch.setValue(i, null); // which may be long
     }
     return true;
   }

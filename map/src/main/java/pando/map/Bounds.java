@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
+import pando.index.bytes.ByteIndex;
 
 /**
  * The keys of a view by their encodings: from a low one to a high one, each included or not, or
@@ -40,7 +41,7 @@ final class Bounds {
     this.end = high == null || !highIncluded ? high : keys.above(high);
     this.all = low == null && high == null;
     boolean above = low != null && first == null;
-    this.empty = above || (first != null && end != null && KeyBytes.compare(first, end) >= 0);
+    this.empty = above || (first != null && end != null && ByteIndex.compare(first, end) >= 0);
   }
 
   /** Returns the bounds of all keys. */
@@ -77,12 +78,12 @@ final class Bounds {
 
   /** Returns whether a key is below the first one inside. */
   boolean isBelow(MemorySegment key) {
-    return first != null && KeyBytes.compare(key, first) < 0;
+    return first != null && ByteIndex.compare(key, first) < 0;
   }
 
   /** Returns whether a key is above all inside. */
   boolean isAbove(MemorySegment key) {
-    return end != null && KeyBytes.compare(key, end) >= 0;
+    return end != null && ByteIndex.compare(key, end) >= 0;
   }
 
   /** Returns these bounds with another low one. */
@@ -107,7 +108,7 @@ final class Bounds {
   private Bounds checked(Bounds narrower) {
     if (narrower.low != null
         && narrower.high != null
-        && KeyBytes.compare(narrower.low, narrower.high) > 0) {
+        && ByteIndex.compare(narrower.low, narrower.high) > 0) {
       throw new IllegalArgumentException("range is reversed: " + narrower);
     }
     if (!isInside(narrower.low, narrower.lowIncluded, low, lowIncluded, 1)
@@ -128,7 +129,7 @@ final class Bounds {
     if (outer == null || inner == null) {
       return outer == null;
     }
-    int order = KeyBytes.compare(inner, outer) * sign;
+    int order = ByteIndex.compare(inner, outer) * sign;
     return order > 0 || (order == 0 && (outerIncluded || !innerIncluded));
   }
 

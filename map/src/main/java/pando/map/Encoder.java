@@ -59,7 +59,7 @@ final class Encoder<T> {
     return bytes.asSlice(0, length);
   }
 
-  /** Lets go of memory that is not kept. */
+  /** Drops the last encoding, and its memory if that is too long to be kept. */
   void forget() {
     bytes = kept;
     length = 0;

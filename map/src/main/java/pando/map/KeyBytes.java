@@ -63,17 +63,4 @@ record KeyBytes<K>(KeyCodec<K> codec, int lengthMax) {
   private boolean isFixed() {
     return codec.fixedBytes() != ValueCodec.VARIABLE;
   }
-
-  /** Compares byte by byte, as unsigned numbers. */
-  static int compare(MemorySegment one, MemorySegment other) {
-    long place = one.mismatch(other);
-    if (place < 0) {
-      return 0;
-    }
-    if (place == one.byteSize() || place == other.byteSize()) {
-      return Long.compare(one.byteSize(), other.byteSize());
-    }
-    return Byte.compareUnsigned(
-        one.get(ValueLayout.JAVA_BYTE, place), other.get(ValueLayout.JAVA_BYTE, place));
-  }
 }

@@ -137,6 +137,13 @@ class AsyncMapTest {
     }
   }
 
+  /** Has as many lookups wait as can. */
+  private static List<CompletableFuture<@Nullable String>> fill(AsyncMap<Long, String> map) {
+    List<CompletableFuture<@Nullable String>> waiting = new ArrayList<>();
+    IntStream.range(0, AsyncMap.WAITING_MAX).forEach(_ -> waiting.add(map.get(0L)));
+    return waiting;
+  }
+
   @Test
   void shouldLetCallersWaitWhereManyOperationsWait() throws InterruptedException {
     Blocking blocking = new Blocking();
@@ -144,8 +151,7 @@ class AsyncMapTest {
       AsyncMap<Long, String> map = open.map().async();
       CompletableFuture<@Nullable String> first = map.put(0L, "wait");
       blocking.begun.await();
-      List<CompletableFuture<@Nullable String>> waiting = new ArrayList<>();
-      IntStream.range(0, AsyncMap.WAITING_MAX).forEach(_ -> waiting.add(map.get(0L)));
+      List<CompletableFuture<@Nullable String>> waiting = fill(map);
       Thread caller = Thread.ofVirtual().start(() -> waiting.add(map.put(0L, "last")));
       assertThat(first).isNotDone();
 
@@ -200,8 +206,7 @@ class AsyncMapTest {
       AsyncMap<Long, String> map = open.map().async();
       CompletableFuture<@Nullable String> first = map.put(0L, "wait");
       blocking.begun.await();
-      List<CompletableFuture<@Nullable String>> waiting = new ArrayList<>();
-      IntStream.range(0, AsyncMap.WAITING_MAX).forEach(_ -> waiting.add(map.get(0L)));
+      List<CompletableFuture<@Nullable String>> waiting = fill(map);
       Thread closing = Thread.ofVirtual().start(open.map()::close);
       while (!map.isClosed()) {
         Thread.onSpinWait();

@@ -147,7 +147,7 @@ final class KeyCommands {
         byte[] last = behind.clone(); // perhaps of another database
         last[0] = (byte) call.client.database;
         byte[] next = Stored.behind(last);
-        from = Stored.compare(next, prefix) > 0 ? next : prefix;
+        from = Arrays.compareUnsigned(next, prefix) > 0 ? next : prefix;
       }
       left = limit;
       call.store.scan(

@@ -183,7 +183,7 @@ public final class RespDoor implements AutoCloseable {
    * seconds. A second call waits for the first.
    */
   @Override
-  public void close() {
+  public synchronized void close() {
     closing = true;
     Channel channel = listening;
     if (channel != null) {
@@ -199,9 +199,7 @@ public final class RespDoor implements AutoCloseable {
       each.awaitUninterruptibly(Math.max(end - System.nanoTime(), 0), TimeUnit.NANOSECONDS);
     }
     group.shutdownGracefully(0, CLOSE_SECONDS_MAX, TimeUnit.SECONDS).awaitUninterruptibly();
-    synchronized (lanes) {
-      lanes.values().forEach(Lane::close);
-      lanes.clear();
-    }
+    lanes.values().forEach(Lane::close);
+    lanes.clear();
   }
 }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
@@ -162,7 +163,7 @@ final class Store implements AutoCloseable {
    * @param to the first key behind the range, {@code null} if it has no end
    */
   long scan(byte[] from, byte @Nullable [] to, boolean down, long limit, ByteVisitor visitor) {
-    if (to != null && Stored.compare(from, to) >= 0) {
+    if (to != null && Arrays.compareUnsigned(from, to) >= 0) {
       return 0;
     }
     MemorySegment least = MemorySegment.ofArray(from);

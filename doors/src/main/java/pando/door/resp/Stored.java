@@ -81,9 +81,4 @@ final class Stored {
     byte[] behind = behindAll(string);
     return behind == null ? string : behind;
   }
-
-  /** Compares two strings byte by byte, as unsigned numbers. */
-  static int compare(byte[] one, byte[] other) {
-    return Arrays.compareUnsigned(one, other);
-  }
 }

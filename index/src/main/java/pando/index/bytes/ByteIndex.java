@@ -1,5 +1,6 @@
 package pando.index.bytes;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -90,17 +91,18 @@ public final class ByteIndex implements AutoCloseable {
     this.unsettled = new Unsettled(blocks.strays());
     this.spare = new Spare(this);
     this.own = new Blobs(space);
-    boolean opened = false;
+    List<Runnable> undo = new ArrayList<>(List.of(own::close));
     try {
       this.settling = labels.session();
       this.records = new RecordCache(options.recordBytes());
-      opened = true;
-    } finally {
-      if (!opened) {
-        own.close();
-      }
+      undo.add(records::close);
+      spare.ensure(own);
+    } catch (Throwable e) {
+      Failures failures = new Failures();
+      undo.forEach(failures::collect);
+      failures.join(e);
+      throw e;
     }
-    spare.ensure(own);
   }
 
   /**
@@ -200,6 +202,11 @@ public final class ByteIndex implements AutoCloseable {
     } finally {
       gate.open();
     }
+  }
+
+  /** Compares two strings as keys are ordered: byte by byte, as unsigned numbers. */
+  public static int compare(MemorySegment one, MemorySegment other) {
+    return Block.compare(one, other);
   }
 
   /** Returns the verbs of all sessions, open or closed, and of the index itself. */

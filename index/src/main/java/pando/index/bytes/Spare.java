@@ -98,11 +98,20 @@ final class Spare {
       blobs.free(ByteSession.BLOCKS, old);
       return NONE;
     }
+    // The removal has taken effect: where a step fails, the block stays where it is.
+    BlockState state;
     try {
-      changes.make(entry, changes.storedIn(old, next));
+      state = changes.storedIn(old, next);
+    } catch (UnknownOutcomeException e) {
+      return NONE;
+    } catch (PandoException e) {
+      blobs.free(ByteSession.BLOCKS, old);
+      return NONE;
+    }
+    try {
+      changes.make(entry, state);
       return spare;
     } catch (PandoException e) {
-      // The removal has taken effect, and the block stays where it is.
       return NONE;
     }
   }

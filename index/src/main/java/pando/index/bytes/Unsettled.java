@@ -106,7 +106,8 @@ final class Unsettled {
     if (!state.isGone()) {
       labels.store(next.entry.label, state.word());
     }
-    if (doubtful.remove(next)) {
+    // An error may have struck when the other one had been made known all the same.
+    if (doubtful.remove(next) && state.word() != next.word) {
       blobs.free(ByteSession.BLOCKS, next.word);
       blobs.free(next.hash, next.value);
     }
