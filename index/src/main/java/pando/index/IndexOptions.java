@@ -19,6 +19,11 @@ public interface IndexOptions {
   /** Returns the size of a node in bytes. */
   int nodeBytes();
 
+  /** Returns the length of a key in bytes: 8, but for DEX with {@code key-bytes}. */
+  default int keyBytes() {
+    return Long.BYTES;
+  }
+
   /** Returns the number of compute servers, 1 to {@link #COMPUTE_SERVERS_MAX}. */
   int computeServers();
 
@@ -102,6 +107,7 @@ public interface IndexOptions {
    *
    * <ul>
    *   <li>in every system, {@code node-bytes};
+   *   <li>in DEX, {@code key-bytes};
    *   <li>in Sherman, P-Sherman and FG+, {@code on-chip-locks}, {@code partitioned}, and {@code
    *       validation}, or what {@code auto} stands for;
    *   <li>in DEFT, {@code hash-leaves}, {@code sx-locks} and {@code validation}, likewise;

@@ -42,6 +42,7 @@ class TrialTest {
 
   @ParameterizedTest
   @CsvSource({
+    "dex,       key-bytes=16",
     "sherman,   validation=lines",
     "sherman,   validation=versions",
     "sherman,   validation=checksum",

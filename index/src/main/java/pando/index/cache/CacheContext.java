@@ -15,6 +15,12 @@ public final class CacheContext {
   /** Number of scratch nodes: room for nodes outside the frames. */
   public static final int SCRATCH_NODES = 4;
 
+  /** Number of places for keys outside nodes, which are the caller's. */
+  public static final int KEYS = 16;
+
+  /** Place of a key that the cache uses by itself. */
+  static final int OWN_KEY = KEYS;
+
   /** Maximum number of free frames that a context keeps to itself. */
   static final int KEPT_MAX = 8;
 
@@ -80,6 +86,11 @@ public final class CacheContext {
   /** Returns the offset of the buffer for the message of a CALL. */
   public long message() {
     return scratchNode(SCRATCH_NODES);
+  }
+
+  /** Returns a place for a key outside nodes, by its number from 0 to {@link #KEYS} - 1. */
+  public long key(int place) {
+    return message() + Worker.CALL_BYTES_MAX + (long) place * layout.keyBytes();
   }
 
   boolean keepsAny() {

@@ -151,11 +151,13 @@ public final class NodeCache implements AutoCloseable {
     this.cooler =
         new Cooler(memory, layout, mapping, free, swizzles, capacity, coolingCapacity, samples);
     this.oldCopies = new OldCopies(memory, layout, frames, mapping, swizzles, cooler);
-    NodeLayout.format(memory, anchor(), GlobalAddress.NULL, 0, Long.MIN_VALUE, Long.MAX_VALUE);
-    layout.append(memory, anchor(), Long.MIN_VALUE, GlobalAddress.NULL);
+    this.house = open();
+    long least = layout.least(memory, Long.MIN_VALUE, house.key(0));
+    long greatest = layout.greatest(memory, Long.MAX_VALUE, house.key(1));
+    layout.format(memory, anchor(), GlobalAddress.NULL, 0, least, greatest);
+    layout.append(memory, anchor(), least, GlobalAddress.NULL);
     Frames.setState(memory, anchor(), Frames.ANCHORED);
     Frames.setParent(memory, anchor(), Frames.NONE);
-    this.house = open();
   }
 
   /** Returns the context for the maintenance of the cache by its owner. */
@@ -342,9 +344,11 @@ public final class NodeCache implements AutoCloseable {
   }
 
   private int attachLocked(CacheContext context, long parent, int index, long node) {
+    long low = layout.key(memory, parent, index);
+    long high = layout.highOfChild(memory, parent, index, context.key(CacheContext.OWN_KEY));
     boolean fits =
-        NodeLayout.low(memory, node) == NodeLayout.key(memory, parent, index)
-            && NodeLayout.high(memory, node) == NodeLayout.highOfChild(memory, parent, index);
+        layout.compare(memory, layout.low(memory, node), low) == 0
+            && layout.compare(memory, layout.high(memory, node), high) == 0;
     boolean cool = Frames.state(memory, node) == Frames.COOLING;
     boolean found = NodeLayout.address(memory, node) == layout.slot(memory, parent, index);
     boolean other = NodeLayout.level(memory, node) != NodeLayout.level(memory, parent) - 1;
@@ -528,7 +532,10 @@ public final class NodeCache implements AutoCloseable {
   }
 
   private static long scratchBytes(NodeLayout layout) {
-    long bytes = layout.offset(CacheContext.SCRATCH_NODES) + Worker.CALL_BYTES_MAX;
+    long bytes =
+        layout.offset(CacheContext.SCRATCH_NODES)
+            + Worker.CALL_BYTES_MAX
+            + (CacheContext.OWN_KEY + 1L) * layout.keyBytes();
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 }

@@ -49,7 +49,7 @@ public final class Swizzles {
   }
 
   private boolean replace(long parent, long node, long before, long after) {
-    int index = layout.floor(memory, parent, NodeLayout.low(memory, node));
+    int index = layout.floor(memory, parent, layout.low(memory, node));
     if (index < 0 || layout.slot(memory, parent, index) != before) {
       return false;
     }

@@ -32,7 +32,10 @@ final class ComputeServer {
 
   final Gate gate = new Gate();
 
-  /** Bounds of the range, both inclusive; with {@code low > high} the server owns no key. */
+  /**
+   * Bounds of the first words of the range's keys, both inclusive; with {@code low > high} the
+   * server owns no key.
+   */
   private long low = Long.MAX_VALUE;
 
   private long high = Long.MIN_VALUE;
@@ -97,8 +100,9 @@ final class ComputeServer {
     return new CacheCounters(0, 0, 0, 0, 0, 0, 0, house.writeBacks, 0, 0, 0);
   }
 
-  boolean owns(long key) {
-    return low <= key && key <= high;
+  /** Returns whether the server owns the keys with a first word. */
+  boolean owns(long first) {
+    return low <= first && first <= high;
   }
 
   long low() {
@@ -200,16 +204,19 @@ final class ComputeServer {
    * leaf is always private.
    */
   boolean isShared(int level, long nodeLow, long nodeHigh) {
-    boolean everything = nodeLow == Long.MIN_VALUE && nodeHigh == Long.MAX_VALUE;
-    return level > 0 && (nodeLow < low || nodeHigh > high || everything);
+    if (level == 0) {
+      return false;
+    }
+    MemorySegment memory = cache.memory();
+    return layout.first(memory, nodeLow) < low
+        || layout.first(memory, nodeHigh) > high
+        || layout.isEverything(memory, nodeLow, nodeHigh);
   }
 
   /** Returns whether other compute servers may see or change a cached node. */
   boolean isShared(long node) {
     MemorySegment memory = cache.memory();
     return isShared(
-        NodeLayout.level(memory, node),
-        NodeLayout.low(memory, node),
-        NodeLayout.high(memory, node));
+        NodeLayout.level(memory, node), layout.low(memory, node), layout.high(memory, node));
   }
 }

@@ -164,8 +164,7 @@ final class Descent {
   int findNear(long key, int attempt) {
     boolean near =
         parent != cache.anchor()
-            && NodeLayout.low(memory, parent) <= key
-            && key <= NodeLayout.high(memory, parent)
+            && layout.covers(memory, parent, key)
             && Frames.isCurrent(memory, parent, parentVersion);
     return near ? find(parent, parentVersion, key, 0, false, attempt) : find(key, false, attempt);
   }
@@ -194,7 +193,8 @@ final class Descent {
     throw new StalledException(
         ("nodes on the path are evicted faster than they are fetched:"
                 + " key=%s, level=%s, attempts=%s, frames=%s, computeServer=%s")
-            .formatted(key, level, PROGRESS_MAX, cache.capacity(), server.number));
+            .formatted(
+                layout.text(memory, key), level, PROGRESS_MAX, cache.capacity(), server.number));
   }
 
   private static boolean isFinal(int outcome) {
@@ -226,11 +226,11 @@ final class Descent {
     }
     if (now - waitStart > WAIT_NANOS_MAX) {
       throw new StalledException(
-          "%s: node=%s, key=%d, computeServer=%d, attempts=%d, waitedNanos=%d"
+          "%s: node=%s, key=%s, computeServer=%d, attempts=%d, waitedNanos=%d"
               .formatted(
                   conflict,
                   GlobalAddress.toString(conflictAddress),
-                  key,
+                  layout.text(memory, key),
                   server.number,
                   attempt,
                   now - waitStart));
@@ -242,7 +242,8 @@ final class Descent {
     restarts++;
     if (attempt >= ASTRAY_MAX) {
       throw new CorruptNodeException(
-          damagedAddress, damage == null ? "its fences do not hold key=" + key : damage);
+          damagedAddress,
+          damage == null ? "its fences do not hold key=" + layout.text(memory, key) : damage);
     }
     context.worker().backoff().pause(attempt);
     refresh(key);
@@ -273,6 +274,9 @@ final class Descent {
   }
 
   private void adoptOrphans() {
+    // The descent to an orphan may come here for others, whose keys take the same place.
+    long[] outer = new long[layout.keyWords()];
+    layout.toWords(memory, context.key(KeyPlaces.ORPHAN), outer, 0);
     while (sharedPath.nextOrphan()) {
       try {
         find(sharedPath.orphanLow(), sharedPath.orphanLevel(), true, 0);
@@ -282,6 +286,7 @@ final class Descent {
         server.holdOffloading();
       }
     }
+    layout.ofWords(outer, 0, memory, context.key(KeyPlaces.ORPHAN));
     server.resumeOffloading();
   }
 
@@ -303,8 +308,7 @@ final class Descent {
       }
       long childVersion = Frames.version(memory, child);
       long childDescriptor = NodeLayout.descriptor(memory, child);
-      boolean holdsKey =
-          NodeLayout.low(memory, child) <= key && key <= NodeLayout.high(memory, child);
+      boolean holdsKey = layout.covers(memory, child, key);
       if (!Frames.isCurrent(memory, at, atVersion)) {
         return conflict("a node on the path changes", at);
       }
@@ -481,12 +485,10 @@ final class Descent {
     if (problem != null) {
       return problem;
     }
-    if (missing.shared
-        && NodeLayout.low(memory, node) <= key
-        && key <= NodeLayout.high(memory, node)) {
+    if (missing.shared && layout.covers(memory, node, key)) {
       return null;
     }
-    return NodeCheck.fences(memory, node, missing.low, missing.high);
+    return NodeCheck.fences(layout, memory, node, missing.low, missing.high);
   }
 
   /** Ends the use of a fetched leaf, if one is in use. */
@@ -543,8 +545,10 @@ final class Descent {
     boolean describe(long pointer) {
       address = pointer;
       level = NodeLayout.level(memory, parent) - 1;
-      low = NodeLayout.key(memory, parent, index);
-      high = NodeLayout.highOfChild(memory, parent, index);
+      low =
+          layout.keep(
+              memory, layout.key(memory, parent, index), context.key(KeyPlaces.MISSING_LOW));
+      high = layout.highOfChild(memory, parent, index, context.key(KeyPlaces.MISSING_HIGH));
       shared = server.isShared(level, low, high);
       return Frames.isCurrent(memory, parent, parentVersion);
     }

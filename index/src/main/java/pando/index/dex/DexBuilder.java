@@ -9,6 +9,9 @@ import pando.index.node.NodeLayout;
  * Builds a DEX tree. All nodes of a subtree rooted at level M are placed on one memory server;
  * subtrees go to the memory servers in turn (DEX section 3). As the root is an inner node, no leaf
  * is ever shared.
+ *
+ * <p>Keys of more than a word are the words of numbers, repeated. Fences have the number as their
+ * first word, so that ranges can begin there.
  */
 final class DexBuilder extends TreeBuilder {
   private final NodeLayout layout;
@@ -39,20 +42,27 @@ final class DexBuilder extends TreeBuilder {
     return level == subtreeLevel ? subtrees++ : Math.max(subtrees - 1, 0);
   }
 
+  /** Returns where a key can be: no CALL is under way. */
+  private long place() {
+    return message();
+  }
+
   @Override
   protected void format(long node, long address, int level, long low) {
-    NodeLayout.format(memory(), node, address, level, low, low);
+    long fence = layout.least(memory(), low, place());
+    layout.format(memory(), node, address, level, fence, fence);
   }
 
   @Override
   protected boolean append(long node, long key, long slot) {
-    layout.append(memory(), node, key, slot);
+    long rest = NodeLayout.level(memory(), node) == 0 ? key : Long.MIN_VALUE;
+    layout.append(memory(), node, layout.make(memory(), key, rest, place()), slot);
     return true;
   }
 
   @Override
   protected void write(long node, long high, long sibling) {
-    NodeLayout.setHigh(memory(), node, high);
+    layout.setHigh(memory(), node, layout.greatest(memory(), high, place()));
     layout.seal(memory(), node);
     layout.writeImage(worker(), node);
   }

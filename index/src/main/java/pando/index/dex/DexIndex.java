@@ -14,7 +14,9 @@ import pando.index.pool.Arguments;
 
 /**
  * A DEX index: compute servers in this process, connected by a fabric to memory servers that other
- * processes may use as well.
+ * processes may use as well. Where its keys have more than 8 bytes ({@code key-bytes}), a {@link
+ * Session} has those of numbers, and a {@link WideSession} all. The partitions tell keys by their
+ * first 8 bytes: ranges begin where these change.
  *
  * <p>Partitions can be changed while operations run: {@link #moveBoundary}, {@link #split}, {@link
  * #addComputeServer}, {@link #removeComputeServer}. The compute servers concerned write back their
@@ -36,7 +38,7 @@ public final class DexIndex implements RangeIndex {
       Arguments.checkHandlers(fabric, options.system(), DexOffload.FUNCTION);
     }
     this.fabric = fabric;
-    this.layout = new NodeLayout(options.nodeBytes());
+    this.layout = options.layout();
     this.partitions = new Partitions(fabric, options, layout, members);
   }
 
@@ -60,7 +62,7 @@ public final class DexIndex implements RangeIndex {
   /** As {@link DexOptions#join}. */
   static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
     DexIndex index = new DexIndex(fabric, options, first, count);
-    index.partitions.join(first, count, index.name());
+    index.partitions.join(first, count);
     return index;
   }
 
@@ -77,7 +79,16 @@ public final class DexIndex implements RangeIndex {
   @Override
   public Session session() {
     partitions.checkOpen();
-    return new DexSession(partitions, members, layout.capacity());
+    return new DexSession(partitions, members, layout, false);
+  }
+
+  /**
+   * Opens a session for one thread by the bytes of keys, else as {@link #session()}. For all keys
+   * of more than 8 bytes that are not those of numbers.
+   */
+  public WideSession wideSession() {
+    partitions.checkOpen();
+    return new WideSession(new DexSession(partitions, members, layout, true), layout.keyBytes());
   }
 
   /** Returns the partitions that this process knows; those in the pool may be newer. */

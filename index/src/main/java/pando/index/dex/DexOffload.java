@@ -23,7 +23,7 @@ import pando.index.session.Operation;
 public final class DexOffload implements CallHandler {
   static final int FUNCTION = FIRST_FUNCTION;
 
-  private final Map<Integer, NodeLayout> layouts = new ConcurrentHashMap<>();
+  private final Map<Long, NodeLayout> layouts = new ConcurrentHashMap<>();
   private final Map<CallerName, Caller> callers = new ConcurrentHashMap<>();
 
   /** Creates the handler. */
@@ -59,11 +59,12 @@ public final class DexOffload implements CallHandler {
     return Offload.RESPONSE_BYTES;
   }
 
-  private static void checkLength(MemorySegment message, int requestBytes) {
+  private void checkLength(MemorySegment message, int requestBytes) {
     int expected =
         requestBytes < Offload.REQUEST_BYTES
             ? Offload.REQUEST_BYTES
-            : Offload.requestBytes(Operation.of(message.get(LONG, Offload.OPERATION)));
+            : Offload.requestBytes(
+                Operation.of(message.get(LONG, Offload.OPERATION)), layout(message));
     if (requestBytes != expected) {
       throw new IllegalArgumentException(
           "request of the wrong length: bytes=%s, expected=%s or %s"
@@ -72,9 +73,11 @@ public final class DexOffload implements CallHandler {
   }
 
   private void execute(int server, MemorySegment dram, MemorySegment message) {
-    int nodeBytes = Math.toIntExact(message.get(LONG, Offload.NODE_BYTES));
-    NodeLayout layout = layouts.computeIfAbsent(nodeBytes, NodeLayout::new);
-    new Subtree(layout, server, dram, message).execute();
+    new Subtree(layout(message).withKeysIn(message), server, dram, message).execute();
+  }
+
+  private NodeLayout layout(MemorySegment message) {
+    return layouts.computeIfAbsent(message.get(LONG, Offload.SIZES), Offload::layout);
   }
 
   /** A worker of a process, at one of the memory servers that this handler serves. */
@@ -115,7 +118,7 @@ public final class DexOffload implements CallHandler {
       this.dram = dram;
       this.message = message;
       this.operation = Operation.of(message.get(LONG, Offload.OPERATION));
-      this.key = message.get(LONG, Offload.KEY);
+      this.key = layout.load(message, Offload.keyPlace(layout));
       this.value = message.get(LONG, Offload.VALUE);
     }
 
@@ -128,7 +131,8 @@ public final class DexOffload implements CallHandler {
           return;
         }
         long node = GlobalAddress.offset(address);
-        if (NodeCheck.image(layout, dram, node, address, level) != null || !holdsKey(node)) {
+        if (NodeCheck.image(layout, dram, node, address, level) != null
+            || !layout.covers(dram, node, key)) {
           respond(Offload.CORRUPT, 0, address, 0);
           return;
         }
@@ -149,13 +153,9 @@ public final class DexOffload implements CallHandler {
           && GlobalAddress.offset(address) <= dram.byteSize() - layout.nodeBytes();
     }
 
-    private boolean holdsKey(long node) {
-      return NodeLayout.low(dram, node) <= key && key <= NodeLayout.high(dram, node);
-    }
-
     private void finish(long address, long node, int index) {
       int count = NodeLayout.count(dram, node);
-      boolean found = NodeLayout.holds(dram, node, index, key);
+      boolean found = layout.holds(dram, node, index, key);
       long before = found ? layout.slot(dram, node, index) : 0;
       // What stands there means something only to an operation that compares.
       boolean matches = before == message.get(LONG, Offload.EXPECTED);

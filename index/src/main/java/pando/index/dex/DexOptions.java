@@ -19,6 +19,12 @@ public final class DexOptions extends SystemOptions<DexOptions> {
   /** Minimum number of frames of a cache; with fewer, a path of the tree might not fit. */
   public static final int FRAMES_MIN = 64;
 
+  private static final int KEY_SHIFT = 8;
+  private static final Setting KEY_BYTES =
+      Setting.integer("key-bytes", "8", Long.BYTES, NodeLayout.KEY_BYTES_MAX)
+          .meaning(
+              "bytes of a key, a multiple of 8; a number is written one behind the other until"
+                  + " the length is reached");
   private static final Setting SUBTREE_LEVEL =
       Setting.integer("subtree-level", "2", 0, NodeLayout.LEVELS_MAX - 1)
           .meaning("level up to which a subtree stays on one memory server, M in the paper");
@@ -62,6 +68,7 @@ public final class DexOptions extends SystemOptions<DexOptions> {
       new DexOptions(
           defaults(
               List.of(
+                  KEY_BYTES,
                   SUBTREE_LEVEL,
                   COOLING_SHARE,
                   SAMPLES,
@@ -93,7 +100,7 @@ public final class DexOptions extends SystemOptions<DexOptions> {
 
   @Override
   public long cacheBytesMin() {
-    return new NodeLayout(nodeBytes()).offset(FRAMES_MIN);
+    return layout().offset(FRAMES_MIN);
   }
 
   @Override
@@ -103,6 +110,26 @@ public final class DexOptions extends SystemOptions<DexOptions> {
           "merge-share must be below merged-share: merge-share=%s, merged-share=%s"
               .formatted(mergeShare(), mergedShare()));
     }
+  }
+
+  @Override
+  public int keyBytes() {
+    return (int) settings().number(KEY_BYTES);
+  }
+
+  /** Returns the layout of the nodes. */
+  NodeLayout layout() {
+    return NodeLayout.of(nodeBytes(), keyBytes());
+  }
+
+  /** Returns the number in the pool's catalogue of the system with keys of this length. */
+  int systemNumber() {
+    return DexIndex.SYSTEM + ((layout().keyWords() - 1) << KEY_SHIFT);
+  }
+
+  /** Returns the system's name with the length of keys, for messages. */
+  String kind() {
+    return keyBytes() == Long.BYTES ? system() : system() + ", keys of " + keyBytes() + " bytes";
   }
 
   /** Returns the paper's settings, and Pando's own defaults where the paper gives none. */

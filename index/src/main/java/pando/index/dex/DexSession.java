@@ -1,9 +1,11 @@
 package pando.index.dex;
 
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
 import pando.index.Partitioning;
+import pando.index.node.NodeLayout;
 import pando.index.session.KeyGroups;
 import pando.index.session.Request;
 import pando.index.session.RoutedSession;
@@ -15,38 +17,96 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   private final Partitions partitions;
   private final Members members;
   private final Request request = new Request();
-  private final long[] scanKeys;
+
+  /** Whether the words of keys are given and taken, and not numbers. */
+  private final boolean takesWords;
+
+  /** The words of the key that is asked for, of the last one of a scan, and of the one found. */
+  final long[] wanted;
+
+  final long[] last;
+  final long[] found;
+  private final long[] next;
+
+  /** The words of the keys of a leaf. */
+  final long[] scanKeys;
+
   private final long[] scanValues;
 
-  DexSession(Partitions partitions, Members members, int leafCapacity) {
+  /**
+   * Creates a session.
+   *
+   * @param takesWords whether the caller sets the words of keys, and passes on their first words;
+   *     if not, the keys are numbers, which are repeated
+   */
+  DexSession(Partitions partitions, Members members, NodeLayout layout, boolean takesWords) {
     super(DexOptions.COMPUTE_SERVERS_MAX);
     this.partitions = partitions;
     this.members = members;
-    this.scanKeys = new long[leafCapacity];
-    this.scanValues = new long[leafCapacity];
+    this.takesWords = takesWords;
+    this.wanted = new long[layout.keyWords()];
+    this.last = new long[layout.keyWords()];
+    this.found = new long[layout.keyWords()];
+    this.next = new long[layout.keyWords()];
+    this.scanKeys = new long[layout.capacity() * layout.keyWords()];
+    this.scanValues = new long[layout.capacity()];
+  }
+
+  /** Checks that the session can be used, before the words of a key are set. */
+  void check() {
+    checkUsable();
+  }
+
+  private void setWords(long[] words, long number) {
+    if (!takesWords) {
+      Arrays.fill(words, number);
+    }
+  }
+
+  /** Returns the number whose words a key has; where the caller takes words, their place. */
+  private long number(long[] words, int at) {
+    if (takesWords) {
+      return at;
+    }
+    for (int i = 1; i < wanted.length; i++) {
+      if (words[at + i] != words[at]) {
+        throw new IllegalStateException(
+            "the key is not that of a number: words="
+                + Arrays.toString(Arrays.copyOfRange(words, at, at + wanted.length)));
+      }
+    }
+    return words[at];
+  }
+
+  /** Returns a session's key as text, for a message. */
+  private static String text(long[] words) {
+    return words.length == 1 ? Long.toString(words[0]) : Arrays.toString(words);
   }
 
   @Override
-  protected boolean operate(Request wanted) {
-    PartitionWorker worker = enter(wanted.key());
+  protected boolean operate(Request asked) {
+    setWords(wanted, asked.key());
+    PartitionWorker worker = enter(wanted[0]);
     try {
-      boolean found = worker.operate(wanted);
-      setEntry(wanted.key(), worker.value());
-      return found;
+      boolean isThere = worker.operate(asked, wanted);
+      setEntry(asked.key(), worker.value());
+      return isThere;
     } finally {
       worker.exit();
     }
   }
 
   @Override
-  protected void operate(KeyGroups wanted) {
-    PartitionWorker worker = enter(wanted.next());
+  protected void operate(KeyGroups groups) {
+    PartitionWorker worker = enter(groups.next());
     try {
-      wanted.take(worker.server().low(), worker.server().high());
-      for (int i = 0; i < wanted.size(); i++) {
-        boolean found = worker.operate(wanted.request(i, request));
-        if (!wanted.areStored()) {
-          wanted.set(i, found, worker.value());
+      groups.take(worker.server().low(), worker.server().high());
+      for (int i = 0; i < groups.size(); i++) {
+        groups.request(i, request);
+        setWords(wanted, request.key());
+        boolean isThere = worker.operate(request, wanted);
+        if (!groups.areStored()) {
+          groups.set(i, isThere, worker.value());
         }
       }
     } finally {
@@ -59,44 +119,48 @@ final class DexSession extends RoutedSession<PartitionWorker> {
    * that had none are validated: if they are unchanged, the result is a snapshot.
    */
   @Override
-  protected boolean neighbour(long wanted, boolean down) {
+  protected boolean neighbour(long number, boolean down) {
+    setWords(wanted, number);
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       Partitioning partitioning = partitions.current();
-      long probe = wanted;
+      System.arraycopy(wanted, 0, next, 0, wanted.length);
       while (true) {
-        PartitionWorker worker = enter(probe);
-        boolean found;
+        PartitionWorker worker = enter(next[0]);
+        boolean isThere;
         long bound;
         try {
-          found = down ? worker.floor(probe) : worker.ceiling(probe);
+          isThere = worker.neighbour(next, down);
           bound = down ? worker.server().low() : worker.server().high();
-          setEntry(worker.key(), worker.value());
+          if (isThere) {
+            worker.copyKey(found);
+            setEntry(number(found, 0), worker.value());
+          }
         } finally {
           worker.exit();
         }
         boolean end = bound == (down ? Long.MIN_VALUE : Long.MAX_VALUE);
-        if (found || end) {
-          if (areTrailsCurrent(partitioning, wanted, probe, down)) {
-            return found;
+        if (isThere || end) {
+          if (areTrailsCurrent(partitioning, wanted[0], next[0], down)) {
+            return isThere;
           }
           break;
         }
-        probe = down ? bound - 1 : bound + 1;
+        Arrays.fill(next, down ? Long.MAX_VALUE : Long.MIN_VALUE);
+        next[0] = down ? bound - 1 : bound + 1;
       }
     }
     throw new StalledException(
         "leaves between a key and its neighbour kept changing: key=%s, attempts=%s"
-            .formatted(wanted, ATTEMPTS_MAX));
+            .formatted(text(wanted), ATTEMPTS_MAX));
   }
 
-  private boolean areTrailsCurrent(
-      Partitioning partitioning, long wanted, long last, boolean down) {
+  private boolean areTrailsCurrent(Partitioning partitioning, long from, long to, boolean down) {
     if (partitions.current() != partitioning) {
       return false;
     }
     int step = down ? -1 : 1;
-    int end = partitioning.rangeOfKey(last);
-    for (int range = partitioning.rangeOfKey(wanted); range != end; range += step) {
+    int end = partitioning.rangeOfKey(to);
+    for (int range = partitioning.rangeOfKey(from); range != end; range += step) {
       PartitionWorker worker = opened(partitioning.ownerOfRange(range));
       if (worker == null || !worker.isTrailCurrent()) {
         return false;
@@ -107,30 +171,31 @@ final class DexSession extends RoutedSession<PartitionWorker> {
 
   @Override
   protected long visit(long from, long to, boolean down, long limit, EntryVisitor visitor) {
+    setWords(wanted, from);
+    setWords(last, to);
+    System.arraycopy(wanted, 0, next, 0, wanted.length);
     long visited = 0;
-    long next = from;
     while (visited < limit) {
-      int max = (int) Math.min(scanKeys.length, limit - visited);
-      PartitionWorker worker = enter(next);
+      int max = (int) Math.min(scanValues.length, limit - visited);
+      PartitionWorker worker = enter(next[0]);
       int entries;
-      long resume;
+      boolean goesOn;
       try {
-        entries = worker.copyLeaf(next, to, down, max, scanKeys, scanValues);
-        resume = worker.resume();
+        entries = worker.copyLeaf(next, last, down, max, scanKeys, scanValues);
+        goesOn = worker.goesOn(last, down, next);
       } finally {
         worker.exit();
       }
       for (int i = 0; i < entries; i++) {
         int entry = down ? entries - 1 - i : i;
         visited++;
-        if (!visitor.visit(scanKeys[entry], scanValues[entry])) {
+        if (!visitor.visit(number(scanKeys, entry * wanted.length), scanValues[entry])) {
           return visited;
         }
       }
-      if (down ? resume <= to : resume >= to) {
+      if (!goesOn) {
         return visited;
       }
-      next = down ? resume - 1 : resume + 1;
     }
     return visited;
   }
@@ -138,9 +203,9 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   @Override
   protected double estimateSize() {
     double size = 0;
-    long next = Long.MIN_VALUE;
+    long first = Long.MIN_VALUE;
     while (true) {
-      PartitionWorker worker = enter(next);
+      PartitionWorker worker = enter(first);
       long high = worker.server().high();
       try {
         size += worker.estimateSize();
@@ -150,31 +215,35 @@ final class DexSession extends RoutedSession<PartitionWorker> {
       if (high == Long.MAX_VALUE) {
         return size;
       }
-      next = high + 1;
+      first = high + 1;
     }
   }
 
-  /** Returns a worker of the compute server that owns a key, inside the server's gate. */
-  private PartitionWorker enter(long wanted) {
+  /**
+   * Returns a worker of the compute server that owns a key, inside the server's gate.
+   *
+   * @param first word of the key
+   */
+  private PartitionWorker enter(long first) {
     for (int attempt = 0; ; attempt++) {
       Partitioning partitioning = partitions.current();
-      int owner = partitioning.ownerOfKey(wanted);
+      int owner = partitioning.ownerOfKey(first);
       PartitionWorker worker = opened(owner);
       if (worker == null || worker.server().isRetired()) {
         worker = open(owner);
       }
       if (worker != null) {
         worker.enter();
-        if (worker.server().owns(wanted)) {
+        if (worker.server().owns(first)) {
           return worker;
         }
         worker.exit();
       }
       if (attempt == ATTEMPTS_MAX) {
         throw new StalledException(
-            "the partitions kept changing: key=" + wanted + ", attempts=" + attempt);
+            "the partitions kept changing: key=" + first + ", attempts=" + attempt);
       }
-      partitions.awaitOwner(partitioning, wanted, owner, worker != null, attempt);
+      partitions.awaitOwner(partitioning, first, owner, worker != null, attempt);
     }
   }
 

@@ -12,6 +12,8 @@ final class DexSize extends TreeSize {
   private final NodeLayout layout;
   private final MemorySegment memory;
   private final Descent descent;
+  private final long place;
+  private final long bound;
 
   DexSize(ComputeServer server, CacheContext context, Descent descent) {
     super(context.worker());
@@ -19,6 +21,13 @@ final class DexSize extends TreeSize {
     this.layout = server.layout;
     this.memory = server.cache.memory();
     this.descent = descent;
+    this.place = context.key(KeyPlaces.COUNTED);
+    this.bound = context.key(KeyPlaces.COUNTED_BOUND);
+  }
+
+  /** Nodes are known by first words; this key of a node's first word leads to it, or behind it. */
+  private long highest(long first) {
+    return layout.greatest(memory, first, place);
   }
 
   @Override
@@ -30,23 +39,25 @@ final class DexSize extends TreeSize {
   /** {@inheritDoc} A pointer is not used: keys lead to nodes. */
   @Override
   protected boolean addChildren(int level, long key, long pointer, long low, long high) {
-    descent.find(key, level, true, 0);
+    descent.find(highest(key), level, true, 0);
     long node = descent.node;
     long descriptor = NodeLayout.descriptor(memory, node);
-    int first = Math.max(layout.floor(memory, node, descriptor, low), 0);
-    int last = layout.floor(memory, node, descriptor, high);
+    long least = layout.least(memory, low, bound);
+    int first = Math.max(layout.floor(memory, node, descriptor, least), 0);
+    long greatest = layout.greatest(memory, high, bound);
+    int last = layout.floor(memory, node, descriptor, greatest);
     if (!Frames.isCurrent(memory, node, descent.version)) {
       return false;
     }
     for (int i = first; i <= last; i++) {
-      add(Math.max(low, NodeLayout.key(memory, node, i)), 0);
+      add(Math.max(low, layout.first(memory, layout.key(memory, node, i))), 0);
     }
     return Frames.isCurrent(memory, node, descent.version);
   }
 
   @Override
   protected int entries(long key, long pointer) {
-    int outcome = descent.find(key, false, 0);
+    int outcome = descent.find(highest(key), false, 0);
     int count = NodeLayout.count(memory, descent.node);
     if (outcome == Descent.FETCHED) {
       descent.release();

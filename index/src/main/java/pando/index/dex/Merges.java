@@ -123,17 +123,20 @@ final class Merges {
   private boolean findNeighbours(long key, int level) {
     descent.find(key, level, true, 0);
     middle = descent.node;
-    long low = NodeLayout.low(memory, middle);
-    long high = NodeLayout.high(memory, middle);
+    long low = layout.low(memory, middle);
+    long high = layout.high(memory, middle);
     long address = NodeLayout.address(memory, middle);
     int count = NodeLayout.count(memory, descent.parent);
     int at = descent.index;
+    long below = layout.before(memory, low, context.key(KeyPlaces.BELOW));
+    long above = layout.after(memory, high, context.key(KeyPlaces.ABOVE));
+    boolean shared = server.isShared(level, low, high);
     boolean candidate =
         NodeLayout.level(memory, middle) == level
             && descent.parent != cache.anchor()
             && Frames.isCurrent(memory, middle, descent.version)
             && Frames.isCurrent(memory, descent.parent, descent.parentVersion)
-            && !server.isShared(level, low, high);
+            && !shared;
     if (!candidate) {
       return false;
     }
@@ -142,8 +145,8 @@ final class Merges {
             || level > server.options.subtreeLevel()
             || NodeLayout.count(memory, middle) == 1;
     int home = anywhere ? ANYWHERE : GlobalAddress.server(address);
-    left = at > 0 ? neighbour(low - 1, level, home) : Frames.NONE;
-    right = at + 1 < count ? neighbour(high + 1, level, home) : Frames.NONE;
+    left = at > 0 ? neighbour(below, level, home) : Frames.NONE;
+    right = at + 1 < count ? neighbour(above, level, home) : Frames.NONE;
     descent.find(key, level, true, 0);
     middle = descent.node;
     parent = descent.parent;
@@ -153,7 +156,7 @@ final class Merges {
   }
 
   private long neighbour(long key, int level, int home) {
-    if (!server.owns(key)) {
+    if (!server.owns(layout.first(memory, key))) {
       return Frames.NONE;
     }
     descent.find(key, level, true, 0);
@@ -300,7 +303,7 @@ final class Merges {
     long boundary = move(left, middle, right, toLeft);
     layout.delete(memory, parent, index);
     if (right != Frames.NONE) {
-      NodeLayout.setKey(memory, parent, index, boundary);
+      layout.setKey(memory, parent, index, boundary);
     }
     setDirty(left, false);
     setDirty(right, false);
@@ -331,7 +334,7 @@ final class Merges {
       int lefts = NodeLayout.count(memory, lower);
       layout.copyEntries(memory, emptied, 0, lower, lefts, toLeft);
       NodeLayout.setCount(memory, lower, lefts + toLeft);
-      NodeLayout.setHigh(memory, lower, boundary - 1);
+      layout.setHighBefore(memory, lower, boundary);
       swizzles.reparent(lower, lefts, toLeft);
     }
     if (upper != Frames.NONE) {
@@ -339,7 +342,7 @@ final class Merges {
       layout.copyEntries(memory, upper, 0, upper, toRight, rights);
       layout.copyEntries(memory, emptied, toLeft, upper, 0, toRight);
       NodeLayout.setCount(memory, upper, rights + toRight);
-      NodeLayout.setLow(memory, upper, boundary);
+      layout.setLow(memory, upper, boundary);
       swizzles.reparent(upper, 0, toRight);
     }
     return boundary;
@@ -347,9 +350,10 @@ final class Merges {
 
   private long boundary(long emptied, long upper, int toLeft, int toRight) {
     if (upper == Frames.NONE || (toRight == 0 && toLeft > 0)) {
-      return NodeLayout.high(memory, emptied) + 1;
+      long high = layout.high(memory, emptied);
+      return layout.after(memory, high, context.key(KeyPlaces.BOUNDARY));
     }
-    return toLeft == 0 ? NodeLayout.low(memory, emptied) : NodeLayout.key(memory, emptied, toLeft);
+    return toLeft == 0 ? layout.low(memory, emptied) : layout.key(memory, emptied, toLeft);
   }
 
   private void unlock() {

@@ -11,6 +11,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.lock.Retry;
+import pando.index.node.NodeLayout;
 import pando.index.session.Operation;
 import pando.index.session.Request;
 
@@ -20,8 +21,9 @@ import pando.index.session.Request;
  *
  * <pre>
  *  request   | process 8 | worker 8 | number 8 |
- *            | operation 8 | key 8 | value 8 | node 8 | level 8 | node size 8 |
+ *            | operation 8 | key 8 | value 8 | node 8 | level 8 | sizes 8 |
  *            | expected 8, if the operation compares |
+ *            | or, where keys have more than 8 bytes: expected 8 | key |
  *  question  | process 8 | worker 8 | number 8 |
  *  response  | status 8  | value 8 | changed node 8 | entries left in the leaf 8 |
  * </pre>
@@ -56,9 +58,17 @@ final class Offload {
   static final int VALUE = 40;
   static final int NODE = 48;
   static final int LEVEL = 56;
-  static final int NODE_BYTES = 64;
+
+  /** Size of a node, and above it how much longer than a word a key is. */
+  static final int SIZES = 64;
+
   static final int REQUEST_BYTES = 72;
   static final int EXPECTED = REQUEST_BYTES;
+
+  /** Where a key of more than a word is. */
+  private static final int LONG_KEY = EXPECTED + Long.BYTES;
+
+  private static final int KEY_SHIFT = 32;
 
   static final int STATUS = 0;
   static final int FOUND_VALUE = 8;
@@ -74,11 +84,12 @@ final class Offload {
   private final CacheContext context;
   private final MemorySegment memory;
   private final long message;
-  private final int nodeBytes;
+  private final NodeLayout layout;
   private final long process;
   private final long worker;
   private boolean offered;
   private Request request = new Request();
+  private long key;
   private long number;
   private boolean uncertain;
 
@@ -92,21 +103,40 @@ final class Offload {
     this.context = context;
     this.memory = context.worker().memory();
     this.message = context.message();
-    this.nodeBytes = server.layout.nodeBytes();
+    this.layout = server.layout;
     this.process = server.process;
     this.worker = ((long) server.number << 32) | context.number();
   }
 
   /** Returns the bytes of a request. */
-  static int requestBytes(Operation operation) {
+  static int requestBytes(Operation operation, NodeLayout layout) {
+    if (layout.keyWords() > 1) {
+      return LONG_KEY + layout.keyBytes();
+    }
     return operation.compares() ? REQUEST_BYTES + Long.BYTES : REQUEST_BYTES;
   }
 
-  /** Offers an operation for offloading. */
-  void offer(Request wanted) {
+  /** Returns where the key of a request is. */
+  static int keyPlace(NodeLayout layout) {
+    return layout.keyWords() > 1 ? LONG_KEY : KEY;
+  }
+
+  /** Returns the sizes that tell a layout. */
+  private static long sizes(NodeLayout layout) {
+    return layout.nodeBytes() | ((long) (layout.keyBytes() - Long.BYTES) << KEY_SHIFT);
+  }
+
+  /** Returns the layout that sizes tell. */
+  static NodeLayout layout(long sizes) {
+    return NodeLayout.of((int) sizes, (int) (sizes >>> KEY_SHIFT) + Long.BYTES);
+  }
+
+  /** Offers an operation on a key for offloading. */
+  void offer(Request wanted, long itsKey) {
     offered = true;
     uncertain = false;
     request = wanted;
+    key = itsKey;
   }
 
   /** Withdraws the offer, if any. */
@@ -129,14 +159,14 @@ final class Offload {
     number = NUMBERS.incrementAndGet();
     setName();
     set(OPERATION, request.operation().code);
-    set(KEY, request.key());
+    layout.store(memory, message + keyPlace(layout), key);
     set(VALUE, request.stored());
     set(EXPECTED, request.expected());
     set(NODE, node);
     set(LEVEL, level);
-    set(NODE_BYTES, nodeBytes);
+    set(SIZES, sizes(layout));
     try {
-      post(node, requestBytes(request.operation()));
+      post(node, requestBytes(request.operation(), layout));
     } catch (UnknownOutcomeException | Error e) {
       uncertain = request.operation() != Operation.GET;
       throw e;

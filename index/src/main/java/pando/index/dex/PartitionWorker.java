@@ -40,8 +40,11 @@ final class PartitionWorker {
   /** Whether the operation may have changed its entry here, or through a WRITE of its own. */
   private boolean written;
 
-  private long key;
   private long value;
+
+  /** The key that the last floor or ceiling found, and the fence at which a leaf was left. */
+  private long key;
+
   private long resume;
   private int entriesLeft;
 
@@ -104,9 +107,9 @@ final class PartitionWorker {
     server.cache.close(context);
   }
 
-  /** Returns the key that the last floor or ceiling found. */
-  long key() {
-    return key;
+  /** Copies out the words of the key that the last floor or ceiling found. */
+  void copyKey(long[] words) {
+    layout.toWords(memory, key, words, 0);
   }
 
   /** Returns the value that the last operation found. */
@@ -117,25 +120,31 @@ final class PartitionWorker {
   /**
    * Executes an operation on one key.
    *
+   * @param words of the key
    * @return whether the key was there before
    * @throws UnknownOutcomeException if the entry may have been changed all the same; an {@link
    *     Error} is thrown as it is, with the exception suppressed
    */
-  boolean operate(Request wanted) {
+  boolean operate(Request wanted, long[] words) {
+    long itsKey = wanted(words);
     written = false;
-    offload.offer(wanted);
+    offload.offer(wanted, itsKey);
     try {
       return switch (wanted.operation()) {
-        case GET -> get(wanted.key());
-        case PUT, PUT_IF_ABSENT, UPDATE, STORE, REPLACE -> store(wanted);
-        case REMOVE, DISCARD, REMOVE_EXPECTED -> remove(wanted);
+        case GET -> get(itsKey);
+        case PUT, PUT_IF_ABSENT, UPDATE, STORE, REPLACE -> store(wanted, itsKey);
+        case REMOVE, DISCARD, REMOVE_EXPECTED -> remove(wanted, itsKey);
       };
     } catch (Throwable e) {
       if (written || offload.mayHaveChanged()) {
-        throw Failures.uncertain(wanted.key(), e);
+        throw Failures.uncertain(layout.text(memory, itsKey), e);
       }
       throw e;
     }
+  }
+
+  private long wanted(long[] words) {
+    return layout.ofWords(words, 0, memory, context.key(KeyPlaces.WANTED));
   }
 
   private boolean get(long wanted) {
@@ -148,7 +157,7 @@ final class PartitionWorker {
       long leaf = descent.node;
       long descriptor = NodeLayout.descriptor(memory, leaf);
       int index = layout.floor(memory, leaf, descriptor, wanted);
-      boolean found = NodeLayout.holds(memory, leaf, index, wanted);
+      boolean found = layout.holds(memory, leaf, index, wanted);
       long current = found ? layout.slot(memory, leaf, index) : 0;
       if (outcome == Descent.FETCHED) {
         descent.release();
@@ -161,33 +170,33 @@ final class PartitionWorker {
     }
   }
 
-  private boolean store(Request wanted) {
+  private boolean store(Request wanted, long key) {
     boolean eager = false;
     for (int attempt = 0; ; attempt++) {
-      int outcome = descent.find(wanted.key(), eager, attempt);
+      int outcome = descent.find(key, eager, attempt);
       if (outcome == Descent.OFFLOADED) {
         value = offload.value();
         return offload.found();
       }
-      int result = outcome == Descent.FETCHED ? storeFetched(wanted) : storeCached(wanted);
+      int result =
+          outcome == Descent.FETCHED ? storeFetched(wanted, key) : storeCached(wanted, key);
       if (result == FOUND || result == ABSENT) {
         return result == FOUND;
       }
       if (result == FULL) {
-        splits.makeRoom(wanted.key());
+        splits.makeRoom(key);
         eager = true;
       } else {
-        descent.awaitNode(wanted.key(), attempt);
+        descent.awaitNode(key, attempt);
       }
     }
   }
 
-  private int storeCached(Request wanted) {
-    long key = wanted.key();
+  private int storeCached(Request wanted, long key) {
     long leaf = descent.node;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, key);
-    boolean found = NodeLayout.holds(memory, leaf, index, key);
+    boolean found = layout.holds(memory, leaf, index, key);
     long before = found ? layout.slot(memory, leaf, index) : 0;
     boolean stores = wanted.stores(found, before);
     boolean full = NodeLayout.countOf(descriptor) >= layout.capacity();
@@ -213,20 +222,19 @@ final class PartitionWorker {
     return found ? FOUND : ABSENT;
   }
 
-  private int storeFetched(Request wanted) {
-    long key = wanted.key();
+  private int storeFetched(Request wanted, long key) {
     try {
       long leaf = descent.node;
       long descriptor = NodeLayout.descriptor(memory, leaf);
       int index = layout.floor(memory, leaf, descriptor, key);
-      boolean found = NodeLayout.holds(memory, leaf, index, key);
+      boolean found = layout.holds(memory, leaf, index, key);
       value = found ? layout.slot(memory, leaf, index) : 0;
       if (!wanted.stores(found, value)) {
         return found ? FOUND : ABSENT;
       }
       if (found) {
         layout.setSlot(memory, leaf, index, wanted.stored());
-        NodeLayout.resealValue(memory, leaf, index, value, wanted.stored());
+        layout.resealValue(memory, leaf, index, value, wanted.stored());
       } else if (NodeLayout.countOf(descriptor) < layout.capacity()) {
         layout.insert(memory, leaf, index + 1, key, wanted.stored());
         layout.seal(memory, leaf);
@@ -240,8 +248,7 @@ final class PartitionWorker {
     }
   }
 
-  private boolean remove(Request wanted) {
-    long key = wanted.key();
+  private boolean remove(Request wanted, long key) {
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(key, false, attempt);
       if (outcome == Descent.OFFLOADED) {
@@ -253,7 +260,8 @@ final class PartitionWorker {
         }
         return found;
       }
-      int removed = outcome == Descent.FETCHED ? removeFetched(wanted) : removeCached(wanted);
+      int removed =
+          outcome == Descent.FETCHED ? removeFetched(wanted, key) : removeCached(wanted, key);
       if (removed == CONFLICT) {
         descent.awaitNode(key, attempt);
         continue;
@@ -265,12 +273,11 @@ final class PartitionWorker {
     }
   }
 
-  private int removeCached(Request wanted) {
-    long key = wanted.key();
+  private int removeCached(Request wanted, long key) {
     long leaf = descent.node;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, key);
-    boolean found = NodeLayout.holds(memory, leaf, index, key);
+    boolean found = layout.holds(memory, leaf, index, key);
     long before = found ? layout.slot(memory, leaf, index) : 0;
     if (!wanted.removes(found, before)) {
       if (!Frames.isCurrent(memory, leaf, descent.version)) {
@@ -292,11 +299,11 @@ final class PartitionWorker {
     return FOUND;
   }
 
-  private int removeFetched(Request wanted) {
+  private int removeFetched(Request wanted, long key) {
     try {
       long leaf = descent.node;
-      int index = layout.floor(memory, leaf, wanted.key());
-      boolean found = NodeLayout.holds(memory, leaf, index, wanted.key());
+      int index = layout.floor(memory, leaf, key);
+      boolean found = layout.holds(memory, leaf, index, key);
       value = found ? layout.slot(memory, leaf, index) : 0;
       if (!wanted.removes(found, value)) {
         return found ? FOUND : ABSENT;
@@ -333,25 +340,21 @@ final class PartitionWorker {
     }
   }
 
-  /**
-   * Finds the greatest key at or below {@code wanted} that the server owns. If there is none,
-   * {@link #isTrailCurrent} returns later whether that still holds.
-   */
-  boolean floor(long wanted) {
-    return edge(wanted, true);
-  }
-
-  /** Finds the least key at or above {@code wanted} that the server owns, like {@link #floor}. */
-  boolean ceiling(long wanted) {
-    return edge(wanted, false);
-  }
-
   /** Returns whether the leaves in which the last floor or ceiling found nothing are unchanged. */
   boolean isTrailCurrent() {
     return trail.isCurrent();
   }
 
-  private boolean edge(long wanted, boolean down) {
+  /**
+   * Finds the entry of a key or, if there is none, the one next to it that the server owns. If
+   * there is none, {@link #isTrailCurrent} returns later whether that still holds.
+   *
+   * @param words of the key
+   * @param down {@code true} for the greatest key at or below it, {@code false} for the least at or
+   *     above it
+   */
+  boolean neighbour(long[] words, boolean down) {
+    long wanted = wanted(words);
     offload.withdraw();
     for (int attempt = 0; ; attempt++) {
       trail.clear();
@@ -361,14 +364,33 @@ final class PartitionWorker {
         if (found == CONFLICT || !trail.isCurrent()) {
           break;
         }
-        boolean end = down ? resume == server.low() : resume == server.high();
-        if (found == FOUND || end) {
+        if (found == FOUND || isAtEnd(down)) {
           return found == FOUND;
         }
-        probe = down ? resume - 1 : resume + 1;
+        probe = beyondLeaf(down);
       }
       descent.awaitNode(wanted, attempt);
     }
+  }
+
+  /** Returns whether the leaf that was left is the first or the last one of the server. */
+  private boolean isAtEnd(boolean down) {
+    return down
+        ? layout.first(memory, resume) == server.low()
+            && layout.endsWith(memory, resume, Long.MIN_VALUE)
+        : layout.first(memory, resume) == server.high()
+            && layout.endsWith(memory, resume, Long.MAX_VALUE);
+  }
+
+  /** Returns the key next to the leaf that was left. */
+  private long beyondLeaf(boolean down) {
+    long place = context.key(KeyPlaces.PROBE);
+    return down ? layout.before(memory, resume, place) : layout.after(memory, resume, place);
+  }
+
+  private void leave(long leaf, boolean down) {
+    long fence = down ? layout.low(memory, leaf) : layout.high(memory, leaf);
+    resume = layout.keep(memory, fence, context.key(KeyPlaces.RESUME));
   }
 
   /** Searches one leaf; if it has no such key, the leaf is added to the trail. */
@@ -397,15 +419,15 @@ final class PartitionWorker {
     long leaf = descent.node;
     long descriptor = NodeLayout.descriptor(memory, leaf);
     int index = layout.floor(memory, leaf, descriptor, probe);
-    if (!down && !NodeLayout.holds(memory, leaf, index, probe)) {
+    if (!down && !layout.holds(memory, leaf, index, probe)) {
       index++;
     }
     boolean found = index >= 0 && index < NodeLayout.countOf(descriptor);
     if (found) {
-      key = NodeLayout.key(memory, leaf, index);
+      key = layout.keep(memory, layout.key(memory, leaf, index), context.key(KeyPlaces.FOUND));
       value = layout.slot(memory, leaf, index);
     }
-    resume = down ? NodeLayout.low(memory, leaf) : NodeLayout.high(memory, leaf);
+    leave(leaf, down);
     return found;
   }
 
@@ -413,12 +435,18 @@ final class PartitionWorker {
    * Copies a snapshot of one leaf's entries, in key order: those from {@code from} to {@code to} in
    * the leaf of {@code from}.
    *
+   * @param fromWords of the key to begin with
+   * @param toWords of the last key, beyond or in the same leaf
    * @param down whether {@code to} is below {@code from}, not above it
-   * @param max maximum number of entries, and the length of both arrays; those next to {@code from}
-   * @return the number of entries; {@link #resume} is the leaf's greatest key, or {@code down} its
-   *     least
+   * @param max maximum number of entries, for which both arrays have room; those next to {@code
+   *     from}
+   * @param keys receives the words of the keys
+   * @return the number of entries; {@link #goesOn} tells what follows
    */
-  int copyLeaf(long from, long to, boolean down, int max, long[] keys, long[] values) {
+  int copyLeaf(
+      long[] fromWords, long[] toWords, boolean down, int max, long[] keys, long[] values) {
+    long from = wanted(fromWords);
+    long to = layout.ofWords(toWords, 0, memory, context.key(KeyPlaces.LAST));
     offload.withdraw();
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.findNear(from, attempt);
@@ -439,13 +467,13 @@ final class PartitionWorker {
     long descriptor = NodeLayout.descriptor(memory, leaf);
     long least = down ? to : from;
     int first = layout.floor(memory, leaf, descriptor, least);
-    if (!NodeLayout.holds(memory, leaf, first, least)) {
+    if (!layout.holds(memory, leaf, first, least)) {
       first++;
     }
     int last = layout.floor(memory, leaf, descriptor, down ? from : to);
     int entries = Math.clamp(last - first + 1L, 0, max);
     layout.copyOut(memory, leaf, down ? last + 1 - entries : first, entries, keys, values);
-    resume = down ? NodeLayout.low(memory, leaf) : NodeLayout.high(memory, leaf);
+    leave(leaf, down);
     return entries;
   }
 
@@ -455,8 +483,19 @@ final class PartitionWorker {
     return size.of(server.low(), server.high());
   }
 
-  /** Returns the fence at which {@link #copyLeaf} has left its leaf. */
-  long resume() {
-    return resume;
+  /**
+   * Returns whether a scan goes on behind the leaf that {@link #copyLeaf} has copied.
+   *
+   * @param toWords of the last key
+   * @param nextWords receives the words of the key that is next, if it goes on
+   */
+  boolean goesOn(long[] toWords, boolean down, long[] nextWords) {
+    long to = layout.ofWords(toWords, 0, memory, context.key(KeyPlaces.LAST));
+    int place = layout.compare(memory, resume, to);
+    if (down ? place <= 0 : place >= 0) {
+      return false;
+    }
+    layout.toWords(memory, beyondLeaf(down), nextWords, 0);
+    return true;
   }
 }

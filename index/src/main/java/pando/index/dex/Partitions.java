@@ -179,10 +179,10 @@ final class Partitions {
     }
   }
 
-  void join(int first, int count, String kind) {
+  void join(int first, int count) {
     try (Topology topology = topology()) {
       topology.lock();
-      topology.catalogue().checkClaimed(options.nodeBytes(), kind);
+      topology.catalogue().checkClaimed(options.nodeBytes(), options.kind());
       current = topology.catalogue().readPartitioning();
       for (int number = first; number < first + count; number++) {
         current.rangeOfServer(number);

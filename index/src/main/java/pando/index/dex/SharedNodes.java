@@ -126,7 +126,7 @@ final class SharedNodes {
   void readLocked(long address, long target, int level, long low, long high) {
     String problem = read(address, target, level);
     if (problem == null) {
-      problem = NodeCheck.fences(memory, target, low, high);
+      problem = NodeCheck.fences(layout, memory, target, low, high);
     }
     if (problem != null) {
       throw new CorruptNodeException(address, problem);

@@ -39,7 +39,10 @@ final class SharedPath {
   private final MemorySegment memory;
   private final Catalogue catalogue;
   private final SharedNodes shared;
+
+  /** The words of the orphans' keys. */
   private long[] orphanLows = {};
+
   private int[] orphanLevels = {};
   private int orphans;
   private long[] pending = {};
@@ -59,7 +62,8 @@ final class SharedPath {
     this.layout = server.layout;
     this.memory = cache.memory();
     this.catalogue =
-        new Catalogue(worker, context.message(), server.guard.places(), DexIndex.SYSTEM);
+        new Catalogue(
+            worker, context.message(), server.guard.places(), server.options.systemNumber());
     this.shared = shared;
     reserve();
   }
@@ -143,7 +147,8 @@ final class SharedPath {
 
   /** Returns the least key of the current orphan that this compute server owns. */
   long orphanLow() {
-    return orphanLows[orphans];
+    long place = context.key(KeyPlaces.ORPHAN);
+    return layout.ofWords(orphanLows, orphans * layout.keyWords(), memory, place);
   }
 
   /** Returns the level of the current orphan. */
@@ -157,9 +162,9 @@ final class SharedPath {
    */
   private void reserve() {
     int more = layout.capacity() + 1;
-    if (orphans + more > orphanLows.length) {
-      orphanLows = Arrays.copyOf(orphanLows, 2 * (orphans + more));
-      orphanLevels = Arrays.copyOf(orphanLevels, orphanLows.length);
+    if (orphans + more > orphanLevels.length) {
+      orphanLevels = Arrays.copyOf(orphanLevels, 2 * (orphans + more));
+      orphanLows = Arrays.copyOf(orphanLows, orphanLevels.length * layout.keyWords());
     }
     if (pendingCount + 2 * more > pending.length) {
       pending = Arrays.copyOf(pending, 2 * (pendingCount + 2 * more));
@@ -167,7 +172,10 @@ final class SharedPath {
   }
 
   private void orphan(long child) {
-    orphanLows[orphans] = Math.max(NodeLayout.low(memory, child), server.low());
+    long low = layout.low(memory, child);
+    long bound = layout.least(memory, server.low(), context.key(KeyPlaces.RANGE_LOW));
+    long key = layout.compare(memory, low, bound) < 0 ? bound : low;
+    layout.toWords(memory, key, orphanLows, orphans * layout.keyWords());
     orphanLevels[orphans] = NodeLayout.level(memory, child);
     orphans++;
     Frames.setParent(memory, child, Frames.NONE);
@@ -349,7 +357,7 @@ final class SharedPath {
         continue;
       }
       long child = GlobalAddress.frame(pointer);
-      int index = layout.floor(memory, fresh, NodeLayout.low(memory, child));
+      int index = layout.floor(memory, fresh, layout.low(memory, child));
       if (index >= 0 && layout.slot(memory, fresh, index) == NodeLayout.address(memory, child)) {
         layout.setSlot(memory, fresh, index, pointer);
       } else {

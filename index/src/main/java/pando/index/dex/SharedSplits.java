@@ -47,7 +47,8 @@ final class SharedSplits {
     this.layout = server.layout;
     this.memory = server.cache.memory();
     this.catalogue =
-        new Catalogue(worker, context.message(), server.guard.places(), DexIndex.SYSTEM);
+        new Catalogue(
+            worker, context.message(), server.guard.places(), server.options.systemNumber());
     this.shared = shared;
   }
 
@@ -64,7 +65,8 @@ final class SharedSplits {
       throw e;
     }
     throw new StalledException(
-        "the shared nodes above a key stay full: key=" + key + ", attempts=" + ATTEMPTS_MAX);
+        "the shared nodes above a key stay full: key=%s, attempts=%s"
+            .formatted(layout.text(memory, key), ATTEMPTS_MAX));
   }
 
   /**
@@ -81,12 +83,24 @@ final class SharedSplits {
       worker.backoff().pause(attempt);
       return false;
     }
-    shared.readLocked(address, parent, level, Long.MIN_VALUE, Long.MAX_VALUE);
+    readRoot(address, parent, level);
     if (NodeLayout.count(memory, parent) == layout.capacity()) {
       splitRoot(root, parent);
       return false;
     }
     return splitBelow(parent, level, key);
+  }
+
+  private void readRoot(long address, long target, int level) {
+    shared.readLocked(address, target, level, least(), greatest());
+  }
+
+  private long least() {
+    return layout.least(memory, Long.MIN_VALUE, context.key(KeyPlaces.LOCKED_LOW));
+  }
+
+  private long greatest() {
+    return layout.greatest(memory, Long.MAX_VALUE, context.key(KeyPlaces.LOCKED_HIGH));
   }
 
   /** Descends from a locked node that is not full. */
@@ -95,8 +109,8 @@ final class SharedSplits {
     long node = context.scratchNode(NODE);
     for (int level = topLevel - 1; level > 0; level--) {
       int index = layout.floor(memory, parent, key);
-      long low = NodeLayout.key(memory, parent, index);
-      long high = NodeLayout.highOfChild(memory, parent, index);
+      long low = layout.key(memory, parent, index);
+      long high = layout.highOfChild(memory, parent, index, context.key(KeyPlaces.LOCKED_HIGH));
       long parentAddress = NodeLayout.address(memory, parent);
       if (!server.isShared(level, low, high)) {
         shared.unlock(parentAddress);
@@ -125,7 +139,7 @@ final class SharedSplits {
     long siblingAddress = server.allocate(context, address);
     layout.split(memory, node, sibling, siblingAddress);
     writeOrFree(sibling);
-    long low = NodeLayout.low(memory, sibling);
+    long low = layout.low(memory, sibling);
     int index = layout.floor(memory, parent, low);
     layout.insert(memory, parent, index + 1, low, siblingAddress);
     layout.seal(memory, parent);
@@ -148,9 +162,9 @@ final class SharedSplits {
       topAddress = server.allocate(context, address);
       layout.split(memory, root, sibling, siblingAddress);
       write(sibling);
-      NodeLayout.format(memory, top, topAddress, level + 1, Long.MIN_VALUE, Long.MAX_VALUE);
-      layout.append(memory, top, Long.MIN_VALUE, address);
-      layout.append(memory, top, NodeLayout.low(memory, sibling), siblingAddress);
+      layout.format(memory, top, topAddress, level + 1, least(), greatest());
+      layout.append(memory, top, least(), address);
+      layout.append(memory, top, layout.low(memory, sibling), siblingAddress);
       write(top);
     } catch (Throwable e) {
       server.free(context, siblingAddress);
@@ -209,7 +223,7 @@ final class SharedSplits {
 
   private boolean replaceByOnlyChild(long root, long node) {
     int level = Catalogue.rootLevel(root);
-    shared.readLocked(Catalogue.rootAddress(root), node, level, Long.MIN_VALUE, Long.MAX_VALUE);
+    readRoot(Catalogue.rootAddress(root), node, level);
     return NodeLayout.count(memory, node) == 1
         && replaceRoot(root, layout.slot(memory, node, 0), level - 1);
   }
@@ -236,7 +250,7 @@ final class SharedSplits {
    */
   private void erase(long address) {
     long image = context.scratchNode(NODE);
-    NodeLayout.format(memory, image, address, NodeLayout.LEVELS_MAX, 0, 0);
+    layout.format(memory, image, address, NodeLayout.LEVELS_MAX, least(), least());
     shared.finish(() -> write(image));
   }
 

@@ -193,7 +193,7 @@ final class Splits {
     linked = true;
     layout.split(memory, node, sibling, address);
     swizzles.reparent(sibling, 0, NodeLayout.count(memory, sibling));
-    long low = NodeLayout.low(memory, sibling);
+    long low = layout.low(memory, sibling);
     int index = layout.floor(memory, parent, low);
     layout.insert(memory, parent, index + 1, low, GlobalAddress.swizzled(sibling));
     cache.adopt(context, parent, sibling);

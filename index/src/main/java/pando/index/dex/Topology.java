@@ -26,6 +26,14 @@ final class Topology extends PoolChange {
   /** Number of separators whose middle one divides a range well enough. */
   private static final int ENOUGH = 4;
 
+  /** Places for keys: the high fence of a child at each level, and bounds of what is searched. */
+  private static final int LEAST = NodeLayout.LEVELS_MAX;
+
+  private static final int GREATEST = LEAST + 1;
+  private static final int FROM = LEAST + 2;
+  private static final int TO = LEAST + 3;
+  private static final int KEYS = LEAST + 4;
+
   private final Fabric fabric;
   private final DexOptions options;
   private final NodeLayout layout;
@@ -36,9 +44,9 @@ final class Topology extends PoolChange {
   Topology(Fabric fabric, DexOptions options, NodeLayout layout, Members members) {
     super(
         fabric,
-        layout.offset(NodeLayout.LEVELS_MAX),
+        layout.offset(NodeLayout.LEVELS_MAX) + (long) KEYS * layout.keyBytes(),
         new NodePlaces(fabric, layout.nodeBytes()),
-        DexIndex.SYSTEM,
+        options.systemNumber(),
         members::add);
     this.fabric = fabric;
     this.options = options;
@@ -81,12 +89,7 @@ final class Topology extends PoolChange {
    */
   List<Long> nodesOfEmptyTree(long root) {
     List<Long> addresses = new ArrayList<>();
-    collect(
-        Catalogue.rootAddress(root),
-        Catalogue.rootLevel(root),
-        Long.MIN_VALUE,
-        Long.MAX_VALUE,
-        addresses);
+    collect(Catalogue.rootAddress(root), Catalogue.rootLevel(root), least(), greatest(), addresses);
     return addresses;
   }
 
@@ -102,15 +105,39 @@ final class Topology extends PoolChange {
       collect(
           layout.slot(memory, node, i),
           level - 1,
-          NodeLayout.key(memory, node, i),
-          NodeLayout.highOfChild(memory, node, i),
+          layout.key(memory, node, i),
+          layout.highOfChild(memory, node, i, key(level)),
           addresses);
     }
   }
 
-  /** Returns the low fence of a key's leaf. No session may change the leaf meanwhile. */
-  long fence(long key) {
-    return walk(() -> leafFence(key));
+  private long key(int place) {
+    return layout.offset(NodeLayout.LEVELS_MAX) + (long) place * layout.keyBytes();
+  }
+
+  private long least() {
+    return layout.least(memory, Long.MIN_VALUE, key(LEAST));
+  }
+
+  private long greatest() {
+    return layout.greatest(memory, Long.MAX_VALUE, key(GREATEST));
+  }
+
+  /**
+   * Returns the first word of a low fence, at or below the least key with this first word: that of
+   * its leaf, or of the next leaf below whose fence is the least key with its own first word. No
+   * session may change the leaves meanwhile.
+   */
+  long fence(long first) {
+    long probe = first;
+    while (true) {
+      long wanted = probe;
+      long low = walk(() -> leafFence(wanted));
+      if (layout.endsWith(memory, low, Long.MIN_VALUE)) {
+        return layout.first(memory, low);
+      }
+      probe = layout.first(memory, low);
+    }
   }
 
   /** Runs a walk down the tree, and repeats it if shared nodes changed meanwhile. */
@@ -127,16 +154,17 @@ final class Topology extends PoolChange {
     }
   }
 
-  private long leafFence(long key) {
+  private long leafFence(long first) {
+    long key = layout.least(memory, first, key(FROM));
     long root = catalogue().root();
     long address = Catalogue.rootAddress(root);
-    long low = Long.MIN_VALUE;
-    long high = Long.MAX_VALUE;
+    long low = least();
+    long high = greatest();
     for (int level = Catalogue.rootLevel(root); level > 0; level--) {
       long node = read(address, level, low, high);
       int index = layout.floor(memory, node, key);
-      low = NodeLayout.key(memory, node, index);
-      high = NodeLayout.highOfChild(memory, node, index);
+      low = layout.key(memory, node, index);
+      high = layout.highOfChild(memory, node, index, key(level));
       address = layout.slot(memory, node, index);
     }
     return low;
@@ -151,22 +179,24 @@ final class Topology extends PoolChange {
   }
 
   private long middle(long from, long to) {
+    long start = layout.least(memory, from, key(FROM));
+    long end = layout.greatest(memory, to, key(TO));
     long root = catalogue().root();
     long address = Catalogue.rootAddress(root);
-    long low = Long.MIN_VALUE;
-    long high = Long.MAX_VALUE;
+    long low = least();
+    long high = greatest();
     long middle = from;
     int separators = 0;
     for (int level = Catalogue.rootLevel(root); level > 0 && separators < ENOUGH; level--) {
       long node = read(address, level, low, high);
-      int first = layout.floor(memory, node, Math.max(from, low));
-      int last = layout.floor(memory, node, Math.min(to, high));
+      int first = layout.floor(memory, node, layout.compare(memory, start, low) < 0 ? low : start);
+      int last = layout.floor(memory, node, layout.compare(memory, end, high) > 0 ? high : end);
       if (last - first > separators) {
         separators = last - first;
-        middle = NodeLayout.key(memory, node, first + (separators + 1) / 2);
+        middle = layout.first(memory, layout.key(memory, node, first + (separators + 1) / 2));
       }
-      low = NodeLayout.key(memory, node, first);
-      high = NodeLayout.highOfChild(memory, node, first);
+      low = layout.key(memory, node, first);
+      high = layout.highOfChild(memory, node, first, key(level));
       address = layout.slot(memory, node, first);
     }
     return middle;
@@ -182,7 +212,7 @@ final class Topology extends PoolChange {
       layout.readImage(worker(), address, node);
       problem = guard.check(memory, node, address, level);
       if (problem == null) {
-        problem = NodeCheck.fences(memory, node, low, high);
+        problem = NodeCheck.fences(layout, memory, node, low, high);
       }
       if (problem == null) {
         return node;

@@ -19,16 +19,24 @@ import pando.index.pool.Findings;
  * to be used after caches were written back, while no session changes the tree.
  */
 public final class TreeWalk {
+  /** Places for keys: the high fence of a child at each level, and those of the root. */
+  private static final int LEAST = NodeLayout.LEVELS_MAX;
+
+  private static final int GREATEST = LEAST + 1;
+  private static final int KEYS = LEAST + 2;
+
   private final NodeLayout layout;
   private final NodeGuard guard;
   private final Worker worker;
   private final MemorySegment memory;
   private final int subtreeLevel;
   private final Findings findings;
+  private final boolean keepsEntries;
 
   private TreeWalk(
       Fabric fabric, DexOptions options, NodeLayout layout, Worker worker, boolean entries) {
     this.findings = new Findings(entries);
+    this.keepsEntries = entries;
     this.layout = layout;
     this.guard = new NodeGuard(fabric, layout);
     this.worker = worker;
@@ -41,16 +49,18 @@ public final class TreeWalk {
    *
    * @param options that the index was made with
    * @param entries whether to keep the entries
-   * @throws IllegalStateException if the pool holds no such index
+   * @throws IllegalStateException if the pool holds no such index, or a key that is to be kept is
+   *     not that of a number
    */
   public static Tree of(Fabric fabric, DexOptions options, boolean entries) {
-    NodeLayout layout = new NodeLayout(options.nodeBytes());
-    long nodes = (long) NodeLayout.LEVELS_MAX * layout.nodeBytes();
+    NodeLayout layout = options.layout();
+    long nodes = layout.offset(NodeLayout.LEVELS_MAX) + (long) KEYS * layout.keyBytes();
     try (RegisteredMemory memory = fabric.register(nodes + Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(memory)) {
       TreeWalk walk = new TreeWalk(fabric, options, layout, worker, entries);
-      Catalogue catalogue = new Catalogue(worker, nodes, walk.guard.places(), DexIndex.SYSTEM);
-      catalogue.checkClaimed(options.nodeBytes(), options.system());
+      Catalogue catalogue =
+          new Catalogue(worker, nodes, walk.guard.places(), options.systemNumber());
+      catalogue.checkClaimed(options.nodeBytes(), options.kind());
       walk.root(catalogue);
       return walk.findings.tree();
     }
@@ -63,12 +73,16 @@ public final class TreeWalk {
       node(
           address,
           Catalogue.rootLevel(root),
-          Long.MIN_VALUE,
-          Long.MAX_VALUE,
+          layout.least(memory, Long.MIN_VALUE, key(LEAST)),
+          layout.greatest(memory, Long.MAX_VALUE, key(GREATEST)),
           GlobalAddress.server(address));
     } catch (PandoException e) {
       findings.problem("the root cannot be read: " + e.getMessage());
     }
+  }
+
+  private long key(int place) {
+    return layout.offset(NodeLayout.LEVELS_MAX) + (long) place * layout.keyBytes();
   }
 
   private void node(long address, int level, long low, long high, int parentServer) {
@@ -84,7 +98,7 @@ public final class TreeWalk {
     }
     String damage = guard.check(memory, node, address, level);
     if (damage == null) {
-      damage = NodeCheck.fences(memory, node, low, high);
+      damage = NodeCheck.fences(layout, memory, node, low, high);
     }
     if (damage != null) {
       findings.problem(address, damage);
@@ -97,13 +111,22 @@ public final class TreeWalk {
     int count = NodeLayout.count(memory, node);
     findings.node(level, layout.nodeBytes(), count, layout.capacity());
     for (int i = 0; i < count; i++) {
-      long key = NodeLayout.key(memory, node, i);
+      long key = layout.key(memory, node, i);
       long slot = layout.slot(memory, node, i);
       if (level == 0) {
-        findings.entry(key, slot);
+        entry(key, slot);
       } else {
-        node(slot, level - 1, key, NodeLayout.highOfChild(memory, node, i), server);
+        node(slot, level - 1, key, layout.highOfChild(memory, node, i, key(level)), server);
       }
     }
+  }
+
+  private void entry(long key, long value) {
+    long number = layout.first(memory, key);
+    if (keepsEntries && !layout.endsWith(memory, key, number)) {
+      throw new IllegalStateException(
+          "a key is not that of a number: walk without entries: key=" + layout.text(memory, key));
+    }
+    findings.entry(number, value);
   }
 }

@@ -32,11 +32,16 @@ public final class NodeCheck {
           + " where its bytes make 0x"
           + Long.toHexString(computed);
     }
-    return header(memory, node, descriptor, address, level);
+    return header(layout, memory, node, descriptor, address, level);
   }
 
   private static @Nullable String header(
-      MemorySegment memory, long node, long descriptor, long address, int level) {
+      NodeLayout layout,
+      MemorySegment memory,
+      long node,
+      long descriptor,
+      long address,
+      int level) {
     if (NodeLayout.address(memory, node) != address) {
       return "holds the node of another address: "
           + GlobalAddress.toString(NodeLayout.address(memory, node));
@@ -44,37 +49,46 @@ public final class NodeCheck {
     if (NodeLayout.levelOf(descriptor) != level) {
       return "wrong level: level=" + NodeLayout.levelOf(descriptor) + ", expected=" + level;
     }
-    long low = NodeLayout.low(memory, node);
-    if (low > NodeLayout.high(memory, node)) {
-      return "fences reversed: " + fences(memory, node);
+    return keys(layout, memory, node, NodeLayout.countOf(descriptor), level);
+  }
+
+  private static @Nullable String keys(
+      NodeLayout layout, MemorySegment memory, long node, int count, int level) {
+    long low = layout.low(memory, node);
+    long high = layout.high(memory, node);
+    if (layout.compare(memory, low, high) > 0) {
+      return "fences reversed: " + fences(layout, memory, node);
     }
-    for (int i = 1; i < NodeLayout.countOf(descriptor); i++) {
-      if (NodeLayout.key(memory, node, i - 1) >= NodeLayout.key(memory, node, i)) {
+    for (int i = 1; i < count; i++) {
+      long before = layout.key(memory, node, i - 1);
+      long key = layout.key(memory, node, i);
+      if (layout.compare(memory, before, key) >= 0) {
         return "keys do not ascend: index="
             + i
             + ", before="
-            + NodeLayout.key(memory, node, i - 1)
+            + layout.text(memory, before)
             + ", key="
-            + NodeLayout.key(memory, node, i);
+            + layout.text(memory, key);
       }
     }
-    int count = NodeLayout.countOf(descriptor);
-    if (count > 0
-        && (NodeLayout.key(memory, node, 0) < low
-            || NodeLayout.key(memory, node, count - 1) > NodeLayout.high(memory, node))) {
-      return "keys outside the fences: first="
-          + NodeLayout.key(memory, node, 0)
-          + ", last="
-          + NodeLayout.key(memory, node, count - 1)
-          + ", "
-          + fences(memory, node);
+    if (count > 0) {
+      long first = layout.key(memory, node, 0);
+      long last = layout.key(memory, node, count - 1);
+      if (layout.compare(memory, first, low) < 0 || layout.compare(memory, last, high) > 0) {
+        return "keys outside the fences: first="
+            + layout.text(memory, first)
+            + ", last="
+            + layout.text(memory, last)
+            + ", "
+            + fences(layout, memory, node);
+      }
     }
     if (level > 0
-        && (NodeLayout.countOf(descriptor) == 0 || NodeLayout.key(memory, node, 0) != low)) {
+        && (count == 0 || layout.compare(memory, layout.key(memory, node, 0), low) != 0)) {
       return "inner node does not start at its fence: count="
-          + NodeLayout.countOf(descriptor)
+          + count
           + ", "
-          + fences(memory, node);
+          + fences(layout, memory, node);
     }
     return null;
   }
@@ -84,19 +98,24 @@ public final class NodeCheck {
    *
    * @return {@code null} where all is well, else what is wrong
    */
-  public static @Nullable String fences(MemorySegment memory, long node, long low, long high) {
-    if (NodeLayout.low(memory, node) != low || NodeLayout.high(memory, node) != high) {
+  public static @Nullable String fences(
+      NodeLayout layout, MemorySegment memory, long node, long low, long high) {
+    if (layout.compare(memory, layout.low(memory, node), low) != 0
+        || layout.compare(memory, layout.high(memory, node), high) != 0) {
       return "fences are not the parent's: "
-          + fences(memory, node)
+          + fences(layout, memory, node)
           + ", expectedLow="
-          + low
+          + layout.text(memory, low)
           + ", expectedHigh="
-          + high;
+          + layout.text(memory, high);
     }
     return null;
   }
 
-  private static String fences(MemorySegment memory, long node) {
-    return "low=" + NodeLayout.low(memory, node) + ", high=" + NodeLayout.high(memory, node);
+  private static String fences(NodeLayout layout, MemorySegment memory, long node) {
+    return "low="
+        + layout.text(memory, layout.low(memory, node))
+        + ", high="
+        + layout.text(memory, layout.high(memory, node));
   }
 }

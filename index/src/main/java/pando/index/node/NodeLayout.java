@@ -14,10 +14,12 @@ import pando.index.pool.Catalogue;
  * The bytes of a node, the same for a leaf and an inner node, in the pool and in a frame.
  *
  * <pre>
- *   0        8      12     16     20     24        32    40     48           56         64
- *  +--------+------+------+------+------+---------+-----+------+------------+----------+
+ *   0        8      12     16     20     24        32           48           56         64
+ *  +--------+------+------+------+------+---------+------------+------------+----------+
  *  | lock   |parent|pins  |state |dirty | address | low | high | descriptor | checksum |
- *  +--------+------+------+------+------+---------+-----+------+------------+----------+
+ *  +--------+------+------+------+------+---------+------------+------------+----------+
+ *  | low | high  where keys have more than 8 bytes                                     |
+ *  +-----------------------------------------------------------------------------------+
  *  | key 0 | key 1 | ...                                            | key capacity - 1  |
  *  +-----------------------------------------------------------------------------------+
  *  | slot 0 | slot 1 | ...                                          | slot capacity - 1 |
@@ -38,9 +40,17 @@ import pando.index.pool.Catalogue;
  * <p>A node covers the keys {@code low} to {@code high}, both inclusive (fence keys). A leaf has
  * level 0; its slots are values. An inner node's slots are pointers to children; key {@code i} is
  * the low fence of child {@code i}, so key 0 equals {@code low}. Keys ascend strictly. The checksum
- * covers the header from {@code address} to {@code descriptor} and the used keys and slots.
+ * covers the header from {@code address} to {@code descriptor}, the fences, and the used keys and
+ * slots.
+ *
+ * <p>A key is one word or more, which are compared one after the other, as signed numbers. What
+ * stands for a key outside a node is a {@code long}: where keys have one word, the key itself;
+ * where they have more, the place of its words in the memory of the nodes. So what is returned for
+ * a key of a node lasts as long as that node does not change: {@link #keep} copies a key to a place
+ * of the caller's own. Methods that compute a key take such a place; where keys have one word, they
+ * do not use it.
  */
-public final class NodeLayout {
+public abstract sealed class NodeLayout permits WideLayout, WordLayout {
   /** Offset of the lock word (8 bytes), the first of a node. */
   public static final int LOCK = 0;
 
@@ -60,19 +70,27 @@ public final class NodeLayout {
   public static final int IMAGE = 24;
 
   private static final int ADDRESS = IMAGE;
-  private static final int LOW = ADDRESS + Long.BYTES;
-  private static final int HIGH = LOW + Long.BYTES;
-  private static final int DESCRIPTOR = HIGH + Long.BYTES;
+
+  /** Offset of the room for two fences of one word. */
+  static final int FENCES = ADDRESS + Long.BYTES;
+
+  private static final int DESCRIPTOR = FENCES + 2 * Long.BYTES;
   private static final int CHECKSUM = DESCRIPTOR + Long.BYTES;
 
-  /** Offset of the keys. */
-  public static final int KEYS = CHECKSUM + Long.BYTES;
+  /** Bytes of the header, behind which a node has longer fences, then its keys. */
+  public static final int HEADER_BYTES = CHECKSUM + Long.BYTES;
 
   /** Least size of a node in bytes. */
   public static final int NODE_BYTES_MIN = 128;
 
   /** Greatest size of a node in bytes. */
   public static final int NODE_BYTES_MAX = 64 << 10;
+
+  /** Greatest length of a key in bytes; the least is that of a word, 8. */
+  public static final int KEY_BYTES_MAX = 1024;
+
+  /** Least number of entries of a full node. */
+  public static final int CAPACITY_MIN = 4;
 
   /**
    * Maximum number of levels of a tree; a descriptor with this level or a higher one is damaged.
@@ -86,12 +104,9 @@ public final class NodeLayout {
   private static final int LEVEL_SHIFT = 16;
   private static final int LEVEL_MASK = 0xFF;
 
-  /** Keys in one cache line of the processor. */
-  private static final int LINE_KEYS = 8;
-
   static {
-    if (KEYS != ALIGNMENT) {
-      throw new AssertionError("node header is not one line: bytes=" + KEYS);
+    if (HEADER_BYTES != ALIGNMENT) {
+      throw new AssertionError("node header is not one line: bytes=" + HEADER_BYTES);
     }
   }
 
@@ -99,98 +114,119 @@ public final class NodeLayout {
    * Declared unaligned, although every word is aligned: this saves the alignment check of each
    * access.
    */
-  private static final ValueLayout.OfLong LONG =
-      JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  static final ValueLayout.OfLong LONG = JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final int nodeBytes;
+  private final int keyBytes;
   private final int capacity;
-  private final int slots;
+
+  /** Offset of the keys in a node. */
+  final int keys;
+
+  /** Offset of the slots in a node. */
+  final int slots;
 
   /**
    * Creates the layout of nodes of a size.
    *
-   * @param nodeBytes a multiple of 64, {@link #NODE_BYTES_MIN} to {@link #NODE_BYTES_MAX}
+   * @param fenceBytes bytes of the fences behind the header
    */
-  public NodeLayout(int nodeBytes) {
-    Arguments.checkNodeBytes(nodeBytes, NODE_BYTES_MIN, NODE_BYTES_MAX);
+  NodeLayout(int nodeBytes, int keyBytes, int fenceBytes) {
     this.nodeBytes = nodeBytes;
-    this.capacity = (nodeBytes - KEYS) / (2 * Long.BYTES);
-    this.slots = KEYS + capacity * Long.BYTES;
+    this.keyBytes = keyBytes;
+    this.keys = HEADER_BYTES + fenceBytes;
+    this.capacity = Math.max(0, (nodeBytes - keys) / (keyBytes + Long.BYTES));
+    this.slots = keys + capacity * keyBytes;
+  }
+
+  /**
+   * Returns the layout of nodes of a size.
+   *
+   * @param nodeBytes a multiple of 64, {@link #NODE_BYTES_MIN} to {@link #NODE_BYTES_MAX}
+   * @param keyBytes length of each key, a multiple of 8, 8 to {@link #KEY_BYTES_MAX}
+   * @throws IllegalArgumentException if one is out of range, or a node has room for fewer than
+   *     {@link #CAPACITY_MIN} entries
+   */
+  public static NodeLayout of(int nodeBytes, int keyBytes) {
+    Arguments.checkNodeBytes(nodeBytes, NODE_BYTES_MIN, NODE_BYTES_MAX);
+    if (keyBytes < Long.BYTES || keyBytes > KEY_BYTES_MAX || keyBytes % Long.BYTES != 0) {
+      throw new IllegalArgumentException(
+          "the length of keys must be a multiple of 8: keyBytes=%s, least=%s, greatest=%s"
+              .formatted(keyBytes, Long.BYTES, KEY_BYTES_MAX));
+    }
+    NodeLayout layout =
+        keyBytes == Long.BYTES ? new WordLayout(nodeBytes) : new WideLayout(nodeBytes, keyBytes);
+    if (layout.capacity < CAPACITY_MIN) {
+      throw new IllegalArgumentException(
+          "a node has room for too few entries: nodeBytes=%s, keyBytes=%s, entries=%s, least=%s"
+              .formatted(nodeBytes, keyBytes, layout.capacity, CAPACITY_MIN));
+    }
+    return layout;
   }
 
   /** Returns the size of a node. */
-  public int nodeBytes() {
+  public final int nodeBytes() {
     return nodeBytes;
   }
 
+  /** Returns the length of a key in bytes. */
+  public final int keyBytes() {
+    return keyBytes;
+  }
+
+  /** Returns the length of a key in words. */
+  public final int keyWords() {
+    return keyBytes / Long.BYTES;
+  }
+
   /** Returns the offset of a node in an array of nodes. */
-  public long offset(int number) {
+  public final long offset(int number) {
     return (long) number * nodeBytes;
   }
 
   /** Returns the number of the node at an offset in an array of nodes. */
-  public int number(long offset) {
+  public final int number(long offset) {
     return (int) (offset / nodeBytes);
   }
 
   /** Returns the size of the image in bytes: what a READ of a node transfers. */
-  public int imageBytes() {
+  public final int imageBytes() {
     return nodeBytes - IMAGE;
   }
 
   /** READs the image at an address into the node at an offset of the worker's memory. */
-  public void readImage(Worker worker, long address, long node) {
+  public final void readImage(Worker worker, long address, long node) {
     worker.read(address + IMAGE, node + IMAGE, imageBytes());
   }
 
   /** WRITEs a node's sealed image to its address in the pool. */
-  public void writeImage(Worker worker, long node) {
+  public final void writeImage(Worker worker, long node) {
     worker.write(address(worker.memory(), node) + IMAGE, node + IMAGE, imageBytes());
   }
 
   /** Adds the READ of an image to a list. */
-  public VerbList readImage(VerbList list, long address, long node) {
+  public final VerbList readImage(VerbList list, long address, long node) {
     return list.read(address + IMAGE, node + IMAGE, imageBytes());
   }
 
   /** Adds the WRITE of a node's sealed image to a list. */
-  public VerbList writeImage(VerbList list, long address, long node) {
+  public final VerbList writeImage(VerbList list, long address, long node) {
     return list.write(address + IMAGE, node + IMAGE, imageBytes());
   }
 
   /** Copies a node's image into another node. */
-  public void copyImage(MemorySegment memory, long source, long target) {
+  public final void copyImage(MemorySegment memory, long source, long target) {
     MemorySegment.copy(memory, source + IMAGE, memory, target + IMAGE, imageBytes());
   }
 
   /** Returns the capacity of a node: entries of a leaf, children of an inner node. */
-  public int capacity() {
+  public final int capacity() {
     return capacity;
   }
 
   /** Returns the global address that the node says it has. */
   public static long address(MemorySegment memory, long node) {
     return memory.get(LONG, node + ADDRESS);
-  }
-
-  /** Returns the least key that the node covers. */
-  public static long low(MemorySegment memory, long node) {
-    return memory.get(LONG, node + LOW);
-  }
-
-  /** Returns the greatest key that the node covers. */
-  public static long high(MemorySegment memory, long node) {
-    return memory.get(LONG, node + HIGH);
-  }
-
-  /** Sets the least key that the node covers. */
-  public static void setLow(MemorySegment memory, long node, long low) {
-    memory.set(LONG, node + LOW, low);
-  }
-
-  /** Sets the greatest key that the node covers. */
-  public static void setHigh(MemorySegment memory, long node, long high) {
-    memory.set(LONG, node + HIGH, high);
   }
 
   /** Returns the word that holds level and count. */
@@ -244,41 +280,116 @@ public final class NodeLayout {
     memory.set(LONG, node + CHECKSUM, checksum);
   }
 
-  /** Returns a key. */
-  public static long key(MemorySegment memory, long node, int index) {
-    return memory.get(LONG, node + KEYS + ((long) index << 3));
+  // Keys outside nodes.
+
+  /** Copies a key to a place. */
+  public abstract long keep(MemorySegment memory, long key, long place);
+
+  /** Computes the greatest key below a key that is not the least of all. */
+  public abstract long before(MemorySegment memory, long key, long place);
+
+  /** Computes the least key above a key that is not the greatest of all. */
+  public abstract long after(MemorySegment memory, long key, long place);
+
+  /** Makes the key with this first word, whose other words are all {@code rest}. */
+  public abstract long make(MemorySegment memory, long first, long rest, long place);
+
+  /** Makes the least key with this first word. */
+  public final long least(MemorySegment memory, long first, long place) {
+    return make(memory, first, Long.MIN_VALUE, place);
   }
+
+  /** Makes the greatest key with this first word. */
+  public final long greatest(MemorySegment memory, long first, long place) {
+    return make(memory, first, Long.MAX_VALUE, place);
+  }
+
+  /** Returns the first word of a key. */
+  public abstract long first(MemorySegment memory, long key);
+
+  /** Returns whether all words of a key but the first are {@code rest}. */
+  public abstract boolean endsWith(MemorySegment memory, long key, long rest);
+
+  /** Returns whether the keys from {@code low} to {@code high} are all there are. */
+  public final boolean isEverything(MemorySegment memory, long low, long high) {
+    return first(memory, low) == Long.MIN_VALUE
+        && first(memory, high) == Long.MAX_VALUE
+        && endsWith(memory, low, Long.MIN_VALUE)
+        && endsWith(memory, high, Long.MAX_VALUE);
+  }
+
+  /** Compares two keys. */
+  public abstract int compare(MemorySegment memory, long one, long other);
+
+  /** Copies the words of a key out of the memory of the nodes, to an array from {@code at} on. */
+  public abstract void toWords(MemorySegment memory, long key, long[] words, int at);
+
+  /** Copies the words of a key into the memory of the nodes. */
+  public abstract long ofWords(long[] words, int at, MemorySegment memory, long place);
+
+  /** Writes a key to where others find it by {@link #load}. */
+  public abstract void store(MemorySegment memory, long place, long key);
+
+  /** Returns the key that was stored at a place. */
+  public abstract long load(MemorySegment memory, long place);
+
+  /** Returns a layout of the same nodes, for which keys outside nodes are in another memory. */
+  public abstract NodeLayout withKeysIn(MemorySegment others);
+
+  /** Returns a key as text, for a message. */
+  public abstract String text(MemorySegment memory, long key);
+
+  // Keys of nodes.
+
+  /** Returns the least key that the node covers. */
+  public abstract long low(MemorySegment memory, long node);
+
+  /** Returns the greatest key that the node covers. */
+  public abstract long high(MemorySegment memory, long node);
+
+  /** Returns whether the node covers a key. */
+  public abstract boolean covers(MemorySegment memory, long node, long key);
+
+  /** Sets the least key that the node covers. */
+  public abstract void setLow(MemorySegment memory, long node, long low);
+
+  /** Sets the greatest key that the node covers. */
+  public abstract void setHigh(MemorySegment memory, long node, long high);
+
+  /** Sets the greatest key that the node covers to the one before another. */
+  public abstract void setHighBefore(MemorySegment memory, long node, long key);
+
+  /** Returns a key. */
+  public abstract long key(MemorySegment memory, long node, int index);
 
   /** Sets a key. */
-  public static void setKey(MemorySegment memory, long node, int index, long key) {
-    memory.set(LONG, node + KEYS + ((long) index << 3), key);
-  }
+  public abstract void setKey(MemorySegment memory, long node, int index, long key);
 
   /** Returns a slot: a leaf's value, or an inner node's pointer. */
-  public long slot(MemorySegment memory, long node, int index) {
+  public final long slot(MemorySegment memory, long node, int index) {
     return memory.get(LONG, node + slots + ((long) index << 3));
   }
 
   /** Sets a slot. */
-  public void setSlot(MemorySegment memory, long node, int index, long slot) {
+  public final void setSlot(MemorySegment memory, long node, int index, long slot) {
     memory.set(LONG, node + slots + ((long) index << 3), slot);
   }
 
   /** Makes an empty node. */
-  public static void format(
+  public final void format(
       MemorySegment memory, long node, long address, int level, long low, long high) {
     memory.set(LONG, node + ADDRESS, address);
-    memory.set(LONG, node + LOW, low);
-    memory.set(LONG, node + HIGH, high);
+    setLow(memory, node, low);
+    setHigh(memory, node, high);
     memory.set(LONG, node + DESCRIPTOR, MAGIC | ((long) level << LEVEL_SHIFT));
   }
 
   /**
    * Adds an entry behind the last. The node must not be full, and the key must be above all others.
    */
-  public void append(MemorySegment memory, long node, long key, long slot) {
+  public final void append(MemorySegment memory, long node, long key, long slot) {
     int count = count(memory, node);
-    memory.set(LONG, node + KEYS + ((long) count << 3), key);
+    setKey(memory, node, count, key);
     setSlot(memory, node, count, slot);
     setCount(memory, node, count + 1);
   }
@@ -287,162 +398,118 @@ public final class NodeLayout {
    * Inserts an entry at {@code index}; entries from there on move up by one. The node must not be
    * full.
    */
-  public void insert(MemorySegment memory, long node, int index, long key, long slot) {
+  public final void insert(MemorySegment memory, long node, int index, long key, long slot) {
     int count = count(memory, node);
-    long keyAt = node + KEYS + ((long) index << 3);
-    long slotAt = node + slots + ((long) index << 3);
-    long moved = (long) (count - index) << 3;
-    MemorySegment.copy(memory, keyAt, memory, keyAt + Long.BYTES, moved);
-    MemorySegment.copy(memory, slotAt, memory, slotAt + Long.BYTES, moved);
-    memory.set(LONG, keyAt, key);
-    memory.set(LONG, slotAt, slot);
+    copyEntries(memory, node, index, node, index + 1, count - index);
+    setKey(memory, node, index, key);
+    setSlot(memory, node, index, slot);
     setCount(memory, node, count + 1);
   }
 
   /** Deletes an entry; the entries behind it move down by one. */
-  public void delete(MemorySegment memory, long node, int index) {
+  public final void delete(MemorySegment memory, long node, int index) {
     int count = count(memory, node);
-    long keyAt = node + KEYS + ((long) index << 3);
-    long slotAt = node + slots + ((long) index << 3);
-    long moved = (long) (count - index - 1) << 3;
-    MemorySegment.copy(memory, keyAt + Long.BYTES, memory, keyAt, moved);
-    MemorySegment.copy(memory, slotAt + Long.BYTES, memory, slotAt, moved);
+    copyEntries(memory, node, index + 1, node, index, count - index - 1);
     setCount(memory, node, count - 1);
   }
 
-  /** Copies entries from one node into another; changes neither count. */
-  public void copyEntries(
+  /** Copies entries from one node into another, or within one; changes neither count. */
+  public final void copyEntries(
       MemorySegment memory, long source, int from, long target, int to, int entries) {
-    long bytes = (long) entries << 3;
-    long keyFrom = source + KEYS + ((long) from << 3);
-    long keyTo = target + KEYS + ((long) to << 3);
-    MemorySegment.copy(memory, keyFrom, memory, keyTo, bytes);
-    long shift = (long) slots - KEYS;
-    MemorySegment.copy(memory, keyFrom + shift, memory, keyTo + shift, bytes);
+    MemorySegment.copy(
+        memory, keyAt(source, from), memory, keyAt(target, to), (long) entries * keyBytes);
+    MemorySegment.copy(
+        memory,
+        source + slots + ((long) from << 3),
+        memory,
+        target + slots + ((long) to << 3),
+        (long) entries << 3);
   }
 
   /** Moves the upper half of a node's entries into a new sibling, and sets the fences of both. */
-  public void split(MemorySegment memory, long node, long sibling, long siblingAddress) {
+  public final void split(MemorySegment memory, long node, long sibling, long siblingAddress) {
     int count = count(memory, node);
     int kept = count / 2;
-    long low = key(memory, node, kept);
+    long low = separator(memory, node, kept, low(memory, sibling));
     format(memory, sibling, siblingAddress, level(memory, node), low, high(memory, node));
     copyEntries(memory, node, kept, sibling, 0, count - kept);
     setCount(memory, sibling, count - kept);
     setCount(memory, node, kept);
-    setHigh(memory, node, low - 1);
+    setHighBefore(memory, node, low);
   }
 
-  /** Copies entries out of a node, to the start of two arrays. */
-  public void copyOut(
-      MemorySegment memory, long node, int from, int entries, long[] keys, long[] values) {
-    long keyAt = node + KEYS + ((long) from << 3);
-    MemorySegment.copy(memory, LONG, keyAt, keys, 0, entries);
-    MemorySegment.copy(memory, LONG, keyAt + slots - KEYS, values, 0, entries);
+  /**
+   * Returns a key that separates an entry from the one before it. In a leaf it is the least with
+   * its first word, if it can be, so that a range of keys can begin there.
+   */
+  abstract long separator(MemorySegment memory, long node, int index, long place);
+
+  /** Copies entries out of a node, to the start of two arrays: the words of keys, and values. */
+  public final void copyOut(
+      MemorySegment memory, long node, int from, int entries, long[] words, long[] values) {
+    MemorySegment.copy(memory, LONG, keyAt(node, from), words, 0, entries * keyWords());
+    MemorySegment.copy(memory, LONG, node + slots + ((long) from << 3), values, 0, entries);
+  }
+
+  /** Returns the place of a key of a node. */
+  final long keyAt(long node, int index) {
+    return node + keys + (long) index * keyBytes;
   }
 
   /**
    * Returns the index of the greatest key at or below {@code key}, -1 if there is none. If the node
    * changes meanwhile, returns any legal index of the node, or -1.
-   *
-   * <p>Compares the first key of every cache line, then those of one line. No load depends on
-   * another, so the lines of a cold node are loaded in parallel; a binary search would load one
-   * after the other.
    */
-  public int floor(MemorySegment memory, long node, long descriptor, long key) {
-    int count = Math.min(countOf(descriptor), capacity);
-    long keys = node + KEYS;
-    int line = 0;
-    for (int first = LINE_KEYS; first < count; first += LINE_KEYS) {
-      line += memory.get(LONG, keys + ((long) first << 3)) <= key ? LINE_KEYS : 0;
-    }
-    int end = Math.min(line + LINE_KEYS, count);
-    int index = line - 1;
-    for (int i = line; i < end; i++) {
-      index += memory.get(LONG, keys + ((long) i << 3)) <= key ? 1 : 0;
-    }
-    return index;
-  }
+  public abstract int floor(MemorySegment memory, long node, long descriptor, long key);
 
   /** Returns the index of the greatest key at or below {@code key}, -1 if there is none. */
-  public int floor(MemorySegment memory, long node, long key) {
+  public final int floor(MemorySegment memory, long node, long key) {
     return floor(memory, node, descriptor(memory, node), key);
   }
 
   /** Returns whether the key at an index that {@link #floor} returned is the key itself. */
-  public static boolean holds(MemorySegment memory, long node, int index, long key) {
-    return index >= 0 && key(memory, node, index) == key;
+  public abstract boolean holds(MemorySegment memory, long node, int index, long key);
+
+  /** Computes the greatest key that an inner node's child covers. */
+  public final long highOfChild(MemorySegment memory, long node, int index, long place) {
+    return index + 1 < count(memory, node)
+        ? before(memory, key(memory, node, index + 1), place)
+        : keep(memory, high(memory, node), place);
   }
 
-  /** Returns the greatest key that an inner node's child covers. */
-  public static long highOfChild(MemorySegment memory, long node, int index) {
-    return index + 1 < count(memory, node) ? key(memory, node, index + 1) - 1 : high(memory, node);
-  }
+  // Checksums.
 
   /** Computes the checksum of a node's current image. */
-  public long computeChecksum(MemorySegment memory, long node) {
+  public final long computeChecksum(MemorySegment memory, long node) {
     long descriptor = descriptor(memory, node);
     int count = Math.min(countOf(descriptor), capacity);
-    long sum =
-        address(memory, node) * Multipliers.ADDRESS
-            + low(memory, node) * Multipliers.LOW
-            + high(memory, node) * Multipliers.HIGH
-            + descriptor * Multipliers.DESCRIPTOR;
-    long[] multipliers = Multipliers.ENTRIES;
-    long keyAt = node + KEYS;
-    long slotAt = node + slots;
-    long keySum = 0;
-    long slotSum = 0;
-    for (int i = 0; i < count; i++) {
-      keySum += memory.get(LONG, keyAt + ((long) i << 3)) * multipliers[2 * i];
-      slotSum += memory.get(LONG, slotAt + ((long) i << 3)) * multipliers[2 * i + 1];
-    }
-    return sum + keySum + slotSum;
+    return address(memory, node) * Multipliers.ADDRESS
+        + descriptor * Multipliers.DESCRIPTOR
+        + sumOfFences(memory, node)
+        + sumOfEntries(memory, node, count);
   }
+
+  abstract long sumOfFences(MemorySegment memory, long node);
+
+  abstract long sumOfEntries(MemorySegment memory, long node, int count);
+
+  /** Returns the multiplier of a slot in the checksum. */
+  abstract long slotMultiplier(int index);
 
   /**
    * Computes the checksum, stores it and returns it. To be called before an image is written to the
    * pool.
    */
-  public long seal(MemorySegment memory, long node) {
+  public final long seal(MemorySegment memory, long node) {
     long checksum = computeChecksum(memory, node);
     memory.set(LONG, node + CHECKSUM, checksum);
     return checksum;
   }
 
   /** Updates a leaf's checksum after one value changed. */
-  public static void resealValue(
+  public final void resealValue(
       MemorySegment memory, long node, int index, long before, long after) {
     long checksum = checksum(memory, node);
-    memory.set(
-        LONG, node + CHECKSUM, checksum + (after - before) * Multipliers.ENTRIES[2 * index + 1]);
-  }
-
-  /**
-   * Odd multipliers of the checksum: a sum of words, each times its own. A change of any one word
-   * changes the sum, since multiplication by an odd number is a bijection; changes of several words
-   * cancel out with a chance of 2^-64, as the multipliers have no pattern.
-   */
-  private static final class Multipliers {
-    static final long[] ENTRIES = new long[2 * (NODE_BYTES_MAX - KEYS) / (2 * Long.BYTES)];
-    static final long ADDRESS = of(-1);
-    static final long LOW = of(-2);
-    static final long HIGH = of(-3);
-    static final long DESCRIPTOR = of(-4);
-
-    static {
-      for (int i = 0; i < ENTRIES.length; i++) {
-        ENTRIES[i] = of(i);
-      }
-    }
-
-    private Multipliers() {}
-
-    private static long of(int index) {
-      long z = (index + 0x632BE5ABL) * 0x9E3779B97F4A7C15L;
-      z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
-      z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
-      return (z ^ (z >>> 31)) | 1;
-    }
+    memory.set(LONG, node + CHECKSUM, checksum + (after - before) * slotMultiplier(index));
   }
 }

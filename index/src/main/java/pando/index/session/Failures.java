@@ -15,6 +15,11 @@ public final class Failures {
    * Error} is thrown as it is, with the exception suppressed.
    */
   public static UnknownOutcomeException uncertain(long key, Throwable failure) {
+    return uncertain(Long.toString(key), failure);
+  }
+
+  /** As {@link #uncertain(long, Throwable)}, with a key as text. */
+  public static UnknownOutcomeException uncertain(String key, Throwable failure) {
     String message = "the entry may have been changed: key=" + key;
     if (failure instanceof Error error) {
       error.addSuppressed(new UnknownOutcomeException(message));

@@ -102,7 +102,8 @@ public abstract class RoutedSession<W> implements Session {
     }
   }
 
-  private void checkUsable() {
+  /** Checks that the session is open, and none of its scans runs. */
+  protected final void checkUsable() {
     checkNotScanning();
     if (closed) {
       throw new IllegalStateException("the session is closed");

@@ -124,7 +124,7 @@ class DamagedCopyTest {
   private static byte[] damaged(DexPokes pokes, long address, String damage) {
     byte[] node = pokes.peek(address);
     switch (damage) {
-      case "byte" -> node[NodeLayout.KEYS + 3] ^= 1;
+      case "byte" -> node[NodeLayout.HEADER_BYTES + 3] ^= 1;
       case "zeros" -> Arrays.fill(node, (byte) 0);
       default -> {
         byte[] leaf = pokes.peek(pokes.path(Long.MAX_VALUE)[0]);

@@ -33,7 +33,7 @@ class DexCloseTest {
   private final TreeMap<Long, Long> model = new TreeMap<>();
 
   private static Topology peer(Fabric fabric) {
-    NodeLayout layout = new NodeLayout(OPTIONS.nodeBytes());
+    NodeLayout layout = NodeLayout.of(OPTIONS.nodeBytes(), Long.BYTES);
     return new Topology(fabric, OPTIONS, layout, new Members());
   }
 

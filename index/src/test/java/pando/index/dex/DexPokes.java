@@ -21,7 +21,7 @@ public final class DexPokes implements Pokes {
   /** Opens a pool. */
   public DexPokes(Fabric fabric, DexOptions options) {
     this.nodeBytes = options.nodeBytes();
-    this.layout = new NodeLayout(nodeBytes);
+    this.layout = NodeLayout.of(nodeBytes, Long.BYTES);
     this.registered = fabric.register(nodeBytes + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
@@ -60,13 +60,13 @@ public final class DexPokes implements Pokes {
   @Override
   public long low(long address) {
     peek(address);
-    return NodeLayout.low(memory, 0);
+    return layout.low(memory, 0);
   }
 
   @Override
   public long high(long address) {
     peek(address);
-    return NodeLayout.high(memory, 0);
+    return layout.high(memory, 0);
   }
 
   @Override
@@ -76,7 +76,7 @@ public final class DexPokes implements Pokes {
 
   @Override
   public int slotAt(int index) {
-    return NodeLayout.KEYS + (layout.capacity() + index) * Long.BYTES;
+    return NodeLayout.HEADER_BYTES + (layout.capacity() + index) * Long.BYTES;
   }
 
   @Override

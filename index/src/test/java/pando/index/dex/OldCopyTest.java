@@ -47,7 +47,8 @@ class OldCopyTest {
   private static void cacheOldCopy(DexIndex index, long address, long border) {
     NodeCache cache = index.members.local(OWNER).cache;
     long copy = cache.takeFrame(cache.house());
-    NodeLayout.format(cache.memory(), copy, address, 2, Long.MIN_VALUE, border - 1);
+    NodeLayout layout = NodeLayout.of(index.members.local(OWNER).options.nodeBytes(), Long.BYTES);
+    layout.format(cache.memory(), copy, address, 2, Long.MIN_VALUE, border - 1);
     cache.adopt(cache.house(), Frames.NONE, copy);
     Frames.unlock(cache.memory(), copy);
   }
