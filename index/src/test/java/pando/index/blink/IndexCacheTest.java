@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Backoff;
 import pando.fabric.GlobalAddress;
+import pando.fabric.SpinBackoff;
 import pando.index.Seeds;
 import pando.index.Threads;
 
@@ -21,7 +22,7 @@ class IndexCacheTest {
   private static final long WIDTH = 100;
   private static final int CHILDREN = 4;
 
-  private final Backoff backoff = IndexCacheTest::pause;
+  private final Backoff backoff = new SpinBackoff();
   private final SplittableRandom random = new SplittableRandom(Seeds.of(811));
   private final IndexCache cache = new IndexCache(FRAMES, CHILDREN);
   private final IndexCache.Hit hit = new IndexCache.Hit();
@@ -32,19 +33,13 @@ class IndexCacheTest {
     cache.close();
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // A writer that is not running has to run for the rest.
-  private static void pause(int attempt) {
-    if (attempt % 1_000 == 999) {
-      Thread.yield();
-    }
-  }
-
   /** Admits the copy of a node that covers 100 keys, with children that cover 25 each. */
   private void admit(int number, int generation) {
-    admit(node, number, generation, random);
+    admit(node, number, generation, random, backoff);
   }
 
-  private void admit(Children copy, int number, int generation, SplittableRandom draws) {
+  private void admit(
+      Children copy, int number, int generation, SplittableRandom draws, Backoff pauses) {
     copy.low = number * WIDTH;
     copy.high = copy.low + WIDTH - 1;
     copy.count = CHILDREN;
@@ -52,7 +47,7 @@ class IndexCacheTest {
       copy.keys[i] = copy.low + i * WIDTH / CHILDREN;
       copy.pointers[i] = child(number, i, generation);
     }
-    cache.admit(copy, draws, backoff);
+    cache.admit(copy, draws, pauses);
   }
 
   private static long child(int number, int index, int generation) {
@@ -255,12 +250,13 @@ class IndexCacheTest {
       tasks.add(() -> {
         Children copy = new Children(CHILDREN);
         IndexCache.Hit own = new IndexCache.Hit();
+        Backoff pauses = new SpinBackoff();
         for (int i = 0; i < 100_000; i++) {
           int number = draws.nextInt(2 * FRAMES);
           if (draws.nextInt(4) > 0) {
-            admit(copy, number, draws.nextInt(100), draws);
-          } else if (cache.find(number * WIDTH, own, backoff)) {
-            cache.drop(own, backoff);
+            admit(copy, number, draws.nextInt(100), draws, pauses);
+          } else if (cache.find(number * WIDTH, own, pauses)) {
+            cache.drop(own, pauses);
           }
         }
         writing.decrementAndGet();
@@ -271,9 +267,10 @@ class IndexCacheTest {
       SplittableRandom draws = random.split();
       tasks.add(() -> {
         IndexCache.Hit own = new IndexCache.Hit();
+        Backoff pauses = new SpinBackoff();
         while (writing.get() > 0) {
           long key = draws.nextInt((int) (2 * FRAMES * WIDTH));
-          if (cache.find(key, own, backoff)) {
+          if (cache.find(key, own, pauses)) {
             long place = GlobalAddress.offset(own.child) / 1_024;
             assertThat(place).isEqualTo(key / (WIDTH / 4));
             assertThat(own.low).isEqualTo(place * (WIDTH / 4));
