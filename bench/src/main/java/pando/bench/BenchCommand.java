@@ -273,7 +273,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
             return LocalTestbed.load(subject, plan, activity);
           });
     }
-    long bytesPerServer = PoolSize.bytesPerServer(bytes, memoryServers, options.computeServers());
+    long bytesPerServer =
+        PoolSize.bytesPerServer(
+            PoolSize.withKeys(bytes, options.keyBytes()), memoryServers, options.computeServers());
     return ShmTestbed.load(memoryServers, bytesPerServer, computeProcesses, childArguments());
   }
 

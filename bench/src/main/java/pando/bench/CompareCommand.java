@@ -64,16 +64,17 @@ final class CompareCommand implements Callable<Integer> {
       converter = Choices.FigureConverter.class,
       description =
           "Runs it: sherman-10, sherman-11, dex-6, dex-table2, dex-threads, dex-caches,"
-              + " dex-ablation, dex-offloading, deft-ycsb, deft-ablation, deft-dex, rolex-ycsb,"
-              + " rolex-scaling, rolex-data, rolex-retraining, rolex-empty, systems, or orca, which"
-              + " is orca-table2, orca-caches, orca-workloads, orca-ablation and orca-scaling.")
+              + " dex-ablation, dex-offloading, dex-16, deft-ycsb, deft-ablation, deft-dex,"
+              + " rolex-ycsb, rolex-scaling, rolex-data, rolex-retraining, rolex-empty, systems, or"
+              + " orca, which is orca-table2, orca-caches, orca-workloads, orca-ablation and"
+              + " orca-scaling.")
   private @Nullable Figure figure;
 
   @Option(
       names = "--records",
       paramLabel = "N",
       converter = Quantity.class,
-      description = "Records to load (default: 20M; ORCA's figures: 500K).")
+      description = "Records to load (default: 20M; ORCA's figures: 500K; dex-16: 100K).")
   private @Nullable Long asked;
 
   @Option(names = "--seed", paramLabel = "N", description = "Start of all randomness (default: 1).")

@@ -17,6 +17,7 @@ public interface Figure {
         new DexAblation(),
         new DexOffloading(),
         new DexRepartitioning(),
+        new Dex16(),
         new DeftYcsb(),
         new DeftAblation(),
         new DeftDex(),

@@ -95,6 +95,11 @@ record Lab(
     return new Lab(number, memoryServers, sharedCards, threads, cache, fill, model, records, seed);
   }
 
+  /** Returns the bytes that all compute servers cache together. */
+  long allCacheBytes() {
+    return Math.round(computeServers * cache * records * 2 * Long.BYTES);
+  }
+
   /** Runs loads on several systems as they are by default. */
   Map<IndexSystem, Results> runEach(List<IndexSystem> systems, List<Load> loads) {
     Map<IndexSystem, Results> results = new LinkedHashMap<>();

@@ -75,7 +75,8 @@ public final class LoadedTree implements AutoCloseable {
     double operations = plan.warmup() + sim.clients() * sim.nanos() / 1e3;
     long insertsMax = (long) (plan.workload().insertShare() * operations);
     return PoolSize.bytesPerServer(
-        PoolSize.bytes(sim.records(), insertsMax, plan.fill()),
+        PoolSize.withKeys(
+            PoolSize.bytes(sim.records(), insertsMax, plan.fill()), plan.index().keyBytes()),
         sim.cluster().pool().memoryServers(),
         sim.cluster().computeServers());
   }

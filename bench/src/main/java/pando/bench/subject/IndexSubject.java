@@ -35,7 +35,9 @@ public final class IndexSubject implements Subject {
    */
   public static IndexSubject openLocal(
       IndexOptions options, int memoryServers, long bytes, long seed) {
-    long bytesPerServer = PoolSize.bytesPerServer(bytes, memoryServers, options.computeServers());
+    long bytesPerServer =
+        PoolSize.bytesPerServer(
+            PoolSize.withKeys(bytes, options.keyBytes()), memoryServers, options.computeServers());
     Fabric fabric =
         LocalFabric.open(
             PoolOptions.defaults()

@@ -16,6 +16,9 @@ public final class PoolSize {
   /** Factor for the uneven distribution of subtrees over memory servers. */
   private static final double IMBALANCE = 1.25;
 
+  /** Factor for the fences of nodes with long keys, and the room behind their last entry. */
+  private static final double LONG_KEY_FACTOR = 1.7;
+
   private static final long CHUNK_BYTES = 8L << 20;
   private static final long CHUNKS_MIN = 8;
 
@@ -26,6 +29,17 @@ public final class PoolSize {
     double loaded = records * RECORD_BYTES / fill * OVERHEAD;
     double inserted = (double) inserts * RECORD_BYTES * INSERT_FACTOR;
     return (long) (loaded + inserted) + CHUNKS_MIN * CHUNK_BYTES;
+  }
+
+  /**
+   * Returns the maximum size of all nodes in bytes where keys have another length.
+   *
+   * @param bytes the size where they have 8 bytes
+   */
+  public static long withKeys(long bytes, int keyBytes) {
+    return keyBytes == Long.BYTES
+        ? bytes
+        : (long) (bytes * LONG_KEY_FACTOR * (keyBytes + Long.BYTES) / RECORD_BYTES);
   }
 
   /**
