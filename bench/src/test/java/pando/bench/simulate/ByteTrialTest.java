@@ -31,7 +31,10 @@ class ByteTrialTest {
   private static final int[] KEYS = {400, 40};
 
   /** None, one with few records and no blocks, one with several. */
-  private static final int[] CACHE_BYTES = {0, 6_000, 20_000};
+  private static final int[] CACHE_BYTES = {0, 6_000, 20_000, 60_000};
+
+  private static final double[] RECORD_SHARES = {0.3, 0.75, 1};
+  private static final int[] DELTA_CHANGES = {0, 2, 16};
 
   private static final int FINAL_CLIENT = 1_000;
   private static final long NANOS_MAX = 600_000_000_000L;
@@ -63,7 +66,10 @@ class ByteTrialTest {
     SplittableRandom random = new SplittableRandom(seed);
     int cacheBytes = CACHE_BYTES[random.nextInt(CACHE_BYTES.length)];
     ByteOptions options =
-        OPTIONS.withCacheBytes(cacheBytes).withRecordShare(cacheBytes < 10_000 ? 1 : 0.75);
+        OPTIONS
+            .withCacheBytes(cacheBytes)
+            .withRecordShare(RECORD_SHARES[random.nextInt(RECORD_SHARES.length)])
+            .withDeltaChanges(DELTA_CHANGES[random.nextInt(DELTA_CHANGES.length)]);
     ClusterOptions cluster =
         ClusterOptions.defaults()
             .withServers(1, 2)

@@ -212,11 +212,9 @@ final class Block {
     return this;
   }
 
-  /** Returns a copy in which a record has another value of the same length, and no version. */
-  Block withStored(int i, MemorySegment stored) {
-    Block copy = new Block(this, MemorySegment.ofArray(bytes.toArray(BYTE)));
-    copy.stored(i).copyFrom(stored);
-    return copy;
+  /** Returns a copy that has no version yet: its values may be written to. */
+  Block copy() {
+    return new Block(this, MemorySegment.ofArray(bytes.toArray(BYTE)));
   }
 
   /** Returns the number of segments. */
@@ -271,13 +269,11 @@ final class Block {
    * @param key in the range
    */
   int find(MemorySegment key) {
-    long suffixBytes = key.byteSize() - prefixBytes;
     int from = 0;
     int to = records.length;
     while (from < to) {
       int middle = (from + to) >>> 1;
-      int compared =
-          compare(bytes, suffix(middle), suffixBytes(middle), key, prefixBytes, suffixBytes);
+      int compared = compare(middle, key);
       if (compared == 0) {
         return middle;
       }
@@ -288,6 +284,12 @@ final class Block {
       }
     }
     return -1 - from;
+  }
+
+  /** Compares the key of a record with another one in the range. */
+  int compare(int i, MemorySegment key) {
+    return compare(
+        bytes, suffix(i), suffixBytes(i), key, prefixBytes, key.byteSize() - prefixBytes);
   }
 
   private int compareSuffixes(int i, int j) {

@@ -5,16 +5,24 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which blocks have a copy in local memory: those used last, as far as a number of bytes goes. A
- * queue goes round; a block that was used since its last turn stays. Thread-safe.
+ * Which blocks have a copy in local memory: those used last, as far as a number of bytes goes, of
+ * which changes that wait have theirs first. A queue goes round; a block that was used since its
+ * last turn stays. Thread-safe.
  */
 final class BlockCache {
   private final long bytesMax;
+  private final Deltas deltas;
   private final AtomicLong bytes = new AtomicLong();
   private final ConcurrentLinkedQueue<BlockEntry> queue = new ConcurrentLinkedQueue<>();
 
-  BlockCache(long bytesMax) {
+  /**
+   * Creates an empty cache.
+   *
+   * @param bytesMax of all copies and of the changes that wait
+   */
+  BlockCache(long bytesMax, Deltas deltas) {
     this.bytesMax = bytesMax;
+    this.deltas = deltas;
   }
 
   /** Returns the bytes of all copies. */
@@ -66,8 +74,9 @@ final class BlockCache {
     return block == null ? 0 : block.localBytes();
   }
 
-  private void evict() {
-    while (bytes.get() > bytesMax) {
+  /** Drops copies while they and the changes that wait take more memory than they may. */
+  void evict() {
+    while (bytes.get() + deltas.bytes() > bytesMax) {
       BlockEntry entry = queue.poll();
       if (entry == null) {
         return;

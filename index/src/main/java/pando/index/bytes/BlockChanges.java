@@ -1,13 +1,10 @@
 package pando.index.bytes;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
-import pando.index.CorruptNodeException;
 import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.cache.PlantedBug;
@@ -18,10 +15,16 @@ final class BlockChanges {
   /** A block with fewer bytes than one of so many parts of the greatest takes its neighbour in. */
   private static final int SMALL_PART = 4;
 
+  /** Changes of a block wait up to one of so many parts of the greatest size. */
+  private static final int DELTA_PART = 8;
+
+  /** What a record takes more than its key and its value, with its part of a segment's header. */
+  private static final int RECORD_OVERHEAD = 16;
+
   private final ByteIndex index;
   private final BlockReader reader;
   private final Blobs blobs;
-  private final Session labels;
+  final Session labels;
   private final MemorySegment wordBytes = MemorySegment.ofArray(new byte[Long.BYTES]);
 
   /**
@@ -37,8 +40,8 @@ final class BlockChanges {
    */
   private long storedWord;
 
-  /** The block that was latched last, and has the key. */
-  private Block old;
+  /** Whether a block is made for a change of the key, and not for changes that waited alone. */
+  private boolean changesKey;
 
   private MemorySegment before = wordBytes;
   private boolean matches;
@@ -48,7 +51,6 @@ final class BlockChanges {
     this.reader = reader;
     this.blobs = reader.blobs;
     this.labels = index.labels.session();
-    this.old = Blocks.empty(wordBytes, null);
   }
 
   /** Returns the value that the last operation found, if it says what it found. */
@@ -70,9 +72,12 @@ final class BlockChanges {
       Operation operation, MemorySegment itsKey, MemorySegment value, MemorySegment expected) {
     index.unsettled.settle(labels, blobs);
     index.spare.ensure(blobs);
+    if (index.deltas.isShort()) {
+      mergeFullest();
+    }
     key = itsKey;
     hash = KeyHash.of(itsKey);
-    BlockEntry entry = latched();
+    BlockEntry entry = reader.latch(key);
     try {
       return change(operation, value, expected, entry);
     } finally {
@@ -80,117 +85,177 @@ final class BlockChanges {
     }
   }
 
-  /** Latches the block that has the key. */
-  private BlockEntry latched() {
-    long start = 0;
-    for (int attempt = 0; ; attempt++) {
-      Block seen = reader.block(key);
-      BlockEntry entry = reader.entry;
-      long version = reader.version();
-      if (entry.tryLatch()) {
-        if (entry.state().version() == version) {
-          old = seen;
-          return entry;
-        }
-        entry.unlatch();
-      }
-      start = reader.pause(attempt, start, "a block stays latched");
-    }
-  }
-
-  @SuppressWarnings("ReferenceEquality") // Each block has one entry.
-  private static boolean isSame(BlockEntry one, BlockEntry other) {
-    return one == other;
-  }
-
   private boolean change(
       Operation operation, MemorySegment value, MemorySegment expected, BlockEntry entry) {
-    int i = old.find(key);
-    boolean found = i >= 0;
+    int i = entry.state().delta().find(key);
+    boolean found = reader.findStored(i, key, hash);
     matches = false;
     if (found && (operation.answers() || operation.compares())) {
-      before = valueOf(i);
+      before = reader.keptValue(hash);
       matches = operation.compares() && before.mismatch(expected) < 0;
     }
     if (operation.stores(found, matches)) {
-      put(entry, i, value);
-      freeValue(i);
+      put(entry, i, found, value);
     } else if (operation.removes(found, matches)) {
       remove(entry, i);
-      freeValue(i);
     }
     return found;
   }
 
-  /** Returns a value in memory that no later verb overwrites. */
-  private MemorySegment valueOf(int i) {
-    if (!old.hasBlob(i)) {
-      return old.stored(i).asReadOnly();
-    }
-    if (!blobs.load(hash, old.word(i))) {
-      throw new CorruptNodeException(
-          Blobs.address(old.word(i)), "is not the value of its key: record=" + i);
-    }
-    byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);
-    return MemorySegment.ofArray(copy).asReadOnly();
-  }
-
-  private void freeValue(int i) {
-    if (i >= 0 && old.hasBlob(i)) {
-      blobs.free(hash, old.word(i));
-    }
-  }
-
-  private void put(BlockEntry entry, int i, MemorySegment value) {
+  private void put(BlockEntry entry, int i, boolean found, MemorySegment value) {
     stored = value;
     storedWord = 0;
     if (value.byteSize() <= index.options.inlineMax()) {
-      put(entry, i, value, false);
+      put(entry, i, found, value, false);
       return;
     }
     storedWord = blobs.store(hash, value, 0, (int) value.byteSize());
     try {
       wordBytes.set(Block.LONG, 0, storedWord);
-      put(entry, i, wordBytes, true);
+      put(entry, i, found, wordBytes, true);
     } catch (RuntimeException e) {
       blobs.free(hash, storedWord);
       throw e;
     }
   }
 
-  /** Puts a value, or the word of its blob, into the block. */
-  private void put(BlockEntry entry, int i, MemorySegment inBlock, boolean blob) {
-    Block next = Blocks.with(old, i, key, inBlock, blob);
-    if (Blocks.isPatched(old, i, inBlock, blob)) {
-      replace(entry, next, entry.state().outline());
-    } else if (next.usedBytes() <= index.options.blockBytes() || next.count() < 2) {
-      replace(entry, next, Outline.of(next));
-    } else {
-      // What ascends leaves full blocks behind.
-      boolean ascends = !next.hasHigh() && i == -1 - old.count();
-      split(entry, next, ascends ? next.count() - 1 : Blocks.cut(next));
-    }
+  /** Puts a value, or the word of its blob. */
+  private void put(BlockEntry entry, int i, boolean found, MemorySegment inBlock, boolean blob) {
+    BlockDelta delta = entry.state().delta();
+    long more = inBlock.byteSize() - (found ? reader.storedBytes() : -key.byteSize());
+    int growth = more == 0 && found ? 0 : (int) Math.max(more + RECORD_OVERHEAD, 0);
+    change(entry, i, found, delta.with(i, key, inBlock, blob, growth));
   }
 
   private void remove(BlockEntry entry, int i) {
     stored = null;
     storedWord = 0;
-    Block next = Blocks.without(old, i);
-    boolean small = next.usedBytes() < index.options.blockBytes() / SMALL_PART;
-    if (!small || !joins(entry, next)) {
+    int fewer = (int) (key.byteSize() + reader.storedBytes()) + RECORD_OVERHEAD;
+    change(entry, i, true, entry.state().delta().without(i, key, fewer));
+  }
+
+  /** Lets a change wait with others of its block, or makes a block with all of them. */
+  private void change(BlockEntry entry, int i, boolean found, BlockDelta next) {
+    BlockDelta delta = entry.state().delta();
+    boolean hadBlob = found && reader.hasBlob();
+    boolean ofBlock = hadBlob && i < 0;
+    changesKey = true;
+    if (!ofBlock && mayWait(entry.state(), next)) {
+      publish(() -> set(entry, entry.state().with(next)));
+    } else {
+      merge(entry, next);
+    }
+    if (hadBlob && !ofBlock) {
+      blobs.free(hash, delta.word(i));
+    }
+  }
+
+  /**
+   * Returns whether changes may wait. What they become must fit the place that their block has, so
+   * that it finds room in a full pool, too. A block that becomes small has to look for a neighbour.
+   */
+  private boolean mayWait(BlockState state, BlockDelta next) {
+    int bytes = state.bytes() + next.growth();
+    return index.deltas.takes(state.delta(), next)
+        && next.bytes().byteSize() <= index.options.blockBytes() / DELTA_PART
+        && bytes <= index.options.blockBytes()
+        && (next.removedBytes() == 0 || !isSmall(state.bytes() - next.removedBytes()))
+        && blobs.hasInOnePlace(state.word(), 0, bytes)
+        && index.spare.takes(bytes);
+  }
+
+  /** Merges the block with the most changes of some that are drawn, for want of memory. */
+  private void mergeFullest() {
+    BlockEntry entry = index.deltas.fullest(blobs.worker().random());
+    if (entry != null && entry.tryLatch()) {
       try {
-        replace(entry, next, Outline.of(next));
+        reader.setLatched(entry);
+        mergeWaiting(entry);
       } catch (PoolFullException e) {
-        if (!index.spare.replace(this, reader, entry, next)) {
-          throw e;
+        // The change that is to come is made all the same, or says so itself.
+      } finally {
+        entry.unlatch();
+      }
+    }
+  }
+
+  /**
+   * Settles what is unsettled, and merges all blocks with their changes, while no session works.
+   */
+  void settleAll() {
+    index.unsettled.settleAll(labels, blobs);
+    for (BlockEntry entry : index.directory.all()) {
+      if (entry.state().delta().count() > 0) {
+        reader.latch(entry);
+        try {
+          mergeWaiting(entry);
+        } finally {
+          entry.unlatch();
         }
+      }
+    }
+    index.unsettled.settleAll(labels, blobs);
+  }
+
+  /** Merges the block that is latched with its changes, if there are any. */
+  private void mergeWaiting(BlockEntry entry) {
+    BlockDelta delta = entry.state().delta();
+    if (delta.count() > 0) {
+      changesKey = false;
+      storedWord = 0;
+      merge(entry, delta);
+    }
+  }
+
+  /** Makes a block with changes in place of the one that is latched. */
+  private void merge(BlockEntry entry, BlockDelta delta) {
+    Block old = reader.latchedBlock();
+    Block patched = Blocks.patched(old, delta);
+    if (patched != null) {
+      replace(entry, patched, entry.state().outline());
+    } else {
+      Block next = Blocks.merged(new BlockView(old, delta));
+      if (next.usedBytes() > index.options.blockBytes() && next.count() > 1) {
+        split(entry, next, cut(old, delta, next));
+      } else if (!isSmall(next.usedBytes()) || delta.removedBytes() == 0 || !joins(entry, next)) {
+        replace(entry, next, Outline.of(next));
+      }
+    }
+    freeReplaced(old, delta);
+  }
+
+  private static int cut(Block old, BlockDelta delta, Block next) {
+    // What ascends leaves full blocks behind.
+    boolean ascends = !next.hasHigh() && old.find(delta.key(0)) == -1 - old.count();
+    return ascends ? next.count() - 1 : Blocks.cut(next);
+  }
+
+  private boolean isSmall(long bytes) {
+    return bytes < index.options.blockBytes() / SMALL_PART;
+  }
+
+  /** Frees the values of a block that changes have replaced. */
+  private void freeReplaced(Block old, BlockDelta delta) {
+    for (int i = 0; i < delta.count(); i++) {
+      int found = old.find(delta.key(i));
+      if (found >= 0 && old.hasBlob(found)) {
+        blobs.free(KeyHash.of(delta.key(i)), old.word(found));
       }
     }
   }
 
   private void replace(BlockEntry entry, Block next, byte[] outline) {
     long oldWord = entry.state().word();
-    make(entry, stored(next, outline));
+    BlockState state;
+    try {
+      state = stored(next, outline);
+    } catch (PoolFullException e) {
+      if (!index.spare.replace(this, reader, entry, next)) {
+        throw e;
+      }
+      return;
+    }
+    make(entry, state);
     blobs.free(ByteSession.BLOCKS, oldWord);
     index.cache.set(entry, next);
   }
@@ -198,20 +263,27 @@ final class BlockChanges {
   /** Lets the label, the directory and the cache of records know of another block. */
   void make(BlockEntry entry, BlockState state) {
     label(entry, state);
-    publish(() -> entry.setState(state));
+    publish(() -> set(entry, state));
+  }
+
+  private void set(BlockEntry entry, BlockState next) {
+    BlockDelta changes = entry.state().delta();
+    entry.setState(next);
+    index.deltas.count(changes, next.delta());
+    index.cache.evict();
   }
 
   /** Stores a new block; returns its state, which nobody knows yet. */
   private BlockState stored(Block next, byte[] outline) {
     long word = blobs.store(ByteSession.BLOCKS, sealed(next), 0, size(next));
-    return new BlockState(word, next.version(), outline);
+    return BlockState.of(word, next, outline);
   }
 
   /** Stores a new block in the place of another blob, which nobody knows; returns its state. */
   BlockState storedIn(long place, Block next) {
     byte[] outline = Outline.of(next);
     long word = blobs.storeIn(place, ByteSession.BLOCKS, sealed(next), 0, size(next));
-    return new BlockState(word, next.version(), outline);
+    return BlockState.of(word, next, outline);
   }
 
   private MemorySegment sealed(Block next) {
@@ -243,10 +315,14 @@ final class BlockChanges {
   }
 
   /**
-   * Makes blocks known, and with them the change of the key: in the same moment for readers that
-   * ask the directory and readers that ask the cache of records.
+   * Makes states of blocks known, and with them the change of the key: in the same moment for
+   * readers that ask the directory and readers that ask the cache of records.
    */
   private void publish(Runnable states) {
+    if (!changesKey) {
+      states.run();
+      return;
+    }
     RecordPart part = index.records.latched(hash, blobs.worker().backoff());
     try {
       states.run();
@@ -297,8 +373,8 @@ final class BlockChanges {
           added,
           () ->
               publish(() -> {
-                entry.setState(left);
-                added.setState(right);
+                set(entry, left);
+                set(added, right);
               }));
       isKnown = true;
     } finally {
@@ -321,32 +397,45 @@ final class BlockChanges {
       return false;
     }
     try {
-      Block other = neighbourOf(isLeft ? neighbour.low() : small.high());
-      if (other == null || !isSame(neighbour, reader.entry)) {
-        return false;
-      }
-      Block left = isLeft ? other : small;
-      Block right = isLeft ? small : other;
-      if (!left.hasHigh()
-          || Block.compare(left.high(), right.low()) != 0
-          || Blocks.joinedBytes(left, right) > joinedMax()) {
-        return false;
-      }
-      join(isLeft ? neighbour : entry, isLeft ? entry : neighbour, Blocks.joined(left, right));
-      return true;
+      return joinsLatched(entry, small, neighbour, isLeft);
     } catch (PoolFullException e) {
       return false;
     } finally {
+      reader.setLatched(entry);
       neighbour.unlatch();
     }
   }
 
-  /** Returns the block that has a key, {@code null} if it cannot be read now. */
-  private @Nullable Block neighbourOf(MemorySegment itsKey) {
+  private boolean joinsLatched(
+      BlockEntry entry, Block small, BlockEntry neighbour, boolean isLeft) {
+    BlockDelta delta = neighbour.state().delta();
+    Block read = neighbourBlock(neighbour);
+    if (read == null) {
+      return false;
+    }
+    Block other = delta.count() == 0 ? read : Blocks.merged(new BlockView(read, delta));
+    Block left = isLeft ? other : small;
+    Block right = isLeft ? small : other;
+    if (!left.hasHigh()
+        || Block.compare(left.high(), right.low()) != 0
+        || Blocks.joinedBytes(left, right) > joinedMax()) {
+      return false;
+    }
+    join(isLeft ? neighbour : entry, isLeft ? entry : neighbour, Blocks.joined(left, right));
+    freeReplaced(read, delta);
+    return true;
+  }
+
+  /** Returns a block whose latch is held, {@code null} if it is gone or cannot be read. */
+  private @Nullable Block neighbourBlock(BlockEntry neighbour) {
+    if (neighbour.state().isGone()) {
+      return null;
+    }
     try {
-      return reader.block(itsKey);
+      reader.setLatched(neighbour);
+      return reader.latchedBlock();
     } catch (PandoException e) {
-      // The removal needs no neighbour; an operation that needs that block fails.
+      // The change needs no neighbour; an operation that needs that block fails.
       return null;
     }
   }
@@ -367,8 +456,8 @@ final class BlockChanges {
           right,
           () ->
               publish(() -> {
-                right.setState(gone);
-                left.setState(state);
+                set(right, gone);
+                set(left, state);
               }));
       isKnown = true;
     } finally {

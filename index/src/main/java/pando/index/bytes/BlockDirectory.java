@@ -230,6 +230,17 @@ final class BlockDirectory {
     changes++;
   }
 
+  /** Returns the number of arrays that the blocks are in. */
+  int nodes() {
+    return nodes.length;
+  }
+
+  /** Returns some blocks in a row, by a number of which any will do; they must not be changed. */
+  BlockEntry[] entries(int number) {
+    Node[] seen = nodes;
+    return seen[Math.floorMod(number, seen.length)].entries;
+  }
+
   /** Returns all blocks in the order of their ranges. */
   BlockEntry[] all() {
     return Arrays.stream(nodes)

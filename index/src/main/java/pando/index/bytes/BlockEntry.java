@@ -14,7 +14,7 @@ final class BlockEntry {
   private static final VarHandle LATCHED = field("latched", boolean.class);
 
   /** Bytes of this object and its state without the outline, in a heap of less than 32 GB. */
-  private static final int OBJECT_BYTES = 32 + 32 + 16;
+  private static final int OBJECT_BYTES = 32 + 40 + 16;
 
   /** Number of the block in the index that has the words of all blocks. */
   final long label;
@@ -62,7 +62,7 @@ final class BlockEntry {
     state = next;
   }
 
-  /** Returns the bytes that the entry takes without the copy. */
+  /** Returns the bytes that the entry takes without the copy and the changes that wait. */
   long localBytes() {
     return OBJECT_BYTES + Block.padded(state.outline().length);
   }

@@ -165,7 +165,7 @@ final class BlockLoader {
         freeValues(block);
       }
     }
-    loaded.add(new BlockEntry(label, new BlockState(word, block.version(), outline)));
+    loaded.add(new BlockEntry(label, BlockState.of(word, block, outline)));
     if (loaded.size() > 1) {
       labels.store(label, word);
     }

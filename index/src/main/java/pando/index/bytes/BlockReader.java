@@ -3,8 +3,6 @@ package pando.index.bytes;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.CorruptNodeException;
@@ -13,7 +11,7 @@ import pando.index.bytes.Block.DamagedException;
 import pando.index.cache.PlantedBug;
 import pando.index.session.Gate;
 
-/** One session's way to blocks, and what it finds in them. */
+/** One session's way to blocks, and to single records of them. */
 final class BlockReader {
   private static final long WAIT_NANOS_MAX = 10_000_000_000L;
 
@@ -30,23 +28,35 @@ final class BlockReader {
   final Gate.Pass pass;
   private final ByteIndex index;
   private final BlockDirectory directory;
+  private final RecordCache records;
+  private final RecordCache.Found cached = new RecordCache.Found();
+  private final Outline.Search search = new Outline.Search();
 
-  /** The key that was found. */
-  MemorySegment key = MemorySegment.NULL;
+  /** The block that was found last, and the state that it had. */
+  BlockEntry entry;
+
+  BlockState state = BlockState.gone(Outline.whole(MemorySegment.NULL));
+
+  /** Whether this session holds the latch of the block. */
+  private boolean latched;
+
+  /** The block whose latch this session holds, if it has been read. */
+  private @Nullable Block latchedBlock;
+
+  /** The memory that has what is stored for the key that was found, and where. */
+  private MemorySegment storedIn = MemorySegment.NULL;
+
+  private long storedAt;
+  private long storedBytes;
+
+  /** The word of the blob that has the value, 0 if it is in none. */
+  private long storedWord;
 
   /** The memory that has the value that was found, and where. */
   private MemorySegment valueIn = MemorySegment.NULL;
 
   private long valueAt;
   private long valueBytes;
-
-  /** The block of {@link #block}, and its state. */
-  BlockEntry entry;
-
-  private BlockState state = BlockState.gone(Outline.whole(MemorySegment.NULL));
-  private final RecordCache records;
-  private final RecordCache.Found cached = new RecordCache.Found();
-  private final Outline.Search search = new Outline.Search();
 
   BlockReader(ByteIndex index) {
     this.index = index;
@@ -79,29 +89,52 @@ final class BlockReader {
     valueBytes = bytes;
   }
 
+  private void setStored(MemorySegment in, long at, long bytes, boolean blob) {
+    storedIn = in;
+    storedAt = at;
+    storedBytes = bytes;
+    storedWord = blob ? in.get(Block.LONG, at) : 0;
+  }
+
+  private int found(MemorySegment in, long record) {
+    setStored(
+        in,
+        Segment.stored(in, record),
+        Segment.storedBytes(in, record),
+        Segment.hasBlob(in, record));
+    return FOUND;
+  }
+
+  /** Returns the length of what is stored for the key that was found. */
+  long storedBytes() {
+    return storedBytes;
+  }
+
+  /** Returns whether the value that was found is in a blob. */
+  boolean hasBlob() {
+    return storedWord != 0;
+  }
+
   /** Finds the value of a key. */
   boolean find(MemorySegment wanted) {
     long hash = KeyHash.of(wanted);
     long start = 0;
     for (int attempt = 0; ; attempt++) {
       if (records.part(hash).find(hash, wanted, cached)) {
-        if (!cached.isBlob()) {
-          setValue(cached.bytes(), 0, cached.length());
-          return true;
-        }
-        if (loadBlob(hash, cached.word())) {
+        setStored(cached.bytes(), 0, cached.length(), cached.isBlob());
+        if (takeValue(hash)) {
           return true;
         }
         // The record has changed since, or its value is damaged, which the block tells.
       }
-      long changes = directory.changes();
-      entry = directory.find(wanted);
-      state = entry.state();
-      if (!state.isGone() && directory.changes() == changes) {
-        Block copy = entry.copy(state);
-        int looked = copy != null ? findInCopy(copy, wanted, hash) : findInPool(wanted, hash);
-        if (looked != AGAIN) {
-          return looked == FOUND;
+      if (seek(wanted)) {
+        int looked = look(wanted);
+        if (looked == ABSENT) {
+          return false;
+        }
+        if (looked == FOUND && takeValue(hash)) {
+          cache(wanted, hash);
+          return true;
         }
         failIfDamaged(attempt, state.word(), "is not the block of its range, or has a bad value");
       }
@@ -109,22 +142,82 @@ final class BlockReader {
     }
   }
 
-  private int findInCopy(Block copy, MemorySegment wanted, long hash) {
+  /** Finds the block whose range has a key; returns whether it is known. */
+  boolean seek(MemorySegment wanted) {
+    long changes = directory.changes();
+    set(directory.find(wanted));
+    return !state.isGone() && directory.changes() == changes;
+  }
+
+  /** Says which block has been found. */
+  void set(BlockEntry found) {
+    latched = false;
+    latchedBlock = null;
+    entry = found;
+    state = found.state();
+  }
+
+  /** Latches the block whose range has a key. */
+  BlockEntry latch(MemorySegment wanted) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
+      long changes = directory.changes();
+      BlockEntry found = directory.find(wanted);
+      if (found.tryLatch()) {
+        if (!found.state().isGone() && directory.changes() == changes) {
+          setLatched(found);
+          return found;
+        }
+        found.unlatch();
+      }
+      start = pause(attempt, start, "a block stays latched");
+    }
+  }
+
+  /** Latches a block. */
+  void latch(BlockEntry wanted) {
+    long start = 0;
+    for (int attempt = 0; !wanted.tryLatch(); attempt++) {
+      start = pause(attempt, start, "a block stays latched");
+    }
+    setLatched(wanted);
+  }
+
+  /** Says which block has been found, whose latch this session holds. */
+  void setLatched(BlockEntry found) {
+    set(found);
+    latched = true;
+  }
+
+  /** Looks for the record of a key in the block that has been found. */
+  private int look(MemorySegment wanted) {
+    int i = state.delta().find(wanted);
+    return i >= 0 ? lookInDelta(i) : lookInBlock(wanted);
+  }
+
+  private int lookInDelta(int i) {
+    BlockDelta delta = state.delta();
+    return delta.isRemoved(i) ? ABSENT : found(delta.bytes(), delta.record(i));
+  }
+
+  private int lookInBlock(MemorySegment wanted) {
+    Block copy = entry.copy(state);
+    return copy != null ? lookInCopy(copy, wanted) : lookInPool(wanted);
+  }
+
+  private int lookInCopy(Block copy, MemorySegment wanted) {
     entry.use();
     int i = copy.find(wanted);
-    if (i < 0) {
-      return ABSENT;
-    }
-    return findValue(copy.bytes(), copy.record(i), wanted, hash);
+    return i < 0 ? ABSENT : found(copy.bytes(), copy.record(i));
   }
 
   /** READs the segment that has a key, if it is there, or the whole block. */
-  private int findInPool(MemorySegment wanted, long hash) {
+  private int lookInPool(MemorySegment wanted) {
     boolean inOnePlace = search.find(state.outline(), wanted);
     int bytes = search.end - search.begin;
     if (!inOnePlace || !blobs.loadPart(state.word(), search.begin, bytes)) {
       Block block = load();
-      return block == null ? AGAIN : findInCopy(block, wanted, hash);
+      return block == null ? AGAIN : lookInCopy(block, wanted);
     }
     MemorySegment read = blobs.bytes();
     long at = blobs.offset();
@@ -133,45 +226,92 @@ final class BlockReader {
     }
     try {
       long record = Segment.find(read, at, at + bytes, wanted, search.prefixBytes);
-      return record < 0 ? ABSENT : findValue(read, record, wanted, hash);
+      return record < 0 ? ABSENT : found(read, record);
     } catch (DamagedException e) {
       throw damaged(state.word(), "has a segment that is none: " + e.getMessage());
     }
   }
 
-  /** Takes the value of a record, of which the block is in {@link #state}. */
-  private int findValue(MemorySegment in, long record, MemorySegment wanted, long hash) {
-    long at = Segment.stored(in, record);
-    boolean blob = Segment.hasBlob(in, record);
-    long word = blob ? in.get(Block.LONG, at) : 0;
-    if (blob && !loadBlob(hash, word)) {
-      return AGAIN;
+  /**
+   * Finds what is stored for a key in the block whose latch this session holds.
+   *
+   * @param change what {@link BlockDelta#find} returns for the key
+   */
+  boolean findStored(int change, MemorySegment wanted, long hash) {
+    if (change >= 0) {
+      return lookInDelta(change) == FOUND;
     }
-    if (!blob) {
-      setValue(in, at, Segment.storedBytes(in, record));
+    if (records.part(hash).find(hash, wanted, cached) && isStored(cached)) {
+      setStored(cached.bytes(), 0, cached.length(), cached.isBlob());
+      return true;
     }
+    if (!index.deltas.mayWait()) {
+      return lookInCopy(latchedBlock(), wanted) == FOUND;
+    }
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
+      int looked = lookInBlock(wanted);
+      if (looked != AGAIN) {
+        return looked == FOUND;
+      }
+      failIfDamaged(attempt, state.word(), "is not the block of its range");
+      start = pause(attempt, start, "a block cannot be read");
+    }
+  }
+
+  /** Returns whether this is what a block stores: a long value may be cached without its word. */
+  private boolean isStored(RecordCache.Found record) {
+    return record.isBlob() || record.length() <= index.options.inlineMax();
+  }
+
+  /**
+   * Returns the value of what {@link #findStored} has found, in memory that no verb overwrites.
+   *
+   * @throws CorruptNodeException if it is damaged
+   */
+  MemorySegment keptValue(long hash) {
+    if (!takeValue(hash)) {
+      throw damaged(storedWord, "is not the value of its key");
+    }
+    return valueIn.isNative()
+        ? MemorySegment.ofArray(value().toArray(JAVA_BYTE)).asReadOnly()
+        : value();
+  }
+
+  /** Takes the value of what is stored; returns {@code false} if its blob is not there any more. */
+  private boolean takeValue(long hash) {
+    if (hasBlob()) {
+      return loadBlob(hash, storedWord);
+    }
+    setValue(storedIn, storedAt, storedBytes);
+    return true;
+  }
+
+  /** Puts the record that was found into the cache if there is room, and it has not changed. */
+  private void cache(MemorySegment wanted, long hash) {
     RecordPart part = records.part(hash);
     boolean takes = part.takes(wanted.byteSize(), valueBytes);
-    if ((takes || (blob && part.takes(wanted.byteSize(), Long.BYTES))) && part.tryLatch()) {
+    boolean takesWord = hasBlob() && part.takes(wanted.byteSize(), Long.BYTES);
+    if ((takes || takesWord) && part.tryLatch()) {
       try {
-        cache(part, hash, wanted, takes, word);
+        if (isUnchanged(wanted) || PlantedBug.RECORD_OLD) {
+          if (takes) {
+            part.put(hash, wanted, valueIn, valueAt, (int) valueBytes);
+          } else {
+            part.putWord(hash, wanted, storedWord);
+          }
+        }
       } finally {
         part.unlatch();
       }
     }
-    return FOUND;
   }
 
-  /** Puts a record into the cache, unless its block has changed since {@link #state}. */
-  private void cache(RecordPart part, long hash, MemorySegment wanted, boolean takes, long word) {
-    if (entry.state().version() != state.version() && !PlantedBug.RECORD_OLD) {
-      return;
-    }
-    if (takes) {
-      part.put(hash, wanted, valueIn, valueAt, (int) valueBytes);
-    } else {
-      part.putWord(hash, wanted, word);
-    }
+  /** Returns whether the record of a key is the one that was found in {@link #state}. */
+  private boolean isUnchanged(MemorySegment wanted) {
+    BlockState last = entry.state();
+    return last.isSameAs(state)
+        || (last.version() == state.version() && last.delta().find(wanted) < 0);
   }
 
   private boolean loadBlob(long hash, long word) {
@@ -193,61 +333,63 @@ final class BlockReader {
     }
   }
 
+  /** Returns whether the block is still the one that was found, and nobody else is changing it. */
+  private boolean isSettled() {
+    boolean changing = !latched && entry.isLatched();
+    return !changing && entry.state().isSameAs(state);
+  }
+
   /**
    * Loads the value of a record; returns {@code false} if the block is another one meanwhile.
    *
    * @throws CorruptNodeException if the value is damaged
    */
-  private boolean loadValue(Block block, int i, MemorySegment itsKey, int attempt) {
-    if (!block.hasBlob(i)) {
-      MemorySegment stored = block.stored(i);
-      setValue(stored, 0, stored.byteSize());
+  boolean loadValue(BlockView view, int i, MemorySegment itsKey, int attempt) {
+    if (takeValue(view, i, itsKey)) {
       return true;
     }
-    if (loadBlob(KeyHash.of(itsKey), block.word(i))) {
-      return true;
-    }
-    failIfDamaged(attempt, block.word(i), "is not the value of its key: record=" + i);
+    failIfDamaged(attempt, view.word(i), "is not the value of its key: record=" + i);
     return false;
   }
 
-  /** Returns whether the block is still the one that was found, and nobody is changing it. */
-  private boolean isSettled() {
-    boolean latched = entry.isLatched();
-    return !latched && entry.state().version() == state.version();
+  /** Takes the value of a record; returns {@code false} if its blob is not there any more. */
+  boolean takeValue(BlockView view, int i, MemorySegment itsKey) {
+    MemorySegment stored = view.stored(i);
+    setStored(stored, 0, stored.byteSize(), view.hasBlob(i));
+    return takeValue(hasBlob() ? KeyHash.of(itsKey) : 0);
   }
 
-  /** Returns the block that has a key. */
-  Block block(MemorySegment wanted) {
+  /** Returns the block that has a key, with its changes. */
+  BlockView view(MemorySegment wanted) {
     long start = 0;
     for (int attempt = 0; ; attempt++) {
-      entry = directory.find(wanted);
-      state = entry.state();
-      Block block = loadOrCopy(attempt);
-      if (block != null && block.covers(wanted)) {
-        return block;
+      set(directory.find(wanted));
+      BlockView view = viewOrGone(attempt);
+      if (view != null && view.block().covers(wanted)) {
+        return view;
       }
       start = pause(attempt, start, "a range has no block");
     }
   }
 
-  /** Returns the version that the block had that was found last. */
-  long version() {
-    return state.version();
+  /** Returns the block that has been found with its changes, {@code null} if it is gone. */
+  @Nullable BlockView viewOrGone(int attempt) {
+    Block block = loadOrCopy(attempt);
+    return block == null ? null : new BlockView(block, state.delta());
   }
 
-  /** Returns the last block. */
-  private Block lastBlock() {
+  /** Returns the block that has been found, and whose latch this session holds. */
+  Block latchedBlock() {
+    Block block = latchedBlock;
     long start = 0;
-    for (int attempt = 0; ; attempt++) {
-      entry = directory.last();
-      state = entry.state();
-      Block block = loadOrCopy(attempt);
-      if (block != null && !block.hasHigh()) {
-        return block;
+    for (int attempt = 0; block == null; attempt++) {
+      block = loadOrCopy(attempt);
+      if (block == null) {
+        start = pause(attempt, start, "a block cannot be read");
       }
-      start = pause(attempt, start, "there is no last block");
     }
+    latchedBlock = block;
+    return block;
   }
 
   /** Waits; returns when the waiting began. */
@@ -296,184 +438,6 @@ final class BlockReader {
       index.cache.set(entry, block);
     }
     return block;
-  }
-
-  /**
-   * Finds the entry next to a key.
-   *
-   * @param wanted the key, {@code null} for the end of all keys
-   * @param inclusive whether the key itself counts
-   */
-  boolean findNeighbour(@Nullable MemorySegment wanted, boolean down, boolean inclusive) {
-    long start = 0;
-    for (int attempt = 0; ; attempt++) {
-      List<BlockEntry> passed = new ArrayList<>(1);
-      List<BlockState> seen = new ArrayList<>(1);
-      Block block = wanted == null ? lastBlock() : block(wanted);
-      int i = wanted == null ? block.count() - 1 : place(block, wanted, down, inclusive);
-      while (i < 0 || i >= block.count()) {
-        passed.add(entry);
-        seen.add(state);
-        Block next = down ? blockBefore(block) : blockBehind(block);
-        if (next == null) {
-          break;
-        }
-        block = next;
-        i = down ? block.count() - 1 : 0;
-      }
-      boolean found = i >= 0 && i < block.count();
-      if (found) {
-        key = block.key(i).asReadOnly();
-      }
-      if ((!found || loadValue(block, i, key, attempt)) && areUnchanged(passed, seen)) {
-        return found;
-      }
-      start = pause(attempt, start, "what is beside a key changes again and again");
-    }
-  }
-
-  /** Returns whether blocks without the entry that is looked for have none still. */
-  private static boolean areUnchanged(List<BlockEntry> passed, List<BlockState> seen) {
-    for (int i = 0; i < passed.size(); i++) {
-      if (passed.get(i).state().version() != seen.get(i).version()) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /** Returns the number of the record next to a key, which may be -1 or the number of records. */
-  private static int place(Block block, MemorySegment wanted, boolean down, boolean inclusive) {
-    int found = block.find(wanted);
-    if (found >= 0) {
-      return inclusive ? found : down ? found - 1 : found + 1;
-    }
-    return down ? -2 - found : -1 - found;
-  }
-
-  private @Nullable Block blockBehind(Block block) {
-    return block.hasHigh() ? block(block.high()) : null;
-  }
-
-  private @Nullable Block blockBefore(Block block) {
-    MemorySegment low = block.low();
-    long start = 0;
-    for (int attempt = 0; low.byteSize() > 0; attempt++) {
-      BlockEntry before = directory.before(low);
-      if (before != null) {
-        entry = before;
-        state = before.state();
-        Block loaded = loadOrCopy(attempt);
-        if (loaded != null && loaded.hasHigh() && Block.compare(loaded.high(), low) == 0) {
-          return loaded;
-        }
-        // The range was joined with this one, or that before was cut: its part is found by its end.
-        if (loaded != null && loaded.covers(low)) {
-          return loaded;
-        }
-      }
-      start = pause(attempt, start, "a range has no block before it");
-    }
-    return null;
-  }
-
-  /** Visits entries upwards; returns their number. */
-  long scan(MemorySegment from, @Nullable MemorySegment to, long limit, ByteVisitor visitor) {
-    long visited = 0;
-    MemorySegment next = from;
-    while (true) {
-      Block block = entered(next);
-      int found = block.find(next);
-      for (int i = found < 0 ? -1 - found : found; i < block.count(); i++) {
-        MemorySegment each = block.key(i);
-        if (to != null && Block.compare(each, to) >= 0) {
-          return visited;
-        }
-        if (isThere(block, i, each)) {
-          visited++;
-          if (!visitor.visit(each.asReadOnly(), value()) || visited == limit) {
-            return visited;
-          }
-        }
-      }
-      if (!block.hasHigh() || (to != null && Block.compare(block.high(), to) >= 0)) {
-        return visited;
-      }
-      next = block.high();
-    }
-  }
-
-  /** Visits entries downwards; returns their number. */
-  long scanDown(@Nullable MemorySegment from, MemorySegment to, long limit, ByteVisitor visitor) {
-    long visited = 0;
-    Block block = enteredBelow(from);
-    @Nullable MemorySegment below = from;
-    while (true) {
-      int i = below == null ? block.count() - 1 : place(block, below, true, false);
-      for (; i >= 0; i--) {
-        MemorySegment each = block.key(i);
-        if (Block.compare(each, to) < 0) {
-          return visited;
-        }
-        if (isThere(block, i, each)) {
-          visited++;
-          if (!visitor.visit(each.asReadOnly(), value()) || visited == limit) {
-            return visited;
-          }
-        }
-      }
-      below = block.low();
-      if (below.byteSize() == 0 || Block.compare(below, to) <= 0) {
-        return visited;
-      }
-      block = enteredBefore(block);
-    }
-  }
-
-  private Block entered(MemorySegment wanted) {
-    pass.enter();
-    try {
-      return block(wanted);
-    } finally {
-      pass.exit();
-    }
-  }
-
-  private Block enteredBelow(@Nullable MemorySegment wanted) {
-    pass.enter();
-    try {
-      return wanted == null ? lastBlock() : block(wanted);
-    } finally {
-      pass.exit();
-    }
-  }
-
-  private Block enteredBefore(Block block) {
-    pass.enter();
-    try {
-      Block before = blockBefore(block);
-      if (before == null) {
-        throw new AssertionError("no block before that of a low fence");
-      }
-      return before;
-    } finally {
-      pass.exit();
-    }
-  }
-
-  /** Loads the value of an entry to visit; where it has another one meanwhile, that one. */
-  private boolean isThere(Block block, int i, MemorySegment itsKey) {
-    if (!block.hasBlob(i)) {
-      MemorySegment stored = block.stored(i);
-      setValue(stored, 0, stored.byteSize());
-      return true;
-    }
-    pass.enter();
-    try {
-      return loadBlob(KeyHash.of(itsKey), block.word(i)) || find(itsKey);
-    } finally {
-      pass.exit();
-    }
   }
 
   void close() {

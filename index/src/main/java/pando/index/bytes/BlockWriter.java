@@ -47,7 +47,8 @@ final class BlockWriter {
     }
   }
 
-  private void add(Block from, int i) {
+  /** Adds a record of another block, whose key is in this block's range. */
+  void add(Block from, int i) {
     MemorySegment source = from.bytes();
     long record = from.record(i);
     int suffixBytes = Segment.suffixBytes(source, record);

@@ -3,7 +3,7 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Makes blocks of others: with a record more or less, in two, or two in one. */
+/** Makes blocks of others: with changes, in two, or two in one. */
 final class Blocks {
   private Blocks() {}
 
@@ -12,39 +12,44 @@ final class Blocks {
     return new BlockWriter(low, high, 0).finish();
   }
 
-  /**
-   * Returns a block in which a key has a value.
-   *
-   * @param found what {@link Block#find} returns for the key
-   * @param stored the value, or the word of a blob
-   */
-  static Block with(Block old, int found, MemorySegment key, MemorySegment stored, boolean blob) {
-    if (isPatched(old, found, stored, blob)) {
-      return old.withStored(found, stored);
+  /** Returns a block with the changes that wait for it. */
+  static Block merged(BlockView view) {
+    Block old = view.block();
+    BlockWriter writer = writer(old, old.bytes().byteSize() + Segment.BYTES_MAX);
+    for (int i = 0; i < view.count(); i++) {
+      if (view.isOfBlock(i)) {
+        writer.add(old, view.numberInBlock(i));
+      } else {
+        writer.add(view.key(i), view.stored(i), view.hasBlob(i));
+      }
     }
-    int below = found < 0 ? -1 - found : found;
-    int behind = found < 0 ? below : below + 1;
-    long more = Segment.HEADER_BYTES + Segment.LENGTHS_BYTES + key.byteSize() + stored.byteSize();
-    BlockWriter writer = writer(old, old.bytes().byteSize() + more + Segment.BYTES_MAX);
-    writer.addAll(old, 0, below);
-    writer.add(key, stored, blob);
-    writer.addAll(old, behind, old.count());
     return writer.finish();
   }
 
-  /** Returns whether {@link #with} changes nothing but the bytes of one value. */
-  static boolean isPatched(Block old, int found, MemorySegment stored, boolean blob) {
+  /**
+   * Returns a block with some changes, {@code null} if one of them is more than a value of the same
+   * length: so records and segments are where they were.
+   */
+  static @Nullable Block patched(Block old, BlockDelta delta) {
+    int[] found = new int[delta.count()];
+    for (int i = 0; i < found.length; i++) {
+      found[i] = old.find(delta.key(i));
+      if (!isPatch(old, found[i], delta, i)) {
+        return null;
+      }
+    }
+    Block copy = old.copy();
+    for (int i = 0; i < found.length; i++) {
+      copy.stored(found[i]).copyFrom(delta.stored(i));
+    }
+    return copy;
+  }
+
+  private static boolean isPatch(Block old, int found, BlockDelta delta, int i) {
     return found >= 0
-        && old.hasBlob(found) == blob
-        && old.stored(found).byteSize() == stored.byteSize();
-  }
-
-  /** Returns a block without a record. */
-  static Block without(Block old, int i) {
-    BlockWriter writer = writer(old, old.bytes().byteSize());
-    writer.addAll(old, 0, i);
-    writer.addAll(old, i + 1, old.count());
-    return writer.finish();
+        && !delta.isRemoved(i)
+        && old.hasBlob(found) == delta.hasBlob(i)
+        && old.stored(found).byteSize() == delta.stored(i).byteSize();
   }
 
   private static BlockWriter writer(Block old, long bytesExpected) {

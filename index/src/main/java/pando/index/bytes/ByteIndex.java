@@ -36,10 +36,18 @@ public final class ByteIndex implements AutoCloseable {
    * What has been found so is put into a cache of single records; whole blocks, which changes and
    * scans need, are cached beside it.
    *
-   * A change of a record makes a new block: it is stored, its word goes to the block's label, then
-   * the directory says so, in one moment with the cache of records, and the old block is freed.
-   * A session that changes a block holds its latch. A reader takes the block that the directory
-   * names; where its blob is gone meanwhile, it asks the directory again.
+   * A change of a record waits in local memory, beside others of its block; a lookup sees them
+   * first. They are merged when there are some, when memory is short, and when the index closes. A
+   * merge makes a new block: it is stored, its word goes to the block's label, then the directory
+   * says so, and the old block is freed. So a new block and the loss of its changes, or one more
+   * change, become known by one reference, in one moment with the cache of records. A session that
+   * changes a block holds its latch. A reader takes the block that the directory names; where its
+   * blob is gone meanwhile, it asks the directory again.
+   *
+   * What waits was acknowledged, and has to find room in the pool. So a change waits only if the
+   * block with all its changes fits the place that it has: in a full pool it goes there by way of
+   * the spare blob. Any other change makes a new block at once, and is refused if that has no room.
+   * The sizes are estimates: a block that is larger all the same stays in the spare blob.
    *
    * A split stores the right part under a new label first, then the left one under the old label.
    * The directory says first that there is another block, which is not known yet: readers that find
@@ -65,6 +73,7 @@ public final class ByteIndex implements AutoCloseable {
   final RangeIndex labels;
   final BlobSpace space;
   final RecordCache records;
+  final Deltas deltas;
   final BlockCache cache;
   final BlockDirectory directory;
   final AtomicLong nextLabel;
@@ -75,8 +84,8 @@ public final class ByteIndex implements AutoCloseable {
   final Spare spare;
 
   private final List<ByteSession> sessions = new ArrayList<>();
-  private final Session settling;
-  private final Blobs own;
+  private final BlockReader own;
+  private final BlockChanges changes;
   private final AtomicBoolean closing = new AtomicBoolean();
   private volatile boolean ended;
 
@@ -84,19 +93,21 @@ public final class ByteIndex implements AutoCloseable {
     this.options = options;
     this.labels = labels;
     this.space = space;
-    this.cache = new BlockCache(options.cacheBytes() - options.recordBytes());
     this.directory = blocks.directory();
+    this.deltas = new Deltas(directory, options.deltaChanges(), options.deltaBytes());
+    this.cache = new BlockCache(options.cacheBytes() - options.recordBytes(), deltas);
     this.nextLabel = new AtomicLong(blocks.labelMax() + 1);
     this.nextVersion = new AtomicLong(blocks.versionMax() + 1);
     this.unsettled = new Unsettled(blocks.strays());
     this.spare = new Spare(this);
-    this.own = new Blobs(space);
-    List<Runnable> undo = new ArrayList<>(List.of(own::close));
+    this.records = new RecordCache(options.recordBytes());
+    List<Runnable> undo = new ArrayList<>(List.of(records::close));
     try {
-      this.settling = labels.session();
-      this.records = new RecordCache(options.recordBytes());
-      undo.add(records::close);
-      spare.ensure(own);
+      this.own = new BlockReader(this);
+      undo.addFirst(own::close);
+      this.changes = new BlockChanges(this, own);
+      undo.addFirst(changes::close);
+      spare.ensure(own.blobs);
     } catch (Throwable e) {
       Failures failures = new Failures();
       undo.forEach(failures::collect);
@@ -193,12 +204,12 @@ public final class ByteIndex implements AutoCloseable {
    */
   public long load(ByteSource entries, double fill) {
     Arguments.checkFill(fill);
-    if (!gate.shut(own.worker())) {
+    if (!gate.shut(own.blobs.worker())) {
       throw new IllegalStateException("the index is closed");
     }
     try {
-      unsettled.settleAll(settling, own);
-      return new BlockLoader(this, settling, own, fill).load(entries);
+      changes.settleAll();
+      return new BlockLoader(this, changes.labels, own.blobs, fill).load(entries);
     } finally {
       gate.open();
     }
@@ -214,19 +225,23 @@ public final class ByteIndex implements AutoCloseable {
     VerbCounters all = labels.verbs();
     synchronized (sessions) {
       all.add(space.verbsOfClosed());
-      all.add(own.verbs());
+      all.add(own.blobs.verbs());
       sessions.forEach(session -> all.add(session.verbs()));
     }
     return all;
   }
 
-  /** Returns the bytes of the pool that blocks, values and the index of the blocks take. */
+  /**
+   * Returns the bytes of the pool that blocks, values and the index of the blocks take. Changes
+   * that wait in local memory are not among them.
+   */
   public long poolBytes() {
     return labels.poolBytes() + space.bytesInUse();
   }
 
   /**
-   * Returns where every byte of the pool is. READs the whole index; operations wait meanwhile.
+   * Returns where every byte of the pool is. Writes changes that wait, and READs the whole index;
+   * operations wait meanwhile.
    *
    * @throws IllegalStateException if the index is closed
    * @throws pando.fabric.PandoException if a memory server is lost or does not answer
@@ -237,7 +252,7 @@ public final class ByteIndex implements AutoCloseable {
         throw new IllegalStateException("the index is closed");
       }
       try {
-        unsettled.settleAll(settling, blobs);
+        changes.settleAll();
         freeWaiting(blobs);
         return new ByteSpace(this, blobs).count();
       } finally {
@@ -249,18 +264,22 @@ public final class ByteIndex implements AutoCloseable {
   /** Frees what waits for it, while no operation runs: of a long value, only its blob knows all. */
   private void freeWaiting(Blobs blobs) {
     blobs.freeWaiting();
-    own.freeWaiting();
+    own.blobs.freeWaiting();
     synchronized (sessions) {
       sessions.forEach(ByteSession::freeWaiting);
     }
   }
 
   /**
-   * Returns the bytes of local memory that the caches of records and blocks, the directory and the
-   * index of the blocks take.
+   * Returns the bytes of local memory that the caches of records and blocks, changes that wait, the
+   * directory and the index of the blocks take.
    */
   public long cachedBytes() {
-    return labels.cachedBytes() + records.bytes() + cache.bytes() + directoryBytes();
+    return labels.cachedBytes()
+        + records.bytes()
+        + cache.bytes()
+        + deltas.bytes()
+        + directoryBytes();
   }
 
   /**
@@ -300,6 +319,7 @@ public final class ByteIndex implements AutoCloseable {
       for (ByteSession session : shut()) {
         failures.collect(session::release);
       }
+      failures.collect(changes::close);
       failures.collect(own::close);
       failures.collect(labels::close);
       failures.collect(space::close);
@@ -313,12 +333,12 @@ public final class ByteIndex implements AutoCloseable {
 
   /** Lets no operation begin any more; returns the sessions to end. */
   private List<ByteSession> shut() {
-    if (gate.isClosed() || !gate.shut(own.worker())) {
+    if (gate.isClosed() || !gate.shut(own.blobs.worker())) {
       return List.of();
     }
     try {
-      unsettled.settleAll(settling, own);
-      spare.close(own);
+      changes.settleAll();
+      spare.close(own.blobs);
       synchronized (sessions) {
         gate.close();
         List<ByteSession> open = List.copyOf(sessions);

@@ -36,6 +36,7 @@ public final class ByteSession implements AutoCloseable {
 
   private final ByteIndex index;
   private final BlockReader reader;
+  private final BlockScans scans;
   private final BlockChanges changes;
   private boolean closed;
   private boolean scanning;
@@ -47,6 +48,7 @@ public final class ByteSession implements AutoCloseable {
   ByteSession(ByteIndex index) {
     this.index = index;
     this.reader = new BlockReader(index);
+    this.scans = new BlockScans(index, reader);
     boolean opened = false;
     try {
       this.changes = new BlockChanges(index, reader);
@@ -219,9 +221,9 @@ public final class ByteSession implements AutoCloseable {
     reader.pass.enter();
     try {
       MemorySegment from = wanted == null ? null : reader.kept(wanted);
-      boolean found = reader.findNeighbour(from, down, inclusive);
+      boolean found = scans.findNeighbour(from, down, inclusive);
       if (found) {
-        key = reader.key;
+        key = scans.key();
         value = null;
       }
       return found;
@@ -255,7 +257,7 @@ public final class ByteSession implements AutoCloseable {
     try {
       return limit == 0
           ? 0
-          : reader.scan(copyOf(from), to == null ? null : copyOf(to), limit, visitor);
+          : scans.scan(copyOf(from), to == null ? null : copyOf(to), limit, visitor);
     } finally {
       scanning = false;
     }
@@ -286,7 +288,7 @@ public final class ByteSession implements AutoCloseable {
     try {
       return limit == 0
           ? 0
-          : reader.scanDown(from == null ? null : copyOf(from), copyOf(to), limit, visitor);
+          : scans.scanDown(from == null ? null : copyOf(from), copyOf(to), limit, visitor);
     } finally {
       scanning = false;
     }

@@ -40,7 +40,7 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
     Block block = Blocks.empty(nothing, null).withVersion(0);
     long word = blobs.store(ByteSession.BLOCKS, block.bytes(), 0, (int) block.bytes().byteSize());
     labels.put(0, word);
-    BlockState state = new BlockState(word, block.version(), Outline.of(block));
+    BlockState state = BlockState.of(word, block, Outline.of(block));
     return new OpenedBlocks(new BlockDirectory(List.of(new BlockEntry(0, state))), 0, 0, List.of());
   }
 
@@ -90,7 +90,7 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
   private static Found found(long label, long word, MemorySegment bytes) {
     try {
       Block block = Block.checked(bytes);
-      BlockState state = new BlockState(word, block.version(), Outline.of(block));
+      BlockState state = BlockState.of(word, block, Outline.of(block));
       MemorySegment high =
           block.hasHigh() ? MemorySegment.ofArray(block.high().toArray(JAVA_BYTE)) : null;
       return new Found(label, state, high);

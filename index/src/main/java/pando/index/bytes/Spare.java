@@ -8,9 +8,8 @@ import pando.fabric.UnknownOutcomeException;
 import pando.index.blob.Blobs;
 
 /**
- * A blob that nothing is in, so that keys can be removed in a full pool. A removal puts its block
- * there, and then, as there is room for it now, into the place that the block had before.
- * Thread-safe.
+ * A blob that nothing is in, so that blocks can change in a full pool. A changed block is put
+ * there, and then, if it fits, into the place that it had before. Thread-safe.
  */
 final class Spare {
   private static final long NONE = 0;
@@ -78,6 +77,11 @@ final class Spare {
     }
   }
 
+  /** Returns whether a block of a size can be put there. */
+  boolean takes(int size) {
+    return size <= bytes && word.get() != NONE;
+  }
+
   /** Takes the blob, for which others wait then; returns its word. */
   private long taken(BlockReader reader) {
     long start = 0;
@@ -86,7 +90,7 @@ final class Spare {
       if (seen != TAKEN && (seen == NONE || word.compareAndSet(seen, TAKEN))) {
         return seen;
       }
-      start = reader.pause(attempt, start, "another removal in a full pool does not end");
+      start = reader.pause(attempt, start, "another change in a full pool does not end");
     }
   }
 
@@ -98,7 +102,7 @@ final class Spare {
       blobs.free(ByteSession.BLOCKS, old);
       return NONE;
     }
-    // The removal has taken effect: where a step fails, the block stays where it is.
+    // The change has taken effect: where a step fails, the block stays where it is.
     BlockState state;
     try {
       state = changes.storedIn(old, next);
@@ -116,7 +120,7 @@ final class Spare {
     }
   }
 
-  /** Returns the word of the blob while no removal runs, 0 if there is none. */
+  /** Returns the word of the blob while no change runs, 0 if there is none. */
   long word() {
     return word.get();
   }

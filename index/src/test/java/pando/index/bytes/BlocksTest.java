@@ -16,9 +16,14 @@ import pando.index.bytes.Block.DamagedException;
 class BlocksTest {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
+  private static Block changed(Block block, BlockDelta delta) {
+    Block patched = Blocks.patched(block, delta);
+    return patched != null ? patched : Blocks.merged(new BlockView(block, delta));
+  }
+
   private static Block with(Block block, byte[] key, byte[] value) {
     MemorySegment its = MemorySegment.ofArray(key);
-    return Blocks.with(block, block.find(its), its, MemorySegment.ofArray(value), false);
+    return changed(block, BlockDelta.NONE.with(-1, its, MemorySegment.ofArray(value), false, 0));
   }
 
   private static void assertHas(Block block, NavigableMap<byte[], byte[]> model)
@@ -75,7 +80,7 @@ class BlocksTest {
           block = with(block, key, value);
           model.put(key, value);
         } else if (model.remove(key) != null) {
-          block = Blocks.without(block, block.find(MemorySegment.ofArray(key)));
+          block = changed(block, BlockDelta.NONE.without(-1, MemorySegment.ofArray(key), 0));
         }
       }
       assertHas(block, model);

@@ -1,0 +1,148 @@
+package pando.index.bytes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import pando.index.Seeds;
+import pando.index.bytes.Block.DamagedException;
+
+class BlockDeltaTest {
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+  private final SplittableRandom random = new SplittableRandom(Seeds.of(2801));
+  private final NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+  private BlockDelta delta = BlockDelta.NONE;
+
+  private void put(byte[] key, byte[] value) {
+    MemorySegment its = MemorySegment.ofArray(key);
+    delta = delta.with(delta.find(its), its, MemorySegment.ofArray(value), false, 0);
+    model.put(key, value);
+  }
+
+  private void remove(byte[] key) {
+    MemorySegment its = MemorySegment.ofArray(key);
+    delta = delta.without(delta.find(its), its, 0);
+    model.remove(key);
+  }
+
+  private void change() {
+    byte[] key = ByteKeys.draw(random, 6);
+    if (random.nextInt(3) == 0) {
+      remove(key);
+    } else {
+      put(key, ByteKeys.value(random, 20));
+    }
+  }
+
+  private static void assertHas(BlockView view, NavigableMap<byte[], byte[]> expected) {
+    assertThat(view.count()).isEqualTo(expected.size());
+    int i = 0;
+    for (Map.Entry<byte[], byte[]> entry : expected.entrySet()) {
+      assertThat(ByteKeys.bytes(view.key(i))).isEqualTo(entry.getKey());
+      assertThat(ByteKeys.bytes(view.stored(i))).isEqualTo(entry.getValue());
+      assertThat(view.hasBlob(i)).isFalse();
+      assertThat(view.find(MemorySegment.ofArray(entry.getKey()))).isEqualTo(i++);
+    }
+  }
+
+  @Test
+  void shouldSeeABlockWithItsChangesAsAMap() throws DamagedException {
+    Block block = Blocks.empty(NOTHING, null);
+    for (int round = 0; round < 300; round++) {
+      delta = BlockDelta.NONE;
+      BlockDelta kept = delta;
+      for (int i = random.nextInt(20); i > 0; i--) {
+        kept = delta;
+        change();
+      }
+      BlockView view = new BlockView(block, delta);
+      assertHas(view, model);
+      byte[] absent = ByteKeys.draw(random, 6);
+      int found = view.find(MemorySegment.ofArray(absent));
+      int below = model.headMap(absent).size();
+      assertThat(found).isEqualTo(model.containsKey(absent) ? below : -1 - below);
+      block = Blocks.merged(view);
+      Block.checked(block.bytes());
+      assertHas(new BlockView(block, BlockDelta.NONE), model);
+      assertThat(kept.count()).isBetween(Math.max(delta.count() - 1, 0), delta.count());
+    }
+  }
+
+  @Test
+  void shouldFindTheLastChangeOfEachKey() {
+    NavigableMap<byte[], byte[]> changed = new TreeMap<>(Arrays::compareUnsigned);
+    for (int i = 0; i < 2_000; i++) {
+      byte[] key = ByteKeys.draw(random, 3);
+      byte[] value = ByteKeys.value(random, 9);
+      boolean removes = random.nextBoolean();
+      MemorySegment its = MemorySegment.ofArray(key);
+      int found = delta.find(its);
+      assertThat(found >= 0).isEqualTo(changed.containsKey(key));
+      if (found >= 0) {
+        assertThat(delta.isRemoved(found)).isEqualTo(!model.containsKey(key));
+        assertThat(delta.compare(found, its)).isZero();
+      }
+      if (removes) {
+        remove(key);
+      } else {
+        put(key, value);
+      }
+      changed.put(key, value);
+      assertThat(delta.count()).isEqualTo(changed.size());
+    }
+    List<byte[]> keys = List.copyOf(changed.keySet());
+    for (int i = 0; i < keys.size(); i++) {
+      byte[] expected = model.get(keys.get(i));
+      assertThat(ByteKeys.bytes(delta.key(i))).isEqualTo(keys.get(i));
+      assertThat(delta.isRemoved(i)).isEqualTo(expected == null);
+      assertThat(ByteKeys.bytes(delta.stored(i)))
+          .isEqualTo(expected == null ? new byte[0] : expected);
+    }
+  }
+
+  @Test
+  void shouldTakeValuesOfTheSameLengthIntoACopy() {
+    Block block = Blocks.empty(NOTHING, null);
+    for (int i = 0; i < 20; i++) {
+      put(new byte[] {(byte) i}, new byte[5]);
+    }
+    block = Blocks.merged(new BlockView(block, delta));
+    delta = BlockDelta.NONE;
+    put(new byte[] {3}, new byte[] {1, 2, 3, 4, 5});
+    put(new byte[] {17}, new byte[] {6, 7, 8, 9, 10});
+    Block patched = Objects.requireNonNull(Blocks.patched(block, delta));
+    assertHas(new BlockView(patched, BlockDelta.NONE), model);
+    assertThat(block.stored(3).mismatch(MemorySegment.ofArray(new byte[5]))).isEqualTo(-1);
+    put(new byte[] {9}, new byte[6]);
+    assertThat(Blocks.patched(block, delta)).isNull();
+    delta = BlockDelta.NONE;
+    remove(new byte[] {3});
+    assertThat(Blocks.patched(block, delta)).isNull();
+    delta = BlockDelta.NONE;
+    put(new byte[] {3, 3}, new byte[5]);
+    assertThat(Blocks.patched(block, delta)).isNull();
+  }
+
+  @Test
+  void shouldSayHowMuchABlockGrowsAndLoses() {
+    MemorySegment key = MemorySegment.ofArray(new byte[] {1});
+    MemorySegment value = MemorySegment.ofArray(new byte[9]);
+    BlockDelta one = BlockDelta.NONE.with(-1, key, value, false, 30);
+    BlockDelta two = one.without(0, key, 12);
+    assertThat(BlockDelta.NONE.localBytes()).isZero();
+    assertThat(one.growth()).isEqualTo(30);
+    assertThat(one.removedBytes()).isZero();
+    assertThat(two.growth()).isEqualTo(30);
+    assertThat(two.removedBytes()).isEqualTo(12);
+    assertThat(two.localBytes()).isEqualTo(one.localBytes() - 9);
+    assertThat(one.isRemoved(0)).isFalse();
+  }
+}
