@@ -201,6 +201,25 @@ public interface Session extends AutoCloseable {
    */
   long sizeEstimate();
 
+  /**
+   * Runs an action while no other thread operates on the index in this process: operations of
+   * others that have begun end before, later ones wait, and scans wait between two leaves. This
+   * thread's go on, by any session. So what the action reads was all there at one moment, and
+   * others see all of its changes or none; but a failure in its midst undoes nothing. Of a
+   * partitioned index that is so for the keys that this process serves. An operation that ended
+   * with an unknown outcome may have its effect later, also during the action.
+   *
+   * <p>The action should be short, as all others wait. It must not wait for a thread that operates
+   * on the index. It must not close or load the index, look at its space or move its partitions,
+   * nor run another such action; that is an {@link IllegalStateException}.
+   *
+   * @throws IllegalStateException if other processes could change the same keys: those of an index
+   *     without partitions that has compute servers elsewhere
+   * @throws pando.fabric.StalledException if an operation does not end within ten seconds, or a
+   *     change of the index as a whole within a hundred; the action has not begun then
+   */
+  void alone(Runnable action);
+
   /** Ends the session. */
   @Override
   void close();

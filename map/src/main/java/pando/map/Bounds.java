@@ -96,6 +96,14 @@ final class Bounds {
     return checked(new Bounds(keys, low, lowIncluded, key, included));
   }
 
+  /** Returns the bounds of what follows behind a key; {@code null} if there is no such key. */
+  @Nullable Bounds behind(@Nullable MemorySegment key, boolean down) {
+    if (key == null) {
+      return null;
+    }
+    return down ? to(key, false) : from(key, false);
+  }
+
   /**
    * Returns other bounds within these.
    *

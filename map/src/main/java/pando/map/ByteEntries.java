@@ -223,6 +223,11 @@ final class ByteEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
+  void alone(Runnable action) {
+    session.alone(action);
+  }
+
+  @Override
   public void close() {
     session.close();
   }

@@ -54,16 +54,9 @@ final class Cursor<K, V> {
     if (place == batch.size() && rest != null) {
       map.copy(rest, down, batch);
       place = 0;
-      rest = behind(rest, batch.last());
+      rest = rest.behind(batch.last(), down);
     }
     return place < batch.size();
-  }
-
-  private @Nullable Bounds behind(Bounds copied, @Nullable MemorySegment last) {
-    if (last == null) {
-      return null;
-    }
-    return down ? copied.to(last, false) : copied.from(last, false);
   }
 
   /**

@@ -71,6 +71,33 @@ abstract class Entries<K, V> implements AutoCloseable {
   /** Fills a batch with the first entries within bounds, or the last ones if it goes down. */
   abstract void copy(Bounds bounds, boolean down, Batch<K, V> batch);
 
+  /** Runs an action while no other thread operates on the index. */
+  abstract void alone(Runnable action);
+
+  /**
+   * Copies the entries within bounds that are there at one moment, and at most a batch more than
+   * are wanted; returns whether these are all.
+   */
+  final boolean snapshot(Bounds bounds, boolean down, int wanted, Map<K, V> into) {
+    alone(() -> copyAll(bounds, down, wanted, into));
+    return into.size() <= wanted;
+  }
+
+  private void copyAll(Bounds bounds, boolean down, int wanted, Map<K, V> into) {
+    Batch<K, V> batch = new Batch<>(Batch.Content.ENTRIES);
+    Bounds rest = bounds;
+    while (rest != null && into.size() <= wanted) {
+      copy(rest, down, batch);
+      for (int i = 0; i < batch.size(); i++) {
+        V value = batch.value(i);
+        if (value != null) {
+          into.put(batch.key(i), value);
+        }
+      }
+      rest = rest.behind(batch.last(), down);
+    }
+  }
+
   /** As {@link #find}, and returns the entry. */
   final Map.@Nullable Entry<K, V> near(
       @Nullable K key, boolean down, boolean included, Bounds bounds) {

@@ -51,6 +51,9 @@ import pando.map.codec.ValueCodec;
  * @param <V> values
  */
 public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseable {
+  /** Greatest number of entries of a snapshot, as others wait while it is made. */
+  public static final int SNAPSHOT_MAX = 10_000;
+
   private static final int SESSIONS_MAX = 128;
 
   private final MapIndex<K, V> index;
@@ -167,6 +170,39 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseabl
     } finally {
       sessions.release(place);
     }
+  }
+
+  /**
+   * Copies the entries of a range that are there at one moment: the copy has all changes that had
+   * ended before this call, and of each of those beside it either all or nothing; where one was
+   * made after another, the copy does not have the later one alone. All other operations on the
+   * index in this process wait while the entries are copied, also those of sessions beside the map.
+   *
+   * <p>With partitions, all of the range must be served by this process; without them, the index
+   * must have all its compute servers here, as others could change the range. A change that ended
+   * with an unknown outcome may come to its effect during the call.
+   *
+   * @param view this map, or a view of it, such as {@code map.subMap(from, to)}
+   * @param max entries at the most, from 0 to {@value #SNAPSHOT_MAX}
+   * @return a copy of the caller's own, in the order of the view; {@code null} if there are more
+   *     entries
+   * @throws IllegalArgumentException if the view is not of this map, or {@code max} is out of range
+   * @throws IllegalStateException after {@link #close}, or if compute servers of an index without
+   *     partitions are in another process
+   * @throws pando.index.NotServedHereException if a part of the range is served by another process
+   * @throws pando.fabric.StalledException if another operation does not end within ten seconds, or
+   *     a change of the index as a whole within a hundred
+   */
+  public @Nullable NavigableMap<K, V> snapshot(ConcurrentNavigableMap<K, V> view, int max) {
+    Objects.requireNonNull(view, "view");
+    if (!(view instanceof RangeMap<K, V> range && range.isOf(this))) {
+      throw new IllegalArgumentException("not a view of this map: view=" + view.getClass());
+    }
+    if (max < 0 || max > SNAPSHOT_MAX) {
+      throw new IllegalArgumentException(
+          "no such number of entries: max=%s, greatest=%s".formatted(max, SNAPSHOT_MAX));
+    }
+    return range.snapshot(max);
   }
 
   /**

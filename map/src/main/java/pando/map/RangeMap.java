@@ -6,10 +6,12 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -284,6 +286,23 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
     int place = sessions.claim();
     try {
       sessions.get(place).copy(within, down, batch);
+    } finally {
+      sessions.release(place);
+    }
+  }
+
+  /** Returns whether this is a view of the same map. */
+  final boolean isOf(RangeMap<?, ?> other) {
+    return index.equals(other.index);
+  }
+
+  /** Copies the entries that are there at one moment; {@code null} if there are too many. */
+  final @Nullable NavigableMap<K, V> snapshot(int max) {
+    NavigableMap<K, V> copied = new TreeMap<>(comparator());
+    int place = sessions.claim();
+    try {
+      boolean all = sessions.get(place).snapshot(bounds, descending, max, copied);
+      return all ? copied : null;
     } finally {
       sessions.release(place);
     }

@@ -408,6 +408,11 @@ final class WordEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
+  void alone(Runnable action) {
+    session.alone(action);
+  }
+
+  @Override
   public void close() {
     try (session) {
       values.close();

@@ -249,6 +249,11 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
     }
 
     @Override
+    public void alone(Runnable action) {
+      bytes.alone(action);
+    }
+
+    @Override
     public void close() {
       bytes.close();
     }

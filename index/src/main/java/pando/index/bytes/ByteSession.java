@@ -347,6 +347,16 @@ public final class ByteSession implements AutoCloseable {
     }
   }
 
+  /**
+   * Runs an action while no other thread operates on the index: see {@link
+   * pando.index.Session#alone}. As one process serves an index of byte strings, none is refused.
+   */
+  public void alone(Runnable action) {
+    Objects.requireNonNull(action, "action");
+    checkUsable();
+    reader.pass.alone(action);
+  }
+
   /** Frees what waits for it, while no operation runs. */
   void freeWaiting() {
     reader.blobs.freeWaiting();

@@ -219,6 +219,11 @@ final class DexSession extends RoutedSession<PartitionWorker> {
     }
   }
 
+  @Override
+  protected void runAlone(Runnable action) {
+    partitions.alone(action);
+  }
+
   /**
    * Returns a worker of the compute server that owns a key, inside the server's gate.
    *

@@ -3,7 +3,8 @@ package pando.index.dex;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import pando.fabric.Fabric;
 import pando.fabric.MemoryServerLostException;
@@ -20,6 +21,7 @@ import pando.index.load.BulkLoad;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
 import pando.index.pool.KeptNodes;
+import pando.index.session.Gate;
 
 /**
  * The partitions that this process knows, and the changes of partitions and compute servers.
@@ -31,6 +33,9 @@ import pando.index.pool.KeptNodes;
 final class Partitions {
   private static final int PAUSE_ATTEMPT = 64;
 
+  /** No thread has this number. */
+  private static final long NOBODY = 0;
+
   /**
    * Maximum wait for the turn. The limit is a time, not a number of attempts, as an interrupted
    * thread does not sleep between attempts.
@@ -41,7 +46,10 @@ final class Partitions {
   private final DexOptions options;
   private final NodeLayout layout;
   private final Members members;
-  private final AtomicBoolean changing = new AtomicBoolean();
+
+  /** The number of the thread that has the turn. */
+  private final AtomicLong changing = new AtomicLong(NOBODY);
+
   private volatile Partitioning current;
   private volatile boolean closed;
 
@@ -70,8 +78,12 @@ final class Partitions {
   /** The turn: held by the one thread of this process that changes its compute servers. */
   private final class Turn implements AutoCloseable {
     Turn(Worker worker) {
+      if (isMine()) {
+        throw new IllegalStateException("this thread keeps others out of the index");
+      }
+      long me = Thread.currentThread().threadId();
       long start = worker.nanoTime();
-      for (int attempt = 0; !changing.compareAndSet(false, true); attempt++) {
+      for (int attempt = 0; !changing.compareAndSet(NOBODY, me); attempt++) {
         long waited = worker.nanoTime() - start;
         if (waited > TURN_NANOS_MAX) {
           throw new StalledException(
@@ -83,8 +95,13 @@ final class Partitions {
 
     @Override
     public void close() {
-      changing.set(false);
+      changing.set(NOBODY);
     }
+  }
+
+  /** Returns whether this thread has the turn. */
+  private boolean isMine() {
+    return changing.get() == Thread.currentThread().threadId();
   }
 
   /** Makes a change under the lock of the partition table. */
@@ -108,11 +125,15 @@ final class Partitions {
     private int shut;
 
     Quiesced(List<ComputeServer> servers, Worker worker) {
+      this(servers, gate -> gate.shut(worker));
+    }
+
+    private Quiesced(List<ComputeServer> servers, Consumer<Gate> shutting) {
       this.servers = servers;
       boolean all = false;
       try {
         for (ComputeServer server : servers) {
-          server.gate.shut(worker);
+          shutting.accept(server.gate);
           shut++;
         }
         all = true;
@@ -281,6 +302,21 @@ final class Partitions {
     });
   }
 
+  /**
+   * Runs an action of this thread while no other thread operates on compute servers of this
+   * process, and none of their ranges changes.
+   */
+  void alone(Runnable action) {
+    checkOpen();
+    try (Topology topology = topology();
+        var _ = new Turn(topology.worker())) {
+      checkOpen();
+      try (var _ = new Quiesced(members.locals(), gate -> gate.shutToOthers(topology.worker()))) {
+        action.run();
+      }
+    }
+  }
+
   PoolSpace space() {
     return change(topology -> {
       try (Quiesced all = new Quiesced(members.locals(), topology.worker())) {
@@ -434,6 +470,10 @@ final class Partitions {
    */
   void awaitOwner(Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
     checkOpen();
+    if (isMine()) {
+      // Ranges of this process do not change, and its compute servers own theirs.
+      throw new NotServedHereException(key, owner);
+    }
     if (current == seen) {
       change(topology -> {
         if (current == seen) {

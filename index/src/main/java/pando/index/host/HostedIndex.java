@@ -219,6 +219,19 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   /**
+   * Checks that no other process can change keys that this one serves.
+   *
+   * @throws IllegalStateException if one can
+   */
+  final void checkSoleChanger() {
+    if (!options.isPartitioned() && count < options.computeServers()) {
+      throw new IllegalStateException(
+          "other processes could change the same keys: system=%s, computeServersHere=%s, all=%s"
+              .formatted(name(), count, options.computeServers()));
+    }
+  }
+
+  /**
    * Opens a worker of a compute server, or returns {@code null} if that is not in this process.
    *
    * @throws IllegalStateException if the index is closed

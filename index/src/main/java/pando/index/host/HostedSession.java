@@ -155,6 +155,14 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
     }
   }
 
+  @Override
+  protected void runAlone(Runnable action) {
+    index.checkSoleChanger();
+    int server = home != NO_HOME ? home : index.members.servers().getFirst().number;
+    W worker = opened(server);
+    (worker != null ? worker : open(server, 0)).alone(action);
+  }
+
   private long lowOfServer(long wanted) {
     Partitioning partitioning = index.partitioning();
     return home != NO_HOME

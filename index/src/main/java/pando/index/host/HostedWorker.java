@@ -113,6 +113,11 @@ public abstract class HostedWorker {
     pass.exit();
   }
 
+  /** Runs an action while no other thread is between {@link #enter} and {@link #exit}. */
+  final void alone(Runnable action) {
+    pass.alone(action);
+  }
+
   /** Carries out an operation on one key; returns whether the key was there before. */
   final boolean operate(Request wanted) {
     boolean reads = wanted.operation() == Operation.GET;

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 
@@ -25,8 +26,17 @@ public final class Gate {
    */
   private static final long WAIT_NANOS_MAX = 100_000_000_000L;
 
+  /** How long one thread alone may keep others waiting for those that are inside. */
+  private static final long ALONE_NANOS_MAX = 10_000_000_000L;
+
+  /** No thread has this number. */
+  private static final long NOBODY = 0;
+
   private final List<Pass> passes = new ArrayList<>();
   private volatile int state = OPEN;
+
+  /** The number of the thread that may enter while the gate is shut. */
+  private volatile long alone = NOBODY;
 
   /** Creates an open gate. */
   public Gate() {}
@@ -46,6 +56,7 @@ public final class Gate {
 
     private final Gate gate;
     private final Worker worker;
+    private volatile boolean waiting;
 
     @SuppressWarnings("unused") // Used through INSIDE.
     private boolean inside;
@@ -68,10 +79,22 @@ public final class Gate {
     }
 
     private void enterLater() {
+      if (gate.isAlone()) {
+        return;
+      }
+      waiting = true;
+      try {
+        awaitOpen();
+      } finally {
+        waiting = false;
+      }
+    }
+
+    private void awaitOpen() {
       long start = worker.nanoTime();
       for (int attempt = 0; !tryEnter(); attempt++) {
         if (gate.state == CLOSED) {
-          throw new IllegalStateException("the index is closed");
+          throw closed();
         }
         pause(worker, attempt, start, "a change of the index does not end");
       }
@@ -89,6 +112,23 @@ public final class Gate {
     /** Leaves the gate. */
     public void exit() {
       INSIDE.setRelease(this, false);
+    }
+
+    /**
+     * Runs an action of this thread while no other thread is inside.
+     *
+     * @throws IllegalStateException if the gate is closed
+     * @throws StalledException as {@link Gate#shutToOthers}
+     */
+    public void alone(Runnable action) {
+      if (!gate.shutToOthers(worker)) {
+        throw closed();
+      }
+      try {
+        action.run();
+      } finally {
+        gate.open();
+      }
     }
   }
 
@@ -113,17 +153,55 @@ public final class Gate {
    *     then has not shut the gate
    */
   public boolean shut(Worker worker) {
+    return shut(worker, () -> true, WAIT_NANOS_MAX);
+  }
+
+  /**
+   * Shuts the gate to all threads but this one, which can enter still, by any pass. Those that wait
+   * already enter first: so to shut the gate again and again keeps nobody out. Waits at most ten
+   * seconds for operations inside, as others wait meanwhile.
+   *
+   * @return {@code false} if the gate is closed
+   * @throws IllegalStateException if this thread has shut it to others already
+   * @throws StalledException as {@link #shut}
+   */
+  public boolean shutToOthers(Worker worker) {
+    boolean shut = shut(worker, () -> !isAnyWaiting(), ALONE_NANOS_MAX);
+    if (shut) {
+      alone = Thread.currentThread().threadId();
+    }
+    return shut;
+  }
+
+  private boolean shut(Worker worker, BooleanSupplier isTime, long insideNanosMax) {
+    if (isAlone()) {
+      throw new IllegalStateException("this thread keeps others out of the index");
+    }
     long start = worker.nanoTime();
-    for (int attempt = 0; !STATE.compareAndSet(this, OPEN, SHUT); attempt++) {
+    for (int attempt = 0; !(isTime.getAsBoolean() && tryShut()); attempt++) {
       if (state == CLOSED) {
         return false;
       }
       pause(worker, attempt, start, "another change of the index does not end");
     }
-    if (!awaitEmpty(worker, start, WAIT_NANOS_MAX)) {
-      throw stalled("an operation does not end", worker.nanoTime() - start);
+    long shut = worker.nanoTime();
+    if (!awaitEmpty(worker, shut, insideNanosMax)) {
+      throw stalled("an operation does not end", worker.nanoTime() - shut);
     }
     return true;
+  }
+
+  private boolean tryShut() {
+    return STATE.compareAndSet(this, OPEN, SHUT);
+  }
+
+  /** Returns whether this thread has shut the gate to others. */
+  private boolean isAlone() {
+    return alone == Thread.currentThread().threadId() && state == SHUT;
+  }
+
+  private static IllegalStateException closed() {
+    return new IllegalStateException("the index is closed");
   }
 
   /**
@@ -134,8 +212,7 @@ public final class Gate {
    * @return whether the gate is shut, and no operation is inside
    */
   public boolean tryShut(Worker worker, long waitNanos) {
-    return STATE.compareAndSet(this, OPEN, SHUT)
-        && awaitEmpty(worker, worker.nanoTime(), waitNanos);
+    return tryShut() && awaitEmpty(worker, worker.nanoTime(), waitNanos);
   }
 
   /**
@@ -171,6 +248,7 @@ public final class Gate {
 
   /** Opens the gate again, unless it is closed. */
   public void open() {
+    alone = NOBODY;
     STATE.compareAndSet(this, SHUT, OPEN);
   }
 
@@ -187,6 +265,10 @@ public final class Gate {
   /** Returns whether the gate is closed for good. */
   public boolean isClosed() {
     return state == CLOSED;
+  }
+
+  private synchronized boolean isAnyWaiting() {
+    return passes.stream().anyMatch(pass -> pass.waiting);
   }
 
   private synchronized boolean isAnyInside() {

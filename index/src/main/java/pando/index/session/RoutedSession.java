@@ -79,6 +79,13 @@ public abstract class RoutedSession<W> implements Session {
    */
   protected abstract void checkIndexOpen();
 
+  /**
+   * Runs an action while no other thread operates on the index in this process.
+   *
+   * @throws IllegalStateException if other processes could change the same keys
+   */
+  protected abstract void runAlone(Runnable action);
+
   /** Closes a worker of this session. Does nothing if it is closed already. */
   protected abstract void retire(W worker);
 
@@ -337,6 +344,13 @@ public abstract class RoutedSession<W> implements Session {
   public final long sizeEstimate() {
     long counted = scan(Long.MIN_VALUE, Long.MAX_VALUE, COUNTED, (_, _) -> true);
     return counted < COUNTED ? counted : Math.max(COUNTED, Math.round(estimateSize()));
+  }
+
+  @Override
+  public final void alone(Runnable action) {
+    Objects.requireNonNull(action, "action");
+    checkUsable();
+    runAlone(action);
   }
 
   @Override

@@ -2,8 +2,12 @@ package pando.index.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 
 import java.lang.reflect.Proxy;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import pando.fabric.Backoff;
 import pando.fabric.StalledException;
@@ -52,6 +56,97 @@ class GateTest {
     assertThat(gate.shut(waiter())).isTrue();
     assertThatThrownBy(() -> gate.shut(waiter())).isInstanceOf(StalledException.class);
     assertThatThrownBy(() -> gate.pass(waiter()).enter()).isInstanceOf(StalledException.class);
+  }
+
+  @Test
+  void shouldLetOneThreadInWhileOthersWait() throws Exception {
+    assertThat(gate.shutToOthers(waiter())).isTrue();
+    Gate.Pass mine = gate.pass(waiter(() -> fail("waits")));
+    mine.enter();
+    mine.exit();
+    AtomicInteger pauses = new AtomicInteger();
+    Gate.Pass others = gate.pass(waiter(() -> openAt(pauses.incrementAndGet())));
+    inThread(() -> enterAndExit(others)).join();
+    assertThat(pauses).hasValue(3);
+    assertThat(gate.shut(waiter())).isTrue();
+  }
+
+  private void openAt(int pause) {
+    if (pause == 3) {
+      gate.open();
+    }
+  }
+
+  private static void enterAndExit(Gate.Pass pass) {
+    pass.enter();
+    pass.exit();
+  }
+
+  private static Thread inThread(Runnable action) {
+    return Thread.ofPlatform().daemon().start(action);
+  }
+
+  @Test
+  void shouldLetThoseInThatWaitBeforeItIsShutToOthersAgain() throws Exception {
+    assertThat(gate.shutToOthers(waiter())).isTrue();
+    CountDownLatch waits = new CountDownLatch(1);
+    CountDownLatch shuts = new CountDownLatch(1);
+    Gate.Pass others =
+        gate.pass(
+            waiter(() -> {
+              waits.countDown();
+              await(shuts);
+            }));
+    Thread waiting = inThread(() -> enterAndExit(others));
+    await(waits);
+    gate.open();
+    AtomicInteger pauses = new AtomicInteger();
+    Worker shutting =
+        waiter(() -> {
+          pauses.incrementAndGet();
+          shuts.countDown();
+          join(waiting);
+        });
+    assertThat(gate.shutToOthers(shutting)).isTrue();
+    assertThat(pauses).hasValue(1);
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(100, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void join(Thread thread) {
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void shouldBeOpenAgainWhereAnOperationKeepsAThreadFromBeingAlone() {
+    Gate.Pass pass = gate.pass(waiter());
+    pass.enter();
+    assertThatThrownBy(() -> gate.pass(waiter()).alone(() -> fail("runs")))
+        .isInstanceOf(StalledException.class)
+        .hasMessage("an operation does not end: waitedNanos=11000000000");
+    pass.exit();
+    boolean[] alone = new boolean[1];
+    pass.alone(() -> {
+      alone[0] = true;
+      assertThatThrownBy(() -> gate.shut(waiter())).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> pass.alone(() -> {})).isInstanceOf(IllegalStateException.class);
+    });
+    assertThat(alone[0]).isTrue();
+    assertThat(gate.shut(waiter())).isTrue();
+    gate.close();
+    assertThatThrownBy(() -> pass.alone(() -> {}))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("the index is closed");
   }
 
   static Worker waiter() {

@@ -151,6 +151,11 @@ class RoutedSessionTest {
     }
 
     @Override
+    protected void runAlone(Runnable action) {
+      action.run();
+    }
+
+    @Override
     protected void checkIndexOpen() {}
 
     @Override
