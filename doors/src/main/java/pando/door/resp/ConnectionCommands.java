@@ -155,11 +155,11 @@ final class ConnectionCommands {
   }
 
   private static void select(Call call) {
-    long database;
-    try {
-      database = call.request.integer(1);
-    } catch (Refusal e) {
-      throw new Refusal("ERR value is not an integer or out of range");
+    long database = call.request.integer(1);
+    if (database < Integer.MIN_VALUE || database > Integer.MAX_VALUE) {
+      throw new Refusal(
+          "ERR value is out of range, value must between %s and %s"
+              .formatted(Integer.MIN_VALUE, Integer.MAX_VALUE));
     }
     if (database < 0 || database >= Keyspace.DATABASES) {
       throw new Refusal("ERR DB index is out of range");
