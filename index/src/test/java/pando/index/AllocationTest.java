@@ -13,9 +13,11 @@ import pando.fabric.Fabric;
 @Timeout(300)
 class AllocationTest {
   private static final int ENTRIES = 20_000;
-  private static final int OPERATIONS = 50_000;
-  private static final int ROUNDS_MAX = 60;
-  private static final long NOISE_BYTES_MAX = 4_096;
+  private static final int OPERATIONS = Seeds.count(10_000, 50_000);
+  private static final int ROUNDS_MAX = 3_000_000 / OPERATIONS;
+
+  /** An allocation in any large part of the operations is more than this. */
+  private static final long NOISE_BYTES_MAX = OPERATIONS / 10;
 
   /** What a change that goes into a delta allocates on average, for the merges that follow. */
   private static final long MERGES_BYTES_MAX = 64L * OPERATIONS;

@@ -93,7 +93,7 @@ class PoolFullTest {
       RangeIndex index = configuration.create(fabric);
       try (index;
           Session session = index.session()) {
-        for (int round = 0; round < 5; round++) {
+        for (int round = 0; round < Seeds.count(3, 5); round++) {
           fill(session, model, random, least(system));
           checkAll(session, model);
           List<Long> keys = new ArrayList<>(model.keySet());
@@ -141,6 +141,11 @@ class PoolFullTest {
     DENSE,
     SPREAD;
 
+    /** The size of the largest pool that is filled in this order. */
+    long bytesMax() {
+      return this == RANDOM ? 512 << 10 : Seeds.count(128, 512) << 10;
+    }
+
     long key(int number, SplittableRandom random) {
       return switch (this) {
         case RANDOM -> random.nextLong();
@@ -154,7 +159,7 @@ class PoolFullTest {
   @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldHoldAgainWhatItHeld(SystemUnderTest system) {
     for (Order order : Order.values()) {
-      for (long bytes = 128 << 10; bytes <= 512 << 10; bytes *= 4) {
+      for (long bytes = 128 << 10; bytes <= order.bytesMax(); bytes *= 4) {
         HookedFabric fabric = new HookedFabric(Pools.open(1, bytes, 1)).withTasksByHand();
         try (fabric) {
           int[] held = new int[4];
@@ -315,7 +320,7 @@ class PoolFullTest {
   private static Void fillAndEmpty(
       RangeIndex index, NavigableMap<Long, Long> model, SplittableRandom random) {
     try (Session session = index.session()) {
-      for (int i = 0; i < 20_000; i++) {
+      for (int i = 0; i < Seeds.count(6_000, 20_000); i++) {
         long key = random.nextLong();
         try {
           session.put(key, ~key);

@@ -19,7 +19,7 @@ import pando.index.Session;
  */
 @Timeout(300)
 class OrcaPoolFullTest {
-  private static final int ROUNDS = 8;
+  private static final int ROUNDS = Seeds.count(3, 8);
   private static final int REFUSED_BEFORE_FULL = 10;
 
   private final NavigableMap<Long, Long> model = new TreeMap<>();
