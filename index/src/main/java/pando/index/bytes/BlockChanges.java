@@ -16,7 +16,7 @@ final class BlockChanges {
   private static final int SMALL_PART = 4;
 
   /** Changes of a block wait up to one of so many parts of the greatest size. */
-  private static final int DELTA_PART = 8;
+  private static final int DELTA_PART = 4;
 
   /** What a record takes more than its key and its value, with its part of a segment's header. */
   private static final int RECORD_OVERHEAD = 16;
@@ -209,24 +209,24 @@ final class BlockChanges {
 
   /** Makes a block with changes in place of the one that is latched. */
   private void merge(BlockEntry entry, BlockDelta delta) {
-    Block old = reader.latchedBlock();
-    Block patched = Blocks.patched(old, delta);
+    BlockView view = new BlockView(reader.latchedBlock(), delta);
+    Block patched = Blocks.patched(view);
     if (patched != null) {
       replace(entry, patched, entry.state().outline());
     } else {
-      Block next = Blocks.merged(new BlockView(old, delta));
+      Block next = Blocks.merged(view);
       if (next.usedBytes() > index.options.blockBytes() && next.count() > 1) {
-        split(entry, next, cut(old, delta, next));
+        split(entry, next, cut(view, next));
       } else if (!isSmall(next.usedBytes()) || delta.removedBytes() == 0 || !joins(entry, next)) {
         replace(entry, next, Outline.of(next));
       }
     }
-    freeReplaced(old, delta);
+    freeReplaced(view);
   }
 
-  private static int cut(Block old, BlockDelta delta, Block next) {
+  private static int cut(BlockView view, Block next) {
     // What ascends leaves full blocks behind.
-    boolean ascends = !next.hasHigh() && old.find(delta.key(0)) == -1 - old.count();
+    boolean ascends = !next.hasHigh() && view.replaced(0) == -1 - view.block().count();
     return ascends ? next.count() - 1 : Blocks.cut(next);
   }
 
@@ -235,11 +235,11 @@ final class BlockChanges {
   }
 
   /** Frees the values of a block that changes have replaced. */
-  private void freeReplaced(Block old, BlockDelta delta) {
-    for (int i = 0; i < delta.count(); i++) {
-      int found = old.find(delta.key(i));
-      if (found >= 0 && old.hasBlob(found)) {
-        blobs.free(KeyHash.of(delta.key(i)), old.word(found));
+  private void freeReplaced(BlockView view) {
+    for (int i = 0; i < view.delta().count(); i++) {
+      int replaced = view.replaced(i);
+      if (replaced >= 0 && view.block().hasBlob(replaced)) {
+        blobs.free(KeyHash.of(view.delta().key(i)), view.block().word(replaced));
       }
     }
   }
@@ -408,12 +408,12 @@ final class BlockChanges {
 
   private boolean joinsLatched(
       BlockEntry entry, Block small, BlockEntry neighbour, boolean isLeft) {
-    BlockDelta delta = neighbour.state().delta();
     Block read = neighbourBlock(neighbour);
     if (read == null) {
       return false;
     }
-    Block other = delta.count() == 0 ? read : Blocks.merged(new BlockView(read, delta));
+    BlockView view = new BlockView(read, neighbour.state().delta());
+    Block other = view.delta().count() == 0 ? read : Blocks.merged(view);
     Block left = isLeft ? other : small;
     Block right = isLeft ? small : other;
     if (!left.hasHigh()
@@ -422,7 +422,7 @@ final class BlockChanges {
       return false;
     }
     join(isLeft ? neighbour : entry, isLeft ? entry : neighbour, Blocks.joined(left, right));
-    freeReplaced(read, delta);
+    freeReplaced(view);
     return true;
   }
 

@@ -9,6 +9,9 @@ final class BlockView {
   private final Block block;
   private final BlockDelta delta;
 
+  /** Of each change, what {@link Block#find} returns for its key. */
+  private final int[] replaced;
+
   /**
    * Of each record, its number in the block, or {@code -1 - i} where it is change i; {@code null}
    * if no change waits.
@@ -18,15 +21,19 @@ final class BlockView {
   BlockView(Block block, BlockDelta delta) {
     this.block = block;
     this.delta = delta;
-    this.order = delta.count() == 0 ? null : order(block, delta);
+    this.replaced = new int[delta.count()];
+    for (int i = 0; i < replaced.length; i++) {
+      replaced[i] = block.find(delta.key(i));
+    }
+    this.order = delta.count() == 0 ? null : order();
   }
 
-  private static int[] order(Block block, BlockDelta delta) {
+  private int[] order() {
     int[] order = new int[block.count() + delta.count()];
     int count = 0;
     int next = 0;
     for (int i = 0; i < delta.count(); i++) {
-      int found = block.find(delta.key(i));
+      int found = replaced[i];
       int below = found < 0 ? -1 - found : found;
       while (next < below) {
         order[count++] = next++;
@@ -44,6 +51,18 @@ final class BlockView {
 
   Block block() {
     return block;
+  }
+
+  BlockDelta delta() {
+    return delta;
+  }
+
+  /**
+   * Returns the number of the block's record that a change replaces, or {@code -1 - i} if there is
+   * none, with {@code i} the number of the block's records below.
+   */
+  int replaced(int change) {
+    return replaced[change];
   }
 
   /** Returns the number of records. */

@@ -30,17 +30,16 @@ final class Blocks {
    * Returns a block with some changes, {@code null} if one of them is more than a value of the same
    * length: so records and segments are where they were.
    */
-  static @Nullable Block patched(Block old, BlockDelta delta) {
-    int[] found = new int[delta.count()];
-    for (int i = 0; i < found.length; i++) {
-      found[i] = old.find(delta.key(i));
-      if (!isPatch(old, found[i], delta, i)) {
+  static @Nullable Block patched(BlockView view) {
+    BlockDelta delta = view.delta();
+    for (int i = 0; i < delta.count(); i++) {
+      if (!isPatch(view.block(), view.replaced(i), delta, i)) {
         return null;
       }
     }
-    Block copy = old.copy();
-    for (int i = 0; i < found.length; i++) {
-      copy.stored(found[i]).copyFrom(delta.stored(i));
+    Block copy = view.block().copy();
+    for (int i = 0; i < delta.count(); i++) {
+      copy.stored(view.replaced(i)).copyFrom(delta.stored(i));
     }
     return copy;
   }

@@ -42,7 +42,7 @@ public record ByteOptions(
           0.75,
           8000,
           64,
-          16,
+          32,
           OrcaOptions.defaults().withComputeServers(1).withCacheBytes(16 << 20));
 
   /** Checks the ranges. */
@@ -69,7 +69,7 @@ public record ByteOptions(
 
   /**
    * Returns the defaults: 256 MiB of records and blocks, three quarters of it for records; blocks
-   * of up to 8,000 bytes, values of up to 64 bytes in them; 16 changes of a block that wait; 16 MiB
+   * of up to 8,000 bytes, values of up to 64 bytes in them; 32 changes of a block that wait; 16 MiB
    * for the cache of labels.
    */
   public static ByteOptions defaults() {

@@ -118,17 +118,17 @@ class BlockDeltaTest {
     delta = BlockDelta.NONE;
     put(new byte[] {3}, new byte[] {1, 2, 3, 4, 5});
     put(new byte[] {17}, new byte[] {6, 7, 8, 9, 10});
-    Block patched = Objects.requireNonNull(Blocks.patched(block, delta));
+    Block patched = Objects.requireNonNull(Blocks.patched(new BlockView(block, delta)));
     assertHas(new BlockView(patched, BlockDelta.NONE), model);
     assertThat(block.stored(3).mismatch(MemorySegment.ofArray(new byte[5]))).isEqualTo(-1);
     put(new byte[] {9}, new byte[6]);
-    assertThat(Blocks.patched(block, delta)).isNull();
+    assertThat(Blocks.patched(new BlockView(block, delta))).isNull();
     delta = BlockDelta.NONE;
     remove(new byte[] {3});
-    assertThat(Blocks.patched(block, delta)).isNull();
+    assertThat(Blocks.patched(new BlockView(block, delta))).isNull();
     delta = BlockDelta.NONE;
     put(new byte[] {3, 3}, new byte[5]);
-    assertThat(Blocks.patched(block, delta)).isNull();
+    assertThat(Blocks.patched(new BlockView(block, delta))).isNull();
   }
 
   @Test

@@ -17,8 +17,9 @@ class BlocksTest {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private static Block changed(Block block, BlockDelta delta) {
-    Block patched = Blocks.patched(block, delta);
-    return patched != null ? patched : Blocks.merged(new BlockView(block, delta));
+    BlockView view = new BlockView(block, delta);
+    Block patched = Blocks.patched(view);
+    return patched != null ? patched : Blocks.merged(view);
   }
 
   private static Block with(Block block, byte[] key, byte[] value) {

@@ -49,11 +49,11 @@ class ByteVerbsTest {
       assertCosts(session, () -> session.store(key(700), shorter), misses, merges);
       int blocks = index.blocks();
       long writes = session.verbs().writes;
-      for (int i = 0; i < 170; i++) {
-        session.update(key(800 + i % 17), shorter);
+      for (int i = 0; i < 330; i++) {
+        session.update(key(800 + i % 33), shorter);
       }
-      // Changes of a key take each other's place; 16 wait, and the 17th is merged with them.
-      assertThat(session.verbs().writes - writes).isEqualTo(cacheBytes == 0 ? 170 : 10);
+      // Changes of a key take each other's place; 32 wait, and the 33rd is merged with them.
+      assertThat(session.verbs().writes - writes).isEqualTo(cacheBytes == 0 ? 330 : 10);
       int[] visited = {0};
       VerbCounters before = session.verbs().copy();
       session.scan(key(0), null, KEYS, (key, value) -> visited[0]++ >= 0);
