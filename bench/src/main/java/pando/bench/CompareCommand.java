@@ -74,7 +74,7 @@ final class CompareCommand implements Callable<Integer> {
       names = "--records",
       paramLabel = "N",
       converter = Quantity.class,
-      description = "Records to load (default: 20M; ORCA's figures: 500K; dex-16: 100K).")
+      description = "Records to load (default: 20M; ORCA's figures: 500K; dex-16: 600K).")
   private @Nullable Long asked;
 
   @Option(names = "--seed", paramLabel = "N", description = "Start of all randomness (default: 1).")

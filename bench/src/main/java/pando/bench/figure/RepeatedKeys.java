@@ -5,7 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import pando.bench.console.Progress;
 import pando.bench.keys.KeySet;
 import pando.bench.records.Records;
@@ -46,30 +48,44 @@ record RepeatedKeys(int keyBytes, long records, long seed) {
   private static final long LABEL_BYTES = 4 << 20;
 
   /**
-   * Loads an index, fills its caches by half as many operations as there are records, and counts
-   * the verbs of as many again.
+   * Loads an index and fills its caches by half as many lookups as there are records. Then counts
+   * the verbs of each load, one after the other on the same index, after a third as many operations
+   * that are not counted: until then, more changes begin to wait than are merged.
    *
    * @param localBytes of the caches together with the directory of the blocks
    */
-  List<FigureLine> run(String what, Load load, long localBytes) {
+  Map<Load, List<FigureLine>> run(List<Load> loads, long localBytes) {
     Records supply = KeySet.UNIFORM.records(records, seed);
-    long operations = Math.max(1, records / 2);
-    try (Fabric fabric = openPool(operations)) {
+    long uncounted = records / 3;
+    long counted = Math.max(1, records / 8);
+    Map<Load, List<FigureLine>> lines = new LinkedHashMap<>();
+    try (Fabric fabric = openPool(loads.size() * (uncounted + counted))) {
       ByteOptions options = ByteOptions.defaults().withCacheBytes(0);
       options = options.withLabels(options.labels().withCacheBytes(LABEL_BYTES));
       long directoryBytes = load(fabric, options, supply);
       long cacheBytes = Math.max(0, localBytes - directoryBytes);
       try (ByteIndex index = ByteIndex.open(fabric, options.withCacheBytes(cacheBytes));
           ByteSession session = index.session()) {
-        Client client = new Client(session, load.workload(), supply);
-        client.run("warm-up", operations);
-        VerbCounters before = index.verbs();
-        long done = client.run(what, operations);
-        VerbCounters verbs = index.verbs();
-        verbs.subtract(before);
-        return lines(what, verbs, done, directoryBytes);
+        int clients = loads.size() + 1;
+        Inserts inserts = new Inserts(records, clients, 0, clients);
+        new Client(session, Workload.READ_ONLY, supply, inserts, 0).run("warm-up", records / 2);
+        for (Load load : loads) {
+          int number = lines.size() + 1;
+          Client client = new Client(session, load.workload(), supply, inserts, number);
+          client.run("warm-up", uncounted);
+          VerbCounters before = index.verbs();
+          long done = client.run(load.workload().toString(), counted);
+          VerbCounters verbs = index.verbs();
+          verbs.subtract(before);
+          lines.put(load, lines(name(load), verbs, done, directoryBytes));
+        }
       }
     }
+    return lines;
+  }
+
+  private String name(Load load) {
+    return load.workload() + ", " + keyBytes + " bytes, byte strings";
   }
 
   private List<FigureLine> lines(String what, VerbCounters verbs, long done, long directoryBytes) {
@@ -87,8 +103,8 @@ record RepeatedKeys(int keyBytes, long records, long seed) {
     return new FigureLine(what, measure, FigureLine.NOT_GIVEN, (double) count / of);
   }
 
-  private Fabric openPool(long operations) {
-    long bytes = PoolSize.withKeys(PoolSize.bytes(records, 2 * operations, FILL), keyBytes);
+  private Fabric openPool(long insertsMax) {
+    long bytes = PoolSize.withKeys(PoolSize.bytes(records, insertsMax, FILL), keyBytes);
     return LocalFabric.open(
         PoolOptions.defaults()
             .withMemoryServers(MEMORY_SERVERS)
@@ -143,7 +159,7 @@ record RepeatedKeys(int keyBytes, long records, long seed) {
     }
   }
 
-  /** One client's operations. */
+  /** One client's operations, which are others than those of the clients with other numbers. */
   private final class Client {
     private final ByteSession session;
     private final OperationStream stream;
@@ -151,16 +167,16 @@ record RepeatedKeys(int keyBytes, long records, long seed) {
     private final MemorySegment key = MemorySegment.ofArray(new byte[keyBytes]);
     private final MemorySegment value = MemorySegment.ofArray(new byte[Long.BYTES]);
 
-    Client(ByteSession session, Workload workload, Records supply) {
+    Client(ByteSession session, Workload workload, Records supply, Inserts inserts, int number) {
       this.session = session;
       this.stream =
           new OperationStream(
               workload,
               Distribution.ZIPFIAN.over(records, THETA),
               supply,
-              new Inserts(records, 1, 0, 1),
+              inserts,
               _ -> true,
-              0);
+              number);
     }
 
     long run(String task, long operations) {
