@@ -268,7 +268,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
                 IndexSubject.openLocal(options, memoryServers, bytes, plan.seed());
             index = subject.index();
             if (http != null) {
-              http.show(subject.index(), subject.fabric(), activity);
+              http.show(subject.index(), activity);
             }
             return LocalTestbed.load(subject, plan, activity);
           });

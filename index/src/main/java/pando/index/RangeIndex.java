@@ -1,6 +1,5 @@
 package pando.index;
 
-import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 
 /**
@@ -9,13 +8,7 @@ import pando.fabric.VerbCounters;
  *
  * <p>Thread-safe; each thread works through a {@link Session} of its own.
  */
-public interface RangeIndex extends AutoCloseable {
-  /** Returns the system's name, such as {@code dex}. */
-  String name();
-
-  /** Returns the fabric that connects the index to its memory servers. */
-  Fabric fabric();
-
+public interface RangeIndex extends Metered, AutoCloseable {
   /**
    * Opens a session for one thread. One compute server can have a limited number of sessions open:
    * {@code sessions-max} in DEX (256 by default), 511 in Sherman, P-Sherman, FG+ and DEFT, 447 in
@@ -43,6 +36,7 @@ public interface RangeIndex extends AutoCloseable {
   long bulkLoad(EntrySource entries, double fill);
 
   /** Returns the verbs issued by all sessions, open or closed, and by the index itself. */
+  @Override
   VerbCounters verbs();
 
   /** Returns the cache counters of all compute servers in this process, summed. */
@@ -82,7 +76,47 @@ public interface RangeIndex extends AutoCloseable {
   long cachedBytes();
 
   /** Returns whether this index is closed: its sessions throw, and it has no memory any more. */
+  @Override
   boolean isClosed();
+
+  /** Names meters of the caches, of the pool and of the partitions. A system adds its own. */
+  @Override
+  default void meters(Meters to) {
+    to.count(
+        "pando.cache.hits",
+        "Looks for a leaf that the cache served.",
+        () -> cache().leafHits(),
+        "level",
+        "leaf");
+    to.count(
+        "pando.cache.misses",
+        "Looks for a leaf that it did not serve, and inner nodes fetched.",
+        () -> cache().leafMisses(),
+        "level",
+        "leaf");
+    to.count(
+        "pando.cache.misses",
+        "Looks for a leaf that it did not serve, and inner nodes fetched.",
+        () -> cache().innerMisses(),
+        "level",
+        "inner");
+    to.count("pando.cache.admissions", "Taken into a cache.", () -> cache().admissions());
+    to.count("pando.cache.evictions", "Dropped to make room.", () -> cache().evictions());
+    to.count("pando.restarts", "Descents begun again.", () -> cache().restarts());
+    to.gauge(
+        "pando.index.bytes",
+        "Bytes of the pool that nodes from compute servers of this process occupy.",
+        this::poolBytes);
+    to.slowGauge("pando.cache.bytes", "What the caches of this process hold.", this::cachedBytes);
+    to.gauge(
+        "pando.partitions",
+        "Ranges of keys, each with a compute server.",
+        () -> partitioning().servers());
+    to.gauge(
+        "pando.partitions.epoch",
+        "Changes of the ranges since the index was made.",
+        () -> partitioning().epoch());
+  }
 
   /**
    * Waits until each running operation has ended, writes dirty nodes back, ends background tasks,

@@ -2,6 +2,7 @@ package pando.map;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import pando.index.blob.BlobSpace;
 import pando.index.bytes.ByteIndex;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
@@ -27,6 +28,17 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
     this.index = index;
     this.keys = new KeyBytes<>(keys, fixed ? keys.fixedBytes() : ByteIndex.KEY_BYTES_MAX);
     this.values = values;
+  }
+
+  @Override
+  public ByteIndex index() {
+    return index;
+  }
+
+  /** Returns {@code null}, as all is in the index. */
+  @Override
+  public @Nullable BlobSpace space() {
+    return null;
   }
 
   @Override

@@ -2,9 +2,17 @@ package pando.map;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import pando.index.Metered;
+import pando.index.blob.BlobSpace;
 
 /** An index as its map uses it. Thread-safe. */
 interface MapIndex<K, V> extends AutoCloseable {
+  /** Returns the index itself. */
+  Metered index();
+
+  /** Returns the space for values beside the index; {@code null} if there are none. */
+  @Nullable BlobSpace space();
+
   /** Returns the encodings of its keys. */
   KeyBytes<K> keys();
 

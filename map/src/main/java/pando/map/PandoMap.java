@@ -8,9 +8,14 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
+import pando.index.Metered;
+import pando.index.Meters;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.index.blob.BlobSpace;
 import pando.index.bytes.ByteIndex;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.KeyRange;
@@ -50,7 +55,7 @@ import pando.map.codec.ValueCodec;
  * @param <K> keys
  * @param <V> values
  */
-public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseable {
+public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, AutoCloseable {
   /** Greatest number of entries of a snapshot, as others wait while it is made. */
   public static final int SNAPSHOT_MAX = 10_000;
 
@@ -103,6 +108,47 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements AutoCloseabl
     int sessions = Math.min(SESSIONS_MAX, 2 * Runtime.getRuntime().availableProcessors());
     SessionPool<K, V> pool = new SessionPool<>(sessions, index::session);
     return new PandoMap<>(index, pool, Bounds.all(index.keys()));
+  }
+
+  /** Returns the name of the system that the index is of. */
+  @Override
+  public String name() {
+    return index.index().name();
+  }
+
+  @Override
+  public Fabric fabric() {
+    return index.index().fabric();
+  }
+
+  /** Returns the verbs of the index, and of values beside it. */
+  @Override
+  public VerbCounters verbs() {
+    VerbCounters all = index.index().verbs();
+    BlobSpace space = index.space();
+    if (space != null) {
+      all.add(space.verbs());
+    }
+    return all;
+  }
+
+  /** Returns whether the map or its index is closed. */
+  @Override
+  public boolean isClosed() {
+    return sessions.isClosed() || index.index().isClosed();
+  }
+
+  @Override
+  public void meters(Meters to) {
+    index.index().meters(to);
+    to.count("pando.ops", "Calls that used one of the map's shared sessions.", sessions::ended);
+    BlobSpace space = index.space();
+    if (space != null) {
+      to.gauge(
+          "pando.value.bytes",
+          "Bytes of the pool that values beside the index take, of this process.",
+          space::bytesInUse);
+    }
   }
 
   /** Returns the bounds of all keys. */

@@ -1,5 +1,6 @@
 package pando.map;
 
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Supplier;
@@ -27,6 +28,10 @@ final class SessionPool<K, V> implements AutoCloseable {
   private final Supplier<Entries<K, V>> opening;
   private final AtomicIntegerArray claims;
   private final @Nullable Entries<K, V>[] sessions;
+
+  /** Claims that have ended, as far apart as the claims; whoever has a claim writes its own. */
+  private final long[] ended;
+
   private volatile boolean closed;
 
   /**
@@ -38,6 +43,7 @@ final class SessionPool<K, V> implements AutoCloseable {
   SessionPool(int sessions, Supplier<Entries<K, V>> opening) {
     this.opening = opening;
     this.claims = new AtomicIntegerArray(sessions * STRIDE);
+    this.ended = new long[sessions * STRIDE];
     this.sessions = (Entries<K, V>[]) new Entries<?, ?>[sessions];
   }
 
@@ -106,7 +112,17 @@ final class SessionPool<K, V> implements AutoCloseable {
 
   /** Gives a session back. */
   void release(int place) {
+    ended[place * STRIDE]++;
     claims.setRelease(place * STRIDE, FREE);
+  }
+
+  /** Returns how many claims have ended, not quite exactly while others end. */
+  long ended() {
+    return Arrays.stream(ended).sum();
+  }
+
+  boolean isClosed() {
+    return closed;
   }
 
   /**

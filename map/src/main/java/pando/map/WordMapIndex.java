@@ -16,7 +16,6 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
   private final Words<K> keyWords;
   private final ValueCodec<V> values;
 
-  /** Space for values that do not fit words; {@code null} if all do. */
   private final @Nullable BlobSpace space;
 
   /**
@@ -30,6 +29,16 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
     this.keys = new KeyBytes<>(keys, keys.fixedBytes());
     this.values = values;
     this.space = Words.fit(values) ? null : new BlobSpace(index.fabric());
+  }
+
+  @Override
+  public RangeIndex index() {
+    return index;
+  }
+
+  @Override
+  public @Nullable BlobSpace space() {
+    return space;
   }
 
   @Override
@@ -59,11 +68,6 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
     int middle = (below + partitioning.rangeOfKey(keyWords.last(bounds)) + 1) >>> 1;
     boolean splits = middle > below && keyWords.has(partitioning.lowOfRange(middle));
     return splits ? keyWords.bytes(partitioning.lowOfRange(middle)) : null;
-  }
-
-  /** Returns the bytes that values take beside the index. */
-  long valueBytes() {
-    return space == null ? 0 : space.bytesInUse();
   }
 
   @Override

@@ -13,6 +13,7 @@ import pando.index.Pools;
 import pando.index.RangeIndex;
 import pando.index.SystemUnderTest;
 import pando.index.TreeCheck;
+import pando.index.blob.BlobSpace;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
 import pando.index.orca.OrcaOptions;
@@ -101,8 +102,9 @@ final class OpenMap<K, V> implements AutoCloseable {
   void checkNoOrphans() {
     map.clear();
     map.close();
-    if (words != null) {
-      assertThat(words.valueBytes()).isZero();
+    BlobSpace space = words == null ? null : words.space();
+    if (space != null) {
+      assertThat(space.bytesInUse()).isZero();
     }
     if (byteIndex != null) {
       assertThat(byteIndex.blocks()).isEqualTo(1);

@@ -1,30 +1,30 @@
 package pando.metrics;
 
-import java.util.function.LongSupplier;
+import java.util.function.DoubleSupplier;
 
 /**
  * A number that takes long to count, as a look at each frame of a cache does. It is counted again
  * only when 200 times as long as counting took has passed, so that it takes 0.5 % of a processor at
  * the most, however often it is asked for. Thread-safe.
  */
-final class CostlyNumber implements PandoMetrics.Reading {
+final class CostlyNumber implements DoubleSupplier {
   private static final int SHARE = 200;
 
-  private final LongSupplier number;
-  private long counted;
+  private final DoubleSupplier number;
+  private double counted;
   private long countedAt;
   private long took;
   private boolean isCounted;
 
-  CostlyNumber(LongSupplier number) {
+  CostlyNumber(DoubleSupplier number) {
     this.number = number;
   }
 
   @Override
-  public synchronized double read() {
+  public synchronized double getAsDouble() {
     long start = System.nanoTime();
     if (!isCounted || start - countedAt >= SHARE * took) {
-      counted = number.getAsLong();
+      counted = number.getAsDouble();
       countedAt = System.nanoTime();
       took = countedAt - start;
       isCounted = true;

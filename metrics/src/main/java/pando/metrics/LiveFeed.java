@@ -7,7 +7,7 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.StringWriter;
 import java.util.stream.Collectors;
-import pando.fabric.Fabric;
+import pando.index.Metered;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import tools.jackson.core.JsonGenerator;
@@ -15,15 +15,15 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * What the page shows, as JSON: all of Pando's meters, and the share of the key space that each
- * compute server owns. Made once for all clients that ask within a second. Has no key and no value.
+ * What the page shows, as JSON: all of Pando's meters, and of an index of 8-byte keys the share of
+ * the key space that each compute server owns. Made once for all clients that ask within a second.
+ * Has no key and no value.
  */
 final class LiveFeed {
   private static final JsonFactory JSON = new JsonFactory();
   private static final double KEYS = 0x1p64;
 
-  private final RangeIndex index;
-  private final Fabric fabric;
+  private final Metered metered;
   private final MeterRegistry registry;
   private final long opened;
   private long lastSecond = -1;
@@ -32,11 +32,10 @@ final class LiveFeed {
   /**
    * Prepares a feed.
    *
-   * @param opened distinguishes the index from those before
+   * @param opened distinguishes what is shown from what was before
    */
-  LiveFeed(RangeIndex index, Fabric fabric, MeterRegistry registry, long opened) {
-    this.index = index;
-    this.fabric = fabric;
+  LiveFeed(Metered metered, MeterRegistry registry, long opened) {
+    this.metered = metered;
     this.registry = registry;
     this.opened = opened;
   }
@@ -56,15 +55,17 @@ final class LiveFeed {
       json.writeStartObject();
       json.writeNumberProperty("opened", opened);
       json.writeNumberProperty("millis", System.currentTimeMillis());
-      json.writeStringProperty("system", index.name());
-      json.writeStringProperty("fabric", fabric.name());
-      json.writeNumberProperty("memoryServers", fabric.memoryServers());
-      json.writeBooleanProperty("closed", index.isClosed());
+      json.writeStringProperty("system", metered.name());
+      json.writeStringProperty("fabric", metered.fabric().name());
+      json.writeNumberProperty("memoryServers", metered.fabric().memoryServers());
+      json.writeBooleanProperty("closed", metered.isClosed());
       json.writeObjectPropertyStart("meters");
       registry.getMeters().forEach(meter -> write(json, meter));
       json.writeEndObject();
       json.writeArrayPropertyStart("partitions");
-      writePartitions(json, index.partitioning());
+      if (metered instanceof RangeIndex index) {
+        writePartitions(json, index);
+      }
       json.writeEndArray();
       json.writeEndObject();
     }
@@ -99,7 +100,8 @@ final class LiveFeed {
             .collect(Collectors.joining(",", id.getName() + "{", "}"));
   }
 
-  private void writePartitions(JsonGenerator json, Partitioning partitioning) {
+  private static void writePartitions(JsonGenerator json, RangeIndex index) {
+    Partitioning partitioning = index.partitioning();
     for (int range = 0; range < partitioning.servers(); range++) {
       double keys = (double) partitioning.highOfRange(range) - partitioning.lowOfRange(range) + 1;
       json.writeStartObject();

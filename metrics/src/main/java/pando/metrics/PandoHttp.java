@@ -21,21 +21,20 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.Fabric;
-import pando.index.RangeIndex;
+import pando.index.Metered;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Shows an index over HTTP, read-only:
+ * Shows an index, a map or a door over HTTP, read-only:
  *
  * <ul>
  *   <li>{@code /} a page with its numbers, which moves each second and loads nothing from elsewhere
  *   <li>{@code /events} the numbers of that page, as server-sent events
  *   <li>{@code /metrics} all meters of {@link PandoMetrics}, as Prometheus text
  *   <li>{@code /health/live} 200: the process answers
- *   <li>{@code /health/ready} 200 if the index is open and each memory server answers within a
+ *   <li>{@code /health/ready} 200 if what is shown is open and each memory server answers within a
  *       second, else 503; JSON with the reasons
  * </ul>
  *
@@ -44,8 +43,8 @@ import tools.jackson.core.json.JsonFactory;
  * under way, of them 32 pages; one that takes longer than 10 seconds to send its request, or to
  * take its response, is cut off, and others are served meanwhile.
  *
- * <p>Thread-safe. Close it before the index and the fabric; if they are closed first, it says so to
- * its clients.
+ * <p>Thread-safe. Close it before what it shows and the fabric; if they are closed first, it says
+ * so to its clients.
  */
 public final class PandoHttp implements AutoCloseable {
   /** How many clients can read events. */
@@ -54,6 +53,7 @@ public final class PandoHttp implements AutoCloseable {
   private static final Duration TIME_MAX = Duration.ofSeconds(10);
   private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final JsonFactory JSON = new JsonFactory();
+  private static final String NOTHING = "nothing is shown yet";
   private static final String TEXT = "text/plain; charset=utf-8";
   private static final String JSON_TYPE = "application/json";
   private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
@@ -62,13 +62,13 @@ public final class PandoHttp implements AutoCloseable {
   private final Exchanges exchanges;
   private final Semaphore pages = new Semaphore(PAGES_MAX);
   private final CountDownLatch closing = new CountDownLatch(1);
-  private final AtomicLong indexes = new AtomicLong();
+  private final AtomicLong shows = new AtomicLong();
   private final long start = System.nanoTime();
   private volatile @Nullable Shown shown;
 
-  /** An index that is shown, and what shows it. */
+  /** What is shown, and what shows it. */
   private record Shown(
-      RangeIndex index,
+      Metered metered,
       MemoryServers memoryServers,
       PrometheusMeterRegistry registry,
       LiveFeed feed) {}
@@ -82,21 +82,20 @@ public final class PandoHttp implements AutoCloseable {
   }
 
   /**
-   * Shows an index on a port of the loopback interface.
+   * Shows an index, a map or a door on a port of the loopback interface.
    *
-   * @param fabric the one that the index was opened with
    * @param port 0 for any that is free, which {@link #uri} tells
    * @throws IllegalArgumentException if the port is out of range
    * @throws IOException if the port is taken, or may not be used
    */
-  public static PandoHttp serve(RangeIndex index, Fabric fabric, int port) throws IOException {
+  public static PandoHttp serve(Metered metered, int port) throws IOException {
     PandoHttp http = open(loopback(port));
-    http.show(index, fabric);
+    http.show(metered);
     return http;
   }
 
   /**
-   * Listens on an address, and shows no index yet.
+   * Listens on an address, and shows nothing yet.
    *
    * @throws IOException if the address is taken, or may not be used
    */
@@ -125,21 +124,20 @@ public final class PandoHttp implements AutoCloseable {
   }
 
   /**
-   * Shows an index from now on, in place of one that was shown before.
+   * Shows an index, a map or a door from now on, in place of what was shown before.
    *
-   * @param fabric the one that the index was opened with
    * @param more further meters; those whose names start with {@code pando.} are among the events,
-   *     and the page shows {@code pando.ops} and {@code pando.latency}
+   *     and the page shows {@code pando.ops} and {@code pando.latency.seconds}
    */
-  public void show(RangeIndex index, Fabric fabric, MeterBinder... more) {
-    MemoryServers memoryServers = new MemoryServers(fabric);
+  public void show(Metered metered, MeterBinder... more) {
+    MemoryServers memoryServers = new MemoryServers(metered.fabric());
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    new PandoMetrics(index, fabric, memoryServers, Tags.empty()).bindTo(registry);
+    new PandoMetrics(metered, memoryServers, Tags.empty()).bindTo(registry);
     for (MeterBinder binder : more) {
       binder.bindTo(registry);
     }
-    LiveFeed feed = new LiveFeed(index, fabric, registry, indexes.incrementAndGet());
-    shown = new Shown(index, memoryServers, registry, feed);
+    LiveFeed feed = new LiveFeed(metered, registry, shows.incrementAndGet());
+    shown = new Shown(metered, memoryServers, registry, feed);
   }
 
   /** Returns where the page is. */
@@ -197,19 +195,19 @@ public final class PandoHttp implements AutoCloseable {
   private void metrics(HttpExchange exchange) throws IOException {
     Shown now = shown;
     if (now == null) {
-      respond(exchange, 503, TEXT, "no index is shown\n");
+      respond(exchange, 503, TEXT, NOTHING + "\n");
     } else {
       respond(exchange, 200, PROMETHEUS, now.registry.scrape(PROMETHEUS));
     }
   }
 
-  /** Returns what keeps the index from being ready. */
+  /** Returns what keeps what is shown from being ready. */
   private List<String> hindrances() {
     Shown now = shown;
     if (now == null) {
-      return List.of("no index is shown");
+      return List.of(NOTHING);
     }
-    return now.index.isClosed() ? List.of("the index is closed") : now.memoryServers.silent();
+    return now.metered.isClosed() ? List.of("closed") : now.memoryServers.silent();
   }
 
   private static void health(HttpExchange exchange, List<String> hindrances) throws IOException {

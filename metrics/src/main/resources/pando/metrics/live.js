@@ -169,7 +169,7 @@
     new Chart('Operations a second', count, [['operations', rate('pando.ops')]]),
     new Chart(
       'Latency', time,
-      [['p50', value('pando.latency{quantile=0.5}')], ['p99', value('pando.latency{quantile=0.99}')]],
+      [['p50', value('pando.latency.seconds{quantile=0.5}')], ['p99', value('pando.latency.seconds{quantile=0.99}')]],
       {logarithmic: true}),
     new Chart(
       'Verbs a second', count,

@@ -9,6 +9,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.HttpURLConnection;
@@ -31,7 +32,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.fabric.local.LocalFabric;
+import pando.fabric.server.PoolOptions;
+import pando.index.Metered;
+import pando.index.Meters;
+import pando.index.RangeIndex;
 import pando.index.Systems;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
+import pando.index.bytes.ByteSession;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
@@ -50,7 +60,7 @@ class PandoHttpTest {
   @BeforeEach
   void open() throws IOException {
     small = SmallIndex.open(Systems.named("orca"));
-    http = PandoHttp.serve(small.index(), small.fabric(), 0);
+    http = PandoHttp.serve(small.index(), 0);
   }
 
   @AfterEach
@@ -74,6 +84,43 @@ class PandoHttpTest {
         .containsEntry(
             "pando_cache_hits_total{level=\"leaf\"}", (double) small.index().cache().leafHits())
         .containsKey("pando_pool_bytes{ms=\"1\",state=\"used\"}");
+  }
+
+  @Test
+  void shouldTellMetersOfByteStrings() throws IOException {
+    try (Fabric fabric = LocalFabric.open(PoolOptions.defaults().withBytesPerServer(64 << 20))) {
+      ByteIndex index = ByteIndex.create(fabric, ByteOptions.defaults());
+      try (ByteSession session = index.session()) {
+        for (int i = 0; i < 110; i++) {
+          if (i == 100) {
+            index.space(); // merges all changes that wait
+          }
+          byte[] key = {(byte) (i % 100)};
+          session.put(MemorySegment.ofArray(key), MemorySegment.ofArray(new byte[50]));
+        }
+      }
+      http.show(index);
+      VerbCounters verbs = index.verbs();
+      assertThat(verbs.writes).isGreaterThanOrEqualTo(10);
+      assertThat(parse(get("/metrics").body))
+          .containsEntry("pando_info{fabric=\"local\",system=\"byte-strings\"}", 1.0)
+          .containsEntry("pando_verbs_total{kind=\"read\"}", (double) verbs.reads)
+          .containsEntry("pando_verbs_total{kind=\"write\"}", (double) verbs.writes)
+          .containsEntry("pando_bytes_total{dir=\"in\"}", (double) verbs.bytesIn)
+          .containsEntry("pando_bytes_total{dir=\"out\"}", (double) verbs.bytesOut)
+          .containsEntry("pando_blocks", 1.0)
+          .containsEntry("pando_changes_waiting", 10.0)
+          .containsEntry("pando_index_bytes", (double) index.poolBytes())
+          .containsEntry("pando_cache_bytes", (double) index.cachedBytes())
+          .containsEntry(
+              "pando_cache_share_bytes{of=\"directory\"}", (double) index.directoryBytes());
+      try (Events events = new Events()) {
+        assertThat(events.next()).contains("\"system\":\"byte-strings\"", "\"partitions\":[]");
+      }
+      assertThat(get("/health/ready")).isEqualTo(healthy());
+      index.close();
+      assertThat(get("/health/ready").status).isEqualTo(503);
+    }
   }
 
   /** Every sample is of a metric that has its type and its help before it, and is there once. */
@@ -130,7 +177,7 @@ class PandoHttpTest {
     try (SmallIndex next = SmallIndex.open(Systems.named("dex"));
         Events events = new Events()) {
       assertThat(numbers(events.next())).containsEntry("opened", 1.0);
-      http.show(next.index(), next.fabric());
+      http.show(next.index());
       assertThat(numbers(events.next())).containsEntry("opened", 2.0);
       assertThat(parse(get("/metrics").body))
           .containsKey("pando_info{fabric=\"local\",system=\"dex\"}");
@@ -183,7 +230,7 @@ class PandoHttpTest {
     assertThat(get("/health/live").status).isEqualTo(200);
     Response response = get("/health/ready");
     assertThat(response.status).isEqualTo(503);
-    assertThat(response.body).isEqualTo("{\"ok\":false,\"reasons\":[\"the index is closed\"]}");
+    assertThat(response.body).isEqualTo("{\"ok\":false,\"reasons\":[\"closed\"]}");
     assertThat(get("/metrics").status).isEqualTo(200);
     try (Events events = new Events()) {
       assertThat(events.next()).contains("\"closed\":true");
@@ -195,7 +242,7 @@ class PandoHttpTest {
     try (PandoHttp none = PandoHttp.open(PandoHttp.loopback(0))) {
       assertThat(get(none, "/health/live").status).isEqualTo(200);
       assertThat(get(none, "/health/ready").status).isEqualTo(503);
-      assertThat(get(none, "/health/ready").body).contains("no index is shown");
+      assertThat(get(none, "/health/ready").body).contains("nothing is shown yet");
       assertThat(get(none, "/metrics").status).isEqualTo(503);
       assertThat(get(none, "/").status).isEqualTo(200);
     }
@@ -205,7 +252,7 @@ class PandoHttpTest {
   void shouldNotWaitForAMemoryServerThatDoesNotAnswer() throws IOException {
     CountDownLatch answers = new CountDownLatch(1);
     try {
-      http.show(small.index(), silent(small.fabric(), 1, answers));
+      http.show(over(silent(small.fabric(), 1, answers)));
       Response ready = get("/health/ready");
       assertThat(ready.status).isEqualTo(503);
       assertThat(ready.body).contains("memory server 1: no answer").doesNotContain("server 0");
@@ -225,6 +272,37 @@ class PandoHttpTest {
       again = get("/health/ready");
     } while (again.status != 200);
     assertThat(again).isEqualTo(healthy());
+  }
+
+  /** Returns the index, but for its fabric. */
+  private Metered over(Fabric fabric) {
+    RangeIndex index = small.index();
+    return new Metered() {
+      @Override
+      public String name() {
+        return index.name();
+      }
+
+      @Override
+      public Fabric fabric() {
+        return fabric;
+      }
+
+      @Override
+      public VerbCounters verbs() {
+        return index.verbs();
+      }
+
+      @Override
+      public boolean isClosed() {
+        return index.isClosed();
+      }
+
+      @Override
+      public void meters(Meters to) {
+        index.meters(to);
+      }
+    };
   }
 
   /** Returns the fabric, but for a memory server that answers only once it may. */
@@ -250,7 +328,7 @@ class PandoHttpTest {
   @Test
   void shouldRefuseAPortThatIsTaken() throws IOException {
     int port = http.uri().getPort();
-    assertThatThrownBy(() -> PandoHttp.serve(small.index(), small.fabric(), port))
+    assertThatThrownBy(() -> PandoHttp.serve(small.index(), port))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(":" + port)
         .hasMessageContaining("in use");
@@ -260,7 +338,7 @@ class PandoHttpTest {
   @Test
   void shouldRefuseWhatIsNoPort() {
     for (int port : new int[] {-1, 65_536}) {
-      assertThatThrownBy(() -> PandoHttp.serve(small.index(), small.fabric(), port))
+      assertThatThrownBy(() -> PandoHttp.serve(small.index(), port))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining(String.valueOf(port));
     }
@@ -313,7 +391,7 @@ class PandoHttpTest {
     small.operate(1_000);
     try (PandoHttp strict = PandoHttp.open(PandoHttp.loopback(0), Duration.ofMillis(300));
         Socket silent = connect(strict)) {
-      strict.show(small.index(), small.fabric());
+      strict.show(small.index());
       // More pages than all buffers between the two can hold.
       String request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
       int requests = 1_000;
@@ -329,7 +407,7 @@ class PandoHttpTest {
   @Test
   void shouldServeOthersOnceSlowClientsAreCutOff() throws IOException {
     try (PandoHttp strict = PandoHttp.open(PandoHttp.loopback(0), Duration.ofMillis(300))) {
-      strict.show(small.index(), small.fabric());
+      strict.show(small.index());
       List<Socket> slow = new ArrayList<>();
       try {
         for (int i = 0; i < 2 * Exchanges.MAX; i++) {

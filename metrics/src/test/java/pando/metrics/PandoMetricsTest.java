@@ -63,7 +63,7 @@ class PandoMetricsTest {
     RangeIndex index;
     try (SmallIndex small = SmallIndex.open(system)) {
       index = small.index();
-      new PandoMetrics(index, small.fabric()).bindTo(registry);
+      new PandoMetrics(index).bindTo(registry);
       small.operate(KEYS);
     }
     Map<String, Double> meters = read(registry);
@@ -79,9 +79,8 @@ class PandoMetricsTest {
     MeterRegistry registry = new SimpleMeterRegistry();
     try (SmallIndex one = SmallIndex.open(Systems.named("deft"));
         SmallIndex other = SmallIndex.open(Systems.named("dex"))) {
-      new PandoMetrics(one.index(), one.fabric(), List.of(Tag.of("map", "one"))).bindTo(registry);
-      new PandoMetrics(other.index(), other.fabric(), List.of(Tag.of("map", "other")))
-          .bindTo(registry);
+      new PandoMetrics(one.index(), List.of(Tag.of("map", "one"))).bindTo(registry);
+      new PandoMetrics(other.index(), List.of(Tag.of("map", "other"))).bindTo(registry);
       one.operate(KEYS);
       Map<String, Double> meters = read(registry);
       assertThat(meters.get("pando.trips{map=one}"))
@@ -104,7 +103,7 @@ class PandoMetricsTest {
           return ++counted[0];
         });
     for (int i = 0; i < 1_000; i++) {
-      assertThat(number.read()).isEqualTo(1);
+      assertThat(number.getAsDouble()).isEqualTo(1);
     }
   }
 
@@ -113,7 +112,7 @@ class PandoMetricsTest {
     while (true) {
       Map<String, Double> before = numbers(small);
       MeterRegistry registry = new SimpleMeterRegistry();
-      new PandoMetrics(small.index(), small.fabric()).bindTo(registry);
+      new PandoMetrics(small.index()).bindTo(registry);
       Map<String, Double> meters = read(registry);
       if (before.equals(numbers(small))) {
         return meters;

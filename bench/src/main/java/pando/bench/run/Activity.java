@@ -43,10 +43,9 @@ public final class Activity implements MeterBinder {
         .description("Operations of all clients.")
         .register(registry);
     for (double percentile : new double[] {50, 99}) {
-      Gauge.builder("pando.latency", () -> latencySeconds(percentile))
+      Gauge.builder("pando.latency.seconds", () -> latencySeconds(percentile))
           .tag("quantile", String.valueOf(percentile / 100))
           .description("What operations took since the last look, or in the second before.")
-          .baseUnit("seconds")
           .register(registry);
     }
   }

@@ -46,6 +46,6 @@ final class ActivityTest {
   }
 
   private static double latency(MeterRegistry registry, String quantile) {
-    return registry.get("pando.latency").tag("quantile", quantile).gauge().value();
+    return registry.get("pando.latency.seconds").tag("quantile", quantile).gauge().value();
   }
 }

@@ -1,7 +1,9 @@
 package pando.index.blob;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLongArray;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -15,7 +17,6 @@ import pando.index.PoolPart;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
-import pando.index.host.Totals;
 import pando.index.pool.KeptNodes;
 
 /**
@@ -33,7 +34,10 @@ public final class BlobSpace implements AutoCloseable {
   /** By class, the blobs that are to be freed by the {@link Blobs} of some thread. */
   private final AtomicLongArray waiting;
 
-  private final Totals closedVerbs = new Totals();
+  /** All {@link Blobs} that are open; their lock is for the counts of those that are not, too. */
+  private final Set<Blobs> open = new HashSet<>();
+
+  private final VerbCounters closedVerbs = new VerbCounters();
   private volatile boolean closed;
 
   /**
@@ -149,13 +153,26 @@ public final class BlobSpace implements AutoCloseable {
     }
   }
 
-  /** Returns the verbs of all closed {@link Blobs}, and of this space itself. */
-  public VerbCounters verbsOfClosed() {
-    return closedVerbs.verbs();
+  /** Returns the verbs of all {@link Blobs}, open or closed, and of this space itself. */
+  public VerbCounters verbs() {
+    synchronized (open) {
+      VerbCounters all = closedVerbs.copy();
+      open.forEach(blobs -> all.add(blobs.verbs()));
+      return all;
+    }
   }
 
-  void addClosed(VerbCounters verbs) {
-    closedVerbs.add(verbs);
+  void opened(Blobs blobs) {
+    synchronized (open) {
+      open.add(blobs);
+    }
+  }
+
+  void closed(Blobs blobs) {
+    synchronized (open) {
+      open.remove(blobs);
+      closedVerbs.add(blobs.verbs());
+    }
   }
 
   /**
@@ -207,7 +224,9 @@ public final class BlobSpace implements AutoCloseable {
       for (NodeAllocator allocator : allocators) {
         losses.defer(() -> allocator.trim(worker, 0));
       }
-      closedVerbs.add(worker.counters());
+      synchronized (open) {
+        closedVerbs.add(worker.counters());
+      }
     }
     losses.rethrow();
   }

@@ -92,6 +92,7 @@ public final class Blobs implements AutoCloseable {
     this.worker = WorkerContext.worker(space.fabric(), registered);
     this.memory = worker.memory();
     this.found = memory;
+    space.opened(this);
   }
 
   /**
@@ -486,7 +487,7 @@ public final class Blobs implements AutoCloseable {
       before = freed;
       failures.collect(this::freeWaiting);
     }
-    space.addClosed(worker.counters());
+    space.closed(this);
     failures.collect(worker::close);
     failures.collect(registered::close);
     failures.rethrow();

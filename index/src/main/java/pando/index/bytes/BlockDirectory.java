@@ -257,6 +257,17 @@ final class BlockDirectory {
     return size;
   }
 
+  /** Returns the number of changes of all blocks that wait. */
+  long changesWaiting() {
+    long changes = 0;
+    for (Node node : nodes) {
+      for (BlockEntry entry : node.entries) {
+        changes += entry.state().delta().count();
+      }
+    }
+    return changes;
+  }
+
   /** Returns the bytes of local memory that the directory takes, in a heap of less than 32 GB. */
   long localBytes() {
     long bytes = 0;

@@ -5,8 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.DoubleSupplier;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
+import pando.index.Metered;
+import pando.index.Meters;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
@@ -24,7 +27,7 @@ import pando.index.session.Gate;
  *
  * <p>Thread-safe; each thread works through a {@link ByteSession} of its own.
  */
-public final class ByteIndex implements AutoCloseable {
+public final class ByteIndex implements Metered, AutoCloseable {
   /*
    * Blocks are blobs, which never change. An index of ORCA has the word of each block under a
    * label, a number without a meaning: it is what another process finds the blocks by. The process
@@ -220,15 +223,51 @@ public final class ByteIndex implements AutoCloseable {
     return Block.compare(one, other);
   }
 
+  /** Returns {@code byte-strings}. */
+  @Override
+  public String name() {
+    return "byte-strings";
+  }
+
+  @Override
+  public Fabric fabric() {
+    return labels.fabric();
+  }
+
   /** Returns the verbs of all sessions, open or closed, and of the index itself. */
+  @Override
   public VerbCounters verbs() {
     VerbCounters all = labels.verbs();
-    synchronized (sessions) {
-      all.add(space.verbsOfClosed());
-      all.add(own.blobs.verbs());
-      sessions.forEach(session -> all.add(session.verbs()));
-    }
+    all.add(space.verbs());
     return all;
+  }
+
+  @Override
+  public void meters(Meters to) {
+    to.gauge("pando.blocks", "Blocks of records.", this::blocks);
+    to.gauge(
+        "pando.index.bytes",
+        "Bytes of the pool that blocks, values and the index of the blocks take.",
+        this::poolBytes);
+    to.slowGauge(
+        "pando.changes.waiting",
+        "Changes that wait in local memory to be merged into their blocks.",
+        directory::changesWaiting);
+    to.slowGauge("pando.cache.bytes", "What the caches of this process hold.", this::cachedBytes);
+    share(to, "records", records::bytes);
+    share(to, "deltas", deltas::bytes);
+    share(to, "blocks", cache::bytes);
+    share(to, "labels", labels::cachedBytes);
+    share(to, "directory", this::directoryBytes);
+  }
+
+  private static void share(Meters to, String of, DoubleSupplier bytes) {
+    to.slowGauge(
+        "pando.cache.share.bytes",
+        "Local memory that a cache, or the directory, has.",
+        bytes,
+        "of",
+        of);
   }
 
   /**
@@ -296,6 +335,7 @@ public final class ByteIndex implements AutoCloseable {
   }
 
   /** Returns whether the index is closed. */
+  @Override
   public boolean isClosed() {
     return gate.isClosed();
   }

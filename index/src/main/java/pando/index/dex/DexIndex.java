@@ -5,6 +5,7 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
+import pando.index.Meters;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
@@ -92,6 +93,20 @@ public final class DexIndex implements RangeIndex {
   }
 
   /** Returns the partitions that this process knows; those in the pool may be newer. */
+  @Override
+  public void meters(Meters to) {
+    RangeIndex.super.meters(to);
+    to.count("pando.cache.coolings", "Picked for eviction.", () -> cache().coolings());
+    to.count(
+        "pando.cache.second.chances",
+        "Nodes picked for eviction that were used again before.",
+        () -> cache().secondChances());
+    to.count("pando.cache.writebacks", "Dirty nodes written.", () -> cache().writeBacks());
+    String meaning = "Operations that a memory server's processor finished, or returned.";
+    to.count("pando.offloads", meaning, () -> cache().offloads(), "outcome", "done");
+    to.count("pando.offloads", meaning, () -> cache().offloadFallbacks(), "outcome", "returned");
+  }
+
   @Override
   public Partitioning partitioning() {
     return partitions.current();

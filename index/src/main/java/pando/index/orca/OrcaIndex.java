@@ -3,11 +3,13 @@ package pando.index.orca;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.Meters;
 import pando.index.TaskCounts;
 import pando.index.host.HostedIndex;
 import pando.index.host.Replaced;
@@ -96,6 +98,26 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
     return servers.stream()
         .map(server -> server.mergers.counts())
         .reduce(TaskCounts.NONE, TaskCounts::plus);
+  }
+
+  @Override
+  public void meters(Meters to) {
+    super.meters(to);
+    share(to, "records", CacheShares::recordBytes);
+    share(to, "deltas", CacheShares::deltaBytes);
+    share(to, "images", CacheShares::imageBytes);
+    share(to, "directory", CacheShares::directoryBytes);
+    to.tasks("merge", this::merges);
+    to.tasks("move", () -> shares().moves());
+  }
+
+  private void share(Meters to, String of, ToLongFunction<CacheShares> bytes) {
+    to.gauge(
+        "pando.cache.share.bytes",
+        "Local memory that a cache, or the directory, has.",
+        () -> bytes.applyAsLong(shares()),
+        "of",
+        of);
   }
 
   @Override

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
+import pando.index.Meters;
 import pando.index.TaskCounts;
 import pando.index.host.HostedIndex;
 import pando.index.host.Replaced;
@@ -74,6 +75,12 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
   /** Returns how retraining has gone at the compute servers of this process. */
   public TaskCounts retrainings() {
     return servers.stream().map(RolexServer::retrainings).reduce(TaskCounts.NONE, TaskCounts::plus);
+  }
+
+  @Override
+  public void meters(Meters to) {
+    super.meters(to);
+    to.tasks("retrain", this::retrainings);
   }
 
   @Override

@@ -1,0 +1,25 @@
+package pando.index;
+
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+
+/**
+ * What can be watched while it runs: an index, a map over one, or a door to one. All that it tells
+ * is of this process. Thread-safe.
+ */
+public interface Metered {
+  /** Returns the name of the system whose entries these are, such as {@code orca}. */
+  String name();
+
+  /** Returns the fabric that connects it to its memory servers. */
+  Fabric fabric();
+
+  /** Returns the verbs that have been issued for it, by sessions that are open or closed. */
+  VerbCounters verbs();
+
+  /** Returns whether it serves no operation any more. */
+  boolean isClosed();
+
+  /** Names the meters that it has beside verbs; those of what it is built on are among them. */
+  void meters(Meters to);
+}
