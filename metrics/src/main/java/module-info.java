@@ -1,8 +1,8 @@
 import org.jspecify.annotations.NullMarked;
 
 /**
- * What an index counts, as others read it: Micrometer's meters, Prometheus text, health, and a page
- * for people.
+ * What an index, a map or a door counts, as others read it: Micrometer's meters, Prometheus text,
+ * health, and a page for people.
  */
 @NullMarked
 module pando.metrics {

@@ -155,8 +155,10 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
 
   private void check(Plan plan, IndexOptions options) {
     jsonOption.check();
-    httpOption.check(fabric);
+    httpOption.check();
     boolean isHere = fabric == Choices.FabricKind.LOCAL;
+    Ranges.check(
+        spec, "--http", isHere || !httpOption.isGiven(), fabric, "only with --fabric local");
     Ranges.check(spec, "--stat", !stat || isHere, stat, "only with --fabric local");
     if (fabric == Choices.FabricKind.SHM) {
       int most = Math.min(options.computeServers(), plan.threads());

@@ -2,6 +2,7 @@ package pando.bench;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.BindException;
 import java.nio.file.FileSystemException;
 import pando.bench.demo.CheckFailedException;
 import pando.bench.run.WrongResultException;
@@ -22,7 +23,7 @@ final class Failures {
     return CommandLine.ExitCode.USAGE;
   }
 
-  /** Reports the failure of a running command. */
+  /** Reports the failure of a running command; an address that is taken is an option's fault. */
   static int onExecution(Exception failure, CommandLine command, ParseResult parsed) {
     PrintWriter err = command.getErr();
     if (isExpected(failure)) {
@@ -31,7 +32,9 @@ final class Failures {
     } else {
       failure.printStackTrace(err);
     }
-    return CommandLine.ExitCode.SOFTWARE;
+    return failure instanceof BindException
+        ? CommandLine.ExitCode.USAGE
+        : CommandLine.ExitCode.SOFTWARE;
   }
 
   /**

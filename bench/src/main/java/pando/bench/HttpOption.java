@@ -1,13 +1,14 @@
 package pando.bench;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The option that shows the index while it runs. */
+/** The options that show the index while it runs. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class HttpOption {
   private static final int PORT_MAX = 65_535;
@@ -24,18 +25,26 @@ final class HttpOption {
               + " where the index is in this process.")
   private @Nullable Integer port;
 
-  /**
-   * Checks, before any work, that there will be an index to show.
-   *
-   * @param fabric where the memory servers are
-   */
-  void check(Choices.FabricKind fabric) {
+  @Option(
+      names = "--http-bind",
+      paramLabel = "ADDRESS",
+      description =
+          "Address to show it at (default: the loopback interface). There is no password: it shows"
+              + " counts and sizes to all who can connect.")
+  private @Nullable String bind;
+
+  /** Checks the options before any work. */
+  void check() {
     if (port == null) {
-      return;
+      Ranges.check(spec, "--http-bind", bind == null, String.valueOf(bind), "goes with --http");
+    } else {
+      Ranges.check(spec, "--http", port, 0, PORT_MAX);
     }
-    Ranges.check(spec, "--http", port, 0, PORT_MAX);
-    boolean isHere = fabric == Choices.FabricKind.LOCAL;
-    Ranges.check(spec, "--http", isHere, port, "only with --fabric local: fabric=" + fabric);
+  }
+
+  /** Returns whether the index is to be shown. */
+  boolean isGiven() {
+    return port != null;
   }
 
   /**
@@ -44,6 +53,12 @@ final class HttpOption {
    * @throws IOException if the port is taken
    */
   @Nullable PandoHttp open() throws IOException {
-    return port == null ? null : PandoHttp.open(PandoHttp.loopback(port));
+    if (port == null) {
+      return null;
+    }
+    return PandoHttp.open(
+        bind == null
+            ? PandoHttp.loopback(port)
+            : new InetSocketAddress(Ranges.address(spec, "--http-bind", bind), port));
   }
 }

@@ -8,7 +8,10 @@ public final class Main {
 
   private Main() {}
 
-  /** Runs a subcommand and exits: 0 for success, 1 for failure, 2 for illegal arguments. */
+  /**
+   * Runs a subcommand and exits: 0 for success, 1 for failure, 2 for illegal arguments, an address
+   * that is taken among them.
+   */
   public static void main(String[] args) {
     System.exit(commandLine().execute(args));
   }

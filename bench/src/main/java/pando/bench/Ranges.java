@@ -1,5 +1,7 @@
 package pando.bench;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -53,6 +55,16 @@ final class Ranges {
   static <T> List<T> several(CommandSpec spec, String option, List<T> values) {
     check(spec, option, !values.isEmpty(), values, "at least one");
     return values;
+  }
+
+  /** Returns the address of this machine that an option names. */
+  static InetAddress address(CommandSpec spec, String option, String name) {
+    try {
+      return InetAddress.getByName(name);
+    } catch (UnknownHostException e) {
+      throw new ParameterException(
+          spec.commandLine(), option + " is no address of this machine: value=" + name, e);
+    }
   }
 
   /** Checks that a file, if one is given, can be written. */

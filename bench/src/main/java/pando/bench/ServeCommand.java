@@ -2,9 +2,7 @@ package pando.bench;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -21,8 +19,10 @@ import pando.fabric.shm.ShmFabric;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
+import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -129,10 +129,13 @@ final class ServeCommand implements Callable<Integer> {
           "Bytes of records and blocks that are cached in this process (default: 256MiB).")
   private @Nullable Long cache;
 
+  @Mixin private HttpOption httpOption;
+
   @Override
   public Integer call() throws IOException, InterruptedException {
     ByteOptions index = Ranges.accepted(spec, this::indexOptions);
     RespOptions options = respOptions();
+    httpOption.check();
     try (Served served = serve(index, options)) {
       Thread hook = new Thread(served::close, "serve-close");
       Runtime.getRuntime().addShutdownHook(hook);
@@ -140,6 +143,9 @@ final class ServeCommand implements Callable<Integer> {
       out.printf(
           "RESP at %s, pool %s, %s of cache; interrupt it to end it%n",
           text(served.door.address()), pool, Numbers.bytes(index.cacheBytes()));
+      if (served.http != null) {
+        out.printf("live page at %s%n", served.http.uri());
+      }
       out.flush();
       served.door.awaitClosed();
     }
@@ -159,7 +165,8 @@ final class ServeCommand implements Callable<Integer> {
     Ranges.check(spec, "--resp", port, 0, PORT_MAX);
     RespOptions options = RespOptions.loopback(port).withOpen(noPassword);
     if (bind != null) {
-      options = options.withAddress(new InetSocketAddress(bound(bind), port));
+      options =
+          options.withAddress(new InetSocketAddress(Ranges.address(spec, "--bind", bind), port));
     }
     if (eventLoops != null) {
       Ranges.check(spec, "--event-loops", eventLoops, 1, RespOptions.EVENT_LOOPS_MAX);
@@ -175,15 +182,6 @@ final class ServeCommand implements Callable<Integer> {
     return options.withTls(tls());
   }
 
-  private InetAddress bound(String address) {
-    try {
-      return InetAddress.getAllByName(address)[0];
-    } catch (UnknownHostException e) {
-      throw new ParameterException(
-          spec.commandLine(), "--bind is no address of this machine: value=" + address, e);
-    }
-  }
-
   private RespOptions.@Nullable Tls tls() {
     if (tlsCert == null && tlsKey == null) {
       return null;
@@ -195,13 +193,30 @@ final class ServeCommand implements Callable<Integer> {
     return new RespOptions.Tls(tlsCert, tlsKey);
   }
 
-  /** Opens pool, index and door; closes what was opened if one does not open. */
+  /** Opens page, pool, index and door; closes what was opened if one does not open. */
   private Served serve(ByteOptions options, RespOptions respOptions) throws IOException {
+    PandoHttp http = httpOption.open();
+    try {
+      return serve(options, respOptions, http);
+    } catch (Throwable e) {
+      if (http != null) {
+        http.close();
+      }
+      throw e;
+    }
+  }
+
+  private Served serve(ByteOptions options, RespOptions respOptions, @Nullable PandoHttp http)
+      throws IOException {
     Fabric fabric = Ranges.accepted(spec, this::fabric);
     try {
       ByteIndex index = Ranges.accepted(spec, () -> index(fabric, options));
       try {
-        return new Served(fabric, index, opened(index, respOptions));
+        RespDoor door = opened(index, respOptions);
+        if (http != null) {
+          http.show(door);
+        }
+        return new Served(fabric, index, door, http);
       } catch (Throwable e) {
         index.close();
         throw e;
@@ -261,19 +276,23 @@ final class ServeCommand implements Callable<Integer> {
     final RespDoor door;
     private final Fabric fabric;
     private final ByteIndex index;
+    final @Nullable PandoHttp http;
     private boolean closed;
 
-    Served(Fabric fabric, ByteIndex index, RespDoor door) {
+    Served(Fabric fabric, ByteIndex index, RespDoor door, @Nullable PandoHttp http) {
       this.fabric = fabric;
       this.index = index;
       this.door = door;
+      this.http = http;
     }
 
     @Override
     public synchronized void close() {
       if (!closed) {
         closed = true;
-        Closing.all(door::close, index::close, fabric::close);
+        // The page says that the door closes, until it has.
+        Runnable page = http == null ? () -> {} : http::close;
+        Closing.all(door::close, page, index::close, fabric::close);
       }
     }
   }

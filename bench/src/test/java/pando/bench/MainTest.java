@@ -2,6 +2,7 @@ package pando.bench;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
@@ -9,7 +10,10 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -165,6 +170,9 @@ final class MainTest {
         "pando bench --http 0 --fabric shm                | only with --fabric local",
         "pando serve                                      | Missing required option: '--resp=PORT'",
         "pando serve --resp 65536                         | --resp is out of range: value=65536",
+        "pando serve --resp 0 --http 65536                | --http is out of range: value=65536",
+        "pando serve --resp 0 --http-bind 127.0.0.1       | goes with --http",
+        "pando serve --resp 0 --http 0 --http-bind 1:2    | --http-bind is no address",
         "pando serve --resp 0 --pool rdma                 | no such pool: pool=rdma",
         "pando serve --resp 0 --pool shm:a --memory-servers 2 | are for a local pool",
         "pando serve --resp 0 --bind 0.0.0.0              | a password is needed:"
@@ -620,11 +628,18 @@ final class MainTest {
   }
 
   private String metrics() {
-    Matcher page = Pattern.compile("live page at (http\\S+)").matcher(out.toString());
-    assertThat(page.find()).isTrue();
-    URI uri = URI.create(page.group(1)).resolve("/metrics");
-    try (InputStream metrics = uri.toURL().openStream()) {
-      return new String(metrics.readAllBytes(), UTF_8);
+    return read(URI.create(found(out, "live page at (\\S+)")).resolve("/metrics"));
+  }
+
+  private static String found(StringWriter told, String pattern) {
+    Matcher found = Pattern.compile(pattern).matcher(told.toString());
+    assertThat(found.find()).as(told.toString()).isTrue();
+    return found.group(1);
+  }
+
+  private static String read(URI uri) {
+    try (InputStream answer = uri.toURL().openStream()) {
+      return new String(answer.readAllBytes(), UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -635,20 +650,72 @@ final class MainTest {
     try (ServerSocket taken = new ServerSocket()) {
       taken.bind(PandoHttp.loopback(0));
       int status = execute("bench", "--http=" + taken.getLocalPort(), "--records=100");
-      assertThat(status).isEqualTo(1);
+      assertThat(status).isEqualTo(2);
       assertThat(err.toString()).startsWith("pando bench: cannot listen").contains("in use");
       assertThat(err.toString().lines()).hasSize(1);
     }
   }
 
-  @Test
-  void shouldRefuseToServeWhereItCannot() throws IOException {
+  @ParameterizedTest
+  @ValueSource(strings = {"--resp=%d", "--resp=0 --http=%d"})
+  void shouldRefuseToServeAtAPortThatIsTaken(String options) throws IOException {
     try (ServerSocket taken = new ServerSocket()) {
       taken.bind(PandoHttp.loopback(0));
-      assertThat(execute("serve", "--resp=" + taken.getLocalPort())).isEqualTo(1);
+      String command = "serve " + options.formatted(taken.getLocalPort());
+      assertThat(execute(command.split(" ", -1))).isEqualTo(2);
       assertThat(err.toString()).startsWith("pando serve: cannot listen").contains("in use");
       assertThat(err.toString().lines()).hasSize(1);
     }
+  }
+
+  @Test
+  void shouldServeAPageBesideTheDoor() throws Exception {
+    CountDownLatch serves = new CountDownLatch(1);
+    StringWriter told =
+        new StringWriter() {
+          @Override
+          public void flush() {
+            serves.countDown();
+          }
+        };
+    CommandLine pando = Main.commandLine();
+    pando.setOut(new PrintWriter(told)).setErr(new PrintWriter(err));
+    Thread server =
+        Thread.ofPlatform()
+            .start(
+                () -> pando.execute("serve", "--resp=0", "--http=0", "--bytes-per-server=64MiB"));
+    serves.await();
+    URI page = URI.create(found(told, "live page at (\\S+)"));
+    int port = Integer.parseInt(found(told, "RESP at 127.0.0.1:(\\d+)"));
+    try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      client.getOutputStream().write("SET a b\r\nGET a\r\nNO\r\n".getBytes(UTF_8));
+      assertThat(client.getInputStream().readNBytes(13))
+          .asString()
+          .isEqualTo("+OK\r\n$1\r\nb\r\n-");
+      assertThat(read(page.resolve("/metrics")))
+          .contains(
+              "system=\"byte-strings\"",
+              "\npando_ops_total 3.0\n",
+              "\npando_resp_commands_total{command=\"set\"} 1.0\n",
+              "\npando_resp_commands_total{command=\"get\"} 1.0\n",
+              "\npando_resp_errors_total{kind=\"refused\"} 1.0\n",
+              "\npando_resp_bytes_total{dir=\"in\"} 20.0\n",
+              "\npando_resp_connections 1.0\n",
+              "\npando_latency_seconds{quantile=\"0.5\"} ",
+              "\npando_blocks 1.0\n");
+    }
+    assertThat(read(page)).contains("<!doctype html>");
+    assertThat(read(page.resolve("/health/ready"))).isEqualTo("{\"ok\":true,\"reasons\":[]}");
+    server.interrupt();
+    server.join();
+    for (int each : new int[] {port, page.getPort()}) {
+      assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), each).close())
+          .isInstanceOf(ConnectException.class);
+    }
+  }
+
+  @Test
+  void shouldRefuseToServeWhereItCannot() {
     assertThat(execute("serve", "--resp=0", "--password-file=no/such/file")).isEqualTo(1);
     assertThat(err.toString()).contains("pando serve: NoSuchFileException: no/such/file");
   }

@@ -11,6 +11,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.StringWriter;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -86,7 +87,7 @@ public final class PandoHttp implements AutoCloseable {
    *
    * @param port 0 for any that is free, which {@link #uri} tells
    * @throws IllegalArgumentException if the port is out of range
-   * @throws IOException if the port is taken, or may not be used
+   * @throws BindException if the port is taken, or may not be used
    */
   public static PandoHttp serve(Metered metered, int port) throws IOException {
     PandoHttp http = open(loopback(port));
@@ -97,7 +98,7 @@ public final class PandoHttp implements AutoCloseable {
   /**
    * Listens on an address, and shows nothing yet.
    *
-   * @throws IOException if the address is taken, or may not be used
+   * @throws BindException if the address is taken, or may not be used
    */
   public static PandoHttp open(InetSocketAddress address) throws IOException {
     return open(address, TIME_MAX);
@@ -118,7 +119,10 @@ public final class PandoHttp implements AutoCloseable {
     try {
       server = HttpServer.create(address, 0);
     } catch (IOException e) {
-      throw new IOException("cannot listen: address=" + address + ", " + e.getMessage(), e);
+      BindException failure =
+          new BindException("cannot listen: address=" + address + ", " + e.getMessage());
+      failure.initCause(e);
+      throw failure;
     }
     return new PandoHttp(server, timeMax);
   }

@@ -181,6 +181,14 @@
     new Chart(
       'Caches', count,
       [['admissions a second', rate('pando.cache.admissions')], ['evictions a second', rate('pando.cache.evictions')]]),
+    new Chart(
+      'Bytes of clients a second', bytes,
+      [['from clients', rate('pando.resp.bytes{dir=in}')], ['to clients', rate('pando.resp.bytes{dir=out}')]]),
+    new Chart('Clients', count, [['connected', value('pando.resp.connections')], ['come a second', rate('pando.resp.accepted')]]),
+    new Chart(
+      'Errors to clients a second', count,
+      [['refused', 'refused'], ['failed', 'failed'], ['no requests', 'protocol']]
+        .map(([name, kind]) => [name, rate(`pando.resp.errors{kind=${kind}}`)])),
   ];
   const operations = charts[0];
 
@@ -202,7 +210,7 @@
     const all = now.meters['pando.cache.bytes'];
     held.section.hidden = all === undefined;
     held.note.textContent = said(bytes, all);
-    const shares = ['records', 'deltas', 'images', 'directory']
+    const shares = ['records', 'deltas', 'images', 'directory', 'blocks', 'labels']
       .map((of, i) => [of, now.meters[`pando.cache.share.bytes{of=${of}}`], `var(--c${i})`])
       .filter(([, share]) => share !== undefined);
     const rows = [
@@ -214,7 +222,10 @@
       ['second chances', 'pando.cache.second.chances'],
       ['dirty nodes written', 'pando.cache.writebacks'],
       ['operations offloaded', 'pando.offloads{outcome=done}'],
-      ['bytes of nodes in the pool', 'pando.index.bytes', bytes],
+      ['blocks', 'pando.blocks'],
+      ['changes that wait', 'pando.changes.waiting'],
+      ['bytes of the index in the pool', 'pando.index.bytes', bytes],
+      ['bytes of values beside it', 'pando.value.bytes', bytes],
     ].filter(([, id]) => id in now.meters);
     const table = element('table');
     for (const [name, id, format = count] of rows) {
@@ -240,6 +251,27 @@
       legend.append(item);
     }
     return [label, bar, legend];
+  }
+
+  const commands = panel('Commands');
+  const commandsBody = commands.section.appendChild(element('table'));
+  const COMMANDS_SHOWN = 10;
+  const COMMAND = /^pando\.resp\.commands\{command=(.*)\}$/;
+
+  /** The commands that came most often. */
+  function tellCommands(now, before) {
+    const all = Object.entries(now.meters)
+      .filter(([id, came]) => COMMAND.test(id) && came > 0)
+      .sort(([, one], [, other]) => other - one);
+    commands.section.hidden = all.length === 0;
+    commands.note.textContent = all.length > COMMANDS_SHOWN ? `${COMMANDS_SHOWN} of ${all.length}` : '';
+    commandsBody.replaceChildren();
+    for (const [id, came] of all.slice(0, COMMANDS_SHOWN)) {
+      const row = commandsBody.insertRow();
+      row.append(element('th', '', COMMAND.exec(id)[1].toUpperCase()));
+      row.insertCell().textContent = count(came);
+      row.insertCell().textContent = said(count, rate(id)(now, before)) + ' a second';
+    }
   }
 
   const servers = panel('Memory servers', 'two');
@@ -276,7 +308,7 @@
   const partitionsBody = partitions.section.appendChild(element('div'));
 
   function tellPartitions(now) {
-    partitions.section.hidden = false;
+    partitions.section.hidden = now.partitions.length === 0;
     partitions.note.textContent = `${now.partitions.length} ranges of keys, in order`;
     const bar = element('div', 'bar');
     const legend = element('ul', 'legend');
@@ -305,12 +337,12 @@
 
   function take(now) {
     if (!now.meters) {
-      become('', 'no index is open yet');
+      become('', 'nothing is shown yet');
       return;
     }
     const same = last && last.opened === now.opened && now.millis > last.millis;
     const before = same && now.millis - last.millis < 5_000 ? last : null;
-    become(now.closed ? 'lost' : 'live', now.closed ? 'the index is closed' : 'live');
+    become(now.closed ? 'lost' : 'live', now.closed ? 'closed' : 'live');
     document.getElementById('what').textContent = `${now.system} over ${now.fabric}`;
     document.title = `Pando: ${now.system}`;
     if (now.millis / 1e3 > (seconds.at(-1) ?? 0)) {
@@ -320,6 +352,7 @@
     }
     tellCosts(now, before);
     tellHeld(now);
+    tellCommands(now, before);
     tellServers(now);
     tellPartitions(now);
     last = now;

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /** All commands by their names, in capitals or not. Immutable. */
 final class CommandTable {
-  private static final int SLOTS = 256;
+  /** Places for commands, most of them empty. */
+  static final int SLOTS = 256;
 
   private final @Nullable Command[] slots = new Command[SLOTS];
   private final int size;
@@ -39,8 +40,8 @@ final class CommandTable {
     return (hash * 0x9E3779B9) >>> (Integer.SIZE - Integer.numberOfTrailingZeros(SLOTS));
   }
 
-  /** Returns the command of a request, {@code null} if there is none. */
-  @Nullable Command find(Request request) {
+  /** Returns the place of a request's command, an empty one if there is no such command. */
+  int find(Request request) {
     byte[] bytes = request.bytes();
     int start = request.start(0);
     int end = start + request.length(0);
@@ -52,10 +53,15 @@ final class CommandTable {
     while (true) {
       Command command = slots[slot];
       if (command == null || request.is(0, command.name())) {
-        return command;
+        return slot;
       }
       slot = (slot + 1) % SLOTS;
     }
+  }
+
+  /** Returns the command at a place, {@code null} if that is empty. */
+  @Nullable Command at(int slot) {
+    return slots[slot];
   }
 
   int size() {

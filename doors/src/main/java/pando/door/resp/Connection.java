@@ -50,6 +50,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     ByteBuf bytes = (ByteBuf) read;
     try {
       if (!ended) {
+        lane.counters.bytesIn += bytes.readableBytes();
         reader.feed(bytes);
         run(from);
       }
@@ -74,20 +75,24 @@ final class Connection extends ChannelInboundHandlerAdapter {
   /** Runs the requests that have come, as long as the client takes the replies. */
   private void run(ChannelHandlerContext to) throws ProtocolException {
     running = true;
+    LaneCounters counters = lane.counters;
+    long served = counters.served;
+    long start = System.nanoTime();
     try {
       Replies replies = lane.replies;
       replies.clear();
-      long served = 0;
       boolean writable = to.channel().isWritable();
       while (writable && !client.quits && reader.next()) {
         lane.serve(call);
-        served++;
+        counters.served++;
         if (replies.size() >= REPLIES_SENT) {
           writable = send(to);
         }
       }
-      lane.door.serve(served);
       send(to);
+      if (counters.served > served) {
+        counters.batches.count(System.nanoTime() - start);
+      }
       if (client.quits) {
         finish();
       } else {
@@ -104,6 +109,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     Replies replies = lane.replies;
     int size = replies.size();
     if (size > 0) {
+      lane.counters.bytesOut += size;
       ByteBuf out = to.alloc().ioBuffer(size);
       out.writeBytes(replies.bytes(), 0, size);
       replies.clear();
@@ -131,6 +137,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   /** Tells the client what is wrong with its bytes, and ends the connection. */
   private void end(ChannelHandlerContext to, ProtocolException failure) {
+    lane.counters.broken++;
     send(to); // replies to the requests before
     lane.replies.begin();
     lane.replies.error("ERR Protocol error: " + failure.getMessage());

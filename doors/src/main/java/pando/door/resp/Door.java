@@ -1,6 +1,8 @@
 package pando.door.resp;
 
-import java.util.concurrent.atomic.LongAdder;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** What all event loops of a door share. Thread-safe. */
@@ -10,7 +12,7 @@ final class Door {
   private final MemoryBudget waiting;
   private final @Nullable Password password;
   private final CommandTable commands = new CommandTable();
-  private final LongAdder served = new LongAdder();
+  private final List<LaneCounters> lanes = new CopyOnWriteArrayList<>();
   private final long start = System.nanoTime();
   private volatile int port;
 
@@ -41,13 +43,28 @@ final class Door {
     return commands;
   }
 
-  /** Counts requests that were served. */
-  void serve(long requests) {
-    served.add(requests);
+  /** Returns counters for another event loop, which stay when it has ended. */
+  LaneCounters newCounters() {
+    LaneCounters counters = new LaneCounters();
+    lanes.add(counters);
+    return counters;
   }
 
+  /** Returns a sum over all event loops. */
+  long sum(ToLongFunction<LaneCounters> of) {
+    return lanes.stream().mapToLong(of).sum();
+  }
+
+  /** Returns how many requests were served. */
   long served() {
-    return served.sum();
+    return sum(lane -> lane.served);
+  }
+
+  /** Returns how long batches of requests took in all event loops. */
+  Durations batches() {
+    Durations all = new Durations();
+    lanes.forEach(lane -> all.add(lane.batches));
+    return all;
   }
 
   long upSeconds() {

@@ -16,6 +16,7 @@ final class Lane implements AutoCloseable {
   private static final int INPUT_BYTES = 256 << 10;
 
   final Door door;
+  final LaneCounters counters;
   final byte[] input = new byte[INPUT_BYTES];
   final byte[] number = new byte[1 + Ascii.INTEGER_BYTES_MAX];
   final Replies replies = new Replies();
@@ -24,6 +25,7 @@ final class Lane implements AutoCloseable {
 
   Lane(Door door) {
     this.door = door;
+    this.counters = door.newCounters();
     this.store = new Store(door.keyspace());
     this.sets = new Sets(store);
   }
@@ -38,26 +40,40 @@ final class Lane implements AutoCloseable {
     try {
       run(call);
     } catch (Refusal e) {
-      replies.error(String.valueOf(e.getMessage()));
+      refuse(String.valueOf(e.getMessage()));
+    } catch (IllegalArgumentException e) {
+      refuse("ERR " + e.getMessage());
     } catch (PoolFullException e) {
-      replies.error("OOM the pool is full: " + e.getMessage());
+      fail("OOM the pool is full: " + e.getMessage());
     } catch (UnknownOutcomeException e) {
-      replies.error("ERR failed, and may have changed a key: " + e.getMessage());
-    } catch (PandoException | IllegalArgumentException e) {
-      replies.error("ERR " + e.getMessage());
+      fail("ERR failed, and may have changed a key: " + e.getMessage());
+    } catch (PandoException e) {
+      fail("ERR " + e.getMessage());
     } catch (RuntimeException e) {
       LOG.log(Level.ERROR, "a request failed: command=" + call.client.lastCommand, e);
-      replies.error("ERR the request failed: " + e);
+      fail("ERR the request failed: " + e);
     }
+  }
+
+  private void refuse(String error) {
+    counters.refused++;
+    replies.error(error);
+  }
+
+  private void fail(String error) {
+    counters.failed++;
+    replies.error(error);
   }
 
   private void run(Call call) throws ProtocolException {
     Request request = call.request;
-    Command command = door.commands().find(request);
+    int slot = door.commands().find(request);
+    Command command = door.commands().at(slot);
     if (command == null) {
       checkHttp(request);
       throw Unsupported.refusal(request);
     }
+    counters.commands[slot]++;
     call.client.lastCommand = command.name();
     if (!command.accepts(request.count())) {
       throw Refusal.wrongArguments(command.name().toLowerCase(Locale.ROOT));

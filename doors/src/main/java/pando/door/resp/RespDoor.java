@@ -15,6 +15,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -23,6 +24,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.index.Metered;
+import pando.index.Meters;
 import pando.index.bytes.ByteIndex;
 
 /**
@@ -34,11 +39,13 @@ import pando.index.bytes.ByteIndex;
  *
  * <p>Thread-safe.
  */
-public final class RespDoor implements AutoCloseable {
+public final class RespDoor implements Metered, AutoCloseable {
   private static final int BACKLOG = 1024;
   private static final long CLOSE_SECONDS_MAX = 5;
 
+  private final ByteIndex index;
   private final Door door;
+  private final DoorMeters meters;
   private final EventLoopGroup group;
   private final Map<EventLoop, Lane> lanes = new ConcurrentHashMap<>();
   private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
@@ -47,7 +54,9 @@ public final class RespDoor implements AutoCloseable {
 
   private RespDoor(ByteIndex index, RespOptions options) throws IOException {
     SslContext tls = options.tls() == null ? null : context(options.tls());
+    this.index = index;
     this.door = new Door(new Keyspace(index), options);
+    this.meters = new DoorMeters(door);
     this.group =
         new MultiThreadIoEventLoopGroup(
             options.eventLoops(),
@@ -73,12 +82,14 @@ public final class RespDoor implements AutoCloseable {
       listening = null;
       close();
       Throwable cause = bound.cause();
-      throw new IOException(
-          "cannot listen: address="
-              + Addresses.text(options.address())
-              + ", "
-              + (cause == null ? "interrupted" : cause.getMessage()),
-          cause);
+      BindException failure =
+          new BindException(
+              "cannot listen: address="
+                  + Addresses.text(options.address())
+                  + ", "
+                  + (cause == null ? "interrupted" : cause.getMessage()));
+      failure.initCause(cause);
+      throw failure;
     }
     listening = bound.channel();
     door.setPort(address().getPort());
@@ -91,8 +102,8 @@ public final class RespDoor implements AutoCloseable {
    * @throws IllegalArgumentException if the address is beyond the loopback interface, there is no
    *     password, and the options do not say that it is meant so
    * @throws IllegalStateException if the index has keys that no door has stored
-   * @throws IOException if the address is taken or may not be used, or the keys of encrypted
-   *     connections cannot be read
+   * @throws BindException if the address is taken or may not be used
+   * @throws IOException if the keys of encrypted connections cannot be read
    */
   public static RespDoor open(ByteIndex index, RespOptions options) throws IOException {
     InetSocketAddress address = options.address();
@@ -170,6 +181,35 @@ public final class RespDoor implements AutoCloseable {
   /** Returns the bytes that unfinished requests, unread replies and cursors take. */
   public long waitingBytes() {
     return door.waiting().bytes();
+  }
+
+  /** Returns the name of the index that is served. */
+  @Override
+  public String name() {
+    return index.name();
+  }
+
+  @Override
+  public Fabric fabric() {
+    return index.fabric();
+  }
+
+  /** Returns the verbs of the index, which others may use as well. */
+  @Override
+  public VerbCounters verbs() {
+    return index.verbs();
+  }
+
+  /** Returns whether this closes or has closed, or its index has. */
+  @Override
+  public boolean isClosed() {
+    return closing || index.isClosed();
+  }
+
+  @Override
+  public void meters(Meters to) {
+    index.meters(to);
+    meters.tell(to);
   }
 
   /** Waits until this is closed. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -83,6 +84,7 @@ class ManyClientsTest {
         tasks.add(() -> closeOnceBusy(door, busy));
         Threads.run(tasks);
         assertThat(door.clients()).isZero();
+        checkNoThreads();
       }
       // Another door, to the index that the first one has left.
       try (ByteIndex index = ByteIndex.open(fabric, TestDoor.indexOptions());
@@ -98,6 +100,15 @@ class ManyClientsTest {
         }
         String size = client.ask("DBSIZE").substring(1);
         assertThat(Long.parseLong(size)).isBetween(keys + CLIENTS, 2 * keys + 20 * CLIENTS);
+      }
+    }
+  }
+
+  /** Checks that the threads of all doors end, which are closed. */
+  private static void checkNoThreads() throws InterruptedException {
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      if (thread.getName().startsWith("pando-resp")) {
+        assertThat(thread.join(Duration.ofSeconds(30))).as(thread.getName()).isTrue();
       }
     }
   }

@@ -1,0 +1,30 @@
+package pando.door.resp;
+
+/**
+ * What an event loop counts. It alone writes them, without contention; other threads read recent
+ * values, not a snapshot.
+ */
+final class LaneCounters {
+  /** Requests that were served, whatever the reply. */
+  long served;
+
+  /** Requests that were answered with an error that the client has caused. */
+  long refused;
+
+  /** Requests that failed for another reason, such as a full pool. */
+  long failed;
+
+  /** Connections that were ended as their bytes were no requests. */
+  long broken;
+
+  /** Bytes from clients and to them, without encryption. */
+  long bytesIn;
+
+  long bytesOut;
+
+  /** Requests by the places of their commands in the {@link CommandTable}. */
+  final long[] commands = new long[CommandTable.SLOTS];
+
+  /** How long batches took: the requests that one read brought, until their replies are sent. */
+  final Durations batches = new Durations();
+}
