@@ -73,6 +73,7 @@ class PoolFullTest {
   @CsvSource({
     "DEX,       offloading=off",
     "DEX,       contrary=0.5",
+    "DEX,       key-bytes=16 contrary=0.5",
     "SHERMAN,   validation=checksum",
     "SHERMAN,   validation=versions",
     "FG,        validation=checksum",
@@ -279,6 +280,7 @@ class PoolFullTest {
   @ParameterizedTest(name = "{0} {1}")
   @CsvSource({
     "DEX,       contrary=0.5",
+    "DEX,       key-bytes=16 contrary=0.5",
     "SHERMAN,   validation=checksum",
     "SHERMAN,   validation=versions",
     "FG,        validation=checksum",

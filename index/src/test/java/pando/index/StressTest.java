@@ -19,6 +19,7 @@ class StressTest {
     "101, DEX,       4, 1, 1, offloading=off",
     "102, DEX,       4, 2, 4, offloading=off",
     "104, DEX,       4, 2, 4, contrary=0.5",
+    "105, DEX,       4, 2, 4, key-bytes=24 node-bytes=256 cache-bytes=16KiB contrary=0.3",
     "111, ORCA,      4, 1, 1, neighbours=on",
     "112, ORCA,      4, 2, 4, delta-changes=2",
     "113, ORCA,      6, 2, 2, twin=off merge-share=0.4 delta-share=0.5",

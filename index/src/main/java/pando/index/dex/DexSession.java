@@ -1,5 +1,6 @@
 package pando.index.dex;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
@@ -16,6 +17,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
 
   private final Partitions partitions;
   private final Members members;
+  private final NodeLayout layout;
   private final Request request = new Request();
 
   /** Whether the words of keys are given and taken, and not numbers. */
@@ -27,6 +29,9 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   final long[] last;
   final long[] found;
   private final long[] next;
+
+  /** A place for a key that becomes the one next to it. */
+  private final MemorySegment stepped;
 
   /** The words of the keys of a leaf. */
   final long[] scanKeys;
@@ -43,11 +48,13 @@ final class DexSession extends RoutedSession<PartitionWorker> {
     super(DexOptions.COMPUTE_SERVERS_MAX);
     this.partitions = partitions;
     this.members = members;
+    this.layout = layout;
     this.takesWords = takesWords;
     this.wanted = new long[layout.keyWords()];
     this.last = new long[layout.keyWords()];
     this.found = new long[layout.keyWords()];
     this.next = new long[layout.keyWords()];
+    this.stepped = MemorySegment.ofArray(new long[layout.keyWords()]);
     this.scanKeys = new long[layout.capacity() * layout.keyWords()];
     this.scanValues = new long[layout.capacity()];
   }
@@ -71,16 +78,29 @@ final class DexSession extends RoutedSession<PartitionWorker> {
     for (int i = 1; i < wanted.length; i++) {
       if (words[at + i] != words[at]) {
         throw new IllegalStateException(
-            "the key is not that of a number: words="
-                + Arrays.toString(Arrays.copyOfRange(words, at, at + wanted.length)));
+            "the key is not that of a number: key="
+                + text(Arrays.copyOfRange(words, at, at + wanted.length)));
       }
     }
     return words[at];
   }
 
   /** Returns a session's key as text, for a message. */
-  private static String text(long[] words) {
-    return words.length == 1 ? Long.toString(words[0]) : Arrays.toString(words);
+  String text(long[] words) {
+    MemorySegment memory = MemorySegment.ofArray(new long[words.length]);
+    return layout.text(memory, layout.ofWords(words, 0, memory, 0));
+  }
+
+  /** Makes the key next to the one that is asked for; returns whether there is one. */
+  boolean step(boolean down) {
+    long end = down ? Long.MIN_VALUE : Long.MAX_VALUE;
+    long key = layout.ofWords(wanted, 0, stepped, 0);
+    if (layout.first(stepped, key) == end && layout.endsWith(stepped, key, end)) {
+      return false;
+    }
+    long beside = down ? layout.before(stepped, key, 0) : layout.after(stepped, key, 0);
+    layout.toWords(stepped, beside, wanted, 0);
+    return true;
   }
 
   @Override

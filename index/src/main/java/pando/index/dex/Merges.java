@@ -349,11 +349,13 @@ final class Merges {
   }
 
   private long boundary(long emptied, long upper, int toLeft, int toRight) {
+    long place = context.key(KeyPlaces.BOUNDARY);
     if (upper == Frames.NONE || (toRight == 0 && toLeft > 0)) {
-      long high = layout.high(memory, emptied);
-      return layout.after(memory, high, context.key(KeyPlaces.BOUNDARY));
+      return layout.after(memory, layout.high(memory, emptied), place);
     }
-    return toLeft == 0 ? layout.low(memory, emptied) : layout.key(memory, emptied, toLeft);
+    return toLeft == 0
+        ? layout.low(memory, emptied)
+        : layout.separator(memory, emptied, toLeft, place);
   }
 
   private void unlock() {

@@ -6,8 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import pando.index.EntryVisitor;
 import pando.index.Session;
 
 /**
@@ -33,6 +34,10 @@ public final class WideSession implements AutoCloseable {
   private final long keyBytes;
   private final MemorySegment key;
   private final MemorySegment keyView;
+  private final EntryVisitor entryVisitor = this::visit;
+
+  /** Receives the entries of the scan that runs, if one does. */
+  private @Nullable WideVisitor visitor;
 
   WideSession(DexSession session, int keyBytes) {
     this.session = session;
@@ -114,7 +119,7 @@ public final class WideSession implements AutoCloseable {
   /** Finds the entry with the greatest key below a key. */
   public boolean lower(MemorySegment wanted) {
     take(wanted);
-    return step(-1, Long.MIN_VALUE)
+    return session.step(true)
         ? found(session.floor(session.wanted[0]))
         : session.lower(Long.MIN_VALUE);
   }
@@ -122,7 +127,7 @@ public final class WideSession implements AutoCloseable {
   /** Finds the entry with the least key above a key. */
   public boolean higher(MemorySegment wanted) {
     take(wanted);
-    return step(1, Long.MAX_VALUE)
+    return session.step(false)
         ? found(session.ceiling(session.wanted[0]))
         : session.higher(Long.MAX_VALUE);
   }
@@ -141,40 +146,48 @@ public final class WideSession implements AutoCloseable {
     return found(session.floor(Long.MAX_VALUE));
   }
 
-  /**
-   * As {@link Session#scan(long, long, long, pando.index.EntryVisitor)}: both bounds are inclusive.
-   */
+  /** As {@link Session#scan(long, long, long, EntryVisitor)}: both bounds are inclusive. */
   public long scan(MemorySegment from, MemorySegment to, long limit, WideVisitor visitor) {
     return scan(from, to, false, limit, visitor);
   }
 
-  /**
-   * As {@link Session#scanDown(long, long, long, pando.index.EntryVisitor)}: both bounds are
-   * inclusive.
-   */
+  /** As {@link Session#scanDown(long, long, long, EntryVisitor)}: both bounds are inclusive. */
   public long scanDown(MemorySegment from, MemorySegment to, long limit, WideVisitor visitor) {
     return scan(from, to, true, limit, visitor);
   }
 
   private long scan(
-      MemorySegment from, MemorySegment to, boolean down, long limit, WideVisitor visitor) {
-    Objects.requireNonNull(visitor, "visitor");
+      MemorySegment from, MemorySegment to, boolean down, long limit, WideVisitor receiver) {
+    Objects.requireNonNull(receiver, "visitor");
     take(from, session.wanted);
     take(to, session.last);
     int order = Arrays.compare(session.wanted, session.last);
     if (down ? order < 0 : order > 0) {
       throw new IllegalArgumentException(
-          "range is reversed: from=" + text(session.wanted) + ", to=" + text(session.last));
+          "range is reversed: from="
+              + session.text(session.wanted)
+              + ", to="
+              + session.text(session.last));
     }
-    // The bounds are there as words.
-    return down
-        ? session.scanDown(0, 0, limit, (at, value) -> visit(at, value, visitor))
-        : session.scan(0, 0, limit, (at, value) -> visit(at, value, visitor));
+    visitor = receiver;
+    try {
+      // The bounds are there as words.
+      return down
+          ? session.scanDown(0, 0, limit, entryVisitor)
+          : session.scan(0, 0, limit, entryVisitor);
+    } finally {
+      visitor = null;
+    }
   }
 
-  private boolean visit(long at, long value, WideVisitor visitor) {
+  private boolean visit(long at, long value) {
     give(session.scanKeys, (int) at);
-    return visitor.visit(keyView, value);
+    return Objects.requireNonNull(visitor).visit(keyView, value);
+  }
+
+  /** As {@link Session#alone}. */
+  public void alone(Runnable action) {
+    session.alone(action);
   }
 
   /** Takes a key to the words of the session, and returns the first of them. */
@@ -207,27 +220,6 @@ public final class WideSession implements AutoCloseable {
       give(session.found, 0);
     }
     return isThere;
-  }
-
-  /** Adds 1 or -1 to the key that is asked for; returns {@code false} if there is no such key. */
-  private boolean step(int by, long lastValue) {
-    long[] words = session.wanted;
-    for (int i = words.length - 1; i >= 0; i--) {
-      long before = words[i];
-      words[i] += by;
-      if (before != lastValue) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private static String text(long[] words) {
-    StringBuilder text = new StringBuilder();
-    for (long word : words) {
-      text.append(HexFormat.of().toHexDigits(word ^ Long.MIN_VALUE));
-    }
-    return text.toString();
   }
 
   /** Ends the session. */

@@ -441,8 +441,10 @@ public abstract sealed class NodeLayout permits WideLayout, WordLayout {
   /**
    * Returns a key that separates an entry from the one before it. In a leaf it is the least with
    * its first word, if it can be, so that a range of keys can begin there.
+   *
+   * @param index of the entry, above 0
    */
-  abstract long separator(MemorySegment memory, long node, int index, long place);
+  public abstract long separator(MemorySegment memory, long node, int index, long place);
 
   /** Copies entries out of a node, to the start of two arrays: the words of keys, and values. */
   public final void copyOut(

@@ -204,7 +204,7 @@ final class WideLayout extends NodeLayout {
   }
 
   @Override
-  long separator(MemorySegment memory, long node, int index, long place) {
+  public long separator(MemorySegment memory, long node, int index, long place) {
     long key = keyAt(node, index);
     long first = first(memory, key);
     boolean isLeaf = level(memory, node) == 0;

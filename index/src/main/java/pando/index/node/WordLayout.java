@@ -144,7 +144,7 @@ final class WordLayout extends NodeLayout {
   }
 
   @Override
-  long separator(MemorySegment memory, long node, int index, long place) {
+  public long separator(MemorySegment memory, long node, int index, long place) {
     return key(memory, node, index);
   }
 

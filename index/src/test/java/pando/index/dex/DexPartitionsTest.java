@@ -36,6 +36,7 @@ class DexPartitionsTest {
     "306, 2, 5,  100,   admission=1",
     "307, 2, 5,  3000,  subtree-level=0",
     "308, 2, 5,  3000,  caching=off",
+    "309, 2, 5,  3000,  key-bytes=16",
   })
   void shouldBehaveLikeTreeMap(
       long seed, int memoryServers, int computeServers, int keys, String setting) {

@@ -17,26 +17,33 @@ public final class DexPokes implements Pokes {
   private final MemorySegment memory;
   private final int nodeBytes;
   private final NodeGuard guard;
+  private final int systemNumber;
+
+  /** Place of a key, which is that of a number. */
+  private final long key;
 
   /** Opens a pool. */
   public DexPokes(Fabric fabric, DexOptions options) {
     this.nodeBytes = options.nodeBytes();
-    this.layout = NodeLayout.of(nodeBytes, Long.BYTES);
-    this.registered = fabric.register(nodeBytes + Worker.CALL_BYTES_MAX);
+    this.layout = options.layout();
+    this.systemNumber = options.systemNumber();
+    this.key = (long) nodeBytes + Worker.CALL_BYTES_MAX;
+    this.registered = fabric.register(key + layout.keyBytes());
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
     this.guard = new NodeGuard(fabric, layout);
   }
 
   @Override
-  public long[] path(long key) {
-    long root = new Catalogue(worker, nodeBytes, guard.places(), DexIndex.SYSTEM).root();
+  public long[] path(long number) {
+    long root = new Catalogue(worker, nodeBytes, guard.places(), systemNumber).root();
+    long wanted = layout.make(memory, number, number, key);
     int level = Catalogue.rootLevel(root);
     long[] path = new long[level + 1];
     path[level] = Catalogue.rootAddress(root);
     for (; level > 0; level--) {
       peek(path[level]);
-      int index = layout.floor(memory, 0, NodeLayout.descriptor(memory, 0), key);
+      int index = layout.floor(memory, 0, wanted);
       path[level - 1] = layout.slot(memory, 0, index);
     }
     return path;
@@ -60,13 +67,13 @@ public final class DexPokes implements Pokes {
   @Override
   public long low(long address) {
     peek(address);
-    return layout.low(memory, 0);
+    return layout.first(memory, layout.low(memory, 0));
   }
 
   @Override
   public long high(long address) {
     peek(address);
-    return layout.high(memory, 0);
+    return layout.first(memory, layout.high(memory, 0));
   }
 
   @Override
@@ -76,7 +83,9 @@ public final class DexPokes implements Pokes {
 
   @Override
   public int slotAt(int index) {
-    return NodeLayout.HEADER_BYTES + (layout.capacity() + index) * Long.BYTES;
+    int fences = layout.keyWords() > 1 ? 2 * layout.keyBytes() : 0;
+    int keys = layout.capacity() * layout.keyBytes();
+    return NodeLayout.HEADER_BYTES + fences + keys + index * Long.BYTES;
   }
 
   @Override

@@ -28,6 +28,7 @@ class DexStressTest {
     "106, 4, 2, 2, 100,  contrary=0.5",
     "107, 8, 2, 4, 1000, caching=off",
     "108, 5, 4, 6, 300,  admission=1",
+    "109, 6, 3, 4, 400,  key-bytes=16",
   })
   void shouldStayLinearizableWhilePartitionsMove(
       long seed, int threads, int memory, int compute, int changeEvery, String setting)

@@ -19,6 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
+import pando.index.AllocatedBytes;
+import pando.index.Entries;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -27,6 +29,7 @@ import pando.index.Session;
 @Timeout(60)
 class WideModelTest {
   private static final int OPERATIONS = 8_000;
+  private static final int CHANGE_EVERY = 80;
 
   @ParameterizedTest(name = "seed={0} key-bytes={1} node-bytes={2} compute={3} {4}")
   @CsvSource({
@@ -44,7 +47,15 @@ class WideModelTest {
       NavigableMap<byte[], Long> model = new TreeMap<>(Arrays::compareUnsigned);
       try (DexIndex index = DexIndex.create(fabric, options);
           WideSession session = index.wideSession()) {
-        new Run(session, model, keyBytes, new SplittableRandom(Seeds.of(seed))).operations();
+        SplittableRandom random = new SplittableRandom(Seeds.of(seed));
+        Repartitioner repartitioner = new Repartitioner(index, random.split(), 6);
+        Run run = new Run(session, model, keyBytes, random);
+        for (int i = 0; i < OPERATIONS; i++) {
+          run.operation(i);
+          if (computeServers > 1 && i % CHANGE_EVERY == 0) {
+            repartitioner.change();
+          }
+        }
       }
       assertThat(options.walk(fabric, false).problems()).isEmpty();
     }
@@ -66,7 +77,68 @@ class WideModelTest {
       assertThatThrownBy(() -> numbers.ceiling(0))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("not that of a number");
-      assertThat(numbers.get(-2)).isTrue();
+      session.alone(() -> assertThat(session.first()).isTrue());
+      session.alone(() -> assertThat(numbers.remove(-2)).isTrue());
+      assertThat(session.higher(key("00".repeat(16)))).isTrue();
+      assertThat(session.value()).isEqualTo(8);
+    }
+  }
+
+  /** A merge ends a leaf where the first words of keys change, as a split does. */
+  @Test
+  void shouldLetRangesBeginAtAnyLeafAfterMerges() {
+    DexOptions options = options(16, 256, 2, "offloading=off");
+    int capacity = options.layout().capacity();
+    SplittableRandom random = new SplittableRandom(Seeds.of(909));
+    TreeMap<Long, Long> model = new TreeMap<>(Entries.random(random, 2_000));
+    try (Fabric fabric = Pools.open(1, 16 << 20, 909);
+        DexIndex index = DexIndex.create(fabric, options);
+        Session session = index.session()) {
+      index.bulkLoad(Entries.of(model), 0.7);
+      for (long key : List.copyOf(model.keySet())) {
+        if (random.nextInt(10) < 6) {
+          session.remove(key);
+          model.remove(key);
+        }
+      }
+      for (long key : model.keySet().stream().skip(3L * capacity).toList()) {
+        long low = index.moveBoundary(1, key);
+        assertThat(model.subMap(low, key)).as("low=%s, key=%s", low, key).hasSizeLessThan(capacity);
+      }
+    }
+  }
+
+  @Test
+  void shouldNotAllocate() {
+    try (Fabric fabric = Pools.open(1, 16 << 20, 910);
+        DexIndex index = DexIndex.create(fabric, options(16, 1024, 2, "offloading=off"));
+        WideSession session = index.wideSession()) {
+      SplittableRandom random = new SplittableRandom(Seeds.of(910));
+      List<MemorySegment> keys = new ArrayList<>();
+      for (int i = 0; i < 4_000; i++) {
+        byte[] key = new byte[16];
+        random.nextBytes(key);
+        keys.add(MemorySegment.ofArray(key));
+        session.put(keys.getLast(), i);
+      }
+      MemorySegment highest = key("ff".repeat(16));
+      WideVisitor visitor = (_, value) -> value >= 0;
+      AllocatedBytes allocated = new AllocatedBytes();
+      long min = Long.MAX_VALUE;
+      for (int round = 0; round < 100 && min >= keys.size(); round++) {
+        long before = allocated.get();
+        for (MemorySegment key : keys) {
+          session.get(key);
+          session.put(key, session.value());
+          session.lower(key);
+          session.higher(key);
+          session.scan(key, highest, 3, visitor);
+          session.remove(key);
+          session.putIfAbsent(key, 1);
+        }
+        min = Math.min(min, allocated.get() - before);
+      }
+      assertThat(min).isLessThan(keys.size());
     }
   }
 
@@ -143,11 +215,9 @@ class WideModelTest {
       this.random = random;
     }
 
-    void operations() {
-      for (int i = 0; i < OPERATIONS; i++) {
-        boolean shrinking = i / (OPERATIONS / 4) % 2 == 1;
-        operation(i, shrinking ? random.nextInt(4, 15) : random.nextInt(12));
-      }
+    void operation(int number) {
+      boolean shrinking = number / (OPERATIONS / 4) % 2 == 1;
+      operation(number, shrinking ? random.nextInt(4, 15) : random.nextInt(12));
     }
 
     private byte[] key() {
