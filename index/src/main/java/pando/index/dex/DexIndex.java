@@ -17,7 +17,8 @@ import pando.index.pool.Arguments;
  * A DEX index: compute servers in this process, connected by a fabric to memory servers that other
  * processes may use as well. Where its keys have more than 8 bytes ({@code key-bytes}), a {@link
  * Session} has those of numbers, and a {@link WideSession} all. The partitions tell keys by their
- * first 8 bytes: ranges begin where these change.
+ * first 8 bytes: ranges begin where these change. Where a method here takes or returns a key, it is
+ * these bytes, as a big-endian number whose sign bit is turned over.
  *
  * <p>Partitions can be changed while operations run: {@link #moveBoundary}, {@link #split}, {@link
  * #addComputeServer}, {@link #removeComputeServer}. The compute servers concerned write back their
@@ -84,8 +85,8 @@ public final class DexIndex implements RangeIndex {
   }
 
   /**
-   * Opens a session for one thread by the bytes of keys, else as {@link #session()}. For all keys
-   * of more than 8 bytes that are not those of numbers.
+   * Opens a session for one thread by the bytes of keys, which have {@code key-bytes} each. Else as
+   * {@link #session()}.
    */
   public WideSession wideSession() {
     partitions.checkOpen();

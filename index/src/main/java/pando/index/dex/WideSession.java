@@ -22,7 +22,7 @@ import pando.index.Session;
  * finds and scans such keys alone: one that meets another key throws {@link IllegalStateException}.
  *
  * <p>All else is as in {@link Session}: what operations promise, what they throw, and that once
- * warm they allocate nothing.
+ * warm they allocate nothing. Several keys at a time, and an estimate of the size, are not here.
  *
  * <p>Not thread-safe: one session, one thread.
  */
@@ -47,7 +47,8 @@ public final class WideSession implements AutoCloseable {
   }
 
   /**
-   * Returns the key of the entry that the last operation found. The next operation overwrites it.
+   * Returns a view of the key of the entry that the last operation found. The next operation
+   * overwrites it; it may be the argument of that operation.
    */
   public MemorySegment key() {
     return keyView;
@@ -185,7 +186,7 @@ public final class WideSession implements AutoCloseable {
     return Objects.requireNonNull(visitor).visit(keyView, value);
   }
 
-  /** As {@link Session#alone}. */
+  /** As {@link Session#alone}: this thread goes on by any session, a {@link Session}, too. */
   public void alone(Runnable action) {
     session.alone(action);
   }
