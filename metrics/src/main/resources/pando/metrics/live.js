@@ -19,9 +19,12 @@
   const time = seconds =>
     seconds < 1e-6 ? (seconds * 1e9).toFixed(0) + ' ns'
       : seconds < 1e-3 ? (seconds * 1e6).toFixed(1) + ' µs'
-        : (seconds * 1e3).toFixed(1) + ' ms';
+        : seconds < 1 ? (seconds * 1e3).toFixed(1) + ' ms'
+          : seconds.toFixed(1) + ' s';
   const said = (format, number) => (number == null ? '–' : format(number));
   const clock = seconds => new Date(seconds * 1e3).toTimeString().slice(0, 8);
+
+  const isPowerOfTen = number => Math.abs(Math.log10(number) - Math.round(Math.log10(number))) < 1e-9;
 
   // Parts of the page.
 
@@ -105,6 +108,9 @@
     open() {
       const axis = {stroke: () => colour('--quiet'), ticks: {show: false}, font: '11px system-ui, sans-serif'};
       const grid = {stroke: () => colour('--line'), width: 1};
+      if (this.logarithmic) {
+        grid.filter = (_, ticks) => ticks.map(tick => (isPowerOfTen(tick) ? tick : null));
+      }
       const plot = new uPlot(
         {
           width: this.place.clientWidth,
@@ -187,8 +193,7 @@
     new Chart('Clients', count, [['connected', value('pando.resp.connections')], ['come a second', rate('pando.resp.accepted')]]),
     new Chart(
       'Errors to clients a second', count,
-      [['refused', 'refused'], ['failed', 'failed'], ['no requests', 'protocol']]
-        .map(([name, kind]) => [name, rate(`pando.resp.errors{kind=${kind}}`)])),
+      ['refused', 'failed', 'protocol'].map(kind => [kind, rate(`pando.resp.errors{kind=${kind}}`)])),
   ];
   const operations = charts[0];
 
@@ -274,7 +279,7 @@
     }
   }
 
-  const servers = panel('Memory servers', 'two');
+  const servers = panel('Memory servers');
   const serversBody = servers.section.appendChild(element('div', 'columns'));
 
   function tellServers(now) {
@@ -301,6 +306,7 @@
       rows.push(row);
     }
     servers.section.hidden = rows.length === 0;
+    servers.section.className = now.partitions.length === 0 ? 'wide' : 'two';
     serversBody.replaceChildren(...rows);
   }
 
