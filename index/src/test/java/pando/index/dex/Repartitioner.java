@@ -44,6 +44,9 @@ final class Repartitioner {
   }
 
   private String split(Partitioning before, int range) {
+    if (before.lowOfRange(range) == before.highOfRange(range)) {
+      return move(before);
+    }
     long key = between(before.lowOfRange(range) + 1, before.highOfRange(range));
     int server = before.ownerOfRange(range);
     return "split " + server + " at " + key + ": " + index.split(server, key);

@@ -31,17 +31,26 @@ class WideModelTest {
   private static final int OPERATIONS = 8_000;
   private static final int CHANGE_EVERY = 80;
 
-  @ParameterizedTest(name = "seed={0} key-bytes={1} node-bytes={2} compute={3} {4}")
+  @ParameterizedTest(
+      name = "seed={0} key-bytes={1} node-bytes={2} compute={3} beginnings={4} {5}")
   @CsvSource({
-    "901, 8,   192,  2, contrary=0.01",
-    "902, 16,  192,  1, contrary=0.5",
-    "903, 16,  256,  3, contrary=0.01",
-    "904, 32,  320,  4, contrary=0.5",
-    "905, 64,  1024, 2, admission=1",
-    "906, 256, 2048, 2, contrary=0.3",
+    "901, 8,    192,  2, 512, contrary=0.01",
+    "902, 16,   192,  1, 512, contrary=0.5",
+    "903, 16,   256,  3, 512, contrary=0.01",
+    "904, 32,   320,  4, 512, contrary=0.5",
+    "905, 64,   1024, 2, 512, admission=1",
+    "906, 256,  2048, 2, 512, contrary=0.3",
+    "911, 16,   192,  3, 1,   contrary=0.5",
+    "912, 24,   256,  3, 6,   offloading=off",
+    "913, 1024, 6336, 2, 40,  contrary=0.3",
   })
   void shouldBehaveLikeTreeMap(
-      long seed, int keyBytes, int nodeBytes, int computeServers, String setting) {
+      long seed,
+      int keyBytes,
+      int nodeBytes,
+      int computeServers,
+      int beginnings,
+      String setting) {
     DexOptions options = options(keyBytes, nodeBytes, computeServers, setting);
     try (Fabric fabric = Pools.open(2, 16 << 20, seed)) {
       NavigableMap<byte[], Long> model = new TreeMap<>(Arrays::compareUnsigned);
@@ -49,7 +58,7 @@ class WideModelTest {
           WideSession session = index.wideSession()) {
         SplittableRandom random = new SplittableRandom(Seeds.of(seed));
         Repartitioner repartitioner = new Repartitioner(index, random.split(), 6);
-        Run run = new Run(session, model, keyBytes, random);
+        Run run = new Run(session, model, keyBytes, beginnings, random);
         for (int i = 0; i < OPERATIONS; i++) {
           run.operation(i);
           if (computeServers > 1 && i % CHANGE_EVERY == 0) {
@@ -197,21 +206,27 @@ class WideModelTest {
     return HexFormat.of().formatHex(bytes(key));
   }
 
-  /** Random operations. Many keys have the same first bytes, and differ in the last. */
+  /** Random operations. Many keys have the same first 8 bytes, and differ in the last. */
   private static final class Run {
     private final WideSession session;
     private final NavigableMap<byte[], Long> model;
     private final int keyBytes;
+
+    /** First 8 bytes that keys have. */
+    private final int beginnings;
+
     private final SplittableRandom random;
 
     Run(
         WideSession session,
         NavigableMap<byte[], Long> model,
         int keyBytes,
+        int beginnings,
         SplittableRandom random) {
       this.session = session;
       this.model = model;
       this.keyBytes = keyBytes;
+      this.beginnings = beginnings;
       this.random = random;
     }
 
@@ -226,8 +241,9 @@ class WideModelTest {
         case 0 -> {}
         case 1 -> Arrays.fill(key, (byte) -1);
         default -> {
-          key[0] = (byte) random.nextInt(256);
-          key[7] = (byte) random.nextInt(2);
+          int beginning = random.nextInt(beginnings);
+          key[0] = (byte) (beginning >> 1);
+          key[7] = (byte) (beginning & 1);
           key[keyBytes - 1] = (byte) random.nextInt(256);
           Arrays.fill(key, keyBytes / 2, keyBytes - 1, (byte) -random.nextInt(2));
         }
