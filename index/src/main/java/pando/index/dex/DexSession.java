@@ -194,6 +194,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
     setWords(wanted, from);
     setWords(last, to);
     System.arraycopy(wanted, 0, next, 0, wanted.length);
+    boolean isNumber = !takesWords && wanted.length == 1;
     long visited = 0;
     while (visited < limit) {
       int max = (int) Math.min(scanValues.length, limit - visited);
@@ -209,7 +210,8 @@ final class DexSession extends RoutedSession<PartitionWorker> {
       for (int i = 0; i < entries; i++) {
         int entry = down ? entries - 1 - i : i;
         visited++;
-        if (!visitor.visit(number(scanKeys, entry * wanted.length), scanValues[entry])) {
+        long key = isNumber ? scanKeys[entry] : number(scanKeys, entry * wanted.length);
+        if (!visitor.visit(key, scanValues[entry])) {
           return visited;
         }
       }

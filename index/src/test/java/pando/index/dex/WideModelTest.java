@@ -31,8 +31,7 @@ class WideModelTest {
   private static final int OPERATIONS = 8_000;
   private static final int CHANGE_EVERY = 80;
 
-  @ParameterizedTest(
-      name = "seed={0} key-bytes={1} node-bytes={2} compute={3} beginnings={4} {5}")
+  @ParameterizedTest(name = "seed={0} key-bytes={1} node-bytes={2} compute={3} beginnings={4} {5}")
   @CsvSource({
     "901, 8,    192,  2, 512, contrary=0.01",
     "902, 16,   192,  1, 512, contrary=0.5",
@@ -45,12 +44,7 @@ class WideModelTest {
     "913, 1024, 6336, 2, 40,  contrary=0.3",
   })
   void shouldBehaveLikeTreeMap(
-      long seed,
-      int keyBytes,
-      int nodeBytes,
-      int computeServers,
-      int beginnings,
-      String setting) {
+      long seed, int keyBytes, int nodeBytes, int computeServers, int beginnings, String setting) {
     DexOptions options = options(keyBytes, nodeBytes, computeServers, setting);
     try (Fabric fabric = Pools.open(2, 16 << 20, seed)) {
       NavigableMap<byte[], Long> model = new TreeMap<>(Arrays::compareUnsigned);
