@@ -21,7 +21,7 @@ import java.nio.ByteOrder;
  * <p>All keys begin with the common prefix of the fences, which is not stored again: a record has
  * the key's suffix behind it.
  */
-final class Block {
+final class Block implements SortedRecords {
   static final int MAGIC = 0x50427975;
   static final int TRAILER_BYTES = 32;
 
@@ -155,32 +155,7 @@ final class Block {
   }
 
   private int commonPrefix() {
-    return highBytes == NO_FENCE ? 0 : commonPrefix(low(), high());
-  }
-
-  /** Returns how many bytes two strings have in common at their start. */
-  static int commonPrefix(MemorySegment one, MemorySegment other) {
-    long mismatch = one.mismatch(other);
-    return (int) (mismatch < 0 ? one.byteSize() : mismatch);
-  }
-
-  /** Compares two strings byte by byte, as unsigned numbers. */
-  static int compare(MemorySegment one, MemorySegment other) {
-    return compare(one, 0, one.byteSize(), other, 0, other.byteSize());
-  }
-
-  /** Compares parts of two memories byte by byte, as unsigned numbers. */
-  static int compare(
-      MemorySegment one, long at, long length, MemorySegment other, long otherAt, long otherBytes) {
-    long mismatch =
-        MemorySegment.mismatch(one, at, at + length, other, otherAt, otherAt + otherBytes);
-    if (mismatch < 0) {
-      return 0;
-    }
-    if (mismatch == length || mismatch == otherBytes) {
-      return Long.compare(length, otherBytes);
-    }
-    return Byte.compareUnsigned(one.get(BYTE, at + mismatch), other.get(BYTE, otherAt + mismatch));
+    return highBytes == NO_FENCE ? 0 : KeyOrder.commonPrefix(low(), high());
   }
 
   /** Returns all bytes of the block. */
@@ -229,8 +204,8 @@ final class Block {
         : (bytes.get(SHORT, ends + (long) segment * END_BYTES) & SHORT_MASK) * UNIT_BYTES;
   }
 
-  /** Returns the number of records. */
-  int count() {
+  @Override
+  public int count() {
     return records.length;
   }
 
@@ -259,41 +234,19 @@ final class Block {
 
   /** Returns whether a key is in the range. */
   boolean covers(MemorySegment key) {
-    return compare(key, low()) >= 0 && (!hasHigh() || compare(key, high()) < 0);
+    return KeyOrder.compare(key, low()) >= 0 && (!hasHigh() || KeyOrder.compare(key, high()) < 0);
   }
 
-  /**
-   * Returns the number of the record of a key, or {@code -1 - i} if there is none, with {@code i}
-   * the number of records below the key.
-   *
-   * @param key in the range
-   */
-  int find(MemorySegment key) {
-    int from = 0;
-    int to = records.length;
-    while (from < to) {
-      int middle = (from + to) >>> 1;
-      int compared = compare(middle, key);
-      if (compared == 0) {
-        return middle;
-      }
-      if (compared < 0) {
-        from = middle + 1;
-      } else {
-        to = middle;
-      }
-    }
-    return -1 - from;
-  }
-
-  /** Compares the key of a record with another one in the range. */
-  int compare(int i, MemorySegment key) {
-    return compare(
+  /** Compares the key of a record with another one, which is in the range. */
+  @Override
+  public int compare(int i, MemorySegment key) {
+    return KeyOrder.compare(
         bytes, suffix(i), suffixBytes(i), key, prefixBytes, key.byteSize() - prefixBytes);
   }
 
   private int compareSuffixes(int i, int j) {
-    return compare(bytes, suffix(i), suffixBytes(i), bytes, suffix(j), suffixBytes(j));
+    return KeyOrder.compare(
+        bytes, suffix(i), suffixBytes(i), bytes, suffix(j), suffixBytes(j));
   }
 
   private int suffixBytes(int i) {
@@ -316,7 +269,8 @@ final class Block {
   }
 
   /** Returns a key, in memory of its own. */
-  MemorySegment key(int i) {
+  @Override
+  public MemorySegment key(int i) {
     MemorySegment key = MemorySegment.ofArray(new byte[keyBytes(i)]);
     copyKey(i, key);
     return key;
@@ -327,24 +281,14 @@ final class Block {
     return bytes.asSlice(suffix(i), suffixBytes(i));
   }
 
-  /** Returns where a record is. */
-  int record(int i) {
+  @Override
+  public MemorySegment memory(int i) {
+    return bytes;
+  }
+
+  @Override
+  public int record(int i) {
     return records[i];
-  }
-
-  /** Returns whether a record has the word of a blob in place of its value. */
-  boolean hasBlob(int i) {
-    return Segment.hasBlob(bytes, records[i]);
-  }
-
-  /** Returns the word of a record's blob. */
-  long word(int i) {
-    return bytes.get(LONG, Segment.stored(bytes, records[i]));
-  }
-
-  /** Returns what is stored as a record's value: the value, or the word of a blob. */
-  MemorySegment stored(int i) {
-    return bytes.asSlice(Segment.stored(bytes, records[i]), Segment.storedBytes(bytes, records[i]));
   }
 
   /** Returns the bytes that a record takes. */

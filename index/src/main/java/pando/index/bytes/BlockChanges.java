@@ -142,6 +142,7 @@ final class BlockChanges {
     changesKey = true;
     if (!ofBlock && mayWait(entry.state(), next)) {
       publish(() -> set(entry, entry.state().with(next)));
+      index.cache.evict();
     } else {
       merge(entry, next);
     }
@@ -157,7 +158,7 @@ final class BlockChanges {
   private boolean mayWait(BlockState state, BlockDelta next) {
     int bytes = state.bytes() + next.growth();
     return index.deltas.takes(state.delta(), next)
-        && next.bytes().byteSize() <= index.options.blockBytes() / DELTA_PART
+        && next.size() <= index.options.blockBytes() / DELTA_PART
         && bytes <= index.options.blockBytes()
         && (next.removedBytes() == 0 || !isSmall(state.bytes() - next.removedBytes()))
         && blobs.hasInOnePlace(state.word(), 0, bytes)
@@ -209,39 +210,28 @@ final class BlockChanges {
 
   /** Makes a block with changes in place of the one that is latched. */
   private void merge(BlockEntry entry, BlockDelta delta) {
-    BlockView view = new BlockView(reader.latchedBlock(), delta);
-    Block patched = Blocks.patched(view);
+    BlockMerge merge = new BlockMerge(reader.latchedBlock(), delta);
+    Block patched = merge.patched();
     if (patched != null) {
       replace(entry, patched, entry.state().outline());
     } else {
-      Block next = Blocks.merged(view);
+      Block next = merge.merged();
       if (next.usedBytes() > index.options.blockBytes() && next.count() > 1) {
-        split(entry, next, cut(view, next));
+        split(entry, next, cut(merge, next));
       } else if (!isSmall(next.usedBytes()) || delta.removedBytes() == 0 || !joins(entry, next)) {
         replace(entry, next, Outline.of(next));
       }
     }
-    freeReplaced(view);
+    merge.freeReplaced(blobs);
   }
 
-  private static int cut(BlockView view, Block next) {
+  private static int cut(BlockMerge merge, Block next) {
     // What ascends leaves full blocks behind.
-    boolean ascends = !next.hasHigh() && view.replaced(0) == -1 - view.block().count();
-    return ascends ? next.count() - 1 : Blocks.cut(next);
+    return !next.hasHigh() && merge.ascends() ? next.count() - 1 : Blocks.cut(next);
   }
 
   private boolean isSmall(long bytes) {
     return bytes < index.options.blockBytes() / SMALL_PART;
-  }
-
-  /** Frees the values of a block that changes have replaced. */
-  private void freeReplaced(BlockView view) {
-    for (int i = 0; i < view.delta().count(); i++) {
-      int replaced = view.replaced(i);
-      if (replaced >= 0 && view.block().hasBlob(replaced)) {
-        blobs.free(KeyHash.of(view.delta().key(i)), view.block().word(replaced));
-      }
-    }
   }
 
   private void replace(BlockEntry entry, Block next, byte[] outline) {
@@ -270,7 +260,6 @@ final class BlockChanges {
     BlockDelta changes = entry.state().delta();
     entry.setState(next);
     index.deltas.count(changes, next.delta());
-    index.cache.evict();
   }
 
   /** Stores a new block; returns its state, which nobody knows yet. */
@@ -412,17 +401,17 @@ final class BlockChanges {
     if (read == null) {
       return false;
     }
-    BlockView view = new BlockView(read, neighbour.state().delta());
-    Block other = view.delta().count() == 0 ? read : Blocks.merged(view);
+    BlockMerge merge = new BlockMerge(read, neighbour.state().delta());
+    Block other = merge.merged();
     Block left = isLeft ? other : small;
     Block right = isLeft ? small : other;
     if (!left.hasHigh()
-        || Block.compare(left.high(), right.low()) != 0
+        || KeyOrder.compare(left.high(), right.low()) != 0
         || Blocks.joinedBytes(left, right) > joinedMax()) {
       return false;
     }
     join(isLeft ? neighbour : entry, isLeft ? entry : neighbour, Blocks.joined(left, right));
-    freeReplaced(view);
+    merge.freeReplaced(blobs);
     return true;
   }
 

@@ -14,7 +14,7 @@ import java.util.Arrays;
  * <p>A change has the lengths of its key and of its value. As in a {@link Segment}, a value of
  * length 65,535 is the word of a blob; one of length 65,534 is none: the key is removed.
  */
-final class BlockDelta {
+final class BlockDelta implements SortedRecords {
   /** No changes. */
   static final BlockDelta NONE = new BlockDelta(new byte[0], new int[0], 0, 0);
 
@@ -40,8 +40,8 @@ final class BlockDelta {
     this.removedBytes = removedBytes;
   }
 
-  /** Returns the number of changes. */
-  int count() {
+  @Override
+  public int count() {
     return places.length;
   }
 
@@ -60,13 +60,18 @@ final class BlockDelta {
     return count() == 0 ? 0 : OBJECT_BYTES + bytes.byteSize() + (long) count() * Integer.BYTES;
   }
 
-  /** Returns the memory of the changes, in which {@link Segment} finds what they have. */
-  MemorySegment bytes() {
+  /** Returns the bytes of all changes. */
+  long size() {
+    return bytes.byteSize();
+  }
+
+  @Override
+  public MemorySegment memory(int i) {
     return bytes;
   }
 
-  /** Returns where a change is. */
-  int record(int i) {
+  @Override
+  public int record(int i) {
     return places[i];
   }
 
@@ -74,34 +79,15 @@ final class BlockDelta {
     return i + 1 < places.length ? places[i + 1] : bytes.byteSize();
   }
 
-  /** Returns the number of the change of a key, or {@code -1 - i}: it would be number i. */
-  int find(MemorySegment key) {
-    int from = 0;
-    int to = places.length;
-    while (from < to) {
-      int middle = (from + to) >>> 1;
-      int compared = compare(middle, key);
-      if (compared == 0) {
-        return middle;
-      }
-      if (compared < 0) {
-        from = middle + 1;
-      } else {
-        to = middle;
-      }
-    }
-    return -1 - from;
-  }
-
-  /** Compares the key of a change with another one. */
-  int compare(int i, MemorySegment key) {
+  @Override
+  public int compare(int i, MemorySegment key) {
     long at = places[i];
-    return Block.compare(
+    return KeyOrder.compare(
         bytes, Segment.suffix(at), Segment.suffixBytes(bytes, at), key, 0, key.byteSize());
   }
 
-  /** Returns the key of a change. */
-  MemorySegment key(int i) {
+  @Override
+  public MemorySegment key(int i) {
     return bytes.asSlice(Segment.suffix(places[i]), Segment.suffixBytes(bytes, places[i]));
   }
 
@@ -110,19 +96,19 @@ final class BlockDelta {
     return (bytes.get(Block.SHORT, places[i] + 2L) & 0xffff) == REMOVED;
   }
 
-  boolean hasBlob(int i) {
-    return Segment.hasBlob(bytes, places[i]);
-  }
-
-  /** Returns what is stored for a key: the value, or the word of a blob. */
-  MemorySegment stored(int i) {
-    long at = Segment.stored(bytes, places[i]);
-    return bytes.asSlice(at, end(i) - at);
-  }
-
-  /** Returns the word of the blob that a change has. */
-  long word(int i) {
-    return bytes.get(Block.LONG, Segment.stored(bytes, places[i]));
+  /**
+   * Returns what {@link #find} returns of the keys of all changes in a block.
+   *
+   * @param block whose range has all keys
+   */
+  int[] findIn(Block block) {
+    int[] found = new int[count()];
+    int below = 0;
+    for (int i = 0; i < found.length; i++) {
+      found[i] = block.find(key(i), below);
+      below = found[i] < 0 ? -1 - found[i] : found[i] + 1;
+    }
+    return found;
   }
 
   /**

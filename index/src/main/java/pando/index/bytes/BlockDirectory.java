@@ -47,29 +47,20 @@ final class BlockDirectory {
     Node(BlockEntry[] entries) {
       MemorySegment first = entries[0].low();
       this.low = MemorySegment.ofArray(first.toArray(JAVA_BYTE));
-      this.prefixBytes = Block.commonPrefix(first, entries[entries.length - 1].low());
+      this.prefixBytes = KeyOrder.commonPrefix(first, entries[entries.length - 1].low());
       this.heads = new long[entries.length];
       for (int i = 0; i < heads.length; i++) {
-        heads[i] = head(entries[i].low(), prefixBytes);
+        heads[i] = head(entries[i].low());
       }
       this.entries = entries;
     }
 
-    /** Returns 8 bytes of a string as a number, with zeros behind its end. */
-    private static long head(MemorySegment key, long from) {
-      if (from + Long.BYTES <= key.byteSize()) {
-        return Long.reverseBytes(key.get(Block.LONG, from));
-      }
-      long head = 0;
-      for (int i = 0; i < Long.BYTES; i++) {
-        boolean behind = from + i >= key.byteSize();
-        head = head << Byte.SIZE | (behind ? 0 : key.get(JAVA_BYTE, from + i) & 0xff);
-      }
-      return head;
+    private long head(MemorySegment key) {
+      return KeyOrder.head(key, prefixBytes, key.byteSize() - prefixBytes);
     }
 
     private int compareLow(MemorySegment key) {
-      return Block.compare(low, key);
+      return KeyOrder.compare(low, key);
     }
 
     /** Returns the place of the last block that begins at or below a key, or -1. */
@@ -77,7 +68,7 @@ final class BlockDirectory {
       if (prefixBytes > 0 && !beginsAlike(key)) {
         return compareLow(key) > 0 ? -1 : entries.length - 1;
       }
-      long keyHead = head(key, prefixBytes);
+      long keyHead = head(key);
       int from = 0;
       int to = heads.length;
       while (from < to) {

@@ -101,7 +101,7 @@ final class BlockLoader {
 
   private void add(MemorySegment key, MemorySegment value, boolean hasLast) {
     ByteSession.checkEntry(index, key, value);
-    if (hasLast && Block.compare(MemorySegment.ofArray(lastKey), key) >= 0) {
+    if (hasLast && KeyOrder.compare(MemorySegment.ofArray(lastKey), key) >= 0) {
       throw new IllegalArgumentException(
           "keys do not ascend: key=%s, before=%s"
               .formatted(
@@ -129,7 +129,7 @@ final class BlockLoader {
   /** Returns about how many bytes the records so far take as a block. */
   private long packedBytes() {
     long prefixBytes =
-        first == null ? 0 : Block.commonPrefix(first, MemorySegment.ofArray(lastKey));
+        first == null ? 0 : KeyOrder.commonPrefix(first, MemorySegment.ofArray(lastKey));
     long records = keyAndValueBytes + count * (Segment.LENGTHS_BYTES - prefixBytes);
     return (long) (records * SEGMENT_OVERHEAD) + Block.TRAILER_BYTES;
   }

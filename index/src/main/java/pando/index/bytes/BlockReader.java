@@ -96,12 +96,16 @@ final class BlockReader {
     storedWord = blob ? in.get(Block.LONG, at) : 0;
   }
 
-  private int found(MemorySegment in, long record) {
+  private void setStored(MemorySegment in, long record) {
     setStored(
         in,
         Segment.stored(in, record),
         Segment.storedBytes(in, record),
         Segment.hasBlob(in, record));
+  }
+
+  private int found(MemorySegment in, long record) {
+    setStored(in, record);
     return FOUND;
   }
 
@@ -197,7 +201,7 @@ final class BlockReader {
 
   private int lookInDelta(int i) {
     BlockDelta delta = state.delta();
-    return delta.isRemoved(i) ? ABSENT : found(delta.bytes(), delta.record(i));
+    return delta.isRemoved(i) ? ABSENT : found(delta.memory(i), delta.record(i));
   }
 
   private int lookInBlock(MemorySegment wanted) {
@@ -208,7 +212,7 @@ final class BlockReader {
   private int lookInCopy(Block copy, MemorySegment wanted) {
     entry.use();
     int i = copy.find(wanted);
-    return i < 0 ? ABSENT : found(copy.bytes(), copy.record(i));
+    return i < 0 ? ABSENT : found(copy.memory(i), copy.record(i));
   }
 
   /** READs the segment that has a key, if it is there, or the whole block. */
@@ -354,8 +358,7 @@ final class BlockReader {
 
   /** Takes the value of a record; returns {@code false} if its blob is not there any more. */
   boolean takeValue(BlockView view, int i, MemorySegment itsKey) {
-    MemorySegment stored = view.stored(i);
-    setStored(stored, 0, stored.byteSize(), view.hasBlob(i));
+    setStored(view.memory(i), view.record(i));
     return takeValue(hasBlob() ? KeyHash.of(itsKey) : 0);
   }
 

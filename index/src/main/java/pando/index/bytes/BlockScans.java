@@ -101,7 +101,7 @@ final class BlockScans {
       if (before != null) {
         reader.set(before);
         BlockView loaded = reader.viewOrGone(attempt);
-        if (loaded != null && loaded.hasHigh() && Block.compare(loaded.high(), low) == 0) {
+        if (loaded != null && loaded.hasHigh() && KeyOrder.compare(loaded.high(), low) == 0) {
           return loaded;
         }
         // The range was joined with this one, or that before was cut: its part is found by its end.
@@ -123,7 +123,7 @@ final class BlockScans {
       int found = view.find(next);
       for (int i = found < 0 ? -1 - found : found; i < view.count(); i++) {
         MemorySegment each = view.key(i);
-        if (to != null && Block.compare(each, to) >= 0) {
+        if (to != null && KeyOrder.compare(each, to) >= 0) {
           return visited;
         }
         if (isThere(view, i, each)) {
@@ -133,7 +133,7 @@ final class BlockScans {
           }
         }
       }
-      if (!view.hasHigh() || (to != null && Block.compare(view.high(), to) >= 0)) {
+      if (!view.hasHigh() || (to != null && KeyOrder.compare(view.high(), to) >= 0)) {
         return visited;
       }
       next = view.high();
@@ -149,7 +149,7 @@ final class BlockScans {
       int i = below == null ? view.count() - 1 : place(view, below, true, false);
       for (; i >= 0; i--) {
         MemorySegment each = view.key(i);
-        if (Block.compare(each, to) < 0) {
+        if (KeyOrder.compare(each, to) < 0) {
           return visited;
         }
         if (isThere(view, i, each)) {
@@ -160,7 +160,7 @@ final class BlockScans {
         }
       }
       below = view.low();
-      if (below.byteSize() == 0 || Block.compare(below, to) <= 0) {
+      if (below.byteSize() == 0 || KeyOrder.compare(below, to) <= 0) {
         return visited;
       }
       view = enteredBefore(view);

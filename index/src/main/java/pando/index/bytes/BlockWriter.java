@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Writes a new block, record by record in the order of their keys. */
 final class BlockWriter {
   private static final int ENDS = 16;
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final MemorySegment low;
   private final @Nullable MemorySegment high;
@@ -35,34 +36,78 @@ final class BlockWriter {
   BlockWriter(MemorySegment low, @Nullable MemorySegment high, long bytesExpected) {
     this.low = low;
     this.high = high;
-    this.prefixBytes = high == null ? 0 : Block.commonPrefix(low, high);
+    this.prefixBytes = high == null ? 0 : KeyOrder.commonPrefix(low, high);
     this.array = new byte[Math.toIntExact(bytesExpected)];
     this.bytes = MemorySegment.ofArray(array);
   }
 
   /** Adds records of another block, whose keys are in this block's range. */
   void addAll(Block from, int first, int last) {
-    for (int i = first; i < last; i++) {
-      add(from, i);
+    boolean alike = from.prefixBytes() == prefixBytes;
+    for (int i = first; i < last; ) {
+      i = alike ? addRun(from, i, last) : addShortened(from, i);
     }
   }
 
-  /** Adds a record of another block, whose key is in this block's range. */
-  void add(Block from, int i) {
-    MemorySegment source = from.bytes();
-    long record = from.record(i);
-    int suffixBytes = Segment.suffixBytes(source, record);
-    int storedBytes = Segment.storedBytes(source, record);
-    int more = from.prefixBytes() - prefixBytes;
-    int at = begin(suffixBytes + more, storedBytes, Segment.hasBlob(source, record));
-    if (more > 0) {
-      MemorySegment.copy(from.low(), prefixBytes, bytes, at, more);
-      at += more;
+  /**
+   * Adds records beside each other as they are, as far as they fit a segment, at least one.
+   *
+   * @return the number behind the last one
+   */
+  private int addRun(Block from, int first, int last) {
+    MemorySegment source = from.memory(first);
+    long record = from.record(first);
+    int size = Segment.recordBytes(source, record);
+    beginRecord(size);
+    int i = first + 1;
+    while (i < last && from.record(i) == record + size) {
+      int more = Segment.recordBytes(source, from.record(i));
+      if (end + size + more - start > Segment.BYTES_MAX) {
+        break;
+      }
+      size += more;
+      i++;
     }
-    int cut = Math.max(-more, 0);
+    ensure(end + size + Block.UNIT_BYTES);
+    MemorySegment.copy(source, record, bytes, end, size);
+    end += size;
+    inSegment += i - first;
+    count += i - first;
+    return i;
+  }
+
+  /** Adds a record of a block with another prefix; returns the number behind. */
+  private int addShortened(Block from, int i) {
+    int more = from.prefixBytes() - prefixBytes;
+    if (more > 0) {
+      add(from, i, from.low().asSlice(prefixBytes, more), 0);
+    } else {
+      add(from, i, NOTHING, -more);
+    }
+    return i + 1;
+  }
+
+  /** Adds a change, whose key is in this block's range. */
+  void add(BlockDelta from, int i) {
+    add(from, i, NOTHING, prefixBytes);
+  }
+
+  /**
+   * Adds a record.
+   *
+   * @param start what its key here has before what it has there
+   * @param cut how many bytes that it has there it does not have here
+   */
+  private void add(SortedRecords from, int i, MemorySegment start, int cut) {
+    MemorySegment source = from.memory(i);
+    long record = from.record(i);
+    int kept = Segment.suffixBytes(source, record) - cut;
+    int storedBytes = Segment.storedBytes(source, record);
+    int more = (int) start.byteSize();
+    int at = begin(more + kept, storedBytes, Segment.hasBlob(source, record));
+    MemorySegment.copy(start, 0, bytes, at, more);
     // suffix and value are beside each other
-    MemorySegment.copy(
-        source, Segment.suffix(record) + cut, bytes, at, suffixBytes - cut + storedBytes);
+    MemorySegment.copy(source, Segment.suffix(record) + cut, bytes, at + more, kept + storedBytes);
   }
 
   /** Adds a record. */
@@ -77,12 +122,7 @@ final class BlockWriter {
   /** Begins a record; returns where its suffix goes. */
   private int begin(int suffixBytes, int storedBytes, boolean blob) {
     int recordBytes = Segment.LENGTHS_BYTES + suffixBytes + storedBytes;
-    if (inSegment > 0 && end + recordBytes - start > Segment.BYTES_MAX) {
-      endSegment();
-    }
-    if (inSegment == 0) {
-      end = start + Segment.HEADER_BYTES;
-    }
+    beginRecord(recordBytes);
     ensure(end + recordBytes + Block.UNIT_BYTES);
     bytes.set(Block.SHORT, end, (short) suffixBytes);
     bytes.set(Block.SHORT, end + 2L, (short) (blob ? Segment.BLOB : storedBytes));
@@ -91,6 +131,16 @@ final class BlockWriter {
     inSegment++;
     count++;
     return at;
+  }
+
+  /** Begins a segment if a record needs one. */
+  private void beginRecord(int recordBytes) {
+    if (inSegment > 0 && end + recordBytes - start > Segment.BYTES_MAX) {
+      endSegment();
+    }
+    if (inSegment == 0) {
+      end = start + Segment.HEADER_BYTES;
+    }
   }
 
   private void ensure(long size) {

@@ -3,56 +3,13 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Makes blocks of others: with changes, in two, or two in one. */
+/** Makes blocks of others: two of one, or one of two. */
 final class Blocks {
   private Blocks() {}
 
   /** Returns a block without records. */
   static Block empty(MemorySegment low, @Nullable MemorySegment high) {
     return new BlockWriter(low, high, 0).finish();
-  }
-
-  /** Returns a block with the changes that wait for it. */
-  static Block merged(BlockView view) {
-    Block old = view.block();
-    BlockWriter writer = writer(old, old.bytes().byteSize() + Segment.BYTES_MAX);
-    for (int i = 0; i < view.count(); i++) {
-      if (view.isOfBlock(i)) {
-        writer.add(old, view.numberInBlock(i));
-      } else {
-        writer.add(view.key(i), view.stored(i), view.hasBlob(i));
-      }
-    }
-    return writer.finish();
-  }
-
-  /**
-   * Returns a block with some changes, {@code null} if one of them is more than a value of the same
-   * length: so records and segments are where they were.
-   */
-  static @Nullable Block patched(BlockView view) {
-    BlockDelta delta = view.delta();
-    for (int i = 0; i < delta.count(); i++) {
-      if (!isPatch(view.block(), view.replaced(i), delta, i)) {
-        return null;
-      }
-    }
-    Block copy = view.block().copy();
-    for (int i = 0; i < delta.count(); i++) {
-      copy.stored(view.replaced(i)).copyFrom(delta.stored(i));
-    }
-    return copy;
-  }
-
-  private static boolean isPatch(Block old, int found, BlockDelta delta, int i) {
-    return found >= 0
-        && !delta.isRemoved(i)
-        && old.hasBlob(found) == delta.hasBlob(i)
-        && old.stored(found).byteSize() == delta.stored(i).byteSize();
-  }
-
-  private static BlockWriter writer(Block old, long bytesExpected) {
-    return new BlockWriter(old.low(), high(old), bytesExpected);
   }
 
   private static @Nullable MemorySegment high(Block block) {
@@ -85,7 +42,7 @@ final class Blocks {
       boolean inWindow = away <= window;
       int length =
           inWindow
-              ? Block.commonPrefix(block.suffixOf(i - 1), block.suffixOf(i))
+              ? KeyOrder.commonPrefix(block.suffixOf(i - 1), block.suffixOf(i))
               : Integer.MAX_VALUE;
       if (inWindow ? length < shortest : shortest == Integer.MAX_VALUE && away < nearest) {
         best = i;
@@ -107,7 +64,7 @@ final class Blocks {
     int best = block.count() - 1;
     int shortest = Integer.MAX_VALUE;
     for (int i = block.count() - 1; i > from; i--) {
-      int length = Block.commonPrefix(block.suffixOf(i - 1), block.suffixOf(i));
+      int length = KeyOrder.commonPrefix(block.suffixOf(i - 1), block.suffixOf(i));
       if (length < shortest) {
         best = i;
         shortest = length;
@@ -119,7 +76,7 @@ final class Blocks {
   /** Returns the shortest string above the key before a cut and not above the one behind it. */
   static MemorySegment separator(Block block, int cut) {
     int length =
-        block.prefixBytes() + Block.commonPrefix(block.suffixOf(cut - 1), block.suffixOf(cut)) + 1;
+        block.prefixBytes() + KeyOrder.commonPrefix(block.suffixOf(cut - 1), block.suffixOf(cut)) + 1;
     return block.key(cut).asSlice(0, length);
   }
 
@@ -153,7 +110,7 @@ final class Blocks {
   }
 
   private static int joinedPrefix(Block left, Block right) {
-    return right.hasHigh() ? Block.commonPrefix(left.low(), right.high()) : 0;
+    return right.hasHigh() ? KeyOrder.commonPrefix(left.low(), right.high()) : 0;
   }
 
   /** Returns two neighbours as one block. */

@@ -220,7 +220,7 @@ public final class ByteIndex implements Metered, AutoCloseable {
 
   /** Compares two strings as keys are ordered: byte by byte, as unsigned numbers. */
   public static int compare(MemorySegment one, MemorySegment other) {
-    return Block.compare(one, other);
+    return KeyOrder.compare(one, other);
   }
 
   /** Returns {@code byte-strings}. */

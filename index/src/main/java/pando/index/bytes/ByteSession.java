@@ -247,7 +247,7 @@ public final class ByteSession implements AutoCloseable {
     checkKey(from);
     if (to != null) {
       checkKey(to);
-      if (Block.compare(from, to) > 0) {
+      if (KeyOrder.compare(from, to) > 0) {
         throw new IllegalArgumentException(
             "range is reversed: from=%s, to=%s".formatted(text(from), text(to)));
       }
@@ -278,7 +278,7 @@ public final class ByteSession implements AutoCloseable {
     checkKey(to);
     if (from != null) {
       checkKey(from);
-      if (Block.compare(from, to) < 0) {
+      if (KeyOrder.compare(from, to) < 0) {
         throw new IllegalArgumentException(
             "range is reversed: from=%s, to=%s".formatted(text(from), text(to)));
       }

@@ -9,6 +9,9 @@ final class Deltas {
   /** Blocks in a row among which the one with the most changes is merged for want of memory. */
   private static final int LOOKED_AT = 32;
 
+  /** Of the memory, one of so many parts is left for changes while blocks are merged. */
+  private static final int LEFT_PART = 8;
+
   private final BlockDirectory directory;
   private final int changesMax;
   private final long bytesMax;
@@ -36,9 +39,9 @@ final class Deltas {
     return bytes.get();
   }
 
-  /** Returns whether they take more than they may. */
+  /** Returns whether blocks are to be merged with their changes for want of memory. */
   boolean isShort() {
-    return bytes.get() > bytesMax;
+    return bytes.get() > bytesMax - bytesMax / LEFT_PART;
   }
 
   /** Returns whether some changes of a block may take the place of others. */

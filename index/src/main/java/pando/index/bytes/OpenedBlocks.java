@@ -103,7 +103,7 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
   /** Of blocks that overlap, the one that begins first counts, or that with the later version. */
   private static OpenedBlocks inOrder(List<Found> all, List<Long> strays) {
     all.sort(
-        Comparator.comparing(Found::low, Block::compare)
+        Comparator.comparing(Found::low, KeyOrder::compare)
             .thenComparing(Comparator.comparingLong(Found::version).reversed()));
     long labelMax = strays.stream().mapToLong(Long::longValue).max().orElse(0);
     long versionMax = 0;
@@ -112,9 +112,9 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
     for (Found found : all) {
       labelMax = Math.max(labelMax, found.label);
       versionMax = Math.max(versionMax, found.version());
-      if (reached == null || Block.compare(found.low(), reached) < 0) {
+      if (reached == null || KeyOrder.compare(found.low(), reached) < 0) {
         strays.add(found.label);
-      } else if (Block.compare(found.low(), reached) > 0) {
+      } else if (KeyOrder.compare(found.low(), reached) > 0) {
         throw new CorruptNodeException(
             Blobs.address(found.state.word()),
             "blocks are missing before this one: label=" + found.label);

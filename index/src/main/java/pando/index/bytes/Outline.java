@@ -73,9 +73,9 @@ final class Outline {
         written.bytes[written.at++] = (byte) units;
       } else {
         MemorySegment first = block.suffixOf(number);
-        int length = Block.commonPrefix(block.suffixOf(number - 1), first) + 1;
+        int length = KeyOrder.commonPrefix(block.suffixOf(number - 1), first) + 1;
         MemorySegment separator = first.asSlice(0, length);
-        int common = Block.commonPrefix(before, separator);
+        int common = KeyOrder.commonPrefix(before, separator);
         if (written.at + length - common > longest - 8) {
           return whole(low);
         }
@@ -153,7 +153,7 @@ final class Outline {
     long number = numberAt(outline, 0);
     int length = (int) number;
     int begin = (int) (number >>> Integer.SIZE);
-    return Block.compare(MemorySegment.ofArray(outline), begin, length, key, 0, key.byteSize());
+    return KeyOrder.compare(MemorySegment.ofArray(outline), begin, length, key, 0, key.byteSize());
   }
 
   /** A session's search in outlines. */

@@ -57,6 +57,11 @@ final class Segment {
     return length == BLOB ? Long.BYTES : length;
   }
 
+  /** Returns whether the values of two records have the same length, or both are in blobs. */
+  static boolean isAlike(MemorySegment in, long record, MemorySegment other, long otherRecord) {
+    return in.get(Block.SHORT, record + 2) == other.get(Block.SHORT, otherRecord + 2);
+  }
+
   static int recordBytes(MemorySegment in, long record) {
     return LENGTHS_BYTES + suffixBytes(in, record) + storedBytes(in, record);
   }

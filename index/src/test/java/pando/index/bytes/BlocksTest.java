@@ -17,9 +17,9 @@ class BlocksTest {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private static Block changed(Block block, BlockDelta delta) {
-    BlockView view = new BlockView(block, delta);
-    Block patched = Blocks.patched(view);
-    return patched != null ? patched : Blocks.merged(view);
+    BlockMerge merge = new BlockMerge(block, delta);
+    Block patched = merge.patched();
+    return patched != null ? patched : merge.merged();
   }
 
   private static Block with(Block block, byte[] key, byte[] value) {

@@ -133,12 +133,12 @@ class ByteThreadsTest {
         if (down) {
           session.scanDown(null, key, 100, visitor);
           if (session.floor(key)) {
-            assertThat(Block.compare(session.key(), key)).isLessThanOrEqualTo(0);
+            assertThat(KeyOrder.compare(session.key(), key)).isLessThanOrEqualTo(0);
           }
         } else {
           session.scan(key, null, 100, visitor);
           if (session.ceiling(key)) {
-            assertThat(Block.compare(session.key(), key)).isGreaterThanOrEqualTo(0);
+            assertThat(KeyOrder.compare(session.key(), key)).isGreaterThanOrEqualTo(0);
           }
         }
       }

@@ -1,0 +1,89 @@
+package pando.index.bytes;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import pando.index.blob.Blobs;
+
+/** A block and the changes of it that become part of another one. Immutable. */
+final class BlockMerge {
+  private final Block block;
+  private final BlockDelta delta;
+
+  /** Of each change, what {@link Block#find} returns for its key. */
+  private final int[] found;
+
+  /**
+   * Looks each change up.
+   *
+   * @param block whose range has the keys of all changes
+   */
+  BlockMerge(Block block, BlockDelta delta) {
+    this.block = block;
+    this.delta = delta;
+    this.found = delta.findIn(block);
+  }
+
+  /**
+   * Returns a copy of the block with the changes, {@code null} if one of them is more than a value
+   * of the same length: so records and segments are where they were.
+   */
+  @Nullable Block patched() {
+    for (int i = 0; i < found.length; i++) {
+      if (!isPatch(i)) {
+        return null;
+      }
+    }
+    Block copy = block.copy();
+    for (int i = 0; i < found.length; i++) {
+      copy.stored(found[i]).copyFrom(delta.stored(i));
+    }
+    return copy;
+  }
+
+  private boolean isPatch(int i) {
+    return found[i] >= 0
+        && !delta.isRemoved(i)
+        && Segment.isAlike(
+            block.memory(found[i]), block.record(found[i]), delta.memory(i), delta.record(i));
+  }
+
+  /** Returns a block of the records and the changes. */
+  Block merged() {
+    if (found.length == 0) {
+      return block;
+    }
+    @Nullable MemorySegment high = block.hasHigh() ? block.high() : null;
+    long guess = block.bytes().byteSize() + Segment.BYTES_MAX + delta.size();
+    BlockWriter writer = new BlockWriter(block.low(), high, guess);
+    int next = 0;
+    for (int i = 0; i < found.length; i++) {
+      int below = below(i);
+      writer.addAll(block, next, below);
+      next = found[i] < 0 ? below : below + 1;
+      if (!delta.isRemoved(i)) {
+        writer.add(delta, i);
+      }
+    }
+    writer.addAll(block, next, block.count());
+    return writer.finish();
+  }
+
+  /** Returns the number of the block's records below a change. */
+  private int below(int i) {
+    return found[i] < 0 ? -1 - found[i] : found[i];
+  }
+
+  /** Returns whether all changes are behind the records of the block. */
+  boolean ascends() {
+    return found[0] == -1 - block.count();
+  }
+
+  /** Frees the values of the block that the changes have replaced. */
+  void freeReplaced(Blobs blobs) {
+    for (int i = 0; i < found.length; i++) {
+      if (found[i] >= 0 && block.hasBlob(found[i])) {
+        blobs.free(KeyHash.of(delta.key(i)), block.word(found[i]));
+      }
+    }
+  }
+}

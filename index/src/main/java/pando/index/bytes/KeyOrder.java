@@ -1,0 +1,72 @@
+package pando.index.bytes;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+
+/** The order of keys: byte by byte, as unsigned numbers. */
+final class KeyOrder {
+  private KeyOrder() {}
+
+  /** Compares two strings. */
+  static int compare(MemorySegment one, MemorySegment other) {
+    return compare(one, 0, one.byteSize(), other, 0, other.byteSize());
+  }
+
+  /** Compares parts of two memories. */
+  static int compare(
+      MemorySegment one, long at, long length, MemorySegment other, long otherAt, long otherBytes) {
+    long head = head(one, at, length);
+    long otherHead = head(other, otherAt, otherBytes);
+    if (head != otherHead) {
+      return Long.compareUnsigned(head, otherHead);
+    }
+    // Where heads are equal, what one has behind its end is zeros in the other.
+    return length <= Long.BYTES || otherBytes <= Long.BYTES
+        ? Long.compare(length, otherBytes)
+        : compareLong(one, at, length, other, otherAt, otherBytes);
+  }
+
+  private static int compareLong(
+      MemorySegment one, long at, long length, MemorySegment other, long otherAt, long otherBytes) {
+    long mismatch =
+        MemorySegment.mismatch(one, at, at + length, other, otherAt, otherAt + otherBytes);
+    if (mismatch < 0) {
+      return 0;
+    }
+    if (mismatch == length || mismatch == otherBytes) {
+      return Long.compare(length, otherBytes);
+    }
+    return Byte.compareUnsigned(
+        one.get(JAVA_BYTE, at + mismatch), other.get(JAVA_BYTE, otherAt + mismatch));
+  }
+
+  /**
+   * Returns the first 8 bytes of a string as a number whose order is theirs, with zeros behind the
+   * string's end.
+   */
+  static long head(MemorySegment in, long at, long length) {
+    if (at + Long.BYTES > in.byteSize()) {
+      return headAtEnd(in, at, length);
+    }
+    long head = Long.reverseBytes(in.get(Block.LONG, at));
+    if (length >= Long.BYTES) {
+      return head;
+    }
+    return length <= 0 ? 0 : head & (-1L << (Long.SIZE - Byte.SIZE * length));
+  }
+
+  private static long headAtEnd(MemorySegment in, long at, long length) {
+    long head = 0;
+    for (long i = 0; i < Long.BYTES; i++) {
+      head = (head << Byte.SIZE) | (i < length ? in.get(JAVA_BYTE, at + i) & 0xff : 0);
+    }
+    return head;
+  }
+
+  /** Returns how many bytes two strings have in common at their start. */
+  static int commonPrefix(MemorySegment one, MemorySegment other) {
+    long mismatch = one.mismatch(other);
+    return (int) (mismatch < 0 ? one.byteSize() : mismatch);
+  }
+}

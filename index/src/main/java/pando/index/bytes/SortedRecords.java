@@ -1,0 +1,68 @@
+package pando.index.bytes;
+
+import java.lang.foreign.MemorySegment;
+
+/** Records in the order of their keys, each in memory as in a {@link Segment}. */
+interface SortedRecords {
+  /** Returns the number of records. */
+  int count();
+
+  /** Returns the memory that a record is in. */
+  MemorySegment memory(int i);
+
+  /** Returns where a record is in its memory. */
+  int record(int i);
+
+  /** Returns the key of a record, in memory that does not change. */
+  MemorySegment key(int i);
+
+  /** Compares the key of a record with another one. */
+  int compare(int i, MemorySegment key);
+
+  /**
+   * Returns the number of the record of a key, or {@code -1 - i} if there is none, with {@code i}
+   * the number of records below the key.
+   */
+  default int find(MemorySegment key) {
+    return find(key, 0);
+  }
+
+  /**
+   * Returns what {@link #find(MemorySegment)} does, where it is known that some records are below.
+   *
+   * @param below number of records that are known to be below the key
+   */
+  default int find(MemorySegment key, int below) {
+    int from = below;
+    int to = count();
+    while (from < to) {
+      int middle = (from + to) >>> 1;
+      int compared = compare(middle, key);
+      if (compared == 0) {
+        return middle;
+      }
+      if (compared < 0) {
+        from = middle + 1;
+      } else {
+        to = middle;
+      }
+    }
+    return -1 - from;
+  }
+
+  /** Returns whether a record has the word of a blob in place of its value. */
+  default boolean hasBlob(int i) {
+    return Segment.hasBlob(memory(i), record(i));
+  }
+
+  /** Returns the word of a record's blob. */
+  default long word(int i) {
+    return memory(i).get(Block.LONG, Segment.stored(memory(i), record(i)));
+  }
+
+  /** Returns what is stored as a record's value: the value, or the word of a blob. */
+  default MemorySegment stored(int i) {
+    MemorySegment in = memory(i);
+    return in.asSlice(Segment.stored(in, record(i)), Segment.storedBytes(in, record(i)));
+  }
+}
