@@ -245,8 +245,7 @@ final class Block implements SortedRecords {
   }
 
   private int compareSuffixes(int i, int j) {
-    return KeyOrder.compare(
-        bytes, suffix(i), suffixBytes(i), bytes, suffix(j), suffixBytes(j));
+    return KeyOrder.compare(bytes, suffix(i), suffixBytes(i), bytes, suffix(j), suffixBytes(j));
   }
 
   private int suffixBytes(int i) {

@@ -15,9 +15,6 @@ final class BlockChanges {
   /** A block with fewer bytes than one of so many parts of the greatest takes its neighbour in. */
   private static final int SMALL_PART = 4;
 
-  /** Changes of a block wait up to one of so many parts of the greatest size. */
-  private static final int DELTA_PART = 4;
-
   /** What a record takes more than its key and its value, with its part of a segment's header. */
   private static final int RECORD_OVERHEAD = 16;
 
@@ -87,7 +84,7 @@ final class BlockChanges {
 
   private boolean change(
       Operation operation, MemorySegment value, MemorySegment expected, BlockEntry entry) {
-    int i = entry.state().delta().find(key);
+    int i = entry.state().delta().find(key, hash);
     boolean found = reader.findStored(i, key, hash);
     matches = false;
     if (found && (operation.answers() || operation.compares())) {
@@ -124,19 +121,20 @@ final class BlockChanges {
     BlockDelta delta = entry.state().delta();
     long more = inBlock.byteSize() - (found ? reader.storedBytes() : -key.byteSize());
     int growth = more == 0 && found ? 0 : (int) Math.max(more + RECORD_OVERHEAD, 0);
-    change(entry, i, found, delta.with(i, key, inBlock, blob, growth));
+    change(entry, i, found, delta.with(key, hash, inBlock, blob, growth));
   }
 
   private void remove(BlockEntry entry, int i) {
     stored = null;
     storedWord = 0;
     int fewer = (int) (key.byteSize() + reader.storedBytes()) + RECORD_OVERHEAD;
-    change(entry, i, true, entry.state().delta().without(i, key, fewer));
+    change(entry, i, true, entry.state().delta().without(key, hash, fewer));
   }
 
   /** Lets a change wait with others of its block, or makes a block with all of them. */
-  private void change(BlockEntry entry, int i, boolean found, BlockDelta next) {
+  private void change(BlockEntry entry, int i, boolean found, BlockDelta all) {
     BlockDelta delta = entry.state().delta();
+    BlockDelta next = index.deltas.compactedIfFull(all);
     boolean hadBlob = found && reader.hasBlob();
     boolean ofBlock = hadBlob && i < 0;
     changesKey = true;
@@ -158,9 +156,8 @@ final class BlockChanges {
   private boolean mayWait(BlockState state, BlockDelta next) {
     int bytes = state.bytes() + next.growth();
     return index.deltas.takes(state.delta(), next)
-        && next.size() <= index.options.blockBytes() / DELTA_PART
-        && bytes <= index.options.blockBytes()
-        && (next.removedBytes() == 0 || !isSmall(state.bytes() - next.removedBytes()))
+        && state.usedBytes() + next.growth() <= index.options.blockBytes()
+        && (next.removedBytes() == 0 || !isSmall(state.usedBytes() - next.removedBytes()))
         && blobs.hasInOnePlace(state.word(), 0, bytes)
         && index.spare.takes(bytes);
   }

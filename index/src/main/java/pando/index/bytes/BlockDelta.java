@@ -4,45 +4,63 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Changes of a block that wait in local memory, one for each key that has changed, in the order of
- * the keys. Immutable.
+ * Changes of a block that wait in local memory, in the order in which they were made: of each key,
+ * the last one counts.
  *
  * <pre>
- *   changes: key 2 | value 2 | key | value
+ *   log:     key 2 | value 2 | key | value      for each change, one behind the other
+ *   places:  hash 16 bits | place 16 bits       where each change is in the log, and its key's hash
  * </pre>
  *
  * <p>A change has the lengths of its key and of its value. As in a {@link Segment}, a value of
  * length 65,535 is the word of a blob; one of length 65,534 is none: the key is removed.
+ *
+ * <p>What one of these objects says never changes. Each change makes a new object, which shares the
+ * log with the one before: it appends behind the end that this one sees. So only the session that
+ * holds the block's latch may make one, out of the block's last.
  */
-final class BlockDelta implements SortedRecords {
+final class BlockDelta {
   /** No changes. */
-  static final BlockDelta NONE = new BlockDelta(new byte[0], new int[0], 0, 0);
+  static final BlockDelta NONE =
+      new BlockDelta(MemorySegment.ofArray(new byte[0]), 0, new int[0], 0, 0, 0);
 
+  private static final int PLACE_MASK = 0xffff;
   private static final int REMOVED = 0xfffe;
+  private static final int LOG_BYTES_MIN = 64;
+  private static final int PLACES_MIN = 4;
 
   /** Bytes of the objects beside the two arrays, with the arrays' own headers. */
-  private static final int OBJECT_BYTES = 32 + 40 + 2 * 16;
+  private static final int OBJECT_BYTES = 40 + 40 + 2 * 16;
 
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
-  private final MemorySegment bytes;
+  /** Bytes from {@link #size} on, and places from {@link #count} on, are those of later objects. */
+  private final MemorySegment log;
 
-  /** Where each change is. */
+  private final int size;
   private final int[] places;
-
+  private final int count;
   private final int growth;
   private final int removedBytes;
 
-  private BlockDelta(byte[] array, int[] places, int growth, int removedBytes) {
-    this.bytes = MemorySegment.ofArray(array);
+  private BlockDelta(
+      MemorySegment log, int size, int[] places, int count, int growth, int removedBytes) {
+    this.log = log;
+    this.size = size;
     this.places = places;
+    this.count = count;
     this.growth = growth;
     this.removedBytes = removedBytes;
   }
 
-  @Override
-  public int count() {
-    return places.length;
+  /** Returns the number of changes, with those of which a later one of the same key counts. */
+  int count() {
+    return count;
+  }
+
+  /** Returns the bytes of all changes. */
+  int size() {
+    return size;
   }
 
   /** Returns about how many bytes more the block takes with the changes, at the most. */
@@ -57,117 +75,122 @@ final class BlockDelta implements SortedRecords {
 
   /** Returns the bytes of local memory that the changes take. */
   long localBytes() {
-    return count() == 0 ? 0 : OBJECT_BYTES + bytes.byteSize() + (long) count() * Integer.BYTES;
+    return count == 0 ? 0 : OBJECT_BYTES + log.byteSize() + (long) places.length * Integer.BYTES;
   }
 
-  /** Returns the bytes of all changes. */
-  long size() {
-    return bytes.byteSize();
+  /** Returns the memory of all changes, in which {@link Segment} finds what one of them has. */
+  MemorySegment memory() {
+    return log;
   }
 
-  @Override
-  public MemorySegment memory(int i) {
-    return bytes;
+  /** Returns where a change is. */
+  int record(int i) {
+    return places[i] & PLACE_MASK;
   }
 
-  @Override
-  public int record(int i) {
-    return places[i];
-  }
-
-  private long end(int i) {
-    return i + 1 < places.length ? places[i + 1] : bytes.byteSize();
-  }
-
-  @Override
-  public int compare(int i, MemorySegment key) {
-    long at = places[i];
-    return KeyOrder.compare(
-        bytes, Segment.suffix(at), Segment.suffixBytes(bytes, at), key, 0, key.byteSize());
-  }
-
-  @Override
-  public MemorySegment key(int i) {
-    return bytes.asSlice(Segment.suffix(places[i]), Segment.suffixBytes(bytes, places[i]));
-  }
-
-  /** Returns whether the change is that the key is not there. */
-  boolean isRemoved(int i) {
-    return (bytes.get(Block.SHORT, places[i] + 2L) & 0xffff) == REMOVED;
-  }
-
-  /**
-   * Returns what {@link #find} returns of the keys of all changes in a block.
-   *
-   * @param block whose range has all keys
-   */
-  int[] findIn(Block block) {
-    int[] found = new int[count()];
-    int below = 0;
-    for (int i = 0; i < found.length; i++) {
-      found[i] = block.find(key(i), below);
-      below = found[i] < 0 ? -1 - found[i] : found[i] + 1;
+  /** Returns the number of the last change of a key, or -1 if there is none. */
+  int find(MemorySegment key, long hash) {
+    int tag = tag(hash);
+    for (int i = count - 1; i >= 0; i--) {
+      if ((places[i] & ~PLACE_MASK) == tag && isOf(record(i), key)) {
+        return i;
+      }
     }
-    return found;
+    return -1;
+  }
+
+  private static int tag(long hash) {
+    return (int) hash & ~PLACE_MASK;
+  }
+
+  private boolean isOf(int record, MemorySegment key) {
+    long at = Segment.suffix(record);
+    return Segment.suffixBytes(log, record) == key.byteSize()
+        && MemorySegment.mismatch(log, at, at + key.byteSize(), key, 0, key.byteSize()) < 0;
+  }
+
+  /** Returns whether a change is that its key is not there. */
+  static boolean isRemoved(MemorySegment in, int record) {
+    return Segment.valueLength(in, record) == REMOVED;
+  }
+
+  /** Returns the word of the blob that a change has. */
+  long word(int i) {
+    return log.get(Block.LONG, Segment.stored(log, record(i)));
   }
 
   /**
-   * Returns these changes with another one, in place of one of its key.
+   * Returns these changes and another one.
    *
-   * @param found what {@link #find} returns for the key
    * @param stored the value, or the word of a blob
    * @param more bytes that the block takes for it at the most
    */
-  BlockDelta with(int found, MemorySegment key, MemorySegment stored, boolean blob, int more) {
+  BlockDelta with(MemorySegment key, long hash, MemorySegment stored, boolean blob, int more) {
     int length = blob ? Segment.BLOB : (int) stored.byteSize();
-    return changed(found, key, stored, length, growth + more, removedBytes);
+    return with(key, hash, stored, length, growth + more, removedBytes);
   }
 
   /**
-   * Returns these changes with the removal of a key.
+   * Returns these changes and the removal of a key.
    *
-   * @param found what {@link #find} returns for the key
    * @param fewer bytes that the record takes at the most
    */
-  BlockDelta without(int found, MemorySegment key, int fewer) {
-    return changed(found, key, NOTHING, REMOVED, growth, removedBytes + fewer);
+  BlockDelta without(MemorySegment key, long hash, int fewer) {
+    return with(key, hash, NOTHING, REMOVED, growth, removedBytes + fewer);
   }
 
-  private BlockDelta changed(
-      int found,
+  private BlockDelta with(
       MemorySegment key,
+      long hash,
       MemorySegment stored,
       int length,
       int newGrowth,
       int newRemovedBytes) {
-    boolean replaces = found >= 0;
-    int number = replaces ? found : -1 - found;
-    int start = number < places.length ? places[number] : (int) bytes.byteSize();
-    long rest = replaces ? end(number) : start;
-    int size = Segment.LENGTHS_BYTES + (int) key.byteSize() + (int) stored.byteSize();
-    long behind = bytes.byteSize() - rest;
-    byte[] array = new byte[Math.toIntExact(start + size + behind)];
-    MemorySegment to = MemorySegment.ofArray(array);
-    MemorySegment.copy(bytes, 0, to, 0, start);
-    to.set(Block.SHORT, start, (short) key.byteSize());
-    to.set(Block.SHORT, start + 2L, (short) length);
-    MemorySegment.copy(key, 0, to, Segment.suffix(start), key.byteSize());
-    MemorySegment.copy(stored, 0, to, Segment.suffix(start) + key.byteSize(), stored.byteSize());
-    MemorySegment.copy(bytes, rest, to, start + size, behind);
-    int[] moved = placesWith(number, replaces, (int) (start + size - rest));
-    return new BlockDelta(array, moved, newGrowth, newRemovedBytes);
+    long keyEnd = Segment.suffix(size) + key.byteSize();
+    int end = Math.toIntExact(keyEnd + stored.byteSize());
+    MemorySegment to = end <= log.byteSize() ? log : grown(end);
+    to.set(Block.SHORT, size, (short) key.byteSize());
+    to.set(Block.SHORT, size + 2L, (short) length);
+    MemorySegment.copy(key, 0, to, Segment.suffix(size), key.byteSize());
+    MemorySegment.copy(stored, 0, to, keyEnd, stored.byteSize());
+    int[] all =
+        count < places.length ? places : Arrays.copyOf(places, Math.max(2 * count, PLACES_MIN));
+    all[count] = tag(hash) | size;
+    return new BlockDelta(to, end, all, count + 1, newGrowth, newRemovedBytes);
   }
 
-  /** Returns the places with one more, or the same ones; those behind are moved. */
-  private int[] placesWith(int number, boolean replaces, int moved) {
-    int[] next = Arrays.copyOf(places, replaces ? places.length : places.length + 1);
-    int behind = replaces ? number + 1 : number;
-    for (int i = behind; i < places.length; i++) {
-      next[replaces ? i : i + 1] = places[i] + moved;
-    }
-    if (!replaces) {
-      next[number] = number < places.length ? places[number] : (int) bytes.byteSize();
+  private MemorySegment grown(int end) {
+    byte[] array = new byte[Math.max(2 * size, Math.max(end, LOG_BYTES_MIN))];
+    MemorySegment to = MemorySegment.ofArray(array);
+    MemorySegment.copy(log, 0, to, 0, size);
+    return to;
+  }
+
+  /** Returns the changes that count, in a log of their own. */
+  BlockDelta compacted() {
+    BlockDelta next = NONE;
+    for (int i = 0; i < count; i++) {
+      MemorySegment key = key(i);
+      if (find(key, places[i]) == i) {
+        next = next.with(key, places[i], stored(i), valueLength(i), growth, removedBytes);
+      }
     }
     return next;
+  }
+
+  private MemorySegment key(int i) {
+    return log.asSlice(Segment.suffix(record(i)), Segment.suffixBytes(log, record(i)));
+  }
+
+  private int valueLength(int i) {
+    return Segment.valueLength(log, record(i));
+  }
+
+  /**
+   * Returns what is stored for a key: the value, or the word of a blob; nothing if it is removed.
+   */
+  private MemorySegment stored(int i) {
+    long at = Segment.stored(log, record(i));
+    return log.asSlice(at, (i + 1 < count ? record(i + 1) : size) - at);
   }
 }

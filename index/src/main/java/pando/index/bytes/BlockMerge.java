@@ -7,7 +7,10 @@ import pando.index.blob.Blobs;
 /** A block and the changes of it that become part of another one. Immutable. */
 final class BlockMerge {
   private final Block block;
-  private final BlockDelta delta;
+  private final SortedChanges changes;
+
+  /** Of the changes, in bytes. */
+  private final int size;
 
   /** Of each change, what {@link Block#find} returns for its key. */
   private final int[] found;
@@ -19,8 +22,9 @@ final class BlockMerge {
    */
   BlockMerge(Block block, BlockDelta delta) {
     this.block = block;
-    this.delta = delta;
-    this.found = delta.findIn(block);
+    this.changes = new SortedChanges(delta, block.prefixBytes());
+    this.size = delta.size();
+    this.found = changes.findIn(block);
   }
 
   /**
@@ -35,16 +39,15 @@ final class BlockMerge {
     }
     Block copy = block.copy();
     for (int i = 0; i < found.length; i++) {
-      copy.stored(found[i]).copyFrom(delta.stored(i));
+      copy.stored(found[i]).copyFrom(changes.stored(i));
     }
     return copy;
   }
 
   private boolean isPatch(int i) {
     return found[i] >= 0
-        && !delta.isRemoved(i)
-        && Segment.isAlike(
-            block.memory(found[i]), block.record(found[i]), delta.memory(i), delta.record(i));
+        && !changes.isRemoved(i)
+        && block.valueLength(found[i]) == changes.valueLength(i);
   }
 
   /** Returns a block of the records and the changes. */
@@ -53,15 +56,15 @@ final class BlockMerge {
       return block;
     }
     @Nullable MemorySegment high = block.hasHigh() ? block.high() : null;
-    long guess = block.bytes().byteSize() + Segment.BYTES_MAX + delta.size();
+    long guess = block.bytes().byteSize() + Segment.BYTES_MAX + size;
     BlockWriter writer = new BlockWriter(block.low(), high, guess);
     int next = 0;
     for (int i = 0; i < found.length; i++) {
       int below = below(i);
       writer.addAll(block, next, below);
       next = found[i] < 0 ? below : below + 1;
-      if (!delta.isRemoved(i)) {
-        writer.add(delta, i);
+      if (!changes.isRemoved(i)) {
+        writer.add(changes, i);
       }
     }
     writer.addAll(block, next, block.count());
@@ -82,7 +85,7 @@ final class BlockMerge {
   void freeReplaced(Blobs blobs) {
     for (int i = 0; i < found.length; i++) {
       if (found[i] >= 0 && block.hasBlob(found[i])) {
-        blobs.free(KeyHash.of(delta.key(i)), block.word(found[i]));
+        blobs.free(KeyHash.of(changes.key(i)), block.word(found[i]));
       }
     }
   }

@@ -132,7 +132,7 @@ final class BlockReader {
         // The record has changed since, or its value is damaged, which the block tells.
       }
       if (seek(wanted)) {
-        int looked = look(wanted);
+        int looked = look(wanted, hash);
         if (looked == ABSENT) {
           return false;
         }
@@ -194,14 +194,15 @@ final class BlockReader {
   }
 
   /** Looks for the record of a key in the block that has been found. */
-  private int look(MemorySegment wanted) {
-    int i = state.delta().find(wanted);
+  private int look(MemorySegment wanted, long hash) {
+    int i = state.delta().find(wanted, hash);
     return i >= 0 ? lookInDelta(i) : lookInBlock(wanted);
   }
 
   private int lookInDelta(int i) {
     BlockDelta delta = state.delta();
-    return delta.isRemoved(i) ? ABSENT : found(delta.memory(i), delta.record(i));
+    int record = delta.record(i);
+    return BlockDelta.isRemoved(delta.memory(), record) ? ABSENT : found(delta.memory(), record);
   }
 
   private int lookInBlock(MemorySegment wanted) {
@@ -298,7 +299,7 @@ final class BlockReader {
     boolean takesWord = hasBlob() && part.takes(wanted.byteSize(), Long.BYTES);
     if ((takes || takesWord) && part.tryLatch()) {
       try {
-        if (isUnchanged(wanted) || PlantedBug.RECORD_OLD) {
+        if (isUnchanged(wanted, hash) || PlantedBug.RECORD_OLD) {
           if (takes) {
             part.put(hash, wanted, valueIn, valueAt, (int) valueBytes);
           } else {
@@ -312,10 +313,10 @@ final class BlockReader {
   }
 
   /** Returns whether the record of a key is the one that was found in {@link #state}. */
-  private boolean isUnchanged(MemorySegment wanted) {
+  private boolean isUnchanged(MemorySegment wanted, long hash) {
     BlockState last = entry.state();
     return last.isSameAs(state)
-        || (last.version() == state.version() && last.delta().find(wanted) < 0);
+        || (last.version() == state.version() && last.delta().find(wanted, hash) < 0);
   }
 
   private boolean loadBlob(long hash, long word) {

@@ -16,31 +16,47 @@ final class BlockState {
   private final byte[] outline;
   private final BlockDelta delta;
 
-  /** Size of the block in bytes. */
-  private final int bytes;
+  /**
+   * Sizes of the block, with and without its fences, in units of 8 bytes: two bytes each, as a
+   * directory has many of these objects.
+   */
+  private final char units;
 
-  private BlockState(long word, long version, byte[] outline, BlockDelta delta, int bytes) {
+  private final char usedUnits;
+
+  private BlockState(
+      long word, long version, byte[] outline, BlockDelta delta, char units, char usedUnits) {
     this.word = word;
     this.version = version;
     this.outline = outline;
     this.delta = delta;
-    this.bytes = bytes;
+    this.units = units;
+    this.usedUnits = usedUnits;
   }
 
   /** Returns the state of a block that is in a blob. */
   static BlockState of(long word, Block block, byte[] outline) {
-    int bytes = (int) block.bytes().byteSize();
-    return new BlockState(word, block.version(), outline, BlockDelta.NONE, bytes);
+    return new BlockState(
+        word,
+        block.version(),
+        outline,
+        BlockDelta.NONE,
+        units(block.bytes().byteSize()),
+        units(block.usedBytes()));
+  }
+
+  private static char units(long bytes) {
+    return (char) Math.ceilDiv(bytes, Block.UNIT_BYTES);
   }
 
   /** Returns the state of a block that is in no blob. */
   static BlockState gone(byte[] outline) {
-    return new BlockState(0, NONE, outline, BlockDelta.NONE, 0);
+    return new BlockState(0, NONE, outline, BlockDelta.NONE, (char) 0, (char) 0);
   }
 
   /** Returns this state with other changes that wait. */
   BlockState with(BlockDelta changes) {
-    return new BlockState(word, version, outline, changes, bytes);
+    return new BlockState(word, version, outline, changes, units, usedUnits);
   }
 
   long word() {
@@ -66,8 +82,14 @@ final class BlockState {
     return delta;
   }
 
+  /** Returns the size of the block in bytes. */
   int bytes() {
-    return bytes;
+    return units * Block.UNIT_BYTES;
+  }
+
+  /** Returns the size of the block without its fences, in bytes, up to a multiple of 8. */
+  int usedBytes() {
+    return usedUnits * Block.UNIT_BYTES;
   }
 
   /** Returns whether neither the block nor a change that waits is another one. */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** The records of a block and the changes that wait for it, in the order of the keys. Immutable. */
 final class BlockView implements SortedRecords {
   private final Block block;
-  private final BlockDelta delta;
+  private final SortedChanges changes;
 
   /**
    * Of each record, its number in the block, or {@code -1 - i} where it is change i; {@code null}
@@ -17,13 +17,13 @@ final class BlockView implements SortedRecords {
 
   BlockView(Block block, BlockDelta delta) {
     this.block = block;
-    this.delta = delta;
-    this.order = delta.count() == 0 ? null : order(block, delta);
+    this.changes = new SortedChanges(delta, block.prefixBytes());
+    this.order = delta.count() == 0 ? null : order(block, changes);
   }
 
-  private static int[] order(Block block, BlockDelta delta) {
-    int[] order = new int[block.count() + delta.count()];
-    int[] found = delta.findIn(block);
+  private static int[] order(Block block, SortedChanges changes) {
+    int[] order = new int[block.count() + changes.count()];
+    int[] found = changes.findIn(block);
     int count = 0;
     int next = 0;
     for (int i = 0; i < found.length; i++) {
@@ -32,7 +32,7 @@ final class BlockView implements SortedRecords {
         order[count++] = next++;
       }
       next = found[i] < 0 ? below : below + 1;
-      if (!delta.isRemoved(i)) {
+      if (!changes.isRemoved(i)) {
         order[count++] = -1 - i;
       }
     }
@@ -59,7 +59,7 @@ final class BlockView implements SortedRecords {
 
   /** Returns what has a record. */
   private SortedRecords source(int place) {
-    return place < 0 ? delta : block;
+    return place < 0 ? changes : block;
   }
 
   private static int number(int place) {

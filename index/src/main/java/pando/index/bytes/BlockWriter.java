@@ -88,7 +88,7 @@ final class BlockWriter {
   }
 
   /** Adds a change, whose key is in this block's range. */
-  void add(BlockDelta from, int i) {
+  void add(SortedChanges from, int i) {
     add(from, i, NOTHING, prefixBytes);
   }
 

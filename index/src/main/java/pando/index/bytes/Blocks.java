@@ -76,7 +76,9 @@ final class Blocks {
   /** Returns the shortest string above the key before a cut and not above the one behind it. */
   static MemorySegment separator(Block block, int cut) {
     int length =
-        block.prefixBytes() + KeyOrder.commonPrefix(block.suffixOf(cut - 1), block.suffixOf(cut)) + 1;
+        block.prefixBytes()
+            + KeyOrder.commonPrefix(block.suffixOf(cut - 1), block.suffixOf(cut))
+            + 1;
     return block.key(cut).asSlice(0, length);
   }
 

@@ -97,7 +97,8 @@ public final class ByteIndex implements Metered, AutoCloseable {
     this.labels = labels;
     this.space = space;
     this.directory = blocks.directory();
-    this.deltas = new Deltas(directory, options.deltaChanges(), options.deltaBytes());
+    this.deltas =
+        new Deltas(directory, options.deltaChanges(), options.deltaSizeMax(), options.deltaBytes());
     this.cache = new BlockCache(options.cacheBytes() - options.recordBytes(), deltas);
     this.nextLabel = new AtomicLong(blocks.labelMax() + 1);
     this.nextVersion = new AtomicLong(blocks.versionMax() + 1);

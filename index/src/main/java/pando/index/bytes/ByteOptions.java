@@ -33,6 +33,9 @@ public record ByteOptions(
   /** Greatest number of changes of a block that wait. */
   public static final int DELTA_CHANGES_MAX = 255;
 
+  /** Changes of a block that wait take one of so many parts of its greatest size, at the most. */
+  private static final int DELTA_PART = 4;
+
   /** Changes that wait take this share of the memory that is not for records, at the most. */
   private static final double DELTA_SHARE = 0.75;
 
@@ -42,7 +45,7 @@ public record ByteOptions(
           0.75,
           8000,
           64,
-          32,
+          64,
           OrcaOptions.defaults().withComputeServers(1).withCacheBytes(16 << 20));
 
   /** Checks the ranges. */
@@ -69,7 +72,7 @@ public record ByteOptions(
 
   /**
    * Returns the defaults: 256 MiB of records and blocks, three quarters of it for records; blocks
-   * of up to 8,000 bytes, values of up to 64 bytes in them; 32 changes of a block that wait; 16 MiB
+   * of up to 8,000 bytes, values of up to 64 bytes in them; 64 changes of a block that wait; 16 MiB
    * for the cache of labels.
    */
   public static ByteOptions defaults() {
@@ -104,6 +107,11 @@ public record ByteOptions(
   /** Returns the bytes of the cache that changes which wait may take. */
   long deltaBytes() {
     return (long) ((cacheBytes - recordBytes()) * DELTA_SHARE);
+  }
+
+  /** Returns the bytes that changes of one block which wait may take. */
+  int deltaSizeMax() {
+    return blockBytes / DELTA_PART;
   }
 
   /** Returns these options with other settings of the index that has the words of all blocks. */

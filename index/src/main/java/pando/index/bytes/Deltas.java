@@ -14,6 +14,7 @@ final class Deltas {
 
   private final BlockDirectory directory;
   private final int changesMax;
+  private final int sizeMax;
   private final long bytesMax;
   private final AtomicLong bytes = new AtomicLong();
 
@@ -21,11 +22,13 @@ final class Deltas {
    * Begins without changes.
    *
    * @param changesMax changes of a block at the most
+   * @param sizeMax bytes of the changes of a block at the most
    * @param bytesMax local memory of all changes
    */
-  Deltas(BlockDirectory directory, int changesMax, long bytesMax) {
+  Deltas(BlockDirectory directory, int changesMax, int sizeMax, long bytesMax) {
     this.directory = directory;
     this.changesMax = changesMax;
+    this.sizeMax = sizeMax;
     this.bytesMax = bytesMax;
   }
 
@@ -44,10 +47,25 @@ final class Deltas {
     return bytes.get() > bytesMax - bytesMax / LEFT_PART;
   }
 
+  /** Returns changes of a block without those that do not count, if they are too many. */
+  BlockDelta compactedIfFull(BlockDelta changes) {
+    if (!isFull(changes)) {
+      return changes;
+    }
+    // Where most count, a block with them is made: else each change could compact them again.
+    BlockDelta compacted = changes.compacted();
+    return compacted.count() <= changesMax / 2 && compacted.size() <= sizeMax / 2
+        ? compacted
+        : changes;
+  }
+
+  private boolean isFull(BlockDelta changes) {
+    return changes.count() > changesMax || changes.size() > sizeMax;
+  }
+
   /** Returns whether some changes of a block may take the place of others. */
   boolean takes(BlockDelta before, BlockDelta after) {
-    return after.count() <= changesMax
-        && bytes.get() + after.localBytes() - before.localBytes() <= bytesMax;
+    return !isFull(after) && bytes.get() + after.localBytes() - before.localBytes() <= bytesMax;
   }
 
   /** Counts the changes of a block, in place of others. */

@@ -44,7 +44,12 @@ final class Segment {
   }
 
   static boolean hasBlob(MemorySegment in, long record) {
-    return (in.get(Block.SHORT, record + 2) & 0xffff) == BLOB;
+    return valueLength(in, record) == BLOB;
+  }
+
+  /** Returns what a record has as the length of its value. */
+  static int valueLength(MemorySegment in, long record) {
+    return in.get(Block.SHORT, record + 2) & 0xffff;
   }
 
   /** Returns where the value of a record is, or the word of its blob. */
@@ -53,13 +58,8 @@ final class Segment {
   }
 
   static int storedBytes(MemorySegment in, long record) {
-    int length = in.get(Block.SHORT, record + 2) & 0xffff;
+    int length = valueLength(in, record);
     return length == BLOB ? Long.BYTES : length;
-  }
-
-  /** Returns whether the values of two records have the same length, or both are in blobs. */
-  static boolean isAlike(MemorySegment in, long record, MemorySegment other, long otherRecord) {
-    return in.get(Block.SHORT, record + 2) == other.get(Block.SHORT, otherRecord + 2);
   }
 
   static int recordBytes(MemorySegment in, long record) {

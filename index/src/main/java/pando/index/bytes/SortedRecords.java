@@ -50,6 +50,11 @@ interface SortedRecords {
     return -1 - from;
   }
 
+  /** Returns what a record has as the length of its value. */
+  default int valueLength(int i) {
+    return Segment.valueLength(memory(i), record(i));
+  }
+
   /** Returns whether a record has the word of a blob in place of its value. */
   default boolean hasBlob(int i) {
     return Segment.hasBlob(memory(i), record(i));

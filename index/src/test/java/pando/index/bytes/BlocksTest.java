@@ -24,7 +24,8 @@ class BlocksTest {
 
   private static Block with(Block block, byte[] key, byte[] value) {
     MemorySegment its = MemorySegment.ofArray(key);
-    return changed(block, BlockDelta.NONE.with(-1, its, MemorySegment.ofArray(value), false, 0));
+    return changed(
+        block, BlockDelta.NONE.with(its, KeyHash.of(its), MemorySegment.ofArray(value), false, 0));
   }
 
   private static void assertHas(Block block, NavigableMap<byte[], byte[]> model)
@@ -81,7 +82,8 @@ class BlocksTest {
           block = with(block, key, value);
           model.put(key, value);
         } else if (model.remove(key) != null) {
-          block = changed(block, BlockDelta.NONE.without(-1, MemorySegment.ofArray(key), 0));
+          MemorySegment its = MemorySegment.ofArray(key);
+          block = changed(block, BlockDelta.NONE.without(its, KeyHash.of(its), 0));
         }
       }
       assertHas(block, model);

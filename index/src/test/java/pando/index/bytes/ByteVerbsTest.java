@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
@@ -14,6 +15,7 @@ import pando.index.orca.OrcaOptions;
 /** What operations cost: the table of docs/systems.md. */
 class ByteVerbsTest {
   private static final int KEYS = 2_000;
+  private static final int UPDATES = 4_000;
 
   private static MemorySegment key(int number) {
     return MemorySegment.ofArray("a/path/to/%06d".formatted(number).getBytes(UTF_8));
@@ -48,12 +50,12 @@ class ByteVerbsTest {
       assertCosts(session, () -> session.remove(key(700)), misses + 1, merges);
       assertCosts(session, () -> session.store(key(700), shorter), misses, merges);
       int blocks = index.blocks();
-      long writes = session.verbs().writes;
-      for (int i = 0; i < 330; i++) {
-        session.update(key(800 + i % 33), shorter);
-      }
-      // Changes of a key take each other's place; 32 wait, and the 33rd is merged with them.
-      assertThat(session.verbs().writes - writes).isEqualTo(cacheBytes == 0 ? 330 : 10);
+      // Of 20 keys the last changes count: they never are more than half of those that may wait.
+      assertThat(writesOfUpdates(session, 20, shorter)).isEqualTo((long) misses * UPDATES);
+      // A quarter of a block takes 50 changes of 40 bytes; the next one is merged with them. Full
+      // blocks wait as others do.
+      long merged = cacheBytes == 0 ? UPDATES : UPDATES / 51;
+      assertThat(writesOfUpdates(session, KEYS, shorter)).isBetween(merged - blocks, merged + 1);
       int[] visited = {0};
       VerbCounters before = session.verbs().copy();
       session.scan(key(0), null, KEYS, (key, value) -> visited[0]++ >= 0);
@@ -63,6 +65,32 @@ class ByteVerbsTest {
       int recordBytes = Segment.LENGTHS_BYTES + 16 + 20;
       assertThat(blocks).isLessThan(KEYS * recordBytes * 10 / 9 / 8_000 + 3);
     }
+  }
+
+  @Test
+  void shouldMergeTheFullestBlocksWhereMemoryIsShort() {
+    ByteOptions options = ByteOptions.defaults().withRecordShare(0).withCacheBytes(40 << 10);
+    try (Fabric fabric = Pools.open(1, 64 << 20, 2702);
+        ByteIndex index = ByteIndex.create(fabric, options);
+        ByteSession session = index.session()) {
+      MemorySegment value = MemorySegment.ofArray(new byte[20]);
+      for (int i = 0; i < 10 * KEYS; i++) {
+        session.put(key(i), value);
+      }
+      long writes = writesOfUpdates(session, 10 * KEYS, value);
+      // 672; 1,194 where each change merges its own block
+      assertThat(writes).isLessThan(UPDATES / 5);
+      assertThat(index.deltas.bytes()).isLessThanOrEqualTo(options.deltaBytes());
+    }
+  }
+
+  /** Updates the first keys one after the other, from one block to the next; returns the WRITEs. */
+  private static long writesOfUpdates(ByteSession session, int keys, MemorySegment value) {
+    long before = session.verbs().writes;
+    for (int i = 0; i < UPDATES; i++) {
+      session.update(key(i * 331 % keys), value);
+    }
+    return session.verbs().writes - before;
   }
 
   private static void assertCosts(ByteSession session, Runnable operation, int reads, int writes) {

@@ -1,0 +1,121 @@
+package pando.index.bytes;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/** Changes of a block in the order of their keys, of each key the last one. Immutable. */
+final class SortedChanges implements SortedRecords {
+  private static final int NUMBER_MASK = 0xffff;
+
+  private final MemorySegment log;
+  private final int[] places;
+
+  /**
+   * Sorts the changes of a block.
+   *
+   * @param prefixBytes that all keys of the block have in common
+   */
+  SortedChanges(BlockDelta delta, int prefixBytes) {
+    this.log = delta.memory();
+    this.places = sorted(delta, prefixBytes);
+  }
+
+  /**
+   * Returns the places of the changes that count. They are sorted by the first bytes of their keys
+   * and their numbers first, in one array of numbers; the rest of the keys rarely matters.
+   */
+  private int[] sorted(BlockDelta delta, int prefixBytes) {
+    long[] order = new long[delta.count()];
+    for (int i = 0; i < order.length; i++) {
+      long suffixBytes = Segment.suffixBytes(log, delta.record(i)) - (long) prefixBytes;
+      long at = Segment.suffix(delta.record(i)) + prefixBytes;
+      long head = KeyOrder.head(log, at, suffixBytes) ^ Long.MIN_VALUE;
+      order[i] = (head & ~NUMBER_MASK) | i;
+    }
+    Arrays.sort(order);
+    int[] sorted = new int[order.length];
+    int count = 0;
+    int alike = 0;
+    for (int i = 0; i < order.length; i++) {
+      boolean sameHead = i > 0 && (order[i] ^ order[i - 1]) >>> Short.SIZE == 0;
+      alike = sameHead ? alike : count;
+      count = insert(sorted, alike, count, delta.record((int) order[i] & NUMBER_MASK));
+    }
+    return Arrays.copyOf(sorted, count);
+  }
+
+  /**
+   * Puts a change among those that begin alike, in place of one of the same key; returns how many
+   * there are.
+   */
+  private int insert(int[] sorted, int alike, int count, int record) {
+    int at = count;
+    int compared = -1;
+    while (at > alike && (compared = compareKeys(sorted[at - 1], record)) > 0) {
+      at--;
+    }
+    if (at > alike && compared == 0) {
+      sorted[at - 1] = record;
+      return count;
+    }
+    System.arraycopy(sorted, at, sorted, at + 1, count - at);
+    sorted[at] = record;
+    return count + 1;
+  }
+
+  private int compareKeys(int record, int other) {
+    return KeyOrder.compare(
+        log,
+        Segment.suffix(record),
+        Segment.suffixBytes(log, record),
+        log,
+        Segment.suffix(other),
+        Segment.suffixBytes(log, other));
+  }
+
+  @Override
+  public int count() {
+    return places.length;
+  }
+
+  @Override
+  public MemorySegment memory(int i) {
+    return log;
+  }
+
+  @Override
+  public int record(int i) {
+    return places[i];
+  }
+
+  @Override
+  public MemorySegment key(int i) {
+    return log.asSlice(Segment.suffix(places[i]), Segment.suffixBytes(log, places[i]));
+  }
+
+  @Override
+  public int compare(int i, MemorySegment key) {
+    long at = Segment.suffix(places[i]);
+    return KeyOrder.compare(log, at, Segment.suffixBytes(log, places[i]), key, 0, key.byteSize());
+  }
+
+  /** Returns whether a change is that its key is not there. */
+  boolean isRemoved(int i) {
+    return BlockDelta.isRemoved(log, places[i]);
+  }
+
+  /**
+   * Returns what {@link #find} returns of the keys of all changes in a block.
+   *
+   * @param block whose range has all keys
+   */
+  int[] findIn(Block block) {
+    int[] found = new int[count()];
+    int below = 0;
+    for (int i = 0; i < found.length; i++) {
+      found[i] = block.find(key(i), below);
+      below = found[i] < 0 ? -1 - found[i] : found[i] + 1;
+    }
+    return found;
+  }
+}
