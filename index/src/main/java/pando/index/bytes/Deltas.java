@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** The changes of all blocks that wait, and the local memory that they take. Thread-safe. */
 final class Deltas {
   /** Blocks in a row among which the one with the most changes is merged for want of memory. */
-  private static final int LOOKED_AT = 32;
+  private static final int LOOKED_AT = 8;
 
   /** Of the memory, one of so many parts is left for changes while blocks are merged. */
   private static final int LEFT_PART = 8;

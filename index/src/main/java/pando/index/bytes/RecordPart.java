@@ -15,8 +15,8 @@ final class RecordPart {
    * The memory
    * ==========
    *
-   *   table   chains: place of a chain's first record 4      in units of 8 bytes, 0: none
-   *           used: 1 for each chain                         8 bits, each for an eighth of the hashes
+   *   table   chains: place of its first record 4            in units of 8 bytes, 0: none
+   *                   used 1                                 8 bits, each for an eighth of the hashes
    *           zeros to a multiple of 8
    *   log     records: next 4 | hash 4 | key 4 | value 4 | key | value | to a multiple of 8
    *
@@ -36,8 +36,9 @@ final class RecordPart {
    * places that may be anything while somebody changes the part; it compares each with the memory's
    * bounds, follows a number of them at the most, and believes what it has copied only if the
    * version is still the same. A reader never waits: where the part is latched, the key counts as
-   * not cached. A hit writes only its bit of `used`, if that is not set, which is in memory of its
-   * own: a late store there does no more than keep another record for a turn.
+   * not cached. A hit writes only its bit of `used`, if that is not set, which is a byte of its own,
+   * in the same line of the processor's cache as the chain: a late store there does no more than
+   * keep another record for a turn.
    *
    * Coherence. A change of a record holds the part's latch while it sets the state of the block in
    * the directory and puts the new value here, or drops the record. A reader that has READ a record
@@ -53,7 +54,8 @@ final class RecordPart {
   /** The table has a chain for so many bytes. */
   private static final int CHAIN_PART = 64;
 
-  private static final int TABLE_BYTES_OF_CHAIN = 5;
+  private static final int CHAIN_BYTES = 5;
+  private static final int USED = 4;
   private static final int HASH = 4;
   private static final int KEY_BYTES = 8;
   private static final int VALUE_BYTES = 12;
@@ -78,9 +80,6 @@ final class RecordPart {
   private final MemorySegment memory;
   private final int chainMask;
 
-  /** Offset of the marks of use. */
-  private final long used;
-
   private final long log;
   private final long end;
   private final int recordBytesMax;
@@ -103,8 +102,7 @@ final class RecordPart {
     this.memory = memory;
     int chains = (int) Math.max(Long.highestOneBit(memory.byteSize() / CHAIN_PART), 1);
     this.chainMask = chains - 1;
-    this.used = (long) chains * Integer.BYTES;
-    this.log = Block.padded((long) chains * TABLE_BYTES_OF_CHAIN);
+    this.log = Block.padded((long) chains * CHAIN_BYTES);
     this.end = memory.byteSize();
     this.recordBytesMax = Math.clamp((end - log) / RECORD_PART, 0, RECORD_BYTES_MAX);
     this.head = log;
@@ -163,7 +161,7 @@ final class RecordPart {
   }
 
   private long chain(long hash) {
-    return ((int) hash & chainMask) * (long) Integer.BYTES;
+    return ((int) hash & chainMask) * (long) CHAIN_BYTES;
   }
 
   private static int stored(long hash) {
@@ -201,7 +199,7 @@ final class RecordPart {
   }
 
   private long mark(long hash) {
-    return used + ((int) hash & chainMask);
+    return chain(hash) + USED;
   }
 
   private static int bit(long hash) {

@@ -78,7 +78,7 @@ class ByteVerbsTest {
         session.put(key(i), value);
       }
       long writes = writesOfUpdates(session, 10 * KEYS, value);
-      // 672; 1,194 where each change merges its own block
+      // 1,194 where each change merges its own block
       assertThat(writes).isLessThan(UPDATES / 5);
       assertThat(index.deltas.bytes()).isLessThanOrEqualTo(options.deltaBytes());
     }
