@@ -67,6 +67,8 @@ final class BlockChanges {
    */
   boolean change(
       Operation operation, MemorySegment itsKey, MemorySegment value, MemorySegment expected) {
+    // A change that waits stores no blob, and so frees none.
+    blobs.freeWaiting();
     index.unsettled.settle(labels, blobs);
     index.spare.ensure(blobs);
     if (index.deltas.isShort()) {
@@ -214,7 +216,7 @@ final class BlockChanges {
     } else {
       Block next = merge.merged();
       if (next.usedBytes() > index.options.blockBytes() && next.count() > 1) {
-        split(entry, next, cut(merge, next));
+        splitIfRoom(entry, next, cut(merge, next));
       } else if (!isSmall(next.usedBytes()) || delta.removedBytes() == 0 || !joins(entry, next)) {
         replace(entry, next, Outline.of(next));
       }
@@ -227,6 +229,26 @@ final class BlockChanges {
     return !next.hasHigh() && merge.ascends() ? next.count() - 1 : Blocks.cut(next);
   }
 
+  /** Splits a block; one that has to be made stays whole in a full pool. */
+  private void splitIfRoom(BlockEntry entry, Block whole, int cut) {
+    try {
+      split(entry, whole, cut);
+    } catch (PoolFullException e) {
+      if (!mustBeMade()) {
+        throw e;
+      }
+      replace(entry, whole, Outline.of(whole));
+    }
+  }
+
+  /**
+   * Returns whether a block is made for changes that were acknowledged, or for a removal, without
+   * which a full pool stays full. What another change could take away from these is refused.
+   */
+  private boolean mustBeMade() {
+    return !changesKey || stored == null;
+  }
+
   private boolean isSmall(long bytes) {
     return bytes < index.options.blockBytes() / SMALL_PART;
   }
@@ -237,7 +259,7 @@ final class BlockChanges {
     try {
       state = stored(next, outline);
     } catch (PoolFullException e) {
-      if (!index.spare.replace(this, reader, entry, next)) {
+      if (!index.spare.replace(this, reader, entry, next, mustBeMade())) {
         throw e;
       }
       return;
@@ -312,10 +334,13 @@ final class BlockChanges {
     RecordPart part = index.records.latched(hash, blobs.worker().backoff());
     try {
       states.run();
+      long word = storedWord;
+      // The block has the value from now on: whatever fails later must not free it.
+      storedWord = 0;
       if (stored == null) {
         part.remove(hash, key);
       } else if (!PlantedBug.RECORD_KEPT) {
-        part.put(hash, key, stored, storedWord);
+        part.put(hash, key, stored, word);
       }
     } finally {
       part.unlatch();

@@ -50,7 +50,8 @@ public final class ByteIndex implements Metered, AutoCloseable {
    * What waits was acknowledged, and has to find room in the pool. So a change waits only if the
    * block with all its changes fits the place that it has: in a full pool it goes there by way of
    * the spare blob. Any other change makes a new block at once, and is refused if that has no room.
-   * The sizes are estimates: a block that is larger all the same stays in the spare blob.
+   * The sizes are estimates: a block that is larger all the same stays whole, in the spare blob. No
+   * other change but a removal may keep that blob, which changes of other blocks wait for, too.
    *
    * A split stores the right part under a new label first, then the left one under the old label.
    * The directory says first that there is another block, which is not known yet: readers that find

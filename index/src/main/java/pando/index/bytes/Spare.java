@@ -44,11 +44,17 @@ final class Spare {
   /**
    * Puts a block in the place of another one, whose latch is held, where the pool has no room.
    *
+   * @param mayStay whether the block may stay in the spare if it does not fit the other one's
+   *     place: then the next change in a full pool has no spare
    * @return whether that was done; not if there is no spare, or the block is too large
    */
-  boolean replace(BlockChanges changes, BlockReader reader, BlockEntry entry, Block next) {
+  boolean replace(
+      BlockChanges changes, BlockReader reader, BlockEntry entry, Block next, boolean mayStay) {
     Blobs blobs = reader.blobs;
     int length = (int) next.bytes().byteSize();
+    if (!mayStay && !blobs.hasInOnePlace(entry.state().word(), 0, length)) {
+      return false;
+    }
     long spare = taken(reader);
     if (spare == NONE) {
       return false;

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
@@ -200,6 +201,116 @@ class ByteFailuresTest {
           ByteSession session = index.session()) {
         assertSame(contents(session), model);
       }
+    }
+  }
+
+  /**
+   * A changed block goes by way of the spare blob: what fails behind it must not take its value.
+   */
+  @Test
+  void shouldKeepALongValueWhereItsBlockDoesNotLeaveTheSpare() {
+    NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(1, 256 << 10, 2511));
+        ByteIndex index = ByteIndex.create(fabric, options(0));
+        ByteSession session = index.session()) {
+      for (int i = 0; i < 20; i++) {
+        byte[] key = {(byte) i};
+        byte[] value = new byte[100];
+        Arrays.fill(value, (byte) i);
+        session.store(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+        model.put(key, value);
+      }
+      takeAll(index);
+      session.discard(MemorySegment.ofArray(model.pollFirstEntry().getKey()));
+      int[] writes = {0};
+      fabric.hookNext(
+          verbs -> isWrite(verbs) && ++writes[0] == 3,
+          posting -> {
+            posting.post();
+            fabric.failAtNextTransition(() -> new OutOfMemoryError("by a test"));
+          });
+      byte[] last = model.lastKey();
+      byte[] value = new byte[100];
+      assertThat(changeHooked(fabric, session, model, last, value, Break.ERROR_BEHIND)).isTrue();
+      assertThat(model.get(last)).isEqualTo(value);
+      // What is unsettled is settled, and a value that was freed is overwritten.
+      takeAll(index);
+      assertSame(contents(session), model);
+    }
+  }
+
+  private static boolean isWrite(VerbList verbs) {
+    return verbs.size() > 0 && verbs.kind(0) == VerbList.Kind.WRITE;
+  }
+
+  /**
+   * Takes each place of the pool that is left, also for small blobs, and what waits to be freed.
+   */
+  private static void takeAll(ByteIndex index) {
+    index.space();
+    try (Blobs blobs = new Blobs(index.space)) {
+      for (int bytes = index.space.lengthInOnePlace(); bytes > 8; bytes = bytes * 7 / 8) {
+        take(blobs, bytes);
+      }
+    }
+  }
+
+  private static void take(Blobs blobs, int bytes) {
+    try {
+      while (true) {
+        blobs.store(1, MemorySegment.ofArray(new byte[bytes]), 0, bytes);
+      }
+    } catch (PoolFullException e) {
+      // That was the last one.
+    }
+  }
+
+  /** What waits was acknowledged: a change that finds no room must not take the spare blob away. */
+  @ParameterizedTest
+  @ValueSource(ints = {256, 2_000, 8_000})
+  void shouldWriteWhatWaitsWhereThePoolHasBecomeFull(int blockBytes) {
+    for (int round = 0; round < Seeds.count(5, 100); round++) {
+      SplittableRandom random = new SplittableRandom(Seeds.of(2513 + round));
+      ByteOptions options = options(200_000).withBlockBytes(blockBytes, 32);
+      NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+      try (Fabric fabric = Pools.open(1, 256 << 10, 2514)) {
+        try (ByteIndex index = ByteIndex.create(fabric, options);
+            ByteSession session = index.session()) {
+          for (int i = 0; i < 600; i++) {
+            changeIfRoom(session, model, ByteKeys.draw(random, 20), random);
+          }
+          takeAll(index);
+          List<byte[]> keys = List.copyOf(model.keySet());
+          for (int i = 0; i < 300; i++) {
+            boolean isNew = random.nextInt(4) == 0;
+            byte[] key = isNew ? ByteKeys.draw(random, 20) : keys.get(random.nextInt(keys.size()));
+            changeIfRoom(session, model, key, random);
+          }
+        }
+        try (ByteIndex index = ByteIndex.open(fabric, options);
+            ByteSession session = index.session()) {
+          assertSame(contents(session), model);
+        }
+      }
+    }
+  }
+
+  private static void changeIfRoom(
+      ByteSession session,
+      NavigableMap<byte[], byte[]> model,
+      byte[] key,
+      SplittableRandom random) {
+    byte[] value = ByteKeys.value(random, 32);
+    try {
+      if (random.nextInt(4) == 0) {
+        session.discard(MemorySegment.ofArray(key));
+        model.remove(key);
+      } else {
+        session.store(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+        model.put(key, value);
+      }
+    } catch (PoolFullException e) {
+      // The entry stays as it was.
     }
   }
 

@@ -101,6 +101,24 @@ class ByteSpaceTest {
     }
   }
 
+  /** One session stores long values, another one replaces them while they wait. */
+  @Test
+  void shouldNotKeepValuesThatAnotherSessionHasStored() {
+    MemorySegment key = MemorySegment.ofArray(new byte[1]);
+    MemorySegment value = MemorySegment.ofArray(new byte[1_000]);
+    try (ByteIndex index = ByteIndex.create(fabric, OPTIONS);
+        ByteSession stores = index.session();
+        ByteSession changes = index.session()) {
+      long before = index.poolBytes();
+      for (int i = 0; i < 500; i++) {
+        stores.store(key, value);
+        // of the length of a word: so the block stays as it is
+        changes.store(key, MemorySegment.ofArray(new byte[Long.BYTES]));
+      }
+      assertThat(index.poolBytes() - before).isLessThan(10_000);
+    }
+  }
+
   @Test
   void shouldRefuseWhenClosed() {
     ByteIndex index = ByteIndex.create(fabric, OPTIONS);
