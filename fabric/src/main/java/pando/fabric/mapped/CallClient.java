@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
+import pando.fabric.base.Owner;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;

@@ -1,35 +1,26 @@
 package pando.fabric.mapped;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
-import pando.fabric.GlobalAddress;
-import pando.fabric.InvalidAddressException;
 import pando.fabric.SpinBackoff;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.fabric.Worker;
+import pando.fabric.base.CallRequest;
+import pando.fabric.layout.Regions;
 import pando.fabric.memory.Words;
-import pando.fabric.server.CallHandler;
 
-/**
- * Issues verbs by touching mapped memory.
- *
- * <p>The order that a fabric promises needs fences on some processors: no later access may overtake
- * a READ that has returned, no earlier access may become visible after a WRITE, and a later READ
- * must not be served before an earlier WRITE or atomic is visible. Every verb ends with the fence
- * that the verbs after it need.
- */
+/** Issues verbs by touching mapped memory. */
 final class MappedWorker implements Worker {
   private static final MemoryServerLink[] NO_LINKS = {};
 
   private final MappedFabric fabric;
   private final MemorySegment memory;
   private final CallClient calls;
-  private final MaskedCas16 maskedCas16 = new MaskedCas16();
+  private final VerbRunner runner = new VerbRunner();
   private final VerbCounters counters = new VerbCounters();
   private final Backoff backoff = new SpinBackoff();
   private final RandomGenerator random;
@@ -116,14 +107,7 @@ final class MappedWorker implements Worker {
   @Override
   public int call(int server, int function, long message, int requestBytes) {
     MemoryServerLink link = linkNumbered(server);
-    if (function < 0 || function >= CallHandler.FUNCTIONS_MAX) {
-      throw new IllegalArgumentException("no such function: function=" + function);
-    }
-    if (requestBytes < 0 || requestBytes > CALL_BYTES_MAX) {
-      throw new IllegalArgumentException(
-          "invalid request: requestBytes=" + requestBytes + ", maximum=" + CALL_BYTES_MAX);
-    }
-    checkLocal(message, CALL_BYTES_MAX);
+    CallRequest.check(memory, function, message, requestBytes);
     counters.calls++;
     counters.roundTrips++;
     counters.bytesOut += requestBytes;
@@ -160,7 +144,7 @@ final class MappedWorker implements Worker {
 
   /** Waits until this worker is not inside a native call that accesses the pool. */
   void awaitNoNativeCall() {
-    maskedCas16.awaitIdle();
+    runner.awaitNoNativeCall();
   }
 
   private void run(VerbList list, int i) {
@@ -190,96 +174,50 @@ final class MappedWorker implements Worker {
   }
 
   private void runRead(long remote, long local, int bytes) {
-    MemoryServerLink link = link(remote);
-    long position = link.position(remote, bytes);
-    if (bytes == Long.BYTES && (position & (Long.BYTES - 1)) == 0) {
-      Words.setUnaligned(memory, local, Words.getAcquire(link.segment(), position));
-    } else {
-      MemorySegment.copy(link.segment(), position, memory, local, bytes);
-      VarHandle.acquireFence();
-    }
+    runner.read(link(remote), remote, memory, local, bytes);
     counters.countRead(bytes);
   }
 
   private void runWrite(long remote, long local, int bytes) {
-    MemoryServerLink link = link(remote);
-    long position = link.position(remote, bytes);
-    if (bytes == Long.BYTES && (position & (Long.BYTES - 1)) == 0) {
-      Words.setRelease(link.segment(), position, Words.getUnaligned(memory, local));
-    } else {
-      VarHandle.releaseFence();
-      MemorySegment.copy(memory, local, link.segment(), position, bytes);
-    }
-    VarHandle.fullFence();
+    runner.write(link(remote), remote, memory, local, bytes);
     counters.countWrite(bytes);
   }
 
   private long runCas(long remote, long expected, long desired) {
-    MemoryServerLink link = link(remote);
-    long position = link.alignedPosition(remote, Long.BYTES);
-    long found = Words.compareAndExchange(link.segment(), position, expected, desired);
-    VarHandle.fullFence();
+    long found = runner.cas(link(remote), remote, expected, desired);
     counters.countAtomic(Kind.CAS);
     return found;
   }
 
   private long runFaa(long remote, long addend) {
-    MemoryServerLink link = link(remote);
-    long position = link.alignedPosition(remote, Long.BYTES);
-    long before = Words.getAndAdd(link.segment(), position, addend);
-    VarHandle.fullFence();
+    long before = runner.faa(link(remote), remote, addend);
     counters.countAtomic(Kind.FAA);
     return before;
   }
 
   private long runMaskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
-    MemoryServerLink link = link(remote);
-    long position = link.alignedPosition(remote, Long.BYTES);
-    long found = Words.getAcquire(link.segment(), position);
-    while (((found ^ compare) & compareMask) == 0) {
-      long desired = (found & ~swapMask) | (swap & swapMask);
-      long witness = Words.compareAndExchange(link.segment(), position, found, desired);
-      if (witness == found) {
-        break;
-      }
-      found = witness;
-    }
-    VarHandle.fullFence();
+    long found = runner.maskedCas(link(remote), remote, compare, compareMask, swap, swapMask);
     counters.countAtomic(Kind.MASKED_CAS);
     return found;
   }
 
   private long runMaskedFaa(long remote, long addend, long boundaries) {
-    MemoryServerLink link = link(remote);
-    long position = link.alignedPosition(remote, Long.BYTES);
-    long before = Words.getAcquire(link.segment(), position);
-    while (true) {
-      // Adding without the highest bits cannot carry out of a field; those are then added by xor.
-      long sum = (before & ~boundaries) + (addend & ~boundaries) ^ ((before ^ addend) & boundaries);
-      long witness = Words.compareAndExchange(link.segment(), position, before, sum);
-      if (witness == before) {
-        break;
-      }
-      before = witness;
-    }
-    VarHandle.fullFence();
+    long before = runner.maskedFaa(link(remote), remote, addend, boundaries);
     counters.countAtomic(Kind.MASKED_FAA);
     return before;
   }
 
   private boolean runMaskedCas16(long remote, long operands) {
     MemoryServerLink link = link(remote);
-    long position = link.alignedPosition(remote, 2 * Long.BYTES);
-    checkLocal(operands, MaskedCas16.OPERANDS_BYTES);
-    boolean stored = maskedCas16.run(link, position, memory, operands);
-    VarHandle.fullFence();
+    checkLocal(operands, VerbRunner.OPERANDS_16_BYTES);
+    boolean stored = runner.maskedCas16(link, remote, memory, operands);
     counters.countAtomic(Kind.MASKED_CAS_16);
     return stored;
   }
 
   /** Returns the link of an address. A swizzled one yields a number that no memory server has. */
   private MemoryServerLink link(long remote) {
-    int server = (int) (remote >>> GlobalAddress.SERVER_SHIFT);
+    int server = Regions.server(remote);
     MemoryServerLink[] all = links;
     if (server >= all.length) {
       throw noSuchServer(remote);
@@ -298,11 +236,7 @@ final class MappedWorker implements Worker {
 
   private RuntimeException noSuchServer(long remote) {
     checkOpen();
-    return new InvalidAddressException(
-        "no such memory server: address="
-            + GlobalAddress.toString(remote)
-            + ", memoryServers="
-            + links.length);
+    return Regions.noSuchServer(remote, links.length);
   }
 
   private void checkOpen() {

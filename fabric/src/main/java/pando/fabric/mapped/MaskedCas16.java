@@ -34,9 +34,7 @@ final class MaskedCas16 {
 
   /** Runs one masked CAS; returns whether the store took place. */
   boolean run(MemoryServerLink link, long position, MemorySegment memory, long operands) {
-    if ((operands & (WIDTH - 1)) != 0) {
-      throw new IllegalArgumentException("misaligned operands: offset=" + operands);
-    }
+    checkOperands(operands);
     MemorySegment expectation = expectation();
     MemorySegment segment = link.segment();
     // The halves may be of different values; only a compare-exchange detects that.
@@ -60,6 +58,12 @@ final class MaskedCas16 {
         Words.set(memory, operands + FOUND + HIGH, high);
         return equal;
       }
+    }
+  }
+
+  static void checkOperands(long operands) {
+    if ((operands & (WIDTH - 1)) != 0) {
+      throw new IllegalArgumentException("misaligned operands: offset=" + operands);
     }
   }
 

@@ -97,6 +97,11 @@ public record PoolOptions(
         memoryServers, bytesPerServer, chunkBytes, processorThreads, seed, handlers);
   }
 
+  /** Checks the number of a memory server in its fabric. */
+  public static void checkNumber(int number) {
+    checkRange("number", number, 0, MEMORY_SERVERS_MAX - 1L);
+  }
+
   private static void checkRange(String name, long value, long min, long max) {
     if (value < min || value > max) {
       throw new IllegalArgumentException(

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import pando.fabric.PandoException;
+import pando.fabric.base.Owner;
 import pando.fabric.mapped.MemoryServerLink;
-import pando.fabric.mapped.Owner;
 
 /**
  * Watches the memory servers of one fabric, and declares a memory server lost when it has ended.

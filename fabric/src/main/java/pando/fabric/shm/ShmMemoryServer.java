@@ -3,7 +3,7 @@ package pando.fabric.shm;
 import java.security.SecureRandom;
 import java.util.concurrent.CountDownLatch;
 import pando.fabric.PoolUsage;
-import pando.fabric.mapped.Owner;
+import pando.fabric.base.Owner;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.ProcessLock;
 import pando.fabric.memory.SharedMemory;
@@ -41,10 +41,7 @@ public final class ShmMemoryServer implements AutoCloseable {
    * @throws RegistryException if a memory server of that name runs already
    */
   public static ShmMemoryServer start(String name, int number, PoolOptions options) {
-    if (number < 0 || number >= PoolOptions.MEMORY_SERVERS_MAX) {
-      throw new IllegalArgumentException(
-          "out of range: number=" + number + ", maximum=" + (PoolOptions.MEMORY_SERVERS_MAX - 1));
-    }
+    PoolOptions.checkNumber(number);
     Registry registry = Registry.open();
     ProcessLock lock = registry.acquire(name);
     try {

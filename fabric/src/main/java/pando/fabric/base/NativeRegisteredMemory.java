@@ -1,11 +1,11 @@
-package pando.fabric.mapped;
+package pando.fabric.base;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.memory.NativeMemory;
 
 /** Local memory for verbs that are plain copies; no registration is needed. */
-record MappedMemory(NativeMemory memory) implements RegisteredMemory {
+record NativeRegisteredMemory(NativeMemory memory) implements RegisteredMemory {
   @Override
   public MemorySegment segment() {
     return memory.segment();

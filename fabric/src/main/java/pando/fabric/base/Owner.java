@@ -1,4 +1,4 @@
-package pando.fabric.mapped;
+package pando.fabric.base;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

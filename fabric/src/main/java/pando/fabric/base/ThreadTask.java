@@ -1,4 +1,4 @@
-package pando.fabric.mapped;
+package pando.fabric.base;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -8,19 +8,19 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 
 /** A task whose steps run in a thread of the JVM, which is parked while the task rests. */
-final class MappedTask implements BackgroundTask {
+final class ThreadTask implements BackgroundTask {
   private static final int RESTING = 0;
   private static final int WORKING = 1;
   private static final int WOKEN = 2;
 
-  private final MappedFabric fabric;
+  private final FabricBase fabric;
   private final BooleanSupplier step;
   private final Thread thread;
   private final AtomicInteger state = new AtomicInteger(RESTING);
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private volatile boolean stopped;
 
-  MappedTask(MappedFabric fabric, String name, BooleanSupplier step) {
+  ThreadTask(FabricBase fabric, String name, BooleanSupplier step) {
     this.fabric = fabric;
     this.step = step;
     this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);

@@ -1,0 +1,132 @@
+package pando.fabric.base;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.random.RandomGenerator;
+import pando.fabric.BackgroundTask;
+import pando.fabric.Fabric;
+import pando.fabric.PoolUsage;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.Worker;
+import pando.fabric.layout.SpaceMessage;
+import pando.fabric.memory.NativeMemory;
+import pando.fabric.memory.Words;
+
+/**
+ * A fabric in real time: its local memory, its tasks, its randomness, and that it is closed once. A
+ * subclass opens workers and ends them.
+ */
+public abstract class FabricBase implements Fabric {
+  private final String name;
+  private final SplittableRandom seeds;
+  private final Set<ThreadTask> tasks = ConcurrentHashMap.newKeySet();
+  private boolean closed;
+
+  /**
+   * Creates the fabric.
+   *
+   * @param name name of the kind of fabric
+   * @param seed start of all randomness
+   */
+  protected FabricBase(String name, long seed) {
+    this.name = name;
+    this.seeds = new SplittableRandom(seed);
+  }
+
+  /** Opens a worker of this fabric, which is open. */
+  protected abstract Worker open(MemorySegment memory, RandomGenerator random);
+
+  /** Ends all workers, also those in the middle of a verb, and releases all else; called once. */
+  protected abstract void end();
+
+  @Override
+  public final String name() {
+    return name;
+  }
+
+  @Override
+  public final RegisteredMemory register(long bytes) {
+    return new NativeRegisteredMemory(NativeMemory.allocate(bytes));
+  }
+
+  @Override
+  public final synchronized Worker worker(RegisteredMemory memory) {
+    checkOpen();
+    if (!memory.segment().isNative()) {
+      throw new IllegalArgumentException("not native memory: " + memory.segment());
+    }
+    return open(memory.segment(), seeds.split());
+  }
+
+  @Override
+  public final synchronized BackgroundTask background(String task, BooleanSupplier step) {
+    checkOpen();
+    ThreadTask background = new ThreadTask(this, task, step);
+    tasks.add(background);
+    try {
+      background.start();
+      return background;
+    } catch (RuntimeException | Error e) {
+      tasks.remove(background);
+      throw e;
+    }
+  }
+
+  @Override
+  public final long process() {
+    return Owner.shortName();
+  }
+
+  @Override
+  public final boolean isGone(long process) {
+    return !Owner.isAliveByShortName(process);
+  }
+
+  @Override
+  public final PoolUsage usage(int server) {
+    checkServer(server);
+    try (RegisteredMemory memory = register(Worker.CALL_BYTES_MAX);
+        Worker worker = worker(memory)) {
+      int responseBytes = worker.call(server, SpaceMessage.USAGE, 0, 0);
+      assert responseBytes == SpaceMessage.bytes(5);
+      return new PoolUsage(
+          Words.get(worker.memory(), SpaceMessage.bytes(0)),
+          Words.get(worker.memory(), SpaceMessage.bytes(1)),
+          Words.get(worker.memory(), SpaceMessage.bytes(2)));
+    }
+  }
+
+  @Override
+  public final synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    // A step that is under way fails at its next verb.
+    tasks.forEach(ThreadTask::stop);
+    tasks.clear();
+    end();
+  }
+
+  /** Checks that there is a memory server of a number. */
+  protected final void checkServer(int server) {
+    if (server < 0 || server >= memoryServers()) {
+      throw new IllegalArgumentException(
+          "no such memory server: server=" + server + ", memoryServers=" + memoryServers());
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("fabric is closed: name=" + name);
+    }
+  }
+
+  /** Removes a closed task from the open ones. */
+  void forget(ThreadTask task) {
+    tasks.remove(task);
+  }
+}
