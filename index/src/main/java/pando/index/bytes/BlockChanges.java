@@ -5,9 +5,11 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
+import pando.index.CorruptNodeException;
 import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.cache.PlantedBug;
+import pando.index.session.Failures;
 import pando.index.session.Operation;
 
 /** One session's changes of blocks. */
@@ -181,20 +183,27 @@ final class BlockChanges {
 
   /**
    * Settles what is unsettled, and merges all blocks with their changes, while no session works.
+   *
+   * @throws CorruptNodeException if a block is damaged; changes of the others are written
+   * @throws PoolFullException if there is no room for a block; changes of the others are written
    */
   void settleAll() {
     index.unsettled.settleAll(labels, blobs);
+    Failures failures = new Failures();
     for (BlockEntry entry : index.directory.all()) {
       if (entry.state().delta().count() > 0) {
         reader.latch(entry);
         try {
           mergeWaiting(entry);
+        } catch (CorruptNodeException | PoolFullException e) {
+          failures.add(e);
         } finally {
           entry.unlatch();
         }
       }
     }
     index.unsettled.settleAll(labels, blobs);
+    failures.rethrow();
   }
 
   /** Merges the block that is latched with its changes, if there are any. */

@@ -402,6 +402,38 @@ class ByteFailuresTest {
   }
 
   @Test
+  void shouldWriteWhatWaitsInOtherBlocksThanADamagedOne() {
+    try (Fabric fabric = Pools.open(2, 16 << 20, 2515)) {
+      ByteIndex index = ByteIndex.create(fabric, options(1 << 20));
+      ByteSession session = index.session();
+      storeAll(session, "old");
+      index.space();
+      storeAll(session, "new");
+      assertThat(index.directory.changesWaiting()).isGreaterThan(100);
+      BlockEntry damaged = index.directory.find(MemorySegment.ofArray("key0250".getBytes(UTF_8)));
+      index.cache.set(damaged, null);
+      damage(fabric, damaged);
+      assertThat(catchThrowable(index::close)).isInstanceOf(CorruptNodeException.class);
+      assertThat(index.directory.changesWaiting()).isEqualTo(damaged.state().delta().count());
+      assertThat(index.isClosed()).isFalse();
+    }
+  }
+
+  private static void storeAll(ByteSession session, String value) {
+    for (int i = 0; i < 500; i++) {
+      byte[] key = "key%04d".formatted(i).getBytes(UTF_8);
+      session.store(MemorySegment.ofArray(key), MemorySegment.ofArray(value.getBytes(UTF_8)));
+    }
+  }
+
+  private static void damage(Fabric fabric, BlockEntry block) {
+    try (RegisteredMemory memory = fabric.register(64);
+        Worker worker = fabric.worker(memory)) {
+      worker.write(Blobs.address(block.state().word()) + 8, 0, 8);
+    }
+  }
+
+  @Test
   void shouldTellOfADamagedBlockAndServeTheOthers() {
     try (Fabric fabric = Pools.open(2, 16 << 20, 2505);
         ByteIndex index = ByteIndex.create(fabric, options(0));
@@ -411,10 +443,7 @@ class ByteFailuresTest {
         session.put(MemorySegment.ofArray(key), MemorySegment.ofArray(key));
       }
       BlockEntry damaged = index.directory.find(MemorySegment.ofArray("key0250".getBytes(UTF_8)));
-      try (RegisteredMemory memory = fabric.register(64);
-          Worker worker = fabric.worker(memory)) {
-        worker.write(Blobs.address(damaged.state().word()) + 8, 0, 8);
-      }
+      damage(fabric, damaged);
       int failures = 0;
       for (int i = 0; i < 500; i++) {
         byte[] key = "key%04d".formatted(i).getBytes(UTF_8);

@@ -11,6 +11,7 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
@@ -67,6 +68,49 @@ class ByteModelTest {
       index.close();
       session.close();
     }
+  }
+
+  /** Each process has options of its own, at their limits; two sessions change the same keys. */
+  @Test
+  void shouldBeLikeAMapWhateverTheOptions() {
+    long seed = Seeds.of(2203);
+    for (int round = 0; round < Seeds.count(4, 400); round++) {
+      SplittableRandom random = new SplittableRandom(seed + round);
+      NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+      int keyBytes = random.nextInt(5) == 0 ? ByteIndex.KEY_BYTES_MAX : 3 + random.nextInt(40);
+      int operations = keyBytes > 1_000 ? 400 : 2_500;
+      try (Fabric fabric = Pools.open(1, 256 << 20, 2204)) {
+        ByteIndex.create(fabric, drawn(random)).close();
+        for (int process = 0; process < 3; process++) {
+          try (ByteIndex index = ByteIndex.open(fabric, drawn(random));
+              ByteSession one = index.session();
+              ByteSession other = index.session()) {
+            for (int i = 0; i < operations; i++) {
+              byte[] key = ByteKeys.draw(random, keyBytes);
+              byte[] value = ByteKeys.value(random, 1 << random.nextInt(16));
+              operate(i % 2 == 0 ? one : other, model, random, process == 1, key, value);
+            }
+            checkAll(one, model);
+            assertThat(index.space().otherBytes()).isZero();
+            assertThat(index.deltas.bytes()).isZero();
+            checkAll(other, model);
+          }
+        }
+      }
+    }
+  }
+
+  private static ByteOptions drawn(SplittableRandom random) {
+    int[] caches = {0, 1_000, 20_000, 1 << 20, 16 << 20};
+    int[] blocks = {256, 300, 1_024, 8_000, ByteOptions.BLOCK_BYTES_MAX};
+    int[] changes = {0, 1, 2, 64, ByteOptions.DELTA_CHANGES_MAX};
+    int block = blocks[random.nextInt(blocks.length)];
+    return options(
+            caches[random.nextInt(caches.length)],
+            block,
+            random.nextBoolean() ? Long.BYTES : block / 4)
+        .withDeltaChanges(changes[random.nextInt(changes.length)])
+        .withRecordShare(random.nextInt(3) / 2.0);
   }
 
   private static void operate(
