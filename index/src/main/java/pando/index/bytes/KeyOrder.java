@@ -6,6 +6,9 @@ import java.lang.foreign.MemorySegment;
 
 /** The order of keys: byte by byte, as unsigned numbers. */
 final class KeyOrder {
+  /** Words of short strings that are compared one by one; of longer ones, the rest at once. */
+  private static final int WORDS_MAX = 3;
+
   private KeyOrder() {}
 
   /** Compares two strings. */
@@ -16,15 +19,18 @@ final class KeyOrder {
   /** Compares parts of two memories. */
   static int compare(
       MemorySegment one, long at, long length, MemorySegment other, long otherAt, long otherBytes) {
-    long head = head(one, at, length);
-    long otherHead = head(other, otherAt, otherBytes);
-    if (head != otherHead) {
-      return Long.compareUnsigned(head, otherHead);
+    for (long from = 0; from < WORDS_MAX * Long.BYTES; from += Long.BYTES) {
+      long head = head(one, at + from, length - from);
+      long otherHead = head(other, otherAt + from, otherBytes - from);
+      if (head != otherHead) {
+        return Long.compareUnsigned(head, otherHead);
+      }
+      // Where heads are equal, what one has behind its end is zeros in the other.
+      if (Math.min(length, otherBytes) - from <= Long.BYTES) {
+        return Long.compare(length, otherBytes);
+      }
     }
-    // Where heads are equal, what one has behind its end is zeros in the other.
-    return length <= Long.BYTES || otherBytes <= Long.BYTES
-        ? Long.compare(length, otherBytes)
-        : compareLong(one, at, length, other, otherAt, otherBytes);
+    return compareLong(one, at, length, other, otherAt, otherBytes);
   }
 
   private static int compareLong(
@@ -46,17 +52,27 @@ final class KeyOrder {
    * string's end.
    */
   static long head(MemorySegment in, long at, long length) {
-    if (at + Long.BYTES > in.byteSize()) {
-      return headAtEnd(in, at, length);
+    long beyond = at + Long.BYTES - in.byteSize();
+    if (beyond <= 0) {
+      return first(Long.reverseBytes(in.get(Block.LONG, at)), length);
     }
-    long head = Long.reverseBytes(in.get(Block.LONG, at));
+    if (beyond < Long.BYTES && in.byteSize() >= Long.BYTES) {
+      // The last 8 bytes of the memory have them.
+      return first(
+          Long.reverseBytes(in.get(Block.LONG, at - beyond)) << (Byte.SIZE * beyond), length);
+    }
+    return headOfFew(in, at, length);
+  }
+
+  /** Returns some of the first bytes, with zeros in place of the others. */
+  private static long first(long head, long length) {
     if (length >= Long.BYTES) {
       return head;
     }
     return length <= 0 ? 0 : head & (-1L << (Long.SIZE - Byte.SIZE * length));
   }
 
-  private static long headAtEnd(MemorySegment in, long at, long length) {
+  private static long headOfFew(MemorySegment in, long at, long length) {
     long head = 0;
     for (long i = 0; i < Long.BYTES; i++) {
       head = (head << Byte.SIZE) | (i < length ? in.get(JAVA_BYTE, at + i) & 0xff : 0);

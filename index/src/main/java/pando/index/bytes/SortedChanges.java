@@ -105,7 +105,7 @@ final class SortedChanges implements SortedRecords {
   }
 
   /**
-   * Returns what {@link #find} returns of the keys of all changes in a block.
+   * Returns what {@link Block#find} returns of the keys of all changes in a block.
    *
    * @param block whose range has all keys
    */
@@ -113,7 +113,7 @@ final class SortedChanges implements SortedRecords {
     int[] found = new int[count()];
     int below = 0;
     for (int i = 0; i < found.length; i++) {
-      found[i] = block.find(key(i), below);
+      found[i] = block.findBehind(key(i), below);
       below = found[i] < 0 ? -1 - found[i] : found[i] + 1;
     }
     return found;

@@ -24,17 +24,28 @@ interface SortedRecords {
    * the number of records below the key.
    */
   default int find(MemorySegment key) {
-    return find(key, 0);
+    return find(key, 0, count());
   }
 
   /**
-   * Returns what {@link #find(MemorySegment)} does, where it is known that some records are below.
+   * Returns what {@link #find(MemorySegment)} does, by a search that begins where a key before was
+   * found: near it, in steps that double.
    *
    * @param below number of records that are known to be below the key
    */
-  default int find(MemorySegment key, int below) {
+  default int findBehind(MemorySegment key, int below) {
     int from = below;
-    int to = count();
+    int to = below;
+    for (int step = 1; to < count() && compare(to, key) < 0; step *= 2) {
+      from = to + 1;
+      to += step;
+    }
+    return find(key, from, Math.min(to + 1, count()));
+  }
+
+  private int find(MemorySegment key, int first, int last) {
+    int from = first;
+    int to = last;
     while (from < to) {
       int middle = (from + to) >>> 1;
       int compared = compare(middle, key);

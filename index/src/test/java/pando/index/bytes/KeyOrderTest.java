@@ -13,10 +13,10 @@ class KeyOrderTest {
 
   /** Draws bytes that are often alike: of zeros, ones and the greatest. */
   private byte[] draw() {
-    byte[] bytes = new byte[random.nextInt(20)];
+    byte[] bytes = new byte[random.nextInt(40)];
     for (int i = 0; i < bytes.length; i++) {
-      int drawn = random.nextInt(8);
-      bytes[i] = (byte) (drawn < 6 ? 0 : drawn == 6 ? 1 : 0xff);
+      int drawn = random.nextInt(40);
+      bytes[i] = (byte) (drawn < 38 ? 0 : drawn == 38 ? 1 : 0xff);
     }
     return bytes;
   }
