@@ -7,6 +7,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 @SuppressWarnings("module") // Those that packages are exported to are compiled later.
 module pando.fabric {
+  requires jdk.net;
   requires static org.jspecify;
 
   exports pando.fabric;
@@ -23,4 +24,5 @@ module pando.fabric {
       pando.sim;
   exports pando.fabric.server;
   exports pando.fabric.shm;
+  exports pando.fabric.tcp;
 }

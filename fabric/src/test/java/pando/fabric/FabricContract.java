@@ -65,6 +65,11 @@ public abstract class FabricContract {
     return Long.BYTES;
   }
 
+  /** Returns how often a race is tried that a fabric in the same memory tries so often. */
+  protected int tries(int inMemory) {
+    return inMemory;
+  }
+
   @BeforeEach
   public void openFabric() throws Exception {
     System.out.println("seed=" + SEED);
@@ -234,7 +239,7 @@ public abstract class FabricContract {
 
   @Test
   public void shouldKeep16BytesTogetherUnderTwoRacingWorkers() throws Exception {
-    long additions = 20_000;
+    long additions = tries(20_000);
     race(2, (own, number) -> addToBothHalves(own, additions));
     assertThat(read(NODE)).isEqualTo(2 * additions);
     assertThat(read(NODE + 8)).isEqualTo(2 * additions);
@@ -242,7 +247,7 @@ public abstract class FabricContract {
 
   @Test
   public void shouldLoseNoAtomicUnderRacingWorkers() throws Exception {
-    long additions = 20_000;
+    long additions = tries(20_000);
     race(
         3,
         (own, number) -> {
@@ -266,7 +271,7 @@ public abstract class FabricContract {
 
   @Test
   public void shouldNotLetAReadOvertakeAWriteOrAnAtomic() throws Exception {
-    int rounds = 200_000;
+    int rounds = tries(200_000);
     long[][] seen = new long[2][rounds + 1];
     AtomicIntegerArray arrived = new AtomicIntegerArray(64);
     race(
@@ -293,7 +298,7 @@ public abstract class FabricContract {
 
   @Test
   public void shouldShowWritesInPostingOrder() throws Exception {
-    int rounds = 50_000;
+    int rounds = tries(50_000);
     race(
         2,
         (own, number) -> {

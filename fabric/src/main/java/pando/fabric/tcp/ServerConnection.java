@@ -1,0 +1,196 @@
+package pando.fabric.tcp;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+import pando.fabric.Worker;
+import pando.fabric.mapped.MemoryServerLink;
+import pando.fabric.mapped.VerbRunner;
+import pando.fabric.memory.Words;
+import pando.fabric.server.CallFailedException;
+import pando.fabric.wire.Frame;
+import pando.fabric.wire.FrameBuffer;
+import pando.fabric.wire.FrameException;
+import pando.fabric.wire.Hello;
+import pando.fabric.wire.RequestReader;
+import pando.fabric.wire.ResponseWriter;
+
+/**
+ * A memory server's side of one connection, in a thread of its own: reads a request, serves it,
+ * sends the response, and only then reads the next. So it never has more than two frames of a peer,
+ * and one that does not read its responses stops itself.
+ */
+final class ServerConnection implements Runnable {
+  /** Less than a client waits for the response, so that it learns that nothing was done. */
+  private static final long PROCESSOR_NANOS_MAX = TimeUnit.SECONDS.toNanos(50);
+
+  private static final int OPERANDS_16 = 64;
+
+  private final TcpMemoryServer owner;
+  private final Watchdog.Watched connection;
+  private final SocketChannel channel;
+  private final MemoryServerLink link;
+  private final PeerLimits limits;
+  private final VerbRunner runner = new VerbRunner();
+  private final FrameBuffer input = new FrameBuffer();
+  private final RequestReader request;
+  private final ResponseWriter response = new ResponseWriter();
+
+  /** A CALL's message, which no client changes; and the operands of a 16-byte masked CAS. */
+  private final MemorySegment scratch = Arena.ofAuto().allocate(Worker.CALL_BYTES_MAX, 64);
+
+  ServerConnection(TcpMemoryServer owner, MemoryServerLink link, Watchdog.Watched connection) {
+    this.owner = owner;
+    this.link = link;
+    this.connection = connection;
+    this.limits = owner.limits();
+    this.channel = connection.channel();
+    this.request = new RequestReader(link.number(), link.dramBytes());
+  }
+
+  @Override
+  public void run() {
+    try (connection) {
+      Sockets.configure(channel);
+      if (greet()) {
+        try {
+          serveRequests();
+        } finally {
+          owner.leave();
+        }
+      }
+    } catch (IOException peerIsGone) {
+      // Or it was cut off, or made no sense. Its connection ends, and nothing else.
+    } catch (IllegalStateException memoryIsGone) {
+      if (!owner.isClosed()) {
+        throw memoryIsGone;
+      }
+    } finally {
+      owner.forget(this);
+    }
+  }
+
+  /** Waits until the runner is not inside a native call that accesses the memory. */
+  void awaitNoNativeCall() {
+    runner.awaitNoNativeCall();
+  }
+
+  /** Returns whether the client may go on; if so, it has a place. */
+  private boolean greet() throws IOException {
+    connection.expect(limits.helloNanos());
+    int version = Hello.receive(channel);
+    Hello.Welcome welcome = owner.welcome();
+    boolean known = version == Hello.VERSION;
+    boolean served = known && owner.enter();
+    int refusal = known ? Hello.FULL : Hello.OTHER_VERSION;
+    Hello.answer(channel, welcome.withStatus(served ? Hello.WELCOME : refusal));
+    connection.relax();
+    return served;
+  }
+
+  private void serveRequests() throws IOException {
+    while (true) {
+      try {
+        receive();
+        serve();
+      } catch (FrameException e) {
+        long sequence = input.sequence();
+        response.message(Frame.REFUSED, String.valueOf(e.getMessage()), sequence);
+        send();
+        return;
+      }
+      send();
+      input.consume();
+    }
+  }
+
+  private void receive() throws IOException {
+    boolean whole = input.fill(channel, Frame.REQUEST_BYTES);
+    if (!whole) {
+      connection.expect(limits.frameNanos());
+      while (!whole) {
+        whole = input.fill(channel, Frame.REQUEST_BYTES);
+      }
+      connection.relax();
+    }
+  }
+
+  private void send() throws IOException {
+    connection.expect(limits.frameNanos());
+    response.send(channel);
+    connection.relax();
+  }
+
+  private void serve() throws FrameException {
+    int status = request.check(input);
+    if (status != Frame.DONE) {
+      response.begin(Frame.RESPONSE_BYTES);
+      response.finish(status, request.badVerb(), request.sequence());
+    } else if (request.isCall()) {
+      serveCall();
+    } else {
+      response.begin(request.responseBytes());
+      int verbs = request.verbs();
+      for (int i = 0; i < verbs; i++) {
+        runVerb();
+        request.next();
+      }
+      response.finish(Frame.DONE, 0, request.sequence());
+    }
+  }
+
+  /** Runs a verb, all of whose values are checked. */
+  private void runVerb() {
+    long address = request.address();
+    int bytes = request.bytes();
+    switch (request.kind()) {
+      case READ -> runner.read(link, address, response.segment(), response.add(bytes), bytes);
+      case WRITE -> runner.write(link, address, input.segment(), request.payloadOffset(), bytes);
+      case CAS -> response.add(runner.cas(link, address, request.operand(0), request.operand(1)));
+      case FAA -> response.add(runner.faa(link, address, request.operand(0)));
+      case MASKED_CAS ->
+          response.add(
+              runner.maskedCas(
+                  link,
+                  address,
+                  request.operand(0),
+                  request.operand(1),
+                  request.operand(2),
+                  request.operand(3)));
+      case MASKED_FAA ->
+          response.add(runner.maskedFaa(link, address, request.operand(0), request.operand(1)));
+      case MASKED_CAS_16 -> runMaskedCas16(address);
+    }
+  }
+
+  private void runMaskedCas16(long address) {
+    MemorySegment.copy(input.segment(), request.operandsOffset(), scratch, 0, OPERANDS_16);
+    boolean stored = runner.maskedCas16(link, address, scratch, 0);
+    response.add(Words.get(scratch, OPERANDS_16));
+    response.add(Words.get(scratch, OPERANDS_16 + Long.BYTES));
+    assert !stored || request.bytes() == 2 * Long.BYTES;
+  }
+
+  private void serveCall() {
+    int requestBytes = request.bytes();
+    MemorySegment.copy(input.segment(), request.payloadOffset(), scratch, 0, requestBytes);
+    if (!owner.takeProcessor(PROCESSOR_NANOS_MAX)) {
+      response.begin(Frame.RESPONSE_BYTES);
+      response.finish(Frame.BUSY, 0, request.sequence());
+      return;
+    }
+    try {
+      int responseBytes = owner.server().serve(request.function(), scratch, requestBytes);
+      response.begin(request.responseBytes());
+      int offset = response.add(responseBytes);
+      MemorySegment.copy(scratch, 0, response.segment(), offset, responseBytes);
+      response.finish(Frame.DONE, responseBytes, request.sequence());
+    } catch (CallFailedException e) {
+      response.message(Frame.CALL_FAILED, String.valueOf(e.getMessage()), request.sequence());
+    } finally {
+      owner.releaseProcessor();
+    }
+  }
+}

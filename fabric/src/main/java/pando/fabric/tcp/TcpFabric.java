@@ -1,0 +1,99 @@
+package pando.fabric.tcp;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import pando.fabric.Capabilities;
+import pando.fabric.Fabric;
+import pando.fabric.Worker;
+import pando.fabric.base.FabricBase;
+import pando.fabric.layout.ServerLayout;
+import pando.fabric.server.PoolOptions;
+
+/**
+ * Connects a compute server to memory servers by TCP, on the loopback interface of one machine.
+ *
+ * <p>Each worker has a connection of its own to each memory server that it uses. If one is cut,
+ * READs are sent again, on a new connection. All else that was sent and not answered ends in {@link
+ * pando.fabric.UnknownOutcomeException} and is never sent twice; that holds for a thread that is
+ * interrupted in the middle of a verb, too, which stays interrupted. What could not be sent is sent
+ * later, or ends in {@link pando.fabric.StalledException}. A memory server that accepts no
+ * connection for a while, or that was started anew, is lost: from then on every verb to it throws
+ * {@link pando.fabric.MemoryServerLostException}.
+ *
+ * <p>Nothing is encrypted, and nobody is asked who they are: any user of the machine can connect to
+ * a memory server.
+ */
+@SuppressWarnings("exports") // The base has nothing of its own that is public.
+public final class TcpFabric extends FabricBase {
+  static final String NAME = "tcp";
+
+  private final RemoteServer[] servers;
+  private final TcpOptions options;
+  private final Watchdog watchdog;
+
+  private TcpFabric(RemoteServer[] servers, long seed, TcpOptions options, Watchdog watchdog) {
+    super(NAME, seed);
+    this.servers = servers;
+    this.options = options;
+    this.watchdog = watchdog;
+  }
+
+  /**
+   * Connects to running memory servers.
+   *
+   * @param addresses the memory servers, in the order of their numbers; loopback addresses alone
+   * @param seed start of all randomness in the fabric
+   * @param options how long it waits
+   * @throws TcpException if one does not answer, has another number or another version
+   */
+  public static Fabric attach(List<InetSocketAddress> addresses, long seed, TcpOptions options) {
+    if (addresses.isEmpty() || addresses.size() > PoolOptions.MEMORY_SERVERS_MAX) {
+      throw new IllegalArgumentException(
+          "invalid number of memory servers: count="
+              + addresses.size()
+              + ", maximum="
+              + PoolOptions.MEMORY_SERVERS_MAX);
+    }
+    Watchdog watchdog = Watchdog.start("pando-tcp-watchdog");
+    try {
+      RemoteServer[] servers = new RemoteServer[addresses.size()];
+      for (int i = 0; i < servers.length; i++) {
+        servers[i] = RemoteServer.find(addresses.get(i), i, watchdog);
+      }
+      return new TcpFabric(servers, seed, options, watchdog);
+    } catch (RuntimeException | Error e) {
+      watchdog.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    boolean cas16 = Arrays.stream(servers).allMatch(RemoteServer::hasCas16);
+    return new Capabilities(Long.BYTES, true, cas16, ServerLayout.ON_CHIP_BYTES, false);
+  }
+
+  @Override
+  public int memoryServers() {
+    return servers.length;
+  }
+
+  @Override
+  public long dramBytes(int server) {
+    checkServer(server);
+    return servers[server].dramBytes();
+  }
+
+  @Override
+  protected Worker open(MemorySegment memory, RandomGenerator random) {
+    return new TcpWorker(watchdog, servers, options, memory, random);
+  }
+
+  @Override
+  protected void end() {
+    watchdog.close();
+  }
+}

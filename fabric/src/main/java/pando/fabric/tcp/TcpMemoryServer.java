@@ -1,0 +1,313 @@
+package pando.fabric.tcp;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.security.SecureRandom;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import pando.fabric.PoolUsage;
+import pando.fabric.layout.ServerLayout;
+import pando.fabric.mapped.MemoryServerLink;
+import pando.fabric.memory.Atomic16;
+import pando.fabric.memory.Closing;
+import pando.fabric.memory.NativeMemory;
+import pando.fabric.server.MemoryServer;
+import pando.fabric.server.PoolOptions;
+import pando.fabric.wire.Hello;
+
+/**
+ * A memory server in this process that compute servers reach by TCP. Runs until it is closed or the
+ * process ends; its nodes are lost then. Thread-safe.
+ *
+ * <p>Listens on the loopback interface alone: nobody is asked who they are, so any user of the
+ * machine can read and change the pool. Takes {@value #CONNECTIONS_MAX} connections, each with a
+ * thread and at most two frames of 256 KiB. A peer has 3 seconds for its HELLO, 10 for the rest of
+ * a request, and 10 to take a response; then it is cut off.
+ */
+public final class TcpMemoryServer implements AutoCloseable {
+  /** Most connections of compute servers at a time. */
+  public static final int CONNECTIONS_MAX = 2048;
+
+  /** Most connections at a time that have not said HELLO, or are told that there is no place. */
+  private static final int GUESTS_MAX = 256;
+
+  private static final int BACKLOG = 1024;
+  private static final long JOIN_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
+  private static final long ACCEPT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private final ServerSocketChannel listener;
+  private final InetSocketAddress address;
+  private final NativeMemory memory;
+  private final MemoryServer server;
+  private final MemoryServerLink link;
+  private final Hello.Welcome welcome;
+  private final PeerLimits limits;
+  private final Semaphore places;
+  private final Semaphore processors;
+  private final Watchdog watchdog;
+  private final Map<ServerConnection, Thread> connections = new ConcurrentHashMap<>();
+  private final Thread acceptor;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private volatile boolean closing;
+
+  private TcpMemoryServer(
+      ServerSocketChannel listener,
+      NativeMemory memory,
+      int number,
+      PoolOptions options,
+      PeerLimits limits) {
+    ServerLayout layout = MemoryServer.layout(options);
+    this.listener = listener;
+    this.address =
+        new InetSocketAddress(listener.socket().getInetAddress(), listener.socket().getLocalPort());
+    this.memory = memory;
+    this.limits = limits;
+    this.places = new Semaphore(limits.connections());
+    this.server = MemoryServer.unattended(number, memory.segment(), options);
+    this.link = new MemoryServerLink(number, memory.segment(), layout);
+    // Must differ from those of earlier memory servers, whatever their seeds were.
+    long incarnation = new SecureRandom().nextLong();
+    this.welcome =
+        new Hello.Welcome(
+            Hello.VERSION,
+            Hello.WELCOME,
+            number,
+            incarnation,
+            layout.dramBytes(),
+            Atomic16.isAvailable());
+    // Fair: a CALL must not wait while later ones are served.
+    this.processors = new Semaphore(options.processorThreads(), true);
+    this.watchdog = Watchdog.start("pando-memory-server-" + number + "-watchdog");
+    this.acceptor =
+        Thread.ofPlatform()
+            .name("pando-memory-server-" + number + "-acceptor")
+            .daemon()
+            .unstarted(this::accept);
+  }
+
+  /**
+   * Starts a memory server.
+   *
+   * @param address loopback address to listen on; port 0 takes a free one
+   * @param number its number in the fabric: its place, from 0, in the list of addresses that
+   *     compute servers attach
+   * @param options size of the pool, processor threads (as many CALLs are served at a time) and
+   *     handlers
+   * @throws IllegalArgumentException if it is no loopback address
+   * @throws TcpException if the system refuses to listen there
+   */
+  public static TcpMemoryServer start(InetSocketAddress address, int number, PoolOptions options) {
+    return start(address, number, options, PeerLimits.DEFAULTS);
+  }
+
+  static TcpMemoryServer start(
+      InetSocketAddress address, int number, PoolOptions options, PeerLimits limits) {
+    Sockets.checkLoopback(address);
+    PoolOptions.checkNumber(number);
+    ServerSocketChannel listener = listen(address);
+    try {
+      NativeMemory memory = NativeMemory.allocate(MemoryServer.layout(options).bytes());
+      try {
+        TcpMemoryServer server = new TcpMemoryServer(listener, memory, number, options, limits);
+        server.acceptor.start();
+        return server;
+      } catch (RuntimeException | Error e) {
+        memory.close();
+        throw e;
+      }
+    } catch (RuntimeException | Error e) {
+      close(listener);
+      throw e;
+    }
+  }
+
+  /** Returns where it listens. */
+  public InetSocketAddress address() {
+    return address;
+  }
+
+  /** Returns the use of the pool. */
+  public PoolUsage usage() {
+    return server.usage();
+  }
+
+  /** Returns the number of CALLs answered. */
+  public long callsServed() {
+    return server.callsServed();
+  }
+
+  /** Returns the number of CALLs refused, and of those whose handler threw. */
+  public long callsFailed() {
+    return server.callsFailed();
+  }
+
+  /** Returns the number of open connections. */
+  public int connections() {
+    return connections.size();
+  }
+
+  /** Waits until another thread closes this memory server. */
+  public void awaitClosed() throws InterruptedException {
+    closed.await();
+  }
+
+  /**
+   * Ends the memory server; its compute servers find that it is lost. Waits for the requests that
+   * are served, but only for a while for a handler that does not return. A second call does
+   * nothing.
+   */
+  @Override
+  public synchronized void close() {
+    if (closing) {
+      return;
+    }
+    closing = true;
+    Closing.all(
+        () -> close(listener),
+        watchdog::close,
+        this::join,
+        link::close,
+        () -> connections.keySet().forEach(ServerConnection::awaitNoNativeCall),
+        server::close,
+        memory::close,
+        closed::countDown);
+  }
+
+  boolean isClosed() {
+    return closing;
+  }
+
+  MemoryServer server() {
+    return server;
+  }
+
+  PeerLimits limits() {
+    return limits;
+  }
+
+  Hello.Welcome welcome() {
+    return welcome;
+  }
+
+  /** Gives a connection a place, if there is one. */
+  boolean enter() {
+    return places.tryAcquire();
+  }
+
+  /** Takes a place back. */
+  void leave() {
+    places.release();
+  }
+
+  /** Takes a processor for a CALL; returns whether one was free in time. */
+  boolean takeProcessor(long nanos) {
+    try {
+      return processors.tryAcquire(nanos, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Gives a processor back. */
+  void releaseProcessor() {
+    processors.release();
+  }
+
+  /** Removes a connection that has ended. */
+  void forget(ServerConnection connection) {
+    connections.remove(connection);
+  }
+
+  private void accept() {
+    while (!closing) {
+      try {
+        serve(listener.accept());
+      } catch (ClosedChannelException e) {
+        return;
+      } catch (IOException | OutOfMemoryError e) {
+        // Too many open files or threads; clients that end make room.
+        LockSupport.parkNanos(ACCEPT_PAUSE_NANOS);
+      }
+    }
+  }
+
+  /** Serves a client in a thread of its own, unless there are far too many already. */
+  private void serve(SocketChannel channel) throws IOException {
+    if (connections.size() >= limits.connections() + GUESTS_MAX) {
+      channel.close();
+      return;
+    }
+    Watchdog.Watched watched = watchdog.watch(channel);
+    try {
+      ServerConnection connection = new ServerConnection(this, link, watched);
+      Thread thread =
+          Thread.ofPlatform()
+              .name("pando-memory-server-" + link.number() + "-connection")
+              .daemon()
+              .unstarted(connection);
+      connections.put(connection, thread);
+      try {
+        thread.start();
+      } catch (RuntimeException | Error e) {
+        connections.remove(connection);
+        throw e;
+      }
+    } catch (RuntimeException | Error e) {
+      watched.close();
+      throw e;
+    }
+  }
+
+  /** Waits for the threads; they end as their channels are closed. */
+  private void join() {
+    long deadline = System.nanoTime() + JOIN_NANOS_MAX;
+    boolean interrupted = join(acceptor, deadline);
+    for (Thread thread : connections.values()) {
+      interrupted |= join(thread, deadline);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Returns whether the wait was interrupted. */
+  private static boolean join(Thread thread, long deadline) {
+    long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+    try {
+      thread.join(Math.max(millis, 1));
+      return false;
+    } catch (InterruptedException e) {
+      return true;
+    }
+  }
+
+  private static ServerSocketChannel listen(InetSocketAddress address) {
+    try {
+      ServerSocketChannel listener = ServerSocketChannel.open();
+      try {
+        return listener.bind(address, BACKLOG);
+      } catch (IOException | RuntimeException | Error e) {
+        listener.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new TcpException("cannot listen: address=" + address, e);
+    }
+  }
+
+  private static void close(ServerSocketChannel listener) {
+    try {
+      listener.close();
+    } catch (IOException e) {
+      // It takes no further connection either way.
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package pando.fabric.tcp;
+
+import java.time.Duration;
+
+/**
+ * How long a compute server waits for memory servers. Start from {@link #defaults()} and change
+ * what differs.
+ *
+ * @param verbTimeout longest wait for the answer to what was sent at once; a CALL has 60 seconds
+ * @param lostAfter a memory server that accepts no connection for so long is lost
+ */
+public record TcpOptions(Duration verbTimeout, Duration lostAfter) {
+  private static final Duration MIN = Duration.ofMillis(10);
+  private static final Duration MAX = Duration.ofHours(1);
+  private static final TcpOptions DEFAULTS =
+      new TcpOptions(Duration.ofSeconds(2), Duration.ofSeconds(5));
+
+  /** Checks each range: 10 milliseconds to an hour. */
+  public TcpOptions {
+    check("verbTimeout", verbTimeout);
+    check("lostAfter", lostAfter);
+  }
+
+  /** Two seconds for verbs; lost after five. */
+  public static TcpOptions defaults() {
+    return DEFAULTS;
+  }
+
+  /** Returns these options with another longest wait for verbs. */
+  public TcpOptions withVerbTimeout(Duration verbTimeout) {
+    return new TcpOptions(verbTimeout, lostAfter);
+  }
+
+  /** Returns these options with another time after which a memory server is lost. */
+  public TcpOptions withLostAfter(Duration lostAfter) {
+    return new TcpOptions(verbTimeout, lostAfter);
+  }
+
+  private static void check(String name, Duration value) {
+    if (value.compareTo(MIN) < 0 || value.compareTo(MAX) > 0) {
+      throw new IllegalArgumentException(
+          "out of range: " + name + "=" + value + ", minimum=" + MIN + ", maximum=" + MAX);
+    }
+  }
+}

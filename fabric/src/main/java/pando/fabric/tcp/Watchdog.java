@@ -1,0 +1,118 @@
+package pando.fabric.tcp;
+
+import java.io.IOException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.SocketChannel;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Closes the channels of peers that take too long. Blocking channels have no time limit of their
+ * own; closing one wakes the thread that waits in it. Thread-safe.
+ */
+final class Watchdog implements AutoCloseable {
+  private static final long PERIOD_MILLIS = 20;
+  private static final long NONE = 0;
+
+  private final Set<Watched> open = ConcurrentHashMap.newKeySet();
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  private Watchdog() {}
+
+  /** Starts a watchdog in a thread of its own. */
+  static Watchdog start(String name) {
+    Watchdog watchdog = new Watchdog();
+    Thread.ofPlatform().name(name).daemon().start(watchdog::run);
+    return watchdog;
+  }
+
+  /**
+   * Watches a channel from now on; it has all the time until it is told otherwise.
+   *
+   * @throws AsynchronousCloseException if the watchdog is closed; the channel is then, too
+   */
+  Watched watch(SocketChannel channel) throws IOException {
+    Watched watched = new Watched(channel);
+    open.add(watched);
+    if (isClosed()) {
+      watched.close();
+      throw new AsynchronousCloseException();
+    }
+    return watched;
+  }
+
+  boolean isClosed() {
+    return closed.getCount() == 0;
+  }
+
+  /** Closes all channels, and those that come later. */
+  @Override
+  public void close() {
+    closed.countDown();
+    open.forEach(Watched::close);
+  }
+
+  private void run() {
+    try {
+      while (!closed.await(PERIOD_MILLIS, TimeUnit.MILLISECONDS)) {
+        long now = System.nanoTime();
+        for (Watched watched : open) {
+          watched.check(now);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** A channel, and until when its peer has to do something. One thread uses it. */
+  final class Watched implements AutoCloseable {
+    private final SocketChannel channel;
+    private volatile long deadline = NONE;
+    private volatile boolean late;
+
+    private Watched(SocketChannel channel) {
+      this.channel = channel;
+    }
+
+    SocketChannel channel() {
+      return channel;
+    }
+
+    /** Closes the channel unless {@link #relax} comes within a time. */
+    void expect(long nanos) {
+      // A deadline that happens to be NONE is one nanosecond later.
+      deadline = System.nanoTime() + nanos | 1;
+    }
+
+    /** Leaves the peer all the time. */
+    void relax() {
+      deadline = NONE;
+    }
+
+    /** Returns whether the channel was closed as the peer took too long. */
+    boolean isLate() {
+      return late;
+    }
+
+    private void check(long now) {
+      long until = deadline;
+      if (until != NONE && now - until > 0) {
+        late = true;
+        close();
+      }
+    }
+
+    @Override
+    public void close() {
+      open.remove(this);
+      try {
+        channel.close();
+      } catch (IOException e) {
+        // It is of no further use either way.
+      }
+    }
+  }
+}

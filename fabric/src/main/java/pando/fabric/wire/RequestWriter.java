@@ -1,0 +1,145 @@
+package pando.fabric.wire;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+import java.util.zip.CRC32C;
+import pando.fabric.VerbList;
+import pando.fabric.VerbList.Kind;
+import pando.fabric.Worker;
+
+/**
+ * Writes one request after the other: {@link #begin}, {@link #add} for each verb until one does not
+ * fit, {@link #payload} for each WRITE, {@link #finish}; or {@link #call}. Then {@link #send}, any
+ * number of times. Allocates only to grow. Not thread-safe.
+ */
+public final class RequestWriter {
+  private static final int OPERANDS_16 = 64;
+
+  private final FrameBuffer buffer = new FrameBuffer();
+  private final CRC32C crc = new CRC32C();
+  private int verbs;
+  private int verbsEnd;
+  private int payloadBytes;
+  private int resultBytes;
+  private int end;
+  private boolean isCall;
+
+  /** Creates a writer. */
+  public RequestWriter() {}
+
+  /** Begins a request. */
+  public void begin() {
+    buffer.clear();
+    verbs = 0;
+    verbsEnd = Frame.REQUEST_BYTES;
+    payloadBytes = 0;
+    resultBytes = Frame.RESPONSE_BYTES;
+  }
+
+  /**
+   * Adds a verb of a list, if the request and its response have room. The first always fits.
+   *
+   * @param memory has the operands of a 16-byte masked CAS
+   * @return whether it was added
+   */
+  public boolean add(VerbList list, int index, MemorySegment memory) {
+    Kind kind = list.kind(index);
+    int bytes = list.length(index);
+    int verbBytes = Frame.VERB_BYTES + kind.operandBytes();
+    int payload = kind == Kind.WRITE ? Frame.padded(bytes) : 0;
+    int result = kind == Kind.READ ? Frame.padded(bytes) : kind.resultBytes();
+    if (verbs == Frame.VERBS_MAX
+        || verbsEnd + verbBytes + payloadBytes + payload > Frame.BYTES_MAX
+        || resultBytes + result > Frame.BYTES_MAX) {
+      return false;
+    }
+    buffer.bytes().position(verbsEnd);
+    buffer.ensure(verbsEnd + verbBytes);
+    putVerb(Frame.op(kind), bytes, list.remote(index));
+    if (kind == Kind.MASKED_CAS_16) {
+      int operands = verbsEnd + Frame.VERB_BYTES;
+      MemorySegment.copy(memory, list.local(index), buffer.segment(), operands, OPERANDS_16);
+    } else {
+      putOperands(list, index, kind.operandBytes() / Long.BYTES);
+    }
+    verbs++;
+    verbsEnd += verbBytes;
+    payloadBytes += payload;
+    resultBytes += result;
+    return true;
+  }
+
+  /** Begins the payloads, once all verbs are added. */
+  public void beginPayloads() {
+    buffer.bytes().position(verbsEnd);
+    buffer.ensure(verbsEnd + payloadBytes);
+    end = verbsEnd;
+  }
+
+  /** Adds the bytes of the next WRITE. */
+  public void payload(MemorySegment memory, long local, int bytes) {
+    Frame.clearPad(buffer.bytes(), end, bytes);
+    MemorySegment.copy(memory, local, buffer.segment(), end, bytes);
+    end += Frame.padded(bytes);
+  }
+
+  /** Ends a request of verbs. */
+  public void finish(long sequence) {
+    assert end == verbsEnd + payloadBytes;
+    putHeader(Frame.LIST, sequence);
+  }
+
+  /** Writes the request of a CALL. */
+  public void call(long sequence, int function, MemorySegment memory, long message, int bytes) {
+    begin();
+    putVerb(function, bytes, 0);
+    verbs = 1;
+    verbsEnd += Frame.VERB_BYTES;
+    payloadBytes = Frame.padded(bytes);
+    beginPayloads();
+    payload(memory, message, bytes);
+    putHeader(Frame.CALL, sequence);
+  }
+
+  /** Returns whether a response that says DONE has the results that this request asks for. */
+  public boolean isAnsweredBy(ResponseReader response) {
+    int bytes = response.resultBytes();
+    return isCall
+        ? response.detail() <= Worker.CALL_BYTES_MAX && bytes == Frame.padded(response.detail())
+        : bytes == resultBytes - Frame.RESPONSE_BYTES;
+  }
+
+  /** Sends the request. */
+  public void send(WritableByteChannel channel) throws IOException {
+    buffer.send(channel, end);
+  }
+
+  private void putVerb(int op, int bytes, long address) {
+    ByteBuffer frame = buffer.bytes();
+    frame.putInt(verbsEnd, op);
+    frame.putInt(verbsEnd + Frame.VERB_LENGTH, bytes);
+    frame.putLong(verbsEnd + Frame.VERB_ADDRESS, address);
+  }
+
+  private void putOperands(VerbList list, int index, int count) {
+    int offset = verbsEnd + Frame.VERB_BYTES;
+    for (int operand = 0; operand < count; operand++) {
+      buffer.bytes().putLong(offset + operand * Long.BYTES, list.operand(index, operand));
+    }
+  }
+
+  private void putHeader(int kind, long sequence) {
+    isCall = kind == Frame.CALL;
+    ByteBuffer frame = buffer.bytes();
+    frame.putInt(Frame.LENGTH, end);
+    frame.put(Frame.KIND, (byte) kind);
+    frame.put(Frame.FLAGS, (byte) 0);
+    frame.putShort(Frame.VERBS, (short) verbs);
+    frame.putLong(Frame.SEQUENCE, sequence);
+    frame.putLong(Frame.EPOCH, 0);
+    frame.putInt(Frame.WORKER, 0);
+    frame.putInt(Frame.CHECKSUM, Frame.checksum(crc, frame, verbsEnd));
+  }
+}

@@ -1,0 +1,35 @@
+package pando.fabric.tcp;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import pando.fabric.Fabric;
+import pando.fabric.FabricContract;
+import pando.fabric.server.PoolOptions;
+
+/** The memory servers live in this process too, but are reached by TCP. */
+class TcpFabricTest extends FabricContract {
+  private final List<TcpMemoryServer> servers = new ArrayList<>();
+
+  @Override
+  protected Fabric open(PoolOptions options) {
+    List<InetSocketAddress> addresses = new ArrayList<>();
+    for (int i = 0; i < options.memoryServers(); i++) {
+      InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+      servers.add(TcpMemoryServer.start(any, i, options));
+      addresses.add(servers.get(i).address());
+    }
+    return TcpFabric.attach(addresses, options.seed(), TcpOptions.defaults());
+  }
+
+  @Override
+  protected int tries(int inMemory) {
+    return inMemory / 20;
+  }
+
+  @Override
+  protected void stop() {
+    servers.forEach(TcpMemoryServer::close);
+  }
+}

@@ -1,0 +1,269 @@
+package pando.fabric.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.TestHandlers;
+import pando.fabric.UnknownOutcomeException;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.fabric.memory.Words;
+import pando.fabric.server.PoolOptions;
+import pando.fabric.tcp.FaultProxy.Fault;
+
+/** Connections that are cut, and memory servers that go away. */
+@Timeout(300)
+class TcpFaultTest {
+  private static final long SEED = Long.getLong("pando.test.seed", 0x5EED_0010L);
+  private static final int CUTS = Boolean.getBoolean("pando.campaign") ? 10_000 : 500;
+  private static final PoolOptions POOL =
+      PoolOptions.defaults()
+          .withBytesPerServer(1 << 20)
+          .withChunkBytes(64 << 10)
+          .withHandlers(TestHandlers.all());
+
+  /** Long enough for a busy machine; only what is held back waits for it. */
+  private static final TcpOptions OPTIONS =
+      TcpOptions.defaults()
+          .withVerbTimeout(Duration.ofSeconds(20))
+          .withLostAfter(Duration.ofSeconds(20));
+
+  private static final long WORD = GlobalAddress.of(0, 64);
+  private static final long OTHER = GlobalAddress.of(0, 128);
+
+  private TcpMemoryServer server;
+  private FaultProxy proxy;
+
+  /** Goes to the memory server itself, to see what took effect. */
+  private Fabric direct;
+
+  private RegisteredMemory memory;
+  private Worker observer;
+
+  @BeforeEach
+  void start() throws IOException {
+    System.out.println("seed=" + SEED);
+    server = TcpMemoryServer.start(new InetSocketAddress(loopback(), 0), 0, POOL);
+    proxy = FaultProxy.start(server.address());
+    direct = TcpFabric.attach(List.of(server.address()), 1, OPTIONS);
+    memory = direct.register(1 << 20);
+    observer = direct.worker(memory);
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    direct.close();
+    memory.close();
+    proxy.close();
+    server.close();
+  }
+
+  @Test
+  void shouldTellExactlyWhatTookEffectWhereConnectionsAreCut() {
+    SplittableRandom random = new SplittableRandom(SEED);
+    try (Fabric fabric = attach(OPTIONS);
+        Worker worker = fabric.worker(memory)) {
+      List<Fault> cuts = List.of(Fault.BEFORE, Fault.WITHIN, Fault.BEHIND, Fault.WITHIN_RESPONSE);
+      long expected = 0;
+      for (int i = 0; i < CUTS; i++) {
+        Fault cut = cuts.get(random.nextInt(cuts.size()));
+        proxy.inject(cut);
+        switch (random.nextInt(4)) {
+          case 0 -> {
+            worker.read(WORD, 0, 8);
+            assertThat(Words.get(memory.segment(), 0)).isEqualTo(expected);
+          }
+          case 1 -> {
+            assertUnknown(() -> worker.faa(WORD, 1));
+            expected += cut.isServed() ? 1 : 0;
+          }
+          case 2 -> {
+            assertUnknown(() -> worker.post(new VerbList().read(OTHER, 8, 8).faa(WORD, 1, 16)));
+            expected += cut.isServed() ? 1 : 0;
+          }
+          default -> {
+            Words.set(memory.segment(), 24, 1);
+            Words.set(memory.segment(), 32, GlobalAddress.offset(WORD));
+            assertUnknown(() -> worker.call(0, TestHandlers.ADD, 24, 16));
+            expected += cut.isServed() ? 1 : 0;
+          }
+        }
+        assertThat(observer.faa(WORD, 0)).as("cut %d: %s", i, cut).isEqualTo(expected);
+        assertThat(worker.faa(WORD, 1)).isEqualTo(expected);
+        expected++;
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldSayThatAnUnansweredWriteIsUnknown(Fault fault) {
+    Duration timeout = Duration.ofMillis(fault == Fault.STALLED ? 50 : 20_000);
+    try (Fabric fabric = attach(OPTIONS.withVerbTimeout(timeout));
+        Worker worker = fabric.worker(memory)) {
+      worker.read(WORD, 0, 8);
+      Words.set(memory.segment(), 0, 5);
+      proxy.inject(fault);
+      assertUnknown(() -> worker.write(WORD, 0, 8));
+      assertThat(observer.faa(WORD, 0)).isEqualTo(fault.isServed() ? 5 : 0);
+      assertThat(worker.counters().writes).isZero();
+    }
+  }
+
+  @Test
+  void shouldSendReadsAgainAfterAnInterrupt() throws Exception {
+    observer.faa(WORD, 7);
+    proxy.inject(Fault.STALLED);
+    @Nullable Throwable thrown =
+        interruptInTheMiddle(worker -> {
+          worker.read(WORD, 0, 8);
+          assertThat(Thread.currentThread().isInterrupted()).isTrue();
+          assertThat(Words.get(worker.memory(), 0)).isEqualTo(7);
+        });
+    assertThat(thrown).isNull();
+  }
+
+  @Test
+  void shouldNotKnowTheOutcomeAfterAnInterruptAndGoOn() throws Exception {
+    proxy.inject(Fault.STALLED);
+    @Nullable Throwable thrown =
+        interruptInTheMiddle(worker -> {
+          assertUnknown(() -> worker.faa(WORD, 1));
+          assertThat(Thread.currentThread().isInterrupted()).isTrue();
+          assertThat(worker.faa(WORD, 1)).isEqualTo(1);
+          assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        });
+    assertThat(thrown).isNull();
+    assertThat(observer.faa(WORD, 0)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldLoseAMemoryServerThatIsStartedAnew() throws IOException {
+    try (Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, OPTIONS);
+        Worker worker = fabric.worker(memory);
+        Worker late = fabric.worker(memory)) {
+      worker.faa(WORD, 1);
+      server.close();
+      server = TcpMemoryServer.start(server.address(), 0, POOL);
+      // A READ may be sent again, and finds another memory server.
+      assertLost(() -> worker.read(WORD, 0, 8));
+      assertLost(() -> worker.faa(WORD, 1));
+      assertLost(() -> late.faa(WORD, 1));
+      assertLost(() -> fabric.usage(0));
+    }
+    try (Fabric anew = TcpFabric.attach(List.of(server.address()), 1, OPTIONS);
+        Worker worker = anew.worker(memory)) {
+      assertThat(worker.faa(WORD, 1)).isZero();
+    }
+  }
+
+  @Test
+  void shouldLoseAMemoryServerThatDoesNotComeBack() {
+    TcpOptions impatient = OPTIONS.withLostAfter(Duration.ofMillis(50));
+    try (Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, impatient);
+        Worker worker = fabric.worker(memory)) {
+      worker.faa(WORD, 1);
+      server.close();
+      assertThatThrownBy(() -> worker.faa(WORD, 1))
+          .isInstanceOfAny(UnknownOutcomeException.class, MemoryServerLostException.class);
+      assertLost(() -> worker.read(WORD, 0, 8));
+      assertLost(() -> worker.call(0, TestHandlers.INCREMENT, 0, 8));
+    }
+    assertThatThrownBy(() -> TcpFabric.attach(List.of(server.address()), 1, OPTIONS))
+        .isInstanceOf(TcpException.class)
+        .hasMessageContaining(server.address().toString());
+  }
+
+  @Test
+  void shouldCarryListsAndVerbsThatAreLongerThanAFrame() {
+    int bytes = 700_001;
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int i = 0; i < bytes; i += 8) {
+      Words.set(memory.segment(), i, random.nextLong());
+    }
+    observer.write(WORD + 3, 0, bytes);
+    try (RegisteredMemory copy = direct.register(bytes);
+        Worker reader = direct.worker(copy)) {
+      reader.read(WORD + 3, 0, bytes);
+      assertThat(copy.segment().mismatch(memory.segment().asSlice(0, bytes))).isEqualTo(-1);
+      assertThat(reader.counters().toString())
+          .isEqualTo(
+              "reads=1, writes=0, atomics=0, calls=0, roundTrips=1, bytesIn="
+                  + bytes
+                  + ", bytesOut=0");
+    }
+    observer.write(WORD, 800_000, 8);
+    VerbList list = new VerbList();
+    for (int i = 0; i < 1_000; i++) {
+      list.faa(WORD, 1, 8L * i).read(OTHER, 16 << 10, 1_000);
+    }
+    long before = observer.faa(WORD, 0);
+    observer.post(list);
+    for (int i = 0; i < 1_000; i++) {
+      assertThat(Words.get(memory.segment(), 8L * i)).isEqualTo(before + i);
+    }
+  }
+
+  private interface Use {
+    void run(Worker worker);
+  }
+
+  /** Interrupts a thread when the response to its request is held back; returns what it threw. */
+  private @Nullable Throwable interruptInTheMiddle(Use use) throws InterruptedException {
+    AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
+    try (Fabric fabric = attach(OPTIONS);
+        Worker worker = fabric.worker(memory)) {
+      Thread thread =
+          Thread.ofPlatform()
+              .start(() -> {
+                try {
+                  use.run(worker);
+                } catch (RuntimeException | Error e) {
+                  thrown.set(e);
+                }
+              });
+      proxy.awaitStalled();
+      thread.interrupt();
+      thread.join();
+    }
+    return thrown.get();
+  }
+
+  private Fabric attach(TcpOptions options) {
+    return TcpFabric.attach(List.of(proxy.address()), 1, options);
+  }
+
+  private static void assertUnknown(Runnable verb) {
+    assertThatThrownBy(verb::run)
+        .isInstanceOf(UnknownOutcomeException.class)
+        .hasMessageContaining("server=0");
+  }
+
+  private static void assertLost(Runnable verb) {
+    assertThatThrownBy(verb::run)
+        .isInstanceOf(MemoryServerLostException.class)
+        .hasMessageContaining("server=0");
+  }
+
+  private static InetAddress loopback() {
+    return InetAddress.getLoopbackAddress();
+  }
+}

@@ -1,0 +1,243 @@
+package pando.fabric.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.fabric.server.PoolOptions;
+import pando.fabric.wire.Frame;
+import pando.fabric.wire.Hello;
+import pando.fabric.wire.RequestWriter;
+import pando.fabric.wire.ResponseReader;
+
+/** Peers that do not do as they should. */
+@Timeout(300)
+class TcpMemoryServerTest {
+  private static final PoolOptions POOL =
+      PoolOptions.defaults().withBytesPerServer(1 << 20).withChunkBytes(64 << 10);
+  private static final long PATIENT = TimeUnit.SECONDS.toNanos(60);
+  private static final long IMPATIENT = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final long WORD = GlobalAddress.of(0, 64);
+
+  private final MemorySegment memory = Arena.ofAuto().allocate(1 << 20, 64);
+  private final RequestWriter request = new RequestWriter();
+  private final ResponseReader response = new ResponseReader();
+  private final List<TcpMemoryServer> servers = new ArrayList<>();
+
+  @AfterEach
+  void stop() {
+    servers.forEach(TcpMemoryServer::close);
+  }
+
+  @Test
+  void shouldListenOnLoopbackAlone() {
+    for (String address : new String[] {"0.0.0.0", "192.0.2.1", "::"}) {
+      InetSocketAddress outside = new InetSocketAddress(address, 0);
+      assertThatThrownBy(() -> TcpMemoryServer.start(outside, 0, POOL))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("no authentication");
+      assertThatThrownBy(() -> TcpFabric.attach(List.of(outside), 1, TcpOptions.defaults()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("no authentication");
+    }
+  }
+
+  @Test
+  void shouldRefuseAnAddressInUse() {
+    TcpMemoryServer server = start(PATIENT, PATIENT, 10);
+    assertThatThrownBy(() -> TcpMemoryServer.start(server.address(), 0, POOL))
+        .isInstanceOf(TcpException.class)
+        .hasMessageContaining(server.address().toString());
+  }
+
+  @Test
+  void shouldRefuseAMemoryServerAtTheWrongPlace() {
+    TcpMemoryServer server = start(PATIENT, PATIENT, 10);
+    List<InetSocketAddress> twice = List.of(server.address(), server.address());
+    assertThatThrownBy(() -> TcpFabric.attach(twice, 1, TcpOptions.defaults()))
+        .isInstanceOf(TcpException.class)
+        .hasMessageContaining("place=1, number=0");
+  }
+
+  @Test
+  void shouldTellOtherVersionsItsOwn() throws IOException {
+    TcpMemoryServer server = start(PATIENT, PATIENT, 10);
+    try (SocketChannel channel = SocketChannel.open(server.address())) {
+      ByteBuffer hello = ByteBuffer.allocate(Hello.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+      hello.putLong(0x3154_2d4f_444e_4150L).putShort((short) 2).position(0);
+      writeAll(channel, hello);
+      Hello.Welcome answer = Hello.receiveAnswer(channel);
+      assertThat(answer.status()).isEqualTo(Hello.OTHER_VERSION);
+      assertThat(answer.version()).isEqualTo(Hello.VERSION);
+      assertEnded(channel);
+    }
+  }
+
+  @Test
+  void shouldCutOffWhoSaysNoHello() throws IOException {
+    TcpMemoryServer server = start(PATIENT, PATIENT, 10);
+    try (SocketChannel channel = SocketChannel.open(server.address())) {
+      writeAll(channel, ByteBuffer.allocate(Hello.BYTES));
+      assertEnded(channel);
+    }
+  }
+
+  @Test
+  void shouldCutOffWhoIsSilentOrSlow() throws IOException {
+    TcpMemoryServer server = start(IMPATIENT, IMPATIENT, 10);
+    try (SocketChannel silent = SocketChannel.open(server.address())) {
+      assertEnded(silent);
+    }
+    try (SocketChannel slow = connect(server)) {
+      writeAll(slow, ByteBuffer.allocate(5).put(0, (byte) 48));
+      assertEnded(slow);
+    }
+  }
+
+  @Test
+  void shouldCutOffWhoDoesNotReadResponses() throws IOException {
+    TcpMemoryServer server = start(PATIENT, IMPATIENT, 10);
+    try (SocketChannel greedy = connect(server)) {
+      write(new VerbList().read(WORD, 0, Frame.VERB_BYTES_MAX), 1);
+      assertThatThrownBy(
+              () -> {
+                while (true) {
+                  request.send(greedy);
+                }
+              })
+          .isInstanceOf(IOException.class);
+    }
+  }
+
+  @Test
+  void shouldDoNothingOfAListThatNamesBytesThatAreNotThere() throws IOException {
+    TcpMemoryServer server = start(PATIENT, PATIENT, 10);
+    try (SocketChannel channel = connect(server)) {
+      write(new VerbList().faa(WORD, 5, 0).faa(GlobalAddress.of(0, 1L << 40), 1, 0), 1);
+      exchange(channel, 1);
+      assertThat(response.status()).isEqualTo(Frame.OUTSIDE);
+      assertThat(response.detail()).isEqualTo(1);
+      write(new VerbList().faa(WORD, 1, 0).faa(WORD, 1, 0), 2);
+      exchange(channel, 2);
+      assertThat(response.status()).isEqualTo(Frame.DONE);
+      assertThat(response.takeWord()).isZero();
+      assertThat(response.takeWord()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldRefuseNonsenseAndGoOnWithOthers() throws IOException {
+    TcpMemoryServer server = start(PATIENT, PATIENT, 10);
+    try (SocketChannel good = connect(server);
+        SocketChannel bad = connect(server)) {
+      ByteBuffer nonsense = ByteBuffer.allocate(48).order(ByteOrder.LITTLE_ENDIAN);
+      nonsense.putInt(0, 48).put(4, (byte) 9).putLong(8, 7);
+      writeAll(bad, nonsense);
+      response.receive(bad, 7);
+      assertThat(response.status()).isEqualTo(Frame.REFUSED);
+      assertThat(response.text()).contains("unknown kind of frame: value=9");
+      assertEnded(bad);
+      write(new VerbList().faa(WORD, 1, 0), 1);
+      exchange(good, 1);
+      assertThat(response.status()).isEqualTo(Frame.DONE);
+    }
+  }
+
+  @Test
+  void shouldTakeAsManyConnectionsAsItHasPlaces() {
+    TcpMemoryServer server = start(PATIENT, PATIENT, 2);
+    try (Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, TcpOptions.defaults());
+        RegisteredMemory local = fabric.register(64);
+        Worker third = fabric.worker(local)) {
+      awaitNoConnection(server);
+      try (Worker first = fabric.worker(local);
+          Worker second = fabric.worker(local)) {
+        first.read(WORD, 0, 8);
+        second.read(WORD, 0, 8);
+        assertThatThrownBy(() -> third.read(WORD, 0, 8))
+            .isInstanceOf(StalledException.class)
+            .hasMessageContaining("as many connections as it takes: server=0");
+        first.read(WORD, 0, 8);
+      }
+      awaitNoConnection(server);
+      third.read(WORD, 0, 8);
+    }
+  }
+
+  /** Waits until the memory server has seen the end of all connections. */
+  private static void awaitNoConnection(TcpMemoryServer server) {
+    while (server.connections() > 0) {
+      LockSupport.parkNanos(100_000);
+    }
+  }
+
+  private TcpMemoryServer start(long helloNanos, long frameNanos, int connections) {
+    TcpMemoryServer server =
+        TcpMemoryServer.start(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+            0,
+            POOL,
+            new PeerLimits(helloNanos, frameNanos, connections));
+    servers.add(server);
+    return server;
+  }
+
+  private static SocketChannel connect(TcpMemoryServer server) throws IOException {
+    SocketChannel channel = SocketChannel.open(server.address());
+    Hello.send(channel);
+    assertThat(Hello.receiveAnswer(channel).status()).isEqualTo(Hello.WELCOME);
+    return channel;
+  }
+
+  /** Writes a list of READs and atomics. */
+  private void write(VerbList list, long sequence) {
+    request.begin();
+    for (int i = 0; i < list.size(); i++) {
+      assertThat(request.add(list, i, memory)).isTrue();
+    }
+    request.beginPayloads();
+    request.finish(sequence);
+  }
+
+  private void exchange(SocketChannel channel, long sequence) throws IOException {
+    request.send(channel);
+    response.receive(channel, sequence);
+  }
+
+  private static void writeAll(SocketChannel channel, ByteBuffer bytes) throws IOException {
+    while (bytes.hasRemaining()) {
+      int written = channel.write(bytes);
+      assertThat(written).isNotNegative();
+    }
+  }
+
+  private static void assertEnded(SocketChannel channel) {
+    int read;
+    try {
+      read = channel.read(ByteBuffer.allocate(1));
+    } catch (IOException reset) {
+      read = -1;
+    }
+    assertThat(read).isEqualTo(-1);
+  }
+}
