@@ -114,7 +114,7 @@ final class BlockChanges {
     try {
       wordBytes.set(Block.LONG, 0, storedWord);
       put(entry, i, found, wordBytes, true);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       blobs.free(hash, storedWord);
       throw e;
     }
@@ -325,10 +325,17 @@ final class BlockChanges {
       throw e;
     } finally {
       if (!known) {
-        index.unsettled.add(entry, state.word(), hash, storedWord);
-        storedWord = 0;
+        addUnsettled(entry, state);
       }
     }
+  }
+
+  /**
+   * Notes that a label may have the word of a block that was not made known, and the value there.
+   */
+  private void addUnsettled(BlockEntry entry, BlockState state) {
+    index.unsettled.add(entry, state.word(), hash, storedWord);
+    storedWord = 0;
   }
 
   /**
@@ -399,7 +406,7 @@ final class BlockChanges {
       isKnown = true;
     } finally {
       if (!isKnown) {
-        index.unsettled.add(entry, left.word());
+        addUnsettled(entry, left);
       }
     }
   }
@@ -482,7 +489,7 @@ final class BlockChanges {
       isKnown = true;
     } finally {
       if (!isKnown) {
-        index.unsettled.add(left, state.word());
+        addUnsettled(left, state);
       }
     }
     blobs.free(ByteSession.BLOCKS, leftWord);
