@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     footer = {
       "",
-      "docs/doors.md lists the commands that clients can send. It runs until it is interrupted;"
+      "docs/resp.md lists the commands that clients can send. It runs until it is interrupted;"
           + " what is in a local pool is lost then."
     })
 final class ServeCommand implements Callable<Integer> {

@@ -32,7 +32,7 @@ import pando.index.bytes.ByteIndex;
 
 /**
  * Serves an index of byte strings to clients of Redis: RESP2, strings, sorted sets of equal scores,
- * and what the order of keys gives. The documentation, {@code docs/doors.md}, lists commands,
+ * and what the order of keys gives. The documentation, {@code docs/resp.md}, lists commands,
  * limits, and what is refused.
  *
  * <p>Each event loop has a session, and runs the operations of its connections one by one.
