@@ -2,6 +2,7 @@ package pando.bench;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +27,10 @@ import pando.bench.subject.IndexSubject;
 import pando.bench.subject.PoolSize;
 import pando.bench.subject.SkipListSubject;
 import pando.bench.workload.Distribution;
+import pando.bench.workload.Workload;
+import pando.fabric.Fabric;
+import pando.fabric.tcp.TcpFabric;
+import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
@@ -78,9 +83,19 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       description = {
         "Where the memory servers are (default: ${DEFAULT-VALUE}).",
         "local: in this process.",
-        "shm: each in a process of its own, joined by shared memory."
+        "shm: each in a process of its own, joined by shared memory.",
+        "tcp: where --memory-server says; started before, and without an index."
       })
   private Choices.FabricKind fabric;
+
+  @Option(
+      names = "--memory-server",
+      paramLabel = "HOST:PORT",
+      split = ",",
+      converter = HostPort.class,
+      description =
+          "With tcp, the memory servers in the order of their numbers, see pando memory-server.")
+  private List<InetSocketAddress> addresses = List.of();
 
   @Option(
       names = "--compute-processes",
@@ -149,17 +164,21 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   }
 
   private int memoryServers() {
-    return serverOptions.memoryServers(
-        fabric == Choices.FabricKind.SHM ? SHM_MEMORY_SERVERS : LOCAL_MEMORY_SERVERS);
+    return switch (fabric) {
+      case LOCAL -> serverOptions.memoryServers(LOCAL_MEMORY_SERVERS);
+      case SHM -> serverOptions.memoryServers(SHM_MEMORY_SERVERS);
+      case TCP -> addresses.size();
+    };
   }
 
   private void check(Plan plan, IndexOptions options) {
     jsonOption.check();
     httpOption.check();
-    boolean isHere = fabric == Choices.FabricKind.LOCAL;
+    boolean isHere = fabric != Choices.FabricKind.SHM;
     Ranges.check(
-        spec, "--http", isHere || !httpOption.isGiven(), fabric, "only with --fabric local");
-    Ranges.check(spec, "--stat", !stat || isHere, stat, "only with --fabric local");
+        spec, "--http", isHere || !httpOption.isGiven(), fabric, "only with --fabric local or tcp");
+    Ranges.check(spec, "--stat", !stat || isHere, stat, "only with --fabric local or tcp");
+    checkTcp();
     if (fabric == Choices.FabricKind.SHM) {
       int most = Math.min(options.computeServers(), plan.threads());
       // Each compute process needs at least one compute server and one thread.
@@ -168,6 +187,27 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     if (peers.contains(Choices.Peer.SKIPLIST) || peers.contains(Choices.Peer.SKIPLIST_SORTED)) {
       checkHeap(plan);
     }
+  }
+
+  private void checkTcp() {
+    boolean isTcp = fabric == Choices.FabricKind.TCP;
+    Ranges.check(
+        spec,
+        "--memory-server",
+        isTcp == !addresses.isEmpty(),
+        addresses,
+        "needed with --fabric tcp, and only there");
+    Ranges.check(
+        spec,
+        "--memory-servers",
+        !isTcp || serverOptions.memoryServers(addresses.size()) == addresses.size(),
+        addresses,
+        "as many as --memory-server names");
+    // The memory servers are not started anew for a second load.
+    List<Workload> all = workloads.list();
+    boolean oneLoad = all.stream().limit(all.size() - 1L).noneMatch(Workload::inserts);
+    Ranges.check(
+        spec, "--workload", !isTcp || oneLoad, all, "with --fabric tcp only the last may insert");
   }
 
   private void checkHeap(Plan plan) {
@@ -261,13 +301,15 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       throws IOException {
     long bytes = poolBytes(plan, inserts);
     int memoryServers = memoryServers();
-    if (fabric == Choices.FabricKind.LOCAL) {
+    if (fabric != Choices.FabricKind.SHM) {
       // The fabric may lack what the index needs, or the cache may be too small for its directory.
       return Ranges.accepted(
           spec,
           () -> {
             IndexSubject subject =
-                IndexSubject.openLocal(options, memoryServers, bytes, plan.seed());
+                fabric == Choices.FabricKind.TCP
+                    ? openTcp(plan, options)
+                    : IndexSubject.openLocal(options, memoryServers, bytes, plan.seed());
             index = subject.index();
             if (http != null) {
               http.show(subject.index(), activity);
@@ -279,6 +321,16 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         PoolSize.bytesPerServer(
             PoolSize.withKeys(bytes, options.keyBytes()), memoryServers, options.computeServers());
     return ShmTestbed.load(memoryServers, bytesPerServer, computeProcesses, childArguments());
+  }
+
+  private IndexSubject openTcp(Plan plan, IndexOptions options) {
+    Fabric attached = TcpFabric.attach(addresses, plan.seed(), TcpOptions.defaults());
+    try {
+      return IndexSubject.open(options, attached);
+    } catch (IllegalStateException indexIsThere) {
+      throw new ParameterException(
+          spec.commandLine(), String.valueOf(indexIsThere.getMessage()), indexIsThere);
+    }
   }
 
   private static long poolBytes(Plan plan, long inserts) {

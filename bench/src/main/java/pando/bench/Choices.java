@@ -32,7 +32,9 @@ final class Choices {
     /** In this process. */
     LOCAL,
     /** Each in a process of its own, joined by shared memory. */
-    SHM;
+    SHM,
+    /** Each in a process of its own, reached by TCP. */
+    TCP;
 
     @Override
     public String toString() {

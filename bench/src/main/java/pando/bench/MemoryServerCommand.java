@@ -1,6 +1,7 @@
 package pando.bench;
 
 import java.io.PrintWriter;
+import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -9,21 +10,24 @@ import pando.bench.cluster.JavaProcess;
 import pando.bench.console.Numbers;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmMemoryServer;
+import pando.fabric.tcp.TcpMemoryServer;
 import pando.index.Systems;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Runs a memory server until it is interrupted. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "memory-server",
-    description = "Runs a memory server for other processes of this user and machine.",
+    description = "Runs a memory server for other processes of this machine.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Its memory is committed at the start. It runs until it is interrupted;"
+      "With a name its memory is committed at the start. It runs until it is interrupted;"
           + " its nodes are lost then."
     })
 final class MemoryServerCommand implements Callable<Integer> {
@@ -34,9 +38,18 @@ final class MemoryServerCommand implements Callable<Integer> {
   @Option(
       names = "--name",
       paramLabel = "NAME",
-      required = true,
-      description = "Name to be found by, such as pool0.")
-  private String name;
+      description = "Name to be found by, such as pool0, by processes of this user and machine.")
+  private @Nullable String name;
+
+  @Option(
+      names = "--listen",
+      paramLabel = "HOST:PORT",
+      converter = HostPort.class,
+      description = {
+        "In place of a name: address to be reached at by TCP, such as 127.0.0.1:7460.",
+        "A loopback address, as there is no authentication: any user of the machine can connect."
+      })
+  private @Nullable InetSocketAddress listen;
 
   @Option(
       names = "--size",
@@ -70,32 +83,54 @@ final class MemoryServerCommand implements Callable<Integer> {
     if (parent != null) {
       JavaProcess.endWith(parent);
     }
-    try (ShmMemoryServer server = Ranges.accepted(spec, this::start)) {
-      Runtime.getRuntime().addShutdownHook(new Thread(server::close, "memory-server-close"));
-      PrintWriter out = spec.commandLine().getOut();
-      out.printf(
-          "memory server %s is ready with %s for nodes; interrupt it to end it%n",
-          name, Numbers.bytes(size));
-      out.flush();
+    if (name != null && listen == null) {
+      runNamed(name);
+    } else if (listen != null && name == null) {
+      runListening(listen);
+    } else {
+      throw new ParameterException(spec.commandLine(), "give either --name or --listen");
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private void runNamed(String found) throws InterruptedException {
+    try (ShmMemoryServer server =
+        Ranges.accepted(spec, () -> ShmMemoryServer.start(found, number(found), options()))) {
+      announce(found, server::close);
       server.awaitClosed();
     }
-    return 0;
   }
 
-  private ShmMemoryServer start() {
-    PoolOptions options =
-        PoolOptions.defaults()
-            .withBytesPerServer(size)
-            .withProcessorThreads(processors)
-            .withHandlers(Systems.handlers());
-    return ShmMemoryServer.start(name, number(), options);
+  private void runListening(InetSocketAddress address) throws InterruptedException {
+    int place = number == null ? 0 : number;
+    try (TcpMemoryServer server =
+        Ranges.accepted(spec, () -> TcpMemoryServer.start(address, place, options()))) {
+      announce(place + " at " + HostPort.text(server.address()), server::close);
+      server.awaitClosed();
+    }
   }
 
-  private int number() {
+  private void announce(String what, Runnable ending) {
+    Runtime.getRuntime().addShutdownHook(new Thread(ending, "memory-server-close"));
+    PrintWriter out = spec.commandLine().getOut();
+    out.printf(
+        "memory server %s is ready with %s for nodes; interrupt it to end it%n",
+        what, Numbers.bytes(size));
+    out.flush();
+  }
+
+  private PoolOptions options() {
+    return PoolOptions.defaults()
+        .withBytesPerServer(size)
+        .withProcessorThreads(processors)
+        .withHandlers(Systems.handlers());
+  }
+
+  private int number(String found) {
     if (number != null) {
       return number;
     }
-    Matcher matcher = NUMBER_AT_END.matcher(name);
+    Matcher matcher = NUMBER_AT_END.matcher(found);
     return matcher.matches() ? Integer.parseInt(matcher.group(1)) : 0;
   }
 }

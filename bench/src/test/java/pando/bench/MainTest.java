@@ -12,6 +12,7 @@ import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
@@ -40,6 +41,7 @@ import pando.fabric.Fabric;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmFabric;
 import pando.fabric.shm.ShmMemoryServer;
+import pando.fabric.tcp.TcpMemoryServer;
 import pando.index.IndexSystem;
 import pando.index.RangeIndex;
 import pando.index.Session;
@@ -151,7 +153,7 @@ final class MainTest {
         "pando bench --fill 1.1                           | --fill is out of range: value=1.1",
         "pando bench --fill x                             | 'x'",
         "pando bench --index btree                        | 'btree' is not one of dex",
-        "pando bench --fabric rdma                        | 'rdma' is not one of local, shm",
+        "pando bench --fabric rdma                        | 'rdma' is not one of local, shm, tcp",
         "pando bench --workload read-mostly               | 'read-mostly' is not one of read-only",
         "pando bench --distribution normal                | 'normal' is not one of zipfian",
         "pando bench --peer lmdb                          | 'lmdb' is not one of skiplist",
@@ -262,6 +264,12 @@ final class MainTest {
         "pando stat                                       | --pool",
         "pando stat --pool nobody --set delta=3           | no such setting",
         "pando bench --fabric shm --stat                  | --stat is out of range",
+        "pando bench --fabric tcp                         | --memory-server is out of range",
+        "pando bench --memory-server 127.0.0.1:1          | --memory-server is out of range",
+        "pando bench --fabric tcp --memory-server 1.2.3   | '1.2.3' is not HOST:PORT",
+        "pando memory-server --listen 0.0.0.0:0 --size 8MiB | only loopback addresses",
+        "pando memory-server --listen ::1:65536 --size 8MiB | is not HOST:PORT",
+        "pando memory-server --listen 127.0.0.1:0 --name a --size 8MiB | either --name or --listen",
         "pando memory-server --name a --size x            | 'x' is not a quantity",
         "pando memory-server --name a/b --size 8MiB       | a/b",
         "pando memory-server --name a --size 1            | bytesPerServer=1",
@@ -735,6 +743,31 @@ final class MainTest {
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
     assertThat(objects(json)).hasSize(3);
+  }
+
+  @Test
+  void shouldMeasureOverTcp() {
+    PoolOptions pool =
+        PoolOptions.defaults().withBytesPerServer(64 << 20).withHandlers(Systems.handlers());
+    InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    try (TcpMemoryServer zero = TcpMemoryServer.start(any, 0, pool);
+        TcpMemoryServer one = TcpMemoryServer.start(any, 1, pool)) {
+      String[] arguments = {
+        "bench",
+        "--fabric=tcp",
+        "--memory-server=" + HostPort.text(zero.address()) + "," + HostPort.text(one.address()),
+        "--workload=read-only,ycsb-d",
+        "--records=20K",
+        "--operations=5K",
+        "--warmup=1K",
+        "--cache=128KiB"
+      };
+      assertThat(execute(arguments)).as(err.toString()).isZero();
+      assertThat(out.toString()).contains("over tcp", "2 memory servers", "ycsb-d");
+      // They hold an index now.
+      assertThat(execute(arguments)).isEqualTo(2);
+      assertThat(err.toString()).contains("the pool holds an index already");
+    }
   }
 
   @ParameterizedTest

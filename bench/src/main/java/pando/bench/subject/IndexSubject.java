@@ -45,6 +45,16 @@ public final class IndexSubject implements Subject {
                 .withBytesPerServer(bytesPerServer)
                 .withSeed(seed)
                 .withHandlers(Systems.handlers()));
+    return open(options, fabric);
+  }
+
+  /**
+   * Opens an empty index, with all its compute servers in this process, on memory servers that have
+   * none.
+   *
+   * @param fabric closed with the index, or if it cannot be opened
+   */
+  public static IndexSubject open(IndexOptions options, Fabric fabric) {
     try {
       return new IndexSubject(fabric, options.create(fabric, 0, options.computeServers()));
     } catch (RuntimeException | Error e) {

@@ -1,0 +1,108 @@
+package pando.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import pando.fabric.Fabric;
+import pando.fabric.memory.Closing;
+import pando.fabric.server.PoolOptions;
+import pando.fabric.tcp.TcpFabric;
+import pando.fabric.tcp.TcpMemoryServer;
+import pando.fabric.tcp.TcpOptions;
+
+/** Every system over TCP: threads with keys of their own, each beside a model. */
+@Timeout(300)
+class TcpIndexTest {
+  private static final long SEED = 0x5EED_0012L;
+  private static final int OPERATIONS = Seeds.count(800, 40_000);
+  private static final int THREADS = 3;
+  private static final int COMPUTE_SERVERS = 2;
+  private static final int MEMORY_SERVERS = 2;
+  private static final int KEYS = 500;
+
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldAgreeWithAModel(SystemUnderTest system) throws Exception {
+    long seed = Seeds.of(SEED);
+    List<TcpMemoryServer> servers = new ArrayList<>();
+    try (Fabric fabric = TcpFabric.attach(start(servers), seed, TcpOptions.defaults());
+        RangeIndex index = system.tiny(COMPUTE_SERVERS).create(fabric)) {
+      Map<Long, Long> expected = new ConcurrentSkipListMap<>();
+      List<Callable<Void>> tasks = new ArrayList<>();
+      for (int i = 0; i < THREADS; i++) {
+        int thread = i;
+        tasks.add(() -> {
+          expected.putAll(operate(index, thread, new SplittableRandom(seed + thread)));
+          return null;
+        });
+      }
+      Threads.run(tasks);
+      assertThat(entries(index)).isEqualTo(expected);
+    } finally {
+      Closing.all(servers.stream().<Runnable>map(server -> server::close).toList());
+    }
+  }
+
+  /** Operates on the keys of one thread; returns what they are then. */
+  private static Map<Long, Long> operate(RangeIndex index, int thread, SplittableRandom random) {
+    Map<Long, Long> model = new TreeMap<>();
+    try (Session session = index.session()) {
+      for (long i = 1; i <= OPERATIONS; i++) {
+        long key = random.nextInt(1, KEYS) * (long) THREADS + thread;
+        switch (random.nextInt(4)) {
+          case 0, 1 -> {
+            session.put(key, i);
+            model.put(key, i);
+          }
+          case 2 -> assertThat(session.remove(key)).isEqualTo(model.remove(key) != null);
+          default -> {
+            @Nullable Long value = model.get(key);
+            assertThat(session.get(key)).isEqualTo(value != null);
+            if (value != null) {
+              assertThat(session.value()).isEqualTo(value);
+            }
+          }
+        }
+      }
+    }
+    return model;
+  }
+
+  private static Map<Long, Long> entries(RangeIndex index) {
+    Map<Long, Long> entries = new TreeMap<>();
+    try (Session session = index.session()) {
+      long visited =
+          session.scan(
+              0,
+              Long.MAX_VALUE,
+              (key, value) -> {
+                entries.put(key, value);
+                return true;
+              });
+      assertThat(visited).isEqualTo(entries.size());
+    }
+    return entries;
+  }
+
+  private static List<InetSocketAddress> start(List<TcpMemoryServer> servers) {
+    PoolOptions options =
+        PoolOptions.defaults().withBytesPerServer(64 << 20).withHandlers(Systems.handlers());
+    InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    for (int i = 0; i < MEMORY_SERVERS; i++) {
+      servers.add(TcpMemoryServer.start(any, i, options));
+    }
+    return servers.stream().map(TcpMemoryServer::address).toList();
+  }
+}
