@@ -67,6 +67,9 @@ final class TcpConnection {
    */
   void connect() {
     server.checkAlive();
+    if (connection != null && !connection.channel().isOpen()) {
+      close();
+    }
     if (connection == null) {
       connection = connectAnew();
     }

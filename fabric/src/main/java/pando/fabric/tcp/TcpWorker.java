@@ -236,7 +236,12 @@ final class TcpWorker implements Worker {
     int start = 0;
     while (start < sent.size()) {
       int end = writeRequests(sent, start);
-      exchange(repeatable, verbNanos);
+      try {
+        exchange(repeatable, verbNanos);
+      } catch (StalledException e) {
+        // What went in earlier requests has taken effect.
+        throw start == 0 || repeatable ? e : someSent(e);
+      }
       for (int i = 0; i < usedCount; i++) {
         checkDone(used[i]);
       }
@@ -303,7 +308,7 @@ final class TcpWorker implements Worker {
           used[sent].send(nanos);
           sent++;
         } catch (RuntimeException e) {
-          failure = sent == 0 ? e : unknownAfter(e);
+          failure = sent == 0 || repeatable ? e : unknownAfter(e);
         }
       }
       // Also after a failure, so that no response is left for the next request.
@@ -327,9 +332,11 @@ final class TcpWorker implements Worker {
 
   /** Returns what verbs to other memory servers make of a failure. */
   private static RuntimeException unknownAfter(RuntimeException failure) {
-    return failure instanceof StalledException
-        ? new UnknownOutcomeException("some of the verbs were sent", failure)
-        : failure;
+    return failure instanceof StalledException stalled ? someSent(stalled) : failure;
+  }
+
+  private static UnknownOutcomeException someSent(StalledException failure) {
+    return new UnknownOutcomeException("some of the verbs were sent", failure);
   }
 
   private static RuntimeException firstOf(@Nullable RuntimeException first, RuntimeException next) {

@@ -184,6 +184,24 @@ class TcpMemoryServerTest {
     }
   }
 
+  @Test
+  void shouldSayWhetherAScatterThatFoundNoPlaceWasSent() {
+    TcpMemoryServer roomy = start(PATIENT, PATIENT, 10);
+    TcpMemoryServer full = start(PATIENT, PATIENT, 1, 1);
+    List<InetSocketAddress> both = List.of(roomy.address(), full.address());
+    long there = GlobalAddress.of(1, 64);
+    try (Fabric fabric = TcpFabric.attach(both, 1, TcpOptions.defaults());
+        RegisteredMemory local = fabric.register(64);
+        Worker holder = fabric.worker(local);
+        Worker worker = fabric.worker(local)) {
+      awaitNoConnection(full);
+      holder.read(there, 0, 8);
+      assertThatThrownBy(() -> worker.scatter(new VerbList().faa(WORD, 1, 0).faa(there, 1, 8)))
+          .isInstanceOf(StalledException.class);
+      assertThat(holder.faa(WORD, 0)).isZero();
+    }
+  }
+
   /** Waits until the memory server has seen the end of all connections. */
   private static void awaitNoConnection(TcpMemoryServer server) {
     while (server.connections() > 0) {
@@ -192,10 +210,14 @@ class TcpMemoryServerTest {
   }
 
   private TcpMemoryServer start(long helloNanos, long frameNanos, int connections) {
+    return start(helloNanos, frameNanos, connections, 0);
+  }
+
+  private TcpMemoryServer start(long helloNanos, long frameNanos, int connections, int number) {
     TcpMemoryServer server =
         TcpMemoryServer.start(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            0,
+            number,
             POOL,
             new PeerLimits(helloNanos, frameNanos, connections));
     servers.add(server);
