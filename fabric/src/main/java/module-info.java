@@ -11,6 +11,8 @@ module pando.fabric {
   requires static org.jspecify;
 
   exports pando.fabric;
+  exports pando.fabric.base to
+      pando.sim;
   exports pando.fabric.layout to
       pando.sim;
   exports pando.fabric.local;

@@ -2,7 +2,7 @@ package pando.fabric;
 
 /**
  * Counts of the verbs that one worker, or several together, have issued: exact, and independent of
- * the machine.
+ * the machine. Those that ended in an exception may be missing.
  *
  * <p>Only the owning worker writes them, without contention; other threads read recent values, not
  * a snapshot.
@@ -49,6 +49,27 @@ public final class VerbCounters {
     atomics++;
     bytesOut += kind.operandBytes();
     bytesIn += kind.resultBytes();
+  }
+
+  /** Counts verbs that were posted together, and their round trip. */
+  public void countList(VerbList list) {
+    for (int i = 0; i < list.size(); i++) {
+      VerbList.Kind kind = list.kind(i);
+      switch (kind) {
+        case READ -> countRead(list.length(i));
+        case WRITE -> countWrite(list.length(i));
+        default -> countAtomic(kind);
+      }
+    }
+    roundTrips++;
+  }
+
+  /** Counts a CALL. */
+  public void countCall(int requestBytes, int responseBytes) {
+    calls++;
+    roundTrips++;
+    bytesOut += requestBytes;
+    bytesIn += responseBytes;
   }
 
   /** Adds another's counts to these. */

@@ -11,6 +11,7 @@ import pando.fabric.Fabric;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
+import pando.fabric.layout.Regions;
 import pando.fabric.layout.SpaceMessage;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Words;
@@ -113,10 +114,7 @@ public abstract class FabricBase implements Fabric {
 
   /** Checks that there is a memory server of a number. */
   protected final void checkServer(int server) {
-    if (server < 0 || server >= memoryServers()) {
-      throw new IllegalArgumentException(
-          "no such memory server: server=" + server + ", memoryServers=" + memoryServers());
-    }
+    Regions.checkServer(server, memoryServers());
   }
 
   private void checkOpen() {

@@ -1,2 +1,2 @@
-/** What the fabrics of real machines share, whichever way their verbs take. */
+/** What fabrics share, whichever way their verbs take. */
 package pando.fabric.base;

@@ -35,6 +35,14 @@ public final class Regions {
             + memoryServers);
   }
 
+  /** Checks that there is a memory server of a number. */
+  public static void checkServer(int server, int memoryServers) {
+    if (server < 0 || server >= memoryServers) {
+      throw new IllegalArgumentException(
+          "no such memory server: server=" + server + ", memoryServers=" + memoryServers);
+    }
+  }
+
   /** Returns whether all bytes are in one region, whichever memory server the address names. */
   public static boolean contains(long dramBytes, long remote, int bytes) {
     return find(dramBytes, remote, bytes) != OUTSIDE;

@@ -1,89 +1,75 @@
 package pando.fabric.mapped;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import java.util.random.RandomGenerator;
-import pando.fabric.Backoff;
 import pando.fabric.SpinBackoff;
-import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
-import pando.fabric.Worker;
-import pando.fabric.base.CallRequest;
+import pando.fabric.base.WorkerBase;
 import pando.fabric.layout.Regions;
 import pando.fabric.memory.Words;
 
 /** Issues verbs by touching mapped memory. */
-final class MappedWorker implements Worker {
+final class MappedWorker extends WorkerBase {
   private static final MemoryServerLink[] NO_LINKS = {};
 
   private final MappedFabric fabric;
-  private final MemorySegment memory;
   private final CallClient calls;
   private final VerbRunner runner = new VerbRunner();
-  private final VerbCounters counters = new VerbCounters();
-  private final Backoff backoff = new SpinBackoff();
-  private final RandomGenerator random;
   private MemoryServerLink[] links;
 
   MappedWorker(
       MappedFabric fabric, MemoryServerLink[] links, MemorySegment memory, RandomGenerator random) {
+    super(memory, random, new SpinBackoff());
     this.fabric = fabric;
     this.links = links;
-    this.memory = memory;
-    this.random = random;
     this.calls = new CallClient(this, links.length);
-  }
-
-  @Override
-  public MemorySegment memory() {
-    return memory;
   }
 
   @Override
   public void read(long remote, long local, int bytes) {
     runRead(remote, local, bytes);
-    counters.roundTrips++;
+    counters().roundTrips++;
   }
 
   @Override
   public void write(long remote, long local, int bytes) {
     runWrite(remote, local, bytes);
-    counters.roundTrips++;
+    counters().roundTrips++;
   }
 
   @Override
   public long cas(long remote, long expected, long desired) {
     long found = runCas(remote, expected, desired);
-    counters.roundTrips++;
+    counters().roundTrips++;
     return found;
   }
 
   @Override
   public long faa(long remote, long addend) {
     long before = runFaa(remote, addend);
-    counters.roundTrips++;
+    counters().roundTrips++;
     return before;
   }
 
   @Override
   public long maskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
     long found = runMaskedCas(remote, compare, compareMask, swap, swapMask);
-    counters.roundTrips++;
+    counters().roundTrips++;
     return found;
   }
 
   @Override
   public long maskedFaa(long remote, long addend, long boundaries) {
     long before = runMaskedFaa(remote, addend, boundaries);
-    counters.roundTrips++;
+    counters().roundTrips++;
     return before;
   }
 
   @Override
   public boolean maskedCas16(long remote, long operands) {
     boolean stored = runMaskedCas16(remote, operands);
-    counters.roundTrips++;
+    counters().roundTrips++;
     return stored;
   }
 
@@ -100,40 +86,17 @@ final class MappedWorker implements Worker {
       run(list, i);
     }
     if (size > 0) {
-      counters.roundTrips++;
+      counters().roundTrips++;
     }
   }
 
   @Override
   public int call(int server, int function, long message, int requestBytes) {
-    MemoryServerLink link = linkNumbered(server);
-    CallRequest.check(memory, function, message, requestBytes);
-    counters.calls++;
-    counters.roundTrips++;
-    counters.bytesOut += requestBytes;
-    int responseBytes = calls.call(link, function, message, requestBytes);
-    counters.bytesIn += responseBytes;
+    checkOpen();
+    checkCall(server, links.length, function, message, requestBytes);
+    int responseBytes = calls.call(links[server], function, message, requestBytes);
+    counters().countCall(requestBytes, responseBytes);
     return responseBytes;
-  }
-
-  @Override
-  public VerbCounters counters() {
-    return counters;
-  }
-
-  @Override
-  public Backoff backoff() {
-    return backoff;
-  }
-
-  @Override
-  public long nanoTime() {
-    return System.nanoTime();
-  }
-
-  @Override
-  public RandomGenerator random() {
-    return random;
   }
 
   @Override
@@ -156,7 +119,7 @@ final class MappedWorker implements Worker {
       case MASKED_CAS_16 -> runMaskedCas16(remote, local);
       default -> {
         checkLocal(local, Long.BYTES);
-        Words.setUnaligned(memory, local, runAtomic(list, i, remote));
+        Words.setUnaligned(memory(), local, runAtomic(list, i, remote));
       }
     }
   }
@@ -174,44 +137,44 @@ final class MappedWorker implements Worker {
   }
 
   private void runRead(long remote, long local, int bytes) {
-    runner.read(link(remote), remote, memory, local, bytes);
-    counters.countRead(bytes);
+    runner.read(link(remote), remote, memory(), local, bytes);
+    counters().countRead(bytes);
   }
 
   private void runWrite(long remote, long local, int bytes) {
-    runner.write(link(remote), remote, memory, local, bytes);
-    counters.countWrite(bytes);
+    runner.write(link(remote), remote, memory(), local, bytes);
+    counters().countWrite(bytes);
   }
 
   private long runCas(long remote, long expected, long desired) {
     long found = runner.cas(link(remote), remote, expected, desired);
-    counters.countAtomic(Kind.CAS);
+    counters().countAtomic(Kind.CAS);
     return found;
   }
 
   private long runFaa(long remote, long addend) {
     long before = runner.faa(link(remote), remote, addend);
-    counters.countAtomic(Kind.FAA);
+    counters().countAtomic(Kind.FAA);
     return before;
   }
 
   private long runMaskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
     long found = runner.maskedCas(link(remote), remote, compare, compareMask, swap, swapMask);
-    counters.countAtomic(Kind.MASKED_CAS);
+    counters().countAtomic(Kind.MASKED_CAS);
     return found;
   }
 
   private long runMaskedFaa(long remote, long addend, long boundaries) {
     long before = runner.maskedFaa(link(remote), remote, addend, boundaries);
-    counters.countAtomic(Kind.MASKED_FAA);
+    counters().countAtomic(Kind.MASKED_FAA);
     return before;
   }
 
   private boolean runMaskedCas16(long remote, long operands) {
     MemoryServerLink link = link(remote);
-    checkLocal(operands, VerbRunner.OPERANDS_16_BYTES);
-    boolean stored = runner.maskedCas16(link, remote, memory, operands);
-    counters.countAtomic(Kind.MASKED_CAS_16);
+    checkOperands16(operands);
+    boolean stored = runner.maskedCas16(link, remote, memory(), operands);
+    counters().countAtomic(Kind.MASKED_CAS_16);
     return stored;
   }
 
@@ -225,15 +188,6 @@ final class MappedWorker implements Worker {
     return all[server];
   }
 
-  private MemoryServerLink linkNumbered(int server) {
-    checkOpen();
-    if (server < 0 || server >= links.length) {
-      throw new IllegalArgumentException(
-          "no such memory server: server=" + server + ", memoryServers=" + links.length);
-    }
-    return links[server];
-  }
-
   private RuntimeException noSuchServer(long remote) {
     checkOpen();
     return Regions.noSuchServer(remote, links.length);
@@ -241,11 +195,7 @@ final class MappedWorker implements Worker {
 
   private void checkOpen() {
     if (links.length == 0) {
-      throw new IllegalStateException("worker is closed");
+      throw closed();
     }
-  }
-
-  private void checkLocal(long local, int bytes) {
-    Objects.checkFromIndexSize(local, bytes, memory.byteSize());
   }
 }

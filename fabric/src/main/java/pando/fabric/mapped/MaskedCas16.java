@@ -16,9 +16,6 @@ import pando.fabric.memory.Words;
  * for its end.
  */
 final class MaskedCas16 {
-  /** Bytes of the operands: compare, compare mask, swap, swap mask, found. */
-  static final int OPERANDS_BYTES = 80;
-
   private static final int COMPARE = 0;
   private static final int COMPARE_MASK = 16;
   private static final int SWAP = 32;
@@ -34,7 +31,6 @@ final class MaskedCas16 {
 
   /** Runs one masked CAS; returns whether the store took place. */
   boolean run(MemoryServerLink link, long position, MemorySegment memory, long operands) {
-    checkOperands(operands);
     MemorySegment expectation = expectation();
     MemorySegment segment = link.segment();
     // The halves may be of different values; only a compare-exchange detects that.
@@ -58,12 +54,6 @@ final class MaskedCas16 {
         Words.set(memory, operands + FOUND + HIGH, high);
         return equal;
       }
-    }
-  }
-
-  static void checkOperands(long operands) {
-    if ((operands & (WIDTH - 1)) != 0) {
-      throw new IllegalArgumentException("misaligned operands: offset=" + operands);
     }
   }
 

@@ -17,11 +17,6 @@ import pando.fabric.memory.Words;
  * for one of the link's memory server. Not thread-safe: one for each thread.
  */
 public final class VerbRunner {
-  /**
-   * Bytes of the operands of a 16-byte masked CAS: compare, compare mask, swap, swap mask, found.
-   */
-  public static final int OPERANDS_16_BYTES = MaskedCas16.OPERANDS_BYTES;
-
   private final MaskedCas16 maskedCas16 = new MaskedCas16();
 
   /** Creates a runner. */
@@ -110,7 +105,7 @@ public final class VerbRunner {
   /**
    * 16-byte masked CAS; the value found goes behind the operands.
    *
-   * @param operands offset, 16-byte aligned, of {@link #OPERANDS_16_BYTES} in the segment
+   * @param operands offset, 16-byte aligned, of the operands in the segment; not checked
    * @return whether the store took place
    */
   public boolean maskedCas16(
@@ -119,11 +114,6 @@ public final class VerbRunner {
     boolean stored = maskedCas16.run(link, position, memory, operands);
     VarHandle.fullFence();
     return stored;
-  }
-
-  /** Checks the alignment of the operands of a 16-byte masked CAS. */
-  public static void checkOperands16(long operands) {
-    MaskedCas16.checkOperands(operands);
   }
 
   /** Waits until this runner is not inside a native call that accesses the memory. */

@@ -31,12 +31,14 @@ public final class TcpFabric extends FabricBase {
   static final String NAME = "tcp";
 
   private final RemoteServer[] servers;
+  private final long[] dramBytes;
   private final TcpOptions options;
   private final Watchdog watchdog;
 
   private TcpFabric(RemoteServer[] servers, long seed, TcpOptions options, Watchdog watchdog) {
     super(NAME, seed);
     this.servers = servers;
+    this.dramBytes = Arrays.stream(servers).mapToLong(RemoteServer::dramBytes).toArray();
     this.options = options;
     this.watchdog = watchdog;
   }
@@ -84,12 +86,12 @@ public final class TcpFabric extends FabricBase {
   @Override
   public long dramBytes(int server) {
     checkServer(server);
-    return servers[server].dramBytes();
+    return dramBytes[server];
   }
 
   @Override
   protected Worker open(MemorySegment memory, RandomGenerator random) {
-    return new TcpWorker(watchdog, servers, options, memory, random);
+    return new TcpWorker(watchdog, servers, dramBytes, options, memory, random);
   }
 
   @Override

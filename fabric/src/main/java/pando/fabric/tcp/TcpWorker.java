@@ -1,24 +1,17 @@
 package pando.fabric.tcp;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.Backoff;
 import pando.fabric.GlobalAddress;
 import pando.fabric.InvalidAddressException;
 import pando.fabric.SpinBackoff;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
-import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
-import pando.fabric.Worker;
-import pando.fabric.base.CallRequest;
-import pando.fabric.layout.Regions;
-import pando.fabric.mapped.VerbRunner;
-import pando.fabric.memory.Words;
+import pando.fabric.base.ListWorker;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.ResponseReader;
@@ -33,27 +26,14 @@ import pando.fabric.wire.ResponseReader;
  * while a verb runs: one that comes before the verb does not disturb it, and one that comes in its
  * middle costs the connection.
  */
-final class TcpWorker implements Worker {
+final class TcpWorker extends ListWorker {
   private static final long CALL_NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
-
-  /** Where the value goes that a single atomic found: nowhere in local memory. */
-  private static final long NOWHERE = -1;
-
-  /** Within the operands of a 16-byte masked CAS. */
-  private static final int FOUND_16 = 64;
 
   private final Watchdog watchdog;
   private final RemoteServer[] servers;
   private final TcpOptions options;
-  private final MemorySegment memory;
-  private final RandomGenerator random;
-  private final VerbCounters counters = new VerbCounters();
-  private final Backoff backoff = new SpinBackoff();
   private final @Nullable TcpConnection[] connections;
   private final long verbNanos;
-
-  /** The only verb of what is no list. */
-  private final VerbList single = new VerbList();
 
   private final VerbPieces pieces = new VerbPieces();
 
@@ -61,109 +41,30 @@ final class TcpWorker implements Worker {
   private final TcpConnection[] used;
 
   private int usedCount;
-  private long found;
   private boolean interrupted;
-  private boolean closed;
 
   TcpWorker(
       Watchdog watchdog,
       RemoteServer[] servers,
+      long[] dramBytes,
       TcpOptions options,
       MemorySegment memory,
       RandomGenerator random) {
+    super(dramBytes, memory, random, new SpinBackoff());
     this.watchdog = watchdog;
     this.servers = servers;
     this.options = options;
-    this.memory = memory;
-    this.random = random;
     this.connections = new TcpConnection[servers.length];
     this.used = new TcpConnection[servers.length];
     this.verbNanos = options.verbTimeout().toNanos();
   }
 
   @Override
-  public MemorySegment memory() {
-    return memory;
-  }
-
-  @Override
-  public void read(long remote, long local, int bytes) {
-    scatter(single.clear().read(remote, local, bytes));
-  }
-
-  @Override
-  public void write(long remote, long local, int bytes) {
-    scatter(single.clear().write(remote, local, bytes));
-  }
-
-  @Override
-  public long cas(long remote, long expected, long desired) {
-    return atomic(single.clear().cas(remote, expected, desired, NOWHERE));
-  }
-
-  @Override
-  public long faa(long remote, long addend) {
-    return atomic(single.clear().faa(remote, addend, NOWHERE));
-  }
-
-  @Override
-  public long maskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
-    return atomic(single.clear().maskedCas(remote, compare, compareMask, swap, swapMask, NOWHERE));
-  }
-
-  @Override
-  public long maskedFaa(long remote, long addend, long boundaries) {
-    return atomic(single.clear().maskedFaa(remote, addend, boundaries, NOWHERE));
-  }
-
-  @Override
-  public boolean maskedCas16(long remote, long operands) {
-    scatter(single.clear().maskedCas16(remote, operands));
-    return matches(operands) && matches(operands + Long.BYTES);
-  }
-
-  /** Returns whether half of what a 16-byte masked CAS found is what it compared with. */
-  private boolean matches(long operands) {
-    long difference = Words.get(memory, operands + FOUND_16) ^ Words.get(memory, operands);
-    return (difference & Words.get(memory, operands + 2 * Long.BYTES)) == 0;
-  }
-
-  @Override
-  public void post(VerbList list) {
-    list.requireOneServer();
-    scatter(list);
-  }
-
-  @Override
-  public void scatter(VerbList list) {
-    checkOpen();
-    for (int i = 0; i < list.size(); i++) {
-      checkRemote(list, i);
-      checkLocal(list, i);
-    }
-    run(list);
-  }
-
-  private long atomic(VerbList list) {
-    checkOpen();
-    checkRemote(list, 0);
-    run(list);
-    return found;
-  }
-
-  @Override
   public int call(int server, int function, long message, int requestBytes) {
     checkOpen();
-    if (server < 0 || server >= servers.length) {
-      throw new IllegalArgumentException(
-          "no such memory server: server=" + server + ", memoryServers=" + servers.length);
-    }
-    CallRequest.check(memory, function, message, requestBytes);
-    counters.calls++;
-    counters.roundTrips++;
-    counters.bytesOut += requestBytes;
+    checkCall(server, servers.length, function, message, requestBytes);
     TcpConnection connection = connection(server);
-    connection.call(function, memory, message, requestBytes);
+    connection.call(function, memory(), message, requestBytes);
     used[0] = connection;
     usedCount = 1;
     exchange(false, CALL_NANOS_MAX);
@@ -177,34 +78,14 @@ final class TcpWorker implements Worker {
     }
     checkDone(connection);
     int responseBytes = response.detail();
-    response.take(memory, message, responseBytes);
-    counters.bytesIn += responseBytes;
+    response.take(memory(), message, responseBytes);
+    counters().countCall(requestBytes, responseBytes);
     return responseBytes;
   }
 
   @Override
-  public VerbCounters counters() {
-    return counters;
-  }
-
-  @Override
-  public Backoff backoff() {
-    return backoff;
-  }
-
-  @Override
-  public long nanoTime() {
-    return System.nanoTime();
-  }
-
-  @Override
-  public RandomGenerator random() {
-    return random;
-  }
-
-  @Override
   public void close() {
-    closed = true;
+    super.close();
     for (TcpConnection connection : connections) {
       if (connection != null) {
         connection.close();
@@ -213,10 +94,9 @@ final class TcpWorker implements Worker {
   }
 
   /** Checks that neither this worker nor its fabric is closed. */
-  void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("worker is closed");
-    }
+  @Override
+  protected void checkOpen() {
+    super.checkOpen();
     if (watchdog.isClosed()) {
       throw new IllegalStateException("fabric is closed: name=" + TcpFabric.NAME);
     }
@@ -227,10 +107,8 @@ final class TcpWorker implements Worker {
     interrupted |= Thread.interrupted();
   }
 
-  private void run(VerbList list) {
-    if (list.size() == 0) {
-      return;
-    }
+  @Override
+  protected void run(VerbList list) {
     VerbList sent = pieces.of(list);
     boolean repeatable = readsAlone(list);
     int start = 0;
@@ -248,7 +126,6 @@ final class TcpWorker implements Worker {
       takeResults(sent, start, end);
       start = end;
     }
-    count(list);
   }
 
   /**
@@ -267,7 +144,7 @@ final class TcpWorker implements Worker {
     }
     for (int i = start; i < end; i++) {
       if (list.kind(i) == Kind.WRITE) {
-        connection(list, i).request().payload(memory, list.local(i), list.length(i));
+        connection(list, i).request().payload(memory(), list.local(i), list.length(i));
       }
     }
     for (int i = 0; i < usedCount; i++) {
@@ -282,7 +159,7 @@ final class TcpWorker implements Worker {
       connection.request().begin();
       used[usedCount++] = connection;
     }
-    return connection.request().add(list, index, memory);
+    return connection.request().add(list, index, memory());
   }
 
   private boolean isUsed(TcpConnection connection) {
@@ -377,29 +254,12 @@ final class TcpWorker implements Worker {
       ResponseReader response = connection(list, i).response();
       long local = list.local(i);
       switch (list.kind(i)) {
-        case READ -> response.take(memory, local, list.length(i));
+        case READ -> response.take(memory(), local, list.length(i));
         case WRITE -> {}
-        case MASKED_CAS_16 -> response.take(memory, local + FOUND_16, 2 * Long.BYTES);
-        case CAS, FAA, MASKED_CAS, MASKED_FAA -> {
-          found = response.takeWord();
-          if (local != NOWHERE) {
-            Words.setUnaligned(memory, local, found);
-          }
-        }
+        case MASKED_CAS_16 -> response.take(memory(), local + FOUND_16, 2 * Long.BYTES);
+        case CAS, FAA, MASKED_CAS, MASKED_FAA -> setFound(local, response.takeWord());
       }
     }
-  }
-
-  private void count(VerbList list) {
-    for (int i = 0; i < list.size(); i++) {
-      Kind kind = list.kind(i);
-      switch (kind) {
-        case READ -> counters.countRead(list.length(i));
-        case WRITE -> counters.countWrite(list.length(i));
-        default -> counters.countAtomic(kind);
-      }
-    }
-    counters.roundTrips++;
   }
 
   private static boolean readsAlone(VerbList list) {
@@ -409,29 +269,6 @@ final class TcpWorker implements Worker {
       }
     }
     return true;
-  }
-
-  private void checkRemote(VerbList list, int index) {
-    long remote = list.remote(index);
-    int bytes = list.length(index);
-    int server = Regions.server(remote);
-    if (server >= servers.length) {
-      throw Regions.noSuchServer(remote, servers.length);
-    }
-    if (list.kind(index).isAtomic()) {
-      Regions.checkAligned(remote, bytes);
-    }
-    Regions.check(servers[server].dramBytes(), remote, bytes);
-  }
-
-  private void checkLocal(VerbList list, int index) {
-    long local = list.local(index);
-    int bytes = list.length(index);
-    if (list.kind(index) == Kind.MASKED_CAS_16) {
-      VerbRunner.checkOperands16(local);
-      bytes = VerbRunner.OPERANDS_16_BYTES;
-    }
-    Objects.checkFromIndexSize(local, bytes, memory.byteSize());
   }
 
   private TcpConnection connection(VerbList list, int index) {

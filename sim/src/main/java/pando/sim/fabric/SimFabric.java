@@ -4,12 +4,14 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
+import pando.fabric.layout.Regions;
 import pando.sim.ClusterModel;
 import pando.sim.network.Message;
 import pando.sim.network.Network;
@@ -20,6 +22,7 @@ import pando.sim.network.Network;
  */
 public final class SimFabric implements Fabric {
   private final Fabric memory;
+  private final long[] dramBytes;
   private final Processors processors;
   private final ComputeHost host;
   private final Network network;
@@ -42,6 +45,8 @@ public final class SimFabric implements Fabric {
       ClusterModel model,
       IntPredicate isCrashed) {
     this.memory = memory;
+    this.dramBytes =
+        IntStream.range(0, memory.memoryServers()).mapToLong(memory::dramBytes).toArray();
     this.processors = processors;
     this.host = host;
     this.network = network;
@@ -77,8 +82,7 @@ public final class SimFabric implements Fabric {
 
   @Override
   public Worker worker(RegisteredMemory registered) {
-    return new SimWorker(
-        memory.worker(registered), memoryServers(), processors, host, network, model);
+    return new SimWorker(memory.worker(registered), dramBytes, processors, host, network, model);
   }
 
   @Override
@@ -108,10 +112,7 @@ public final class SimFabric implements Fabric {
 
   @Override
   public PoolUsage usage(int server) {
-    if (server < 0 || server >= memoryServers()) {
-      throw new IllegalArgumentException(
-          "no such memory server: server=" + server + ", memoryServers=" + memoryServers());
-    }
+    Regions.checkServer(server, memoryServers());
     return processors.usage(server);
   }
 
