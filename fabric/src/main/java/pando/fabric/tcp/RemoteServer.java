@@ -33,7 +33,7 @@ final class RemoteServer {
     Sockets.checkLoopback(address);
     try (Watchdog.Watched connection = connect(address, watchdog)) {
       Welcome welcome = greet(connection);
-      if (welcome.version() != Hello.VERSION) {
+      if (welcome.version() != Hello.VERSION || welcome.status() == Hello.OTHER_VERSION) {
         throw new TcpException(
             "memory server of another version: address="
                 + address
@@ -81,11 +81,11 @@ final class RemoteServer {
     boolean ready = false;
     try {
       Welcome welcome = greet(connection);
-      checkRoom(address, welcome);
-      if (!welcome.equals(known)) {
+      if (!welcome.equals(known) && !welcome.equals(known.withStatus(Hello.FULL))) {
         declareLost("another one has its place: known=" + known + ", found=" + welcome);
       }
       checkAlive();
+      checkRoom(address, welcome);
       ready = true;
       return connection;
     } finally {

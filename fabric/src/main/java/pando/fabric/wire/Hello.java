@@ -50,6 +50,7 @@ public final class Hello {
   private static final int DRAM_BYTES_OFFSET = 24;
   private static final int ON_CHIP_BYTES_OFFSET = 32;
   private static final int CAS_16_OFFSET = 36;
+  private static final int ANSWER_END = 37;
 
   private Hello() {}
 
@@ -83,7 +84,12 @@ public final class Hello {
    * @throws FrameException if it is none
    */
   public static int receive(ReadableByteChannel channel) throws IOException {
-    return version(receiveAll(channel));
+    ByteBuffer message = receiveAll(channel);
+    int version = version(message);
+    if (version == VERSION) {
+      checkUnused(message, STATUS_OFFSET, BYTES);
+    }
+    return version;
   }
 
   /** Answers a HELLO. */
@@ -113,14 +119,40 @@ public final class Hello {
             message.getLong(INCARNATION_OFFSET),
             message.getLong(DRAM_BYTES_OFFSET),
             message.get(CAS_16_OFFSET) == 1);
-    int onChipBytes = message.getInt(ON_CHIP_BYTES_OFFSET);
-    if (welcome.version == VERSION
-        && (welcome.dramBytes < Fabric.CATALOGUE_BYTES
-            || onChipBytes != ServerLayout.ON_CHIP_BYTES)) {
-      throw new FrameException(
-          "no memory server is like this: onChipBytes=" + onChipBytes + ", " + welcome);
+    if (welcome.version == VERSION) {
+      checkAnswer(message, welcome);
     }
     return welcome;
+  }
+
+  private static void checkAnswer(ByteBuffer message, Welcome welcome) throws FrameException {
+    int onChipBytes = message.getInt(ON_CHIP_BYTES_OFFSET);
+    int cas16 = message.get(CAS_16_OFFSET);
+    if (welcome.status < WELCOME
+        || welcome.status > FULL
+        || welcome.dramBytes < Fabric.CATALOGUE_BYTES
+        || onChipBytes != ServerLayout.ON_CHIP_BYTES
+        || cas16 < 0
+        || cas16 > 1) {
+      throw new FrameException(
+          "no memory server is like this: onChipBytes="
+              + onChipBytes
+              + ", cas16="
+              + cas16
+              + ", "
+              + welcome);
+    }
+    checkUnused(message, STATUS_OFFSET + 1, SERVER_OFFSET);
+    checkUnused(message, ANSWER_END, BYTES);
+  }
+
+  private static void checkUnused(ByteBuffer message, int from, int to) throws FrameException {
+    for (int offset = from; offset < to; offset++) {
+      if (message.get(offset) != 0) {
+        throw new FrameException(
+            "a byte that must be 0: offset=" + offset + ", value=" + message.get(offset));
+      }
+    }
   }
 
   private static ByteBuffer message(int version) {
