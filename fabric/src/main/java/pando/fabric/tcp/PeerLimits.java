@@ -7,12 +7,15 @@ import java.util.concurrent.TimeUnit;
  *
  * @param helloNanos time for a whole HELLO
  * @param frameNanos time for the rest of a request, and to take a response
+ * @param processorNanos longest wait for a processor for a CALL: less than a client waits for the
+ *     response, so that it learns that nothing was done
  * @param connections most connections at a time
  */
-record PeerLimits(long helloNanos, long frameNanos, int connections) {
+record PeerLimits(long helloNanos, long frameNanos, long processorNanos, int connections) {
   static final PeerLimits DEFAULTS =
       new PeerLimits(
           TimeUnit.SECONDS.toNanos(3),
           TimeUnit.SECONDS.toNanos(10),
+          TimeUnit.SECONDS.toNanos(50),
           TcpMemoryServer.CONNECTIONS_MAX);
 }

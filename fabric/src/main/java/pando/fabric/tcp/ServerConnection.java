@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.TimeUnit;
 import pando.fabric.Worker;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.mapped.VerbRunner;
@@ -23,9 +22,6 @@ import pando.fabric.wire.ResponseWriter;
  * and one that does not read its responses stops itself.
  */
 final class ServerConnection implements Runnable {
-  /** Less than a client waits for the response, so that it learns that nothing was done. */
-  private static final long PROCESSOR_NANOS_MAX = TimeUnit.SECONDS.toNanos(50);
-
   private static final int OPERANDS_16 = 64;
 
   private final TcpMemoryServer owner;
@@ -54,13 +50,7 @@ final class ServerConnection implements Runnable {
   public void run() {
     try (connection) {
       Sockets.configure(channel);
-      if (greet()) {
-        try {
-          serveRequests();
-        } finally {
-          owner.leave();
-        }
-      }
+      greet();
     } catch (IOException peerIsGone) {
       // Or it was cut off, or made no sense. Its connection ends, and nothing else.
     } catch (IllegalStateException memoryIsGone) {
@@ -77,17 +67,26 @@ final class ServerConnection implements Runnable {
     runner.awaitNoNativeCall();
   }
 
-  /** Returns whether the client may go on; if so, it has a place. */
-  private boolean greet() throws IOException {
+  /** Waits for HELLO, and serves the client if it has the right version and there is a place. */
+  private void greet() throws IOException {
     connection.expect(limits.helloNanos());
-    int version = Hello.receive(channel);
-    Hello.Welcome welcome = owner.welcome();
-    boolean known = version == Hello.VERSION;
-    boolean served = known && owner.enter();
-    int refusal = known ? Hello.FULL : Hello.OTHER_VERSION;
-    Hello.answer(channel, welcome.withStatus(served ? Hello.WELCOME : refusal));
+    if (Hello.receive(channel) != Hello.VERSION) {
+      answer(Hello.OTHER_VERSION);
+    } else if (!owner.enter()) {
+      answer(Hello.FULL);
+    } else {
+      try {
+        answer(Hello.WELCOME);
+        serveRequests();
+      } finally {
+        owner.leave();
+      }
+    }
+  }
+
+  private void answer(int status) throws IOException {
+    Hello.answer(channel, owner.welcome().withStatus(status));
     connection.relax();
-    return served;
   }
 
   private void serveRequests() throws IOException {
@@ -176,7 +175,7 @@ final class ServerConnection implements Runnable {
   private void serveCall() {
     int requestBytes = request.bytes();
     MemorySegment.copy(input.segment(), request.payloadOffset(), scratch, 0, requestBytes);
-    if (!owner.takeProcessor(PROCESSOR_NANOS_MAX)) {
+    if (!owner.takeProcessor()) {
       response.begin(Frame.RESPONSE_BYTES);
       response.finish(Frame.BUSY, 0, request.sequence());
       return;

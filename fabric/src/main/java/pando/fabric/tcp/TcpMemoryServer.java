@@ -207,9 +207,9 @@ public final class TcpMemoryServer implements AutoCloseable {
   }
 
   /** Takes a processor for a CALL; returns whether one was free in time. */
-  boolean takeProcessor(long nanos) {
+  boolean takeProcessor() {
     try {
-      return processors.tryAcquire(nanos, TimeUnit.NANOSECONDS);
+      return processors.tryAcquire(limits.processorNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

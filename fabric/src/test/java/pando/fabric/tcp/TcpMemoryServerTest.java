@@ -8,11 +8,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -22,8 +26,11 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
+import pando.fabric.TestHandlers;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.Hello;
@@ -185,6 +192,53 @@ class TcpMemoryServerTest {
   }
 
   @Test
+  void shouldTakeBackThePlaceOfAPeerThatIsGoneBeforeTheAnswer() throws IOException {
+    TcpMemoryServer server = start(PATIENT, PATIENT, 1);
+    for (int i = 0; i < 100; i++) {
+      try (SocketChannel gone = SocketChannel.open(server.address())) {
+        // It resets the connection when it ends.
+        gone.setOption(StandardSocketOptions.SO_LINGER, 0);
+        Hello.send(gone);
+      }
+    }
+    awaitNoConnection(server);
+    try (SocketChannel good = connect(server)) {
+      write(new VerbList().faa(WORD, 1, 0), 1);
+      exchange(good, 1);
+      assertThat(response.status()).isEqualTo(Frame.DONE);
+    }
+  }
+
+  @Test
+  void shouldSayThatNothingWasDoneWhereNoProcessorTakesACall() throws Exception {
+    PeerLimits limits = new PeerLimits(PATIENT, PATIENT, IMPATIENT, 10);
+    TcpMemoryServer server = start(limits, 0, POOL.withHandlers(TestHandlers.all()));
+    try (ExecutorService thread = Executors.newSingleThreadExecutor();
+        Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, TcpOptions.defaults());
+        RegisteredMemory local = fabric.register(3 * Worker.CALL_BYTES_MAX);
+        Worker waiter = fabric.worker(local);
+        Worker worker = fabric.worker(local)) {
+      Words.set(local.segment(), 0, GlobalAddress.offset(WORD));
+      Future<Integer> call = thread.submit(() -> waiter.call(0, TestHandlers.WAIT, 0, 8));
+      long message = Worker.CALL_BYTES_MAX;
+      // Served at once until the other CALL has the only processor.
+      assertThatThrownBy(
+              () -> {
+                while (true) {
+                  worker.call(0, TestHandlers.INCREMENT, message, 8);
+                }
+              })
+          .isInstanceOf(StalledException.class)
+          .hasMessageContaining("no processor took the CALL: server=0");
+      assertThat(server.callsFailed()).isZero();
+      // Verbs do not wait for processors, and end the CALL.
+      assertThat(worker.faa(WORD, 1)).isZero();
+      assertThat(call.get(PATIENT, TimeUnit.NANOSECONDS)).isZero();
+      assertThat(worker.call(0, TestHandlers.INCREMENT, message, 8)).isEqualTo(8);
+    }
+  }
+
+  @Test
   void shouldSayWhetherAScatterThatFoundNoPlaceWasSent() {
     TcpMemoryServer roomy = start(PATIENT, PATIENT, 10);
     TcpMemoryServer full = start(PATIENT, PATIENT, 1, 1);
@@ -202,6 +256,35 @@ class TcpMemoryServerTest {
     }
   }
 
+  @Test
+  void shouldNotKnowTheOutcomeOfAListWhoseLaterRequestFindsNoPlace() {
+    TcpMemoryServer roomy = start(PATIENT, PATIENT, 10);
+    TcpMemoryServer full = start(PATIENT, PATIENT, 1, 1);
+    List<InetSocketAddress> both = List.of(roomy.address(), full.address());
+    long there = GlobalAddress.of(1, 64);
+    try (Fabric fabric = TcpFabric.attach(both, 1, TcpOptions.defaults());
+        RegisteredMemory local = fabric.register(64);
+        Worker holder = fabric.worker(local);
+        Worker worker = fabric.worker(local)) {
+      awaitNoConnection(full);
+      holder.read(there, 0, 8);
+      VerbList adds = new VerbList();
+      VerbList reads = new VerbList();
+      for (int i = 0; i <= Frame.VERBS_MAX; i++) {
+        adds.faa(WORD, 1, 0);
+        reads.read(WORD, 0, 8);
+      }
+      assertThatThrownBy(() -> worker.scatter(adds.faa(there, 1, 8)))
+          .isInstanceOf(UnknownOutcomeException.class)
+          .hasMessageContaining("some of the verbs were sent")
+          .hasCauseInstanceOf(StalledException.class);
+      assertThat(holder.faa(WORD, 0)).isEqualTo(Frame.VERBS_MAX);
+      assertThat(holder.faa(there, 0)).isZero();
+      assertThatThrownBy(() -> worker.scatter(reads.read(there, 8, 8)))
+          .isInstanceOf(StalledException.class);
+    }
+  }
+
   /** Waits until the memory server has seen the end of all connections. */
   private static void awaitNoConnection(TcpMemoryServer server) {
     while (server.connections() > 0) {
@@ -214,12 +297,12 @@ class TcpMemoryServerTest {
   }
 
   private TcpMemoryServer start(long helloNanos, long frameNanos, int connections, int number) {
-    TcpMemoryServer server =
-        TcpMemoryServer.start(
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            number,
-            POOL,
-            new PeerLimits(helloNanos, frameNanos, connections));
+    return start(new PeerLimits(helloNanos, frameNanos, PATIENT, connections), number, POOL);
+  }
+
+  private TcpMemoryServer start(PeerLimits limits, int number, PoolOptions options) {
+    InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    TcpMemoryServer server = TcpMemoryServer.start(anyPort, number, options, limits);
     servers.add(server);
     return server;
   }
