@@ -2,7 +2,6 @@ package pando.fabric.tcp;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
@@ -14,9 +13,13 @@ import pando.fabric.wire.ResponseReader;
 /**
  * A worker's connection to one memory server: one request at a time, and its response.
  *
- * <p>A memory server serves whole requests. So one that did not leave whole took no effect, and is
- * sent again on a new connection. One that left and was not answered may have taken effect, or may
- * do so later: it is sent again only if it is repeatable, that is, reads alone.
+ * <p>A memory server serves whole requests. So one that did not leave whole took no effect, nor did
+ * one that was refused as it arrived damaged; both are sent again on a new connection. One that
+ * left and was not answered may have taken effect, or may do so later: it is sent again only if it
+ * is repeatable, that is, reads alone.
+ *
+ * <p>A connection whose last request was not answered whole is not used again, whatever the reason:
+ * half a request, or a response that nobody took, must not meet the next one.
  */
 final class TcpConnection {
   private final TcpWorker worker;
@@ -26,7 +29,14 @@ final class TcpConnection {
   private final RequestWriter request = new RequestWriter();
   private final ResponseReader response = new ResponseReader();
   private Watchdog.@Nullable Watched connection;
+
+  /** Why the request that has left has no response; {@code null} if it may yet come. */
   private @Nullable IOException failure;
+
+  /** Whether a request was begun to be sent, and its response not received. */
+  private boolean isUnderWay;
+
+  private boolean isRefused;
   private long sequence;
 
   TcpConnection(TcpWorker worker, RemoteServer server, Watchdog watchdog, long lostNanos) {
@@ -67,7 +77,7 @@ final class TcpConnection {
    */
   void connect() {
     server.checkAlive();
-    if (connection != null && !connection.channel().isOpen()) {
+    if (connection != null && (isUnderWay || !connection.channel().isOpen())) {
       close();
     }
     if (connection == null) {
@@ -96,36 +106,35 @@ final class TcpConnection {
    * Sends the request. Fails only if it cannot be sent; that it may have been cut is told by {@link
    * #receive}.
    *
-   * @param nanos longest wait for the memory server to take it
+   * @param nanos longest wait for the memory server to take the request, and to answer it
    * @throws StalledException if the memory server did not take it; it has no effect
    */
   void send(long nanos) {
     long deadline = worker.nanoTime() + nanos;
-    while (!trySend(nanos)) {
+    for (int attempt = 0; !trySend(nanos); attempt++) {
       worker.keepInterrupt();
       if (worker.nanoTime() - deadline > 0) {
-        throw new StalledException("the memory server takes no request: " + server);
+        throw new StalledException(
+            "the memory server takes no request: " + server + ", because=" + failure);
       }
+      worker.backoff().pause(attempt);
     }
   }
 
-  /** Returns whether the request may have left whole. */
+  /** Returns whether the request has left whole. */
   private boolean trySend(long nanos) {
     connect();
     Watchdog.Watched open = connected();
+    failure = null;
+    isUnderWay = true;
+    open.expect(nanos);
     try {
-      failure = null;
-      open.expect(nanos);
       request.send(open.channel());
-      open.relax();
-      return true;
-    } catch (ClosedChannelException e) {
-      // It was closed on this side, perhaps after the last byte left.
-      failure = e;
       return true;
     } catch (IOException e) {
+      failure = reason(open, e);
       close();
-      return false;
+      return request.hasLeft();
     }
   }
 
@@ -133,50 +142,66 @@ final class TcpConnection {
    * Waits for the response.
    *
    * @param repeatable whether the request may be sent again
-   * @param nanos longest wait
+   * @param nanos longest wait for that to one that is sent again
    * @throws UnknownOutcomeException if none came and the request must not be sent again
-   * @throws StalledException if none came to one that was repeated
+   * @throws StalledException if none came to one that was repeated; it has no effect
    */
   void receive(boolean repeatable, long nanos) {
     long deadline = worker.nanoTime() + nanos;
-    IOException because = tryReceive(nanos);
-    while (because != null) {
+    IOException because = tryReceive();
+    for (int attempt = 0; because != null; attempt++) {
       worker.keepInterrupt();
       worker.checkOpen();
       String what = "no answer from the memory server: " + server + ", because=" + because;
-      if (!repeatable) {
+      if (!repeatable && !isRefused) {
         throw new UnknownOutcomeException(what, because);
       }
       if (worker.nanoTime() - deadline > 0) {
         throw new StalledException(what);
       }
+      worker.backoff().pause(attempt);
       send(nanos);
-      because = tryReceive(nanos);
+      because = tryReceive();
     }
   }
 
   /** Returns why there is no response, or {@code null} if there is. */
-  private @Nullable IOException tryReceive(long nanos) {
+  private @Nullable IOException tryReceive() {
+    isRefused = false;
+    if (failure != null) {
+      return failure;
+    }
     Watchdog.Watched open = connected();
     try {
-      if (failure != null) {
-        throw failure;
-      }
-      open.expect(nanos);
       response.receive(open.channel(), sequence);
       open.relax();
-      if (response.status() == Frame.DONE && !request.isAnsweredBy(response)) {
-        throw new FrameException("results that were not asked for: " + server);
-      }
+      checkResponse();
+      isUnderWay = false;
       return null;
     } catch (IOException e) {
       close();
-      return open.isLate() ? new IOException("too late: nanos=" + nanos, e) : e;
-    } catch (RuntimeException | Error e) {
-      // Memory for a long response, for example: what is left of it must not meet the next request.
-      close();
-      throw e;
+      return reason(open, e);
     }
+  }
+
+  private void checkResponse() throws FrameException {
+    if (!request.isAnsweredBy(response)) {
+      throw new FrameException(
+          "an answer that does not fit: status="
+              + response.status()
+              + ", detail="
+              + response.detail()
+              + ", bytes="
+              + response.resultBytes());
+    }
+    isRefused = response.status() == Frame.REFUSED;
+    if (isRefused) {
+      throw new FrameException("refused: " + response.text());
+    }
+  }
+
+  private static IOException reason(Watchdog.Watched connection, IOException failure) {
+    return connection.isLate() ? new IOException("too late", failure) : failure;
   }
 
   private Watchdog.Watched connected() {
@@ -188,6 +213,7 @@ final class TcpConnection {
 
   /** Closes the connection; the next request opens another. */
   void close() {
+    isUnderWay = false;
     if (connection != null) {
       connection.close();
       connection = null;

@@ -5,7 +5,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
-import pando.fabric.InvalidAddressException;
 import pando.fabric.SpinBackoff;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
@@ -76,7 +75,6 @@ final class TcpWorker extends ListWorker {
       throw new StalledException(
           "no processor took the CALL: " + connection.server() + ", function=" + function);
     }
-    checkDone(connection);
     int responseBytes = response.detail();
     response.take(memory(), message, responseBytes);
     counters().countCall(requestBytes, responseBytes);
@@ -119,9 +117,6 @@ final class TcpWorker extends ListWorker {
       } catch (StalledException e) {
         // What went in earlier requests has taken effect.
         throw start == 0 || repeatable ? e : someSent(e);
-      }
-      for (int i = 0; i < usedCount; i++) {
-        checkDone(used[i]);
       }
       takeResults(sent, start, end);
       start = end;
@@ -188,12 +183,12 @@ final class TcpWorker extends ListWorker {
           failure = sent == 0 || repeatable ? e : unknownAfter(e);
         }
       }
-      // Also after a failure, so that no response is left for the next request.
+      // Also after a failure, so that most of what was sent is done when the caller hears of it.
       for (int i = 0; i < sent; i++) {
         try {
           used[i].receive(repeatable, nanos);
         } catch (RuntimeException e) {
-          failure = firstOf(failure, e);
+          failure = firstOf(failure, usedCount == 1 || repeatable ? e : unknownAfter(e));
         }
       }
       if (failure != null) {
@@ -222,31 +217,6 @@ final class TcpWorker extends ListWorker {
     }
     first.addSuppressed(next);
     return first;
-  }
-
-  private static void checkDone(TcpConnection connection) {
-    ResponseReader response = connection.response();
-    switch (response.status()) {
-      case Frame.DONE -> {}
-      case Frame.OUTSIDE, Frame.MISALIGNED ->
-          throw new InvalidAddressException(
-              "refused by the memory server: "
-                  + connection.server()
-                  + ", verb="
-                  + response.detail()
-                  + ", status="
-                  + response.status());
-      default -> {
-        connection.close();
-        throw new TcpException(
-            "refused by the memory server: "
-                + connection.server()
-                + ", status="
-                + response.status()
-                + ", reason="
-                + response.text());
-      }
-    }
   }
 
   private void takeResults(VerbList list, int start, int end) {

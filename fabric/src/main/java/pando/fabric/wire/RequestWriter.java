@@ -103,17 +103,38 @@ public final class RequestWriter {
     putHeader(Frame.CALL, sequence);
   }
 
-  /** Returns whether a response that says DONE has the results that this request asks for. */
+  /**
+   * Returns whether a response is one that this request can have: with the results that it asks
+   * for, or a status that says why there are none. What only a client can cause that did not check
+   * its addresses is none of them.
+   */
   public boolean isAnsweredBy(ResponseReader response) {
     int bytes = response.resultBytes();
-    return isCall
-        ? response.detail() <= Worker.CALL_BYTES_MAX && bytes == Frame.padded(response.detail())
-        : bytes == resultBytes - Frame.RESPONSE_BYTES;
+    return switch (response.status()) {
+      case Frame.DONE -> isCall ? isMessage(response) : bytes == resultBytes - Frame.RESPONSE_BYTES;
+      case Frame.CALL_FAILED -> isCall && isMessage(response);
+      case Frame.BUSY -> isCall && bytes == 0;
+      case Frame.REFUSED -> isMessage(response);
+      default -> false;
+    };
+  }
+
+  private static boolean isMessage(ResponseReader response) {
+    int bytes = response.detail();
+    return bytes <= Worker.CALL_BYTES_MAX && response.resultBytes() == Frame.padded(bytes);
   }
 
   /** Sends the request. */
   public void send(WritableByteChannel channel) throws IOException {
     buffer.send(channel, end);
+  }
+
+  /**
+   * Returns whether the last {@link #send} handed all of the request to its channel, even if it
+   * failed: if not, the other side cannot have it whole.
+   */
+  public boolean hasLeft() {
+    return !buffer.bytes().hasRemaining();
   }
 
   private void putVerb(int op, int bytes, long address) {

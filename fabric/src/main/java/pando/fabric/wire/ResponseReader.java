@@ -18,13 +18,9 @@ public final class ResponseReader {
   /** Creates a reader. */
   public ResponseReader() {}
 
-  /** Forgets what was read, for another connection. */
-  public void clear() {
-    buffer.clear();
-  }
-
   /**
-   * Waits for a response; the one before is gone.
+   * Waits for a response; the one before is gone. {@link Frame#REFUSED} answers every request, as
+   * one that arrived damaged may have lost its sequence.
    *
    * @param sequence that of the request
    * @throws FrameException if it is not the response to that request
@@ -36,7 +32,8 @@ public final class ResponseReader {
       whole = buffer.fill(channel, Frame.RESPONSE_BYTES);
     }
     ByteBuffer frame = buffer.bytes();
-    if (frame.getLong(Frame.SEQUENCE) != sequence || frame.position() != buffer.length()) {
+    boolean expected = frame.getLong(Frame.SEQUENCE) == sequence || status() == Frame.REFUSED;
+    if (!expected || frame.position() != buffer.length()) {
       throw new FrameException(
           "not the response to the request: sequence="
               + frame.getLong(Frame.SEQUENCE)
@@ -52,7 +49,8 @@ public final class ResponseReader {
 
   /** Returns the status. */
   public int status() {
-    return buffer.bytes().get(Frame.STATUS);
+    // With the byte behind it, which must be 0.
+    return buffer.bytes().getShort(Frame.STATUS);
   }
 
   /** Returns the detail of the status. */

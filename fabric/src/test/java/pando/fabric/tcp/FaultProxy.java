@@ -3,6 +3,7 @@ package pando.fabric.tcp;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -12,52 +13,81 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.VerbList;
+import pando.fabric.wire.Frame;
 import pando.fabric.wire.Hello;
 
 /** Stands between a compute server and a memory server, and does to requests what it is told. */
 final class FaultProxy implements AutoCloseable {
-  /** What happens to a request. */
+  /** What happens to a request, and whether the memory server serves it for all that. */
   enum Fault {
     /** The connection is cut; the memory server gets nothing of it. */
-    BEFORE(false),
+    BEFORE(false, false),
     /** The connection is cut; the memory server gets half of it. */
-    WITHIN(false),
+    WITHIN(false, false),
+    /** The memory server gets half of it, and the rest not for as long as the client waits. */
+    WITHIN_STALLED(false, false),
     /** The memory server serves it; the connection is cut without its response. */
-    BEHIND(true),
+    BEHIND(true, false),
     /** The memory server serves it; half of the response comes back. */
-    WITHIN_RESPONSE(true),
+    WITHIN_RESPONSE(true, false),
     /** The memory server serves it; nothing comes back for as long as the client waits. */
-    STALLED(true);
+    STALLED(true, false),
+    /** Both it and the response come late. */
+    DELAYED(true, true),
+    /** Both it and the response come byte by byte. */
+    TRICKLED(true, true),
+    /** A bit of its header or of its verbs is another, but for the length. */
+    FLIPPED(false, true);
 
     private final boolean served;
+    private final boolean harmless;
 
-    Fault(boolean served) {
+    Fault(boolean served, boolean harmless) {
       this.served = served;
+      this.harmless = harmless;
     }
 
     boolean isServed() {
       return served;
     }
+
+    /** Returns whether a client gets the answer nonetheless, perhaps as it sends it again. */
+    boolean isHarmless() {
+      return harmless;
+    }
+
+    boolean isStall() {
+      return this == WITHIN_STALLED || this == STALLED;
+    }
   }
+
+  private static final long DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final InetSocketAddress target;
   private final ServerSocket listener;
   private final List<Socket> sockets = new CopyOnWriteArrayList<>();
   private final BlockingQueue<Fault> faults = new LinkedBlockingQueue<>();
   private final Semaphore stalled = new Semaphore(0);
+  private final Random random;
 
-  private FaultProxy(InetSocketAddress target, ServerSocket listener) {
+  private FaultProxy(InetSocketAddress target, ServerSocket listener, long seed) {
     this.target = target;
     this.listener = listener;
+    this.random = new Random(seed);
   }
 
-  static FaultProxy start(InetSocketAddress target) throws IOException {
-    FaultProxy proxy =
-        new FaultProxy(target, new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
+  static FaultProxy start(InetSocketAddress target, long seed) throws IOException {
+    ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    FaultProxy proxy = new FaultProxy(target, listener, seed);
     Thread.ofPlatform().daemon().name("fault-proxy").start(proxy::accept);
     return proxy;
   }
@@ -71,7 +101,7 @@ final class FaultProxy implements AutoCloseable {
     faults.add(fault);
   }
 
-  /** Waits until the response to a request is held back. */
+  /** Waits until a request or its response is held back. */
   void awaitStalled() throws InterruptedException {
     stalled.acquire();
   }
@@ -108,37 +138,99 @@ final class FaultProxy implements AutoCloseable {
       OutputStream toServer = server.getOutputStream();
       toServer.write(fromClient.readNBytes(Hello.BYTES));
       toClient.write(fromServer.readNBytes(Hello.BYTES));
-      while (true) {
+      boolean open = true;
+      while (open) {
         byte[] request = frame(fromClient);
         Fault fault = faults.poll();
-        if (fault == Fault.BEFORE) {
-          return;
-        }
-        if (fault == Fault.WITHIN) {
-          toServer.write(Arrays.copyOf(request, request.length / 2));
-          return;
-        }
-        toServer.write(request);
-        byte[] response = frame(fromServer);
-        if (fault == Fault.BEHIND) {
-          return;
-        }
-        if (fault == Fault.WITHIN_RESPONSE) {
-          toClient.write(Arrays.copyOf(response, response.length / 2));
-          return;
-        }
-        if (fault == Fault.STALLED) {
-          stalled.release();
-          // Until the client gives up.
-          int end = fromClient.read();
-          assert end < 0;
-          return;
-        }
-        toClient.write(response);
+        open =
+            passRequest(fault, request, fromClient, toServer)
+                && passResponse(fault, frame(fromServer), fromClient, toClient);
       }
     } catch (IOException ended) {
       // One of both sides ended the connection.
     }
+  }
+
+  /** Returns whether there will be a response. */
+  private boolean passRequest(
+      @Nullable Fault fault, byte[] request, InputStream fromClient, OutputStream toServer)
+      throws IOException {
+    switch (fault) {
+      case BEFORE -> {
+        return false;
+      }
+      case WITHIN -> {
+        toServer.write(request, 0, request.length / 2);
+        return false;
+      }
+      case WITHIN_STALLED -> {
+        toServer.write(request, 0, request.length / 2);
+        awaitEnd(fromClient);
+        return false;
+      }
+      case FLIPPED -> {
+        flip(request);
+        toServer.write(request);
+      }
+      case DELAYED, TRICKLED -> pass(fault, request, toServer);
+      case BEHIND, WITHIN_RESPONSE, STALLED -> toServer.write(request);
+      case null -> toServer.write(request);
+    }
+    return true;
+  }
+
+  /** Returns whether the connection goes on. */
+  private boolean passResponse(
+      @Nullable Fault fault, byte[] response, InputStream fromClient, OutputStream toClient)
+      throws IOException {
+    if (fault == Fault.BEHIND) {
+      return false;
+    }
+    if (fault == Fault.WITHIN_RESPONSE) {
+      toClient.write(response, 0, response.length / 2);
+      return false;
+    }
+    if (fault == Fault.STALLED) {
+      awaitEnd(fromClient);
+      return false;
+    }
+    pass(fault, response, toClient);
+    return true;
+  }
+
+  private static void pass(@Nullable Fault fault, byte[] frame, OutputStream to)
+      throws IOException {
+    if (fault == Fault.TRICKLED) {
+      for (byte one : frame) {
+        to.write(one);
+      }
+    } else {
+      if (fault == Fault.DELAYED) {
+        LockSupport.parkNanos(DELAY_NANOS);
+      }
+      to.write(frame);
+    }
+  }
+
+  /** Waits until the client gives up. */
+  private void awaitEnd(InputStream fromClient) throws IOException {
+    stalled.release();
+    int end = fromClient.read();
+    assert end < 0;
+  }
+
+  /** Flips a bit behind the length, before the payloads of a list. */
+  private void flip(byte[] request) {
+    ByteBuffer frame = ByteBuffer.wrap(request).order(ByteOrder.LITTLE_ENDIAN);
+    int end = request.length;
+    for (int at = 32, verb = 0; verb < frame.getShort(6); verb++) {
+      int op = frame.get(at);
+      boolean isWrite = op == Frame.op(VerbList.Kind.WRITE) || frame.get(4) == Frame.CALL;
+      end -= isWrite ? Frame.padded(frame.getInt(at + 4)) : 0;
+      at += Frame.VERB_BYTES + (isWrite ? 0 : Frame.kind(op).operandBytes());
+    }
+    int bit = random.nextInt(8 * Integer.BYTES, 8 * end);
+    request[bit / 8] ^= (byte) (1 << (bit % 8));
   }
 
   private static byte[] frame(DataInputStream input) throws IOException {

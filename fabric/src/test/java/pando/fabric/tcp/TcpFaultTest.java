@@ -62,7 +62,7 @@ class TcpFaultTest {
   void start() throws IOException {
     System.out.println("seed=" + SEED);
     server = TcpMemoryServer.start(new InetSocketAddress(loopback(), 0), 0, POOL);
-    proxy = FaultProxy.start(server.address());
+    proxy = FaultProxy.start(server.address(), SEED);
     direct = TcpFabric.attach(List.of(server.address()), 1, OPTIONS);
     memory = direct.register(1 << 20);
     observer = direct.worker(memory);
@@ -114,9 +114,11 @@ class TcpFaultTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"DELAYED", "TRICKLED", "FLIPPED"})
   void shouldSayThatAnUnansweredWriteIsUnknown(Fault fault) {
-    Duration timeout = Duration.ofMillis(fault == Fault.STALLED ? 50 : 20_000);
+    Duration timeout = Duration.ofMillis(fault.isStall() ? 50 : 20_000);
     try (Fabric fabric = attach(OPTIONS.withVerbTimeout(timeout));
         Worker worker = fabric.worker(memory)) {
       worker.read(WORD, 0, 8);
@@ -125,6 +127,45 @@ class TcpFaultTest {
       assertUnknown(() -> worker.write(WORD, 0, 8));
       assertThat(observer.faa(WORD, 0)).isEqualTo(fault.isServed() ? 5 : 0);
       assertThat(worker.counters().writes).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DELAYED", "TRICKLED", "FLIPPED"})
+  void shouldDoVerbsExactlyOnceWhereRequestsArriveBadly(Fault fault) {
+    int rounds = fault == Fault.FLIPPED ? CUTS : 20;
+    SplittableRandom random = new SplittableRandom(SEED);
+    try (Fabric fabric = attach(OPTIONS);
+        Worker worker = fabric.worker(memory)) {
+      long expected = 0;
+      for (int i = 0; i < rounds; i++) {
+        proxy.inject(fault);
+        switch (random.nextInt(4)) {
+          case 0 -> {
+            Words.set(memory.segment(), 0, expected);
+            worker.write(OTHER, 0, 8);
+            worker.read(OTHER, 8, 8);
+            assertThat(Words.get(memory.segment(), 8)).isEqualTo(expected);
+          }
+          case 1 -> {
+            assertThat(worker.faa(WORD, 1)).as("round %d", i).isEqualTo(expected);
+            expected++;
+          }
+          case 2 -> {
+            worker.post(new VerbList().read(OTHER, 0, 99).faa(WORD, 1, 128).write(OTHER, 0, 9));
+            assertThat(Words.get(memory.segment(), 128)).isEqualTo(expected);
+            expected++;
+          }
+          default -> {
+            Words.set(memory.segment(), 0, 1);
+            Words.set(memory.segment(), 8, GlobalAddress.offset(WORD));
+            assertThat(worker.call(0, TestHandlers.ADD, 0, 16)).isEqualTo(16);
+            assertThat(Words.get(memory.segment(), 0)).isEqualTo(expected);
+            expected++;
+          }
+        }
+        assertThat(observer.faa(WORD, 0)).as("round %d", i).isEqualTo(expected);
+      }
     }
   }
 

@@ -12,8 +12,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.WritableByteChannel;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
@@ -88,6 +90,80 @@ class RequestTest {
       assertThat(reader.bytes()).isEqualTo(bytes);
       assertEqual(MemorySegment.ofArray(frame), reader.payloadOffset(), 64, bytes);
     }
+  }
+
+  @Test
+  void shouldTellWhetherItHasLeftWhole() throws IOException {
+    int length = frame(new VerbList().write(address(64), 0, 1_000), 1).length;
+    for (int taken : new int[] {0, 1, length - 1, length}) {
+      assertThatThrownBy(() -> writer.send(endingAfter(taken)))
+          .isInstanceOf(AsynchronousCloseException.class);
+      assertThat(writer.hasLeft()).isEqualTo(taken == length);
+    }
+    sent();
+    assertThat(writer.hasLeft()).isTrue();
+  }
+
+  /** Returns a channel that is closed when it has taken so many bytes. */
+  private static WritableByteChannel endingAfter(int bytes) {
+    return new WritableByteChannel() {
+      private int left = bytes;
+
+      @Override
+      public int write(ByteBuffer source) throws IOException {
+        int taken = Math.min(left, source.remaining());
+        source.position(source.position() + taken);
+        left -= taken;
+        if (left == 0) {
+          // As a channel that is closed in the middle of a write.
+          throw new AsynchronousCloseException();
+        }
+        return taken;
+      }
+
+      @Override
+      public boolean isOpen() {
+        return true;
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  @Test
+  void shouldTakeNoAnswerThatDoesNotFit() throws IOException {
+    frame(new VerbList().read(address(64), 0, 9).faa(address(64), 1, 0), 1);
+    for (int bytes : new int[] {0, 16, 24, 32}) {
+      assertThat(isAnsweredBy(Frame.DONE, 0, bytes)).as("%d", bytes).isEqualTo(bytes == 24);
+      assertThat(isAnsweredBy(Frame.OUTSIDE, 0, bytes)).isFalse();
+      assertThat(isAnsweredBy(Frame.CALL_FAILED, bytes, bytes)).isFalse();
+      assertThat(isAnsweredBy(Frame.REFUSED, bytes, bytes)).isTrue();
+      assertThat(isAnsweredBy(Frame.REFUSED, bytes + 1, bytes)).isFalse();
+    }
+    assertThat(isAnsweredBy(Frame.BUSY, 0, 0)).isFalse();
+    assertThat(isAnsweredBy(Frame.REFUSED + 1, 0, 0)).isFalse();
+    assertThat(isAnsweredBy(Frame.DONE + 256, 0, 24)).isFalse();
+
+    writer.call(1, 16, memory, 0, 8);
+    assertThat(isAnsweredBy(Frame.DONE, 5, 8)).isTrue();
+    assertThat(isAnsweredBy(Frame.DONE, 9, 8)).isFalse();
+    assertThat(isAnsweredBy(Frame.DONE, Worker.CALL_BYTES_MAX + 8, Worker.CALL_BYTES_MAX + 8))
+        .isFalse();
+    assertThat(isAnsweredBy(Frame.CALL_FAILED, 5, 8)).isTrue();
+    assertThat(isAnsweredBy(Frame.BUSY, 0, 0)).isTrue();
+    assertThat(isAnsweredBy(Frame.BUSY, 0, 8)).isFalse();
+    assertThat(isAnsweredBy(Frame.MISALIGNED, 0, 0)).isFalse();
+  }
+
+  private boolean isAnsweredBy(int status, int detail, int bytes) throws IOException {
+    ByteBuffer frame = ByteBuffer.allocate(Frame.RESPONSE_BYTES + bytes);
+    frame.order(ByteOrder.LITTLE_ENDIAN).putInt(Frame.LENGTH, frame.capacity());
+    frame.putShort(Frame.STATUS, (short) status).putShort(Frame.DETAIL, (short) detail);
+    frame.putLong(Frame.SEQUENCE, 1);
+    ResponseReader response = new ResponseReader();
+    response.receive(Channels.newChannel(new ByteArrayInputStream(frame.array())), 1);
+    return writer.isAnsweredBy(response);
   }
 
   @Test
