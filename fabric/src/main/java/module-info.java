@@ -13,6 +13,9 @@ module pando.fabric {
   exports pando.fabric;
   exports pando.fabric.base to
       pando.sim;
+  exports pando.fabric.lane to
+      pando.bench,
+      pando.sim;
   exports pando.fabric.layout to
       pando.sim;
   exports pando.fabric.local;

@@ -71,6 +71,16 @@ public interface Fabric extends AutoCloseable {
   BackgroundTask background(String name, BooleanSupplier step);
 
   /**
+   * Opens a lane, which keeps the operations of many sessions under way in one platform thread.
+   * Closing the fabric does not end it.
+   *
+   * @param name of its threads
+   * @throws IllegalStateException if this fabric is closed
+   * @throws UnsupportedOperationException on a simulated fabric, which carries its clients itself
+   */
+  Lane lane(String name);
+
+  /**
    * Returns a name of this process that differs from those of all others at the memory servers:
    * {@value #PROCESS_BITS} bits, not 0. It names, for example, the holder of a lock in the pool,
    * whose process may die. The upper 22 bits are the process id.

@@ -16,6 +16,7 @@ import pando.fabric.BackgroundTask;
 import pando.fabric.Backoff;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
+import pando.fabric.Lane;
 import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PoolUsage;
@@ -340,6 +341,11 @@ public final class HookedFabric implements Fabric {
   @Override
   public Worker worker(RegisteredMemory memory) {
     return new HookedWorker(fabric.worker(memory));
+  }
+
+  @Override
+  public Lane lane(String name) {
+    return fabric.lane(name);
   }
 
   @Override

@@ -6,11 +6,16 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
+import pando.fabric.Lane;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
+import pando.fabric.lane.Completions;
+import pando.fabric.lane.LaneLoop;
+import pando.fabric.lane.NoCompletions;
 import pando.fabric.layout.Regions;
 import pando.fabric.layout.SpaceMessage;
 import pando.fabric.memory.NativeMemory;
@@ -37,8 +42,18 @@ public abstract class FabricBase implements Fabric {
     this.seeds = new SplittableRandom(seed);
   }
 
-  /** Opens a worker of this fabric, which is open. */
-  protected abstract Worker open(MemorySegment memory, RandomGenerator random);
+  /**
+   * Opens a worker of this fabric, which is open.
+   *
+   * @param lane that it belongs to, or {@code null}
+   */
+  protected abstract Worker open(
+      MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane);
+
+  /** Makes what completes the verbs of a lane's workers. */
+  protected Completions completions() {
+    return new NoCompletions();
+  }
 
   /** Ends all workers, also those in the middle of a verb, and releases all else; called once. */
   protected abstract void end();
@@ -59,7 +74,13 @@ public abstract class FabricBase implements Fabric {
     if (!memory.segment().isNative()) {
       throw new IllegalArgumentException("not native memory: " + memory.segment());
     }
-    return open(memory.segment(), seeds.split());
+    return open(memory.segment(), seeds.split(), LaneLoop.current(this));
+  }
+
+  @Override
+  public final synchronized Lane lane(String lane) {
+    checkOpen();
+    return LaneLoop.start(this, lane, completions());
   }
 
   @Override

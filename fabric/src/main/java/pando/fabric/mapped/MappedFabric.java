@@ -5,9 +5,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
+import pando.fabric.lane.LaneLoop;
 import pando.fabric.layout.ServerLayout;
 import pando.fabric.memory.Atomic16;
 
@@ -49,8 +51,9 @@ public final class MappedFabric extends FabricBase {
   }
 
   @Override
-  protected Worker open(MemorySegment memory, RandomGenerator random) {
-    MappedWorker worker = new MappedWorker(this, links, memory, random);
+  protected Worker open(
+      MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
+    MappedWorker worker = new MappedWorker(this, links, memory, random, LaneLoop.backoff(lane));
     workers.add(worker);
     return worker;
   }

@@ -2,7 +2,7 @@ package pando.fabric.mapped;
 
 import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
-import pando.fabric.SpinBackoff;
+import pando.fabric.Backoff;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.fabric.base.WorkerBase;
@@ -19,8 +19,12 @@ final class MappedWorker extends WorkerBase {
   private MemoryServerLink[] links;
 
   MappedWorker(
-      MappedFabric fabric, MemoryServerLink[] links, MemorySegment memory, RandomGenerator random) {
-    super(memory, random, new SpinBackoff());
+      MappedFabric fabric,
+      MemoryServerLink[] links,
+      MemorySegment memory,
+      RandomGenerator random,
+      Backoff backoff) {
+    super(memory, random, backoff);
     this.fabric = fabric;
     this.links = links;
     this.calls = new CallClient(this, links.length);

@@ -5,10 +5,12 @@ import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
+import pando.fabric.lane.LaneLoop;
 import pando.fabric.layout.ServerLayout;
 import pando.fabric.server.PoolOptions;
 
@@ -90,7 +92,8 @@ public final class TcpFabric extends FabricBase {
   }
 
   @Override
-  protected Worker open(MemorySegment memory, RandomGenerator random) {
+  protected Worker open(
+      MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
     return new TcpWorker(watchdog, servers, dramBytes, options, memory, random);
   }
 

@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
+import pando.fabric.Lane;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
@@ -91,6 +92,12 @@ public final class SimFabric implements Fabric {
         SimTask.resting(host, task, step, model.picos(ClusterModel.Constant.STEP_NANOS));
     tasks.add(resting);
     return resting;
+  }
+
+  @Override
+  public Lane lane(String lane) {
+    throw new UnsupportedOperationException(
+        "the simulation carries its clients itself: give a core several of them");
   }
 
   /**

@@ -3,6 +3,7 @@ package pando.sim.time;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.lane.VirtualThreads;
 
 /**
  * One client: code that runs in virtual time, in blocking style. Between two waits it takes only

@@ -1,0 +1,86 @@
+package pando.bench.jmh;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.LockSupport;
+import pando.fabric.lane.Completions;
+import pando.fabric.lane.LaneLoop;
+import pando.fabric.lane.NoCompletions;
+
+/** Verbs that complete a fixed time after they were sent, in place of a network card's. */
+final class ModelVerbs implements Completions {
+  private final long verbNanos;
+  private final NoCompletions idle = new NoCompletions();
+  private final ArrayDeque<Verb> underWay = new ArrayDeque<>();
+
+  ModelVerbs(long verbNanos) {
+    this.verbNanos = verbNanos;
+  }
+
+  /** Makes the verbs of the current thread, one after the other. */
+  Verb verb(LaneLoop lane) {
+    return new Verb(lane, Thread.currentThread());
+  }
+
+  @Override
+  public synchronized boolean poll() {
+    boolean some = false;
+    long now = System.nanoTime();
+    while (!underWay.isEmpty() && now - underWay.getFirst().end >= 0) {
+      Verb verb = underWay.removeFirst();
+      verb.complete = true;
+      LockSupport.unpark(verb.thread);
+      some = true;
+    }
+    return some;
+  }
+
+  /** Polls on, as one does a card, unless nothing is under way. */
+  @Override
+  public void await(long nanos) {
+    if (isIdle()) {
+      idle.await(nanos);
+    }
+  }
+
+  @Override
+  public void wakeUp() {
+    idle.wakeUp();
+  }
+
+  @Override
+  public void close() {
+    idle.close();
+  }
+
+  private synchronized boolean isIdle() {
+    return underWay.isEmpty();
+  }
+
+  private synchronized void send(Verb verb) {
+    verb.end = System.nanoTime() + verbNanos;
+    underWay.addLast(verb);
+  }
+
+  /** A verb of a thread. */
+  final class Verb {
+    private final LaneLoop lane;
+    private final Thread thread;
+    private long end;
+    private volatile boolean complete;
+
+    Verb(LaneLoop lane, Thread thread) {
+      this.lane = lane;
+      this.thread = thread;
+    }
+
+    /** Sends the verb and waits for it. */
+    void run() {
+      complete = false;
+      send(this);
+      lane.wakeUp();
+      while (!complete) {
+        LockSupport.park(this);
+      }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package pando.fabric.lane;
+
+/**
+ * The verbs under way of a lane: they complete here, and what waits for one goes on.
+ *
+ * <p>The lane's own thread calls all methods but {@link #wakeUp}.
+ */
+public interface Completions extends AutoCloseable {
+  /**
+   * Sends what gathered, and lets each thread go on whose verbs are complete.
+   *
+   * @return whether there was one
+   */
+  boolean poll();
+
+  /**
+   * Waits until a verb may be complete, until {@link #wakeUp} is called or was called since the last
+   * wait, or until a time has passed.
+   *
+   * @param nanos longest wait, more than 0
+   */
+  void await(long nanos);
+
+  /** Ends the wait under way, or the next. Thread-safe. */
+  void wakeUp();
+
+  /** Releases what it has. */
+  @Override
+  void close();
+}

@@ -1,0 +1,265 @@
+package pando.fabric.lane;
+
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Backoff;
+import pando.fabric.Lane;
+import pando.fabric.SpinBackoff;
+
+/**
+ * The thread of a lane, and its loop. A pass lets each thread go on that was ready when the pass
+ * began, until it waits; then it sends what they gathered, and takes what came. Where nothing is
+ * ready and nothing came, it waits.
+ *
+ * <pre>
+ *      woken by verbs, by the timer, by each other      woken by threads outside
+ *                     |                                          |
+ *                     v                                          v
+ *               ready queue  <---- each pass -------------  woken from outside
+ *                     |
+ *                     v
+ *          run each until it waits ----> Completions.poll() ----> timer ----> nothing: await
+ * </pre>
+ *
+ * <p>Where the JDK does not take our scheduler, it carries the threads itself, and this loop only
+ * polls. Both ways, threads may wait for verbs from anywhere, so a worker of the lane that another
+ * thread uses is no danger.
+ */
+public final class LaneLoop implements Lane, Runnable {
+  private static final System.Logger LOG = System.getLogger("pando.fabric.lane");
+  private static final AtomicBoolean SAID_SLOW = new AtomicBoolean();
+  private static final ThreadLocal<@Nullable LaneLoop> CURRENT = new ThreadLocal<>();
+
+  /** Passes without an arrival after which the core is offered to other threads each time. */
+  private static final int FRUITLESS_PASSES = 16;
+
+  private static final long AWAIT_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
+
+  private final Object fabric;
+  private final String name;
+  private final Completions completions;
+  private final boolean carries;
+  private final Thread thread;
+  private final ReadyQueue ready = new ReadyQueue();
+  private final Timer timer = new Timer();
+  private final Queue<CarriedThread> wokenOutside = new ConcurrentLinkedQueue<>();
+
+  /** Threads that were made and have not ended. */
+  private final Set<Thread> made = ConcurrentHashMap.newKeySet();
+
+  private volatile boolean awaits;
+  private volatile boolean closing;
+  private volatile boolean over;
+
+  /** The thread that the loop runs; {@code null} between two. Others read what is not their own. */
+  private @Nullable CarriedThread running;
+
+  private LaneLoop(Object fabric, String name, Completions completions, boolean carries) {
+    this.fabric = fabric;
+    this.name = name;
+    this.completions = completions;
+    this.carries = carries;
+    this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this);
+  }
+
+  /**
+   * Starts a lane.
+   *
+   * @param fabric whose workers belong to the lane
+   * @param completions of its workers' verbs; closed with the lane
+   */
+  public static LaneLoop start(Object fabric, String name, Completions completions) {
+    boolean carries = VirtualThreads.areSchedulable();
+    if (!carries && SAID_SLOW.compareAndSet(false, true)) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "lanes run on the JDK's scheduler, which is slower: start the JVM with"
+              + " --add-opens java.base/java.lang=pando.fabric");
+    }
+    return start(fabric, name, completions, carries);
+  }
+
+  /** Starts a lane that carries its threads itself, or leaves that to the JDK. */
+  static LaneLoop start(Object fabric, String name, Completions completions, boolean carries) {
+    LaneLoop lane = new LaneLoop(fabric, name, completions, carries);
+    lane.thread.start();
+    return lane;
+  }
+
+  /** Returns the lane of a fabric that the current thread is of, or {@code null}. */
+  @SuppressWarnings("ReferenceEquality") // Fabrics are what they are.
+  public static @Nullable LaneLoop current(Object fabric) {
+    LaneLoop lane = CURRENT.get();
+    return lane != null && lane.fabric == fabric ? lane : null;
+  }
+
+  /** Returns the completions of its workers' verbs. */
+  public Completions completions() {
+    return completions;
+  }
+
+  /** Returns how a worker of a lane waits, or one of none where it is {@code null}. */
+  public static Backoff backoff(@Nullable LaneLoop lane) {
+    return lane != null && lane.carries ? new LaneBackoff(lane) : new SpinBackoff();
+  }
+
+  /** Lets the loop look for what is new. Thread-safe. */
+  public void wakeUp() {
+    if (awaits) {
+      completions.wakeUp();
+    }
+  }
+
+  @Override
+  public Thread newThread(Runnable body) {
+    if (closing) {
+      throw new IllegalStateException("lane is closed: name=" + name);
+    }
+    Runnable inLane = () -> runInLane(body);
+    Thread made =
+        carries
+            ? new CarriedThread(this, name, inLane).thread()
+            : Thread.ofVirtual().name(name).unstarted(inLane);
+    this.made.add(made);
+    return made;
+  }
+
+  @Override
+  @SuppressWarnings("ReferenceEquality") // Lanes are what they are.
+  public void close() {
+    if (CURRENT.get() == this) {
+      throw new IllegalStateException("a thread ends its own lane: name=" + name);
+    }
+    closing = true;
+    completions.wakeUp();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  @SuppressWarnings("ThreadPriorityCheck") // What a lane waits for may wait for this core.
+  public void run() {
+    try (completions) {
+      int fruitless = 0;
+      while (!isOver()) {
+        fruitless = pass() ? 0 : fruitless + 1;
+        if (ready.isEmpty()) {
+          awaitMore();
+        } else if (fruitless > FRUITLESS_PASSES) {
+          Thread.yield();
+        }
+      }
+    }
+  }
+
+  /** Accepts a thread that can go on. Throws nothing but a refusal, as any thread may wake it. */
+  void accept(CarriedThread carried) {
+    if (over) {
+      throw new RejectedExecutionException("lane is closed: name=" + name);
+    }
+    if (isInLane()) {
+      ready.add(carried);
+    } else {
+      wokenOutside.add(carried);
+      wakeUp();
+    }
+  }
+
+  /**
+   * Returns the current thread, or {@code null} if this loop does not carry it.
+   */
+  @SuppressWarnings("ReferenceEquality") // Threads are what they are.
+  @Nullable CarriedThread currentThread() {
+    // Another thread reads some thread of this lane here, which it is not.
+    CarriedThread carried = running;
+    return carried != null && carried.thread() == Thread.currentThread() ? carried : null;
+  }
+
+  /** Lets a thread that this loop carries wait. */
+  void sleep(CarriedThread sleeper, long nanos) {
+    timer.add(sleeper, System.nanoTime(), nanos);
+    sleeper.awaitTimer();
+  }
+
+  private void runInLane(Runnable body) {
+    CURRENT.set(this);
+    try {
+      body.run();
+    } finally {
+      made.remove(Thread.currentThread());
+      wakeUp();
+    }
+  }
+
+  /** Returns whether something came. */
+  private boolean pass() {
+    boolean woken = takeWokenOutside();
+    for (int left = ready.size(); left > 0; left--) {
+      carry(ready.remove());
+    }
+    boolean completed = completions.poll();
+    boolean due = !timer.isEmpty() && timer.expire(System.nanoTime());
+    return woken || completed || due;
+  }
+
+  private boolean takeWokenOutside() {
+    boolean some = false;
+    for (CarriedThread woken = wokenOutside.poll(); woken != null; woken = wokenOutside.poll()) {
+      ready.add(woken);
+      some = true;
+    }
+    return some;
+  }
+
+  private void carry(CarriedThread carried) {
+    running = carried;
+    try {
+      carried.goOn();
+    } finally {
+      running = null;
+    }
+  }
+
+  private void awaitMore() {
+    awaits = true;
+    long left = timer.isEmpty() ? AWAIT_NANOS_MAX : timer.nanosLeft(System.nanoTime());
+    long nanos = Math.min(left, AWAIT_NANOS_MAX);
+    if (nanos > 0 && wokenOutside.isEmpty() && !isEnding()) {
+      completions.await(nanos);
+    }
+    awaits = false;
+  }
+
+  private boolean isOver() {
+    if (isEnding()) {
+      over = true;
+      // A thread that is started meanwhile is either refused or found here.
+      over = isEnding() && wokenOutside.isEmpty();
+    }
+    return over;
+  }
+
+  private boolean isEnding() {
+    return closing && made.stream().allMatch(thread -> thread.getState() == Thread.State.NEW);
+  }
+
+  @SuppressWarnings("ReferenceEquality") // Threads are what they are.
+  private boolean isInLane() {
+    return Thread.currentThread() == thread || currentThread() != null;
+  }
+}

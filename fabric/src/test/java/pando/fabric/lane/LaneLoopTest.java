@@ -1,0 +1,289 @@
+package pando.fabric.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import pando.fabric.Backoff;
+import pando.fabric.Lane;
+
+@Timeout(60)
+@SuppressWarnings("ThreadPriorityCheck") // In a lane, yielding lets the others run.
+class LaneLoopTest {
+  private static final Object FABRIC = new Object();
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldRunManyThreadsInTurn(boolean carries) throws Exception {
+    List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+    try (Lane lane = open(carries);
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      CyclicBarrier all = new CyclicBarrier(100);
+      List<Future<?>> ends = new ArrayList<>();
+      for (int i = 0; i < 100; i++) {
+        int number = i;
+        ends.add(
+            threads.submit(
+                () -> {
+                  all.await();
+                  order.add(number);
+                  Thread.yield();
+                  order.add(number);
+                  return null;
+                }));
+      }
+      for (Future<?> end : ends) {
+        end.get();
+      }
+    }
+    assertThat(order).hasSize(200);
+    assertThat(order.stream().distinct()).hasSize(100);
+  }
+
+  @Test
+  void shouldRunOneThreadAtATime() {
+    int[] counter = new int[1];
+    try (Lane lane = open(true);
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      for (int i = 0; i < 16; i++) {
+        threads.execute(
+            () -> {
+              for (int round = 0; round < 1_000; round++) {
+                counter[0]++;
+                Thread.yield();
+              }
+            });
+      }
+    }
+    assertThat(counter[0]).isEqualTo(16_000);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldKnowItsThreads(boolean carries) throws Exception {
+    LaneLoop lane = open(carries);
+    try (lane;
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      assertThat(threads.submit(() -> LaneLoop.current(FABRIC)).get()).isSameAs(lane);
+      assertThat(threads.submit(() -> LaneLoop.current(new Object())).get()).isNull();
+      assertThat(LaneLoop.current(FABRIC)).isNull();
+      assertThat(threads.submit(() -> Thread.currentThread().isVirtual()).get()).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldGoOnAfterWaitsOutsideOfItsReach(boolean carries) throws Exception {
+    SynchronousQueue<Integer> there = new SynchronousQueue<>();
+    SynchronousQueue<Integer> back = new SynchronousQueue<>();
+    List<Future<?>> answers = new ArrayList<>();
+    try (Lane lane = open(carries);
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      for (int i = 0; i < 4; i++) {
+        answers.add(
+            threads.submit(
+                () -> {
+                  for (int round = 0; round < 500; round++) {
+                    back.put(there.take() + 1);
+                  }
+                  return null;
+                }));
+      }
+      for (int round = 0; round < 2_000; round++) {
+        there.put(round);
+        assertThat(back.take()).isEqualTo(round + 1);
+      }
+      for (Future<?> answer : answers) {
+        answer.get();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldWaitForAnotherThreadOfTheLane(boolean carries) throws Exception {
+    AtomicBoolean done = new AtomicBoolean();
+    AtomicInteger attempts = new AtomicInteger();
+    LaneLoop lane = open(carries);
+    try (lane;
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      Backoff backoff = LaneLoop.backoff(lane);
+      Future<?> waiter =
+          threads.submit(
+              () -> {
+                while (!done.get()) {
+                  backoff.pause(attempts.getAndIncrement());
+                }
+              });
+      threads.execute(
+          () -> {
+            while (attempts.get() < 100) {
+              Thread.yield();
+            }
+            done.set(true);
+          });
+      waiter.get();
+    }
+    assertThat(attempts.get()).isGreaterThanOrEqualTo(100);
+  }
+
+  @Test
+  void shouldSleepForLaterAttempts() throws Exception {
+    LaneLoop lane = open(true);
+    try (lane;
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      Backoff backoff = LaneLoop.backoff(lane);
+      List<Future<Long>> slept = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        int attempt = 64 + 5 * i;
+        slept.add(
+            threads.submit(
+                () -> {
+                  long start = System.nanoTime();
+                  backoff.pause(attempt);
+                  return System.nanoTime() - start;
+                }));
+      }
+      for (int i = 0; i < 8; i++) {
+        assertThat(slept.get(i).get()).isGreaterThanOrEqualTo(1_000L << (5 * i / 4));
+      }
+    }
+  }
+
+  @Test
+  void shouldSleepTheWholeTimeThoughInterrupted() throws Exception {
+    LaneLoop lane = open(true);
+    try (lane;
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      Backoff backoff = LaneLoop.backoff(lane);
+      Future<Boolean> interrupted =
+          threads.submit(
+              () -> {
+                Thread.currentThread().interrupt();
+                long start = System.nanoTime();
+                backoff.pause(1_000);
+                assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(1_000_000);
+                return Thread.interrupted();
+              });
+      assertThat(interrupted.get()).isTrue();
+    }
+  }
+
+  @Test
+  void shouldServeItsBackoffToAnyThread() {
+    try (LaneLoop lane = open(true)) {
+      Backoff backoff = LaneLoop.backoff(lane);
+      for (int attempt = 0; attempt < 100; attempt++) {
+        backoff.pause(attempt);
+      }
+      assertThat(LaneLoop.current(FABRIC)).isNull();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldWaitForItsThreadsWhenItIsClosed(boolean carries) {
+    AtomicInteger ended = new AtomicInteger();
+    try (Lane lane = open(carries)) {
+      lane.newThread(ended::incrementAndGet); // Never started, so nothing to wait for.
+      for (int i = 0; i < 20; i++) {
+        int millis = i;
+        lane.newThread(
+                () -> {
+                  LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
+                  ended.incrementAndGet();
+                })
+            .start();
+      }
+    }
+    assertThat(ended.get()).isEqualTo(20);
+  }
+
+  @Test
+  void shouldCloseManyTimesWhileThreadsStart() throws Exception {
+    for (int round = 0; round < 200; round++) {
+      AtomicInteger ran = new AtomicInteger();
+      AtomicInteger refused = new AtomicInteger();
+      Lane lane = open(true);
+      CountDownLatch begun = new CountDownLatch(1);
+      Thread starter =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    for (int i = 0; i < 50; i++) {
+                      try {
+                        lane.newThread(ran::incrementAndGet).start();
+                      } catch (IllegalStateException | RejectedExecutionException e) {
+                        refused.incrementAndGet();
+                      }
+                      begun.countDown();
+                    }
+                  });
+      begun.await();
+      lane.close();
+      starter.join();
+      assertThat(ran.get() + refused.get()).isEqualTo(50);
+    }
+  }
+
+  @Test
+  void shouldRefuseThreadsOnceClosed() {
+    LaneLoop lane = open(true);
+    Thread late = lane.newThread(() -> {});
+    lane.close();
+    lane.close();
+    assertThatThrownBy(() -> lane.newThread(() -> {}))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("lane is closed: name=test");
+    assertThatThrownBy(late::start)
+        .isInstanceOf(RejectedExecutionException.class);
+  }
+
+  @Test
+  void shouldRefuseToBeClosedByItsOwnThread() throws Exception {
+    try (Lane lane = open(true);
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      Future<?> end = threads.submit(lane::close);
+      assertThatThrownBy(end::get).hasRootCauseMessage("a thread ends its own lane: name=test");
+    }
+  }
+
+  @Test
+  void shouldGoOnAfterAThreadThatThrows() throws Exception {
+    try (Lane lane = open(true)) {
+      CountDownLatch thrown = new CountDownLatch(1);
+      Thread failing =
+          lane.newThread(
+              () -> {
+                throw new IllegalStateException("planted");
+              });
+      failing.setUncaughtExceptionHandler((_, _) -> thrown.countDown());
+      failing.start();
+      thrown.await();
+      CountDownLatch next = new CountDownLatch(1);
+      lane.newThread(next::countDown).start();
+      assertThat(next.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  private static LaneLoop open(boolean carries) {
+    return LaneLoop.start(FABRIC, "test", new NoCompletions(), carries);
+  }
+}
