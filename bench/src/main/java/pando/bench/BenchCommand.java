@@ -184,6 +184,8 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       // Each compute process needs at least one compute server and one thread.
       Ranges.check(spec, "--compute-processes", computeProcesses, 1, most);
     }
+    boolean noPeer = peers.equals(List.of(Choices.Peer.NONE));
+    Ranges.check(spec, "--lanes", plan.lanes() == 0 || noPeer, plan.lanes(), "not with --peer");
     if (peers.contains(Choices.Peer.SKIPLIST) || peers.contains(Choices.Peer.SKIPLIST_SORTED)) {
       checkHeap(plan);
     }
@@ -240,13 +242,15 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         isUniform ? "" : " " + plan.theta(),
         plan.seed());
     out.printf(
-        "%s over %s: %d compute servers with %s of cache each, %d memory servers, %d threads%n",
+        "%s over %s: %d compute servers with %s of cache each, %d memory servers, %s%n",
         setup.index(),
         setup.fabric(),
         setup.computeServers(),
         Numbers.bytes(setup.cacheBytesPerServer()),
         setup.memoryServers(),
-        plan.threads());
+        plan.lanes() == 0
+            ? plan.threads() + " threads"
+            : plan.threads() + " sessions in " + plan.lanes() + " lanes");
     if (http != null) {
       out.printf("live page at %s%n", http.uri());
     }

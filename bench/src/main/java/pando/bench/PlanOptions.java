@@ -1,5 +1,6 @@
 package pando.bench;
 
+import org.jspecify.annotations.Nullable;
 import pando.bench.run.Plan;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -9,6 +10,9 @@ import picocli.CommandLine.Spec;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class PlanOptions {
   private static final int THREADS_MAX = 128;
+  private static final int THREADS_DEFAULT = 2;
+  private static final int LANES_MAX = 64;
+  private static final int SESSIONS_MAX = 256;
   private static final int SECONDS_MAX = 1_000_000;
 
   @Spec(Spec.Target.MIXEE)
@@ -25,9 +29,26 @@ final class PlanOptions {
   @Option(
       names = "--threads",
       paramLabel = "N",
-      defaultValue = "2",
-      description = "Threads, each with a session of its own (default: ${DEFAULT-VALUE}).")
-  private int threads;
+      description = "Threads, each with a session of its own (default: 2).")
+  private @Nullable Integer threads;
+
+  @Option(
+      names = "--lanes",
+      paramLabel = "N",
+      defaultValue = "0",
+      description = {
+        "In place of --threads, platform threads that carry several sessions each, so that many"
+            + " verbs are under way on a core (default: none).",
+        "Counts what all threads of the process allocate."
+      })
+  private int lanes;
+
+  @Option(
+      names = "--sessions-per-lane",
+      paramLabel = "N",
+      defaultValue = "16",
+      description = "With --lanes, sessions of each (default: ${DEFAULT-VALUE}).")
+  private int sessionsPerLane;
 
   @Option(
       names = "--seconds",
@@ -41,7 +62,9 @@ final class PlanOptions {
   /** Returns what to run, checked. */
   Plan plan(WorkloadOptions workloads, LoadOptions load, DrawOptions draw) {
     Ranges.check(spec, "--operations", operations, 1, DrawOptions.OPERATIONS_MAX);
-    Ranges.check(spec, "--threads", threads, 1, THREADS_MAX);
+    Ranges.check(spec, "--lanes", lanes, 0, LANES_MAX);
+    Ranges.check(spec, "--sessions-per-lane", sessionsPerLane, 1, SESSIONS_MAX);
+    Ranges.check(spec, "--lanes", lanes == 0 || threads == null, lanes, "not with --threads");
     Ranges.check(spec, "--seconds", seconds, 0, SECONDS_MAX);
     return new Plan(
         load.keys(),
@@ -51,8 +74,15 @@ final class PlanOptions {
         draw.theta(),
         operations,
         draw.warmup(),
-        threads,
+        lanes == 0 ? platformThreads() : lanes * sessionsPerLane,
+        lanes,
         seconds,
         load.seed());
+  }
+
+  private int platformThreads() {
+    int chosen = threads == null ? THREADS_DEFAULT : threads;
+    Ranges.check(spec, "--threads", chosen, 1, THREADS_MAX);
+    return chosen;
   }
 }

@@ -70,6 +70,15 @@ public final class Ledger {
       if ((word & 1) == 0 && WORD.compareAndSet(words, (int) record, word, word + 1)) {
         return begun(word + 1);
       }
+      pause();
+    }
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // The other update may be of the same lane.
+  private static void pause() {
+    if (Thread.currentThread().isVirtual()) {
+      Thread.yield();
+    } else {
       Thread.onSpinWait();
     }
   }

@@ -28,6 +28,7 @@ public final class ResultsJson {
     JsonFile.writeKeys(json, plan.keys());
     json.writeNumberProperty("records", plan.records());
     json.writeNumberProperty("threads", plan.threads());
+    json.writeNumberProperty("lanes", plan.lanes());
     JsonFile.writeMeasurement(json, measured);
     json.writeNumberProperty("allocatedBytesPerOp", measured.perOperation(measured.allocatedBytes));
     JsonFile.writeFootprint(json, result.footprint());

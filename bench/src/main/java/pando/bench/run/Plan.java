@@ -16,6 +16,7 @@ import pando.bench.workload.Workload;
  * @param operations measured, by all clients together
  * @param warmup operations before those, by all clients together
  * @param threads clients, each a thread; in all processes together
+ * @param lanes platform threads that carry them; 0 if each client is a platform thread of its own
  * @param secondsMax time in operations after which a client ends the warm-up, or what is measured,
  *     early; 0 for never
  * @param seed of keys, values and operations
@@ -29,8 +30,14 @@ public record Plan(
     long operations,
     long warmup,
     int threads,
+    int lanes,
     int secondsMax,
     long seed) {
+
+  /** Returns the most clients that a lane carries; there must be lanes. */
+  int clientsPerLane() {
+    return Math.ceilDiv(threads, lanes);
+  }
 
   /** Returns the records to load, and to insert from. */
   public Records supply() {

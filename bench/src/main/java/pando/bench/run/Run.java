@@ -3,8 +3,6 @@ package pando.bench.run;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Phaser;
 import pando.bench.console.Progress;
@@ -60,16 +58,19 @@ final class Run {
   Measurement execute() {
     int clients = checkers.size();
     Counts counts = new Counts(clients);
-    try (ExecutorService threads = Executors.newFixedThreadPool(clients);
+    try (ClientThreads threads = ClientThreads.open(subject, plan, clients);
         Progress progress = Progress.of(workload.toString(), operationsOf(clients))) {
       List<Future<Measurement>> results = new ArrayList<>();
       for (int i = 0; i < clients; i++) {
         int client = i;
-        results.add(threads.submit(() -> runClient(client, counts, progress)));
+        results.add(threads.submit(client, () -> runClient(client, counts, progress)));
       }
       for (Future<Measurement> result : results) {
         counts.total.add(get(result));
       }
+    }
+    if (plan.lanes() > 0) {
+      counts.measureLanes();
     }
     return counts.total;
   }
@@ -152,6 +153,8 @@ final class Run {
     final Measurement total = new Measurement();
     private VerbCounters verbs = new VerbCounters();
     private CacheCounters cache = subject.cache();
+    private long allocatedBytes;
+    private long nanos;
 
     Counts(int clients) {
       super(clients);
@@ -163,6 +166,8 @@ final class Run {
         start.await();
         verbs = subject.verbs().copy();
         cache = subject.cache();
+        allocatedBytes = ClientThreads.allocatedBytes();
+        nanos = System.nanoTime();
         return false;
       }
       total.verbs.add(subject.verbs());
@@ -170,7 +175,18 @@ final class Run {
       CacheCounters measured = subject.cache().since(cache);
       total.cacheHits = measured.leafHits();
       total.cacheMisses = measured.leafMisses();
+      allocatedBytes = ClientThreads.allocatedBytes() - allocatedBytes;
+      nanos = System.nanoTime() - nanos;
       return true;
+    }
+
+    /**
+     * Takes what clients cannot measure that share a thread: the times of their operations overlap,
+     * and what they allocate is counted for the whole process.
+     */
+    void measureLanes() {
+      total.allocatedBytes = allocatedBytes;
+      total.throughput = nanos == 0 ? 0 : total.operations * (double) NANOS_PER_SECOND / nanos;
     }
   }
 }

@@ -1,6 +1,7 @@
 package pando.bench.subject;
 
 import pando.fabric.Fabric;
+import pando.fabric.Lane;
 import pando.fabric.VerbCounters;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
@@ -86,6 +87,11 @@ public final class IndexSubject implements Subject {
   @Override
   public Access access() {
     return new SessionAccess(index.session());
+  }
+
+  @Override
+  public Lane lane(String name) {
+    return fabric.lane(name);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package pando.bench.subject;
 
+import pando.fabric.Lane;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
@@ -19,6 +20,15 @@ public interface Subject extends AutoCloseable {
 
   /** Opens an access for the calling thread. */
   Access access();
+
+  /**
+   * Opens a lane for threads that open accesses.
+   *
+   * @throws UnsupportedOperationException for a peer, which has no verbs to wait for
+   */
+  default Lane lane(String name) {
+    throw new UnsupportedOperationException("a peer has no lanes: name=" + name);
+  }
 
   /** Returns the verbs issued so far; none for a peer. */
   default VerbCounters verbs() {

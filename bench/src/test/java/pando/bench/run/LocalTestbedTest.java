@@ -9,17 +9,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import pando.bench.keys.KeySet;
 import pando.bench.subject.Access;
+import pando.bench.subject.IndexSubject;
 import pando.bench.subject.SkipListSubject;
 import pando.bench.subject.Subject;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.EntrySource;
 import pando.index.EntryVisitor;
+import pando.index.Systems;
 
 @Timeout(300)
 final class LocalTestbedTest {
   private static final Plan PLAN =
-      new Plan(KeySet.UNIFORM, 5_000, 0.7, Distribution.ZIPFIAN, 0.99, 30_000, 1_000, 3, 60, 17);
+      new Plan(KeySet.UNIFORM, 5_000, 0.7, Distribution.ZIPFIAN, 0.99, 30_000, 1_000, 3, 0, 60, 17);
 
   @ParameterizedTest
   @EnumSource
@@ -44,6 +46,22 @@ final class LocalTestbedTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"READ_ONLY", "WRITE_INTENSIVE", "INSERT_INTENSIVE", "SCAN_INTENSIVE"})
+  void shouldRunClientsInLanes(Workload workload) {
+    Plan plan =
+        new Plan(
+            KeySet.UNIFORM, 5_000, 0.7, Distribution.ZIPFIAN, 0.99, 30_000, 1_000, 10, 2, 60, 17);
+    IndexSubject subject =
+        IndexSubject.openLocal(Systems.named("dex").defaults(), 2, 64 << 20, plan.seed());
+    try (LocalTestbed testbed = LocalTestbed.load(subject, plan)) {
+      Measurement measured = testbed.run(workload);
+      assertThat(measured.operations).isEqualTo(30_000);
+      assertThat(measured.throughput).isPositive();
+      testbed.audit().check(plan);
+    }
+  }
+
   @Test
   void shouldRunWorkloadsOneAfterTheOther() {
     try (LocalTestbed testbed = LocalTestbed.load(SkipListSubject.sorted(), PLAN)) {
@@ -57,7 +75,7 @@ final class LocalTestbedTest {
   @Test
   void shouldEndEarlyWhenTheTimeIsUp() {
     Plan brief =
-        new Plan(KeySet.UNIFORM, 5_000, 0.7, Distribution.UNIFORM, 0, 1L << 40, 1_000, 2, 1, 17);
+        new Plan(KeySet.UNIFORM, 5_000, 0.7, Distribution.UNIFORM, 0, 1L << 40, 1_000, 2, 0, 1, 17);
     try (LocalTestbed testbed = LocalTestbed.load(SkipListSubject.sorted(), brief)) {
       assertThat(testbed.run(Workload.READ_ONLY).operations).isBetween(1_000L, 1L << 39);
     }

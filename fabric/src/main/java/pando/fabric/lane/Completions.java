@@ -14,8 +14,8 @@ public interface Completions extends AutoCloseable {
   boolean poll();
 
   /**
-   * Waits until a verb may be complete, until {@link #wakeUp} is called or was called since the last
-   * wait, or until a time has passed.
+   * Waits until a verb may be complete, until {@link #wakeUp} is called or was called since the
+   * last wait, or until a time has passed.
    *
    * @param nanos longest wait, more than 0
    */

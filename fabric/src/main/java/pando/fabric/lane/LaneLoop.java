@@ -180,9 +180,7 @@ public final class LaneLoop implements Lane, Runnable {
     }
   }
 
-  /**
-   * Returns the current thread, or {@code null} if this loop does not carry it.
-   */
+  /** Returns the current thread, or {@code null} if this loop does not carry it. */
   @SuppressWarnings("ReferenceEquality") // Threads are what they are.
   @Nullable CarriedThread currentThread() {
     // Another thread reads some thread of this lane here, which it is not.

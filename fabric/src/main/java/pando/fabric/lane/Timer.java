@@ -35,7 +35,8 @@ final class Timer {
   /** Adds a thread, which sleeps from now on. */
   void add(CarriedThread thread, long now, long nanos) {
     if (nanos < 0 || nanos > NANOS_MAX) {
-      throw new IllegalArgumentException("invalid sleep: nanos=" + nanos + ", maximum=" + NANOS_MAX);
+      throw new IllegalArgumentException(
+          "invalid sleep: nanos=" + nanos + ", maximum=" + NANOS_MAX);
     }
     if (occupied == 0) {
       ticked = now >> SLOT_SHIFT;

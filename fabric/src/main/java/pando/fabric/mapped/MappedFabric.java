@@ -51,8 +51,7 @@ public final class MappedFabric extends FabricBase {
   }
 
   @Override
-  protected Worker open(
-      MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
+  protected Worker open(MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
     MappedWorker worker = new MappedWorker(this, links, memory, random, LaneLoop.backoff(lane));
     workers.add(worker);
     return worker;

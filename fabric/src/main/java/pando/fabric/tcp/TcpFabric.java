@@ -92,8 +92,7 @@ public final class TcpFabric extends FabricBase {
   }
 
   @Override
-  protected Worker open(
-      MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
+  protected Worker open(MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
     return new TcpWorker(watchdog, servers, dramBytes, options, memory, random);
   }
 

@@ -40,14 +40,13 @@ class LaneLoopTest {
       for (int i = 0; i < 100; i++) {
         int number = i;
         ends.add(
-            threads.submit(
-                () -> {
-                  all.await();
-                  order.add(number);
-                  Thread.yield();
-                  order.add(number);
-                  return null;
-                }));
+            threads.submit(() -> {
+              all.await();
+              order.add(number);
+              Thread.yield();
+              order.add(number);
+              return null;
+            }));
       }
       for (Future<?> end : ends) {
         end.get();
@@ -63,13 +62,12 @@ class LaneLoopTest {
     try (Lane lane = open(true);
         ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
       for (int i = 0; i < 16; i++) {
-        threads.execute(
-            () -> {
-              for (int round = 0; round < 1_000; round++) {
-                counter[0]++;
-                Thread.yield();
-              }
-            });
+        threads.execute(() -> {
+          for (int round = 0; round < 1_000; round++) {
+            counter[0]++;
+            Thread.yield();
+          }
+        });
       }
     }
     assertThat(counter[0]).isEqualTo(16_000);
@@ -98,13 +96,12 @@ class LaneLoopTest {
         ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
       for (int i = 0; i < 4; i++) {
         answers.add(
-            threads.submit(
-                () -> {
-                  for (int round = 0; round < 500; round++) {
-                    back.put(there.take() + 1);
-                  }
-                  return null;
-                }));
+            threads.submit(() -> {
+              for (int round = 0; round < 500; round++) {
+                back.put(there.take() + 1);
+              }
+              return null;
+            }));
       }
       for (int round = 0; round < 2_000; round++) {
         there.put(round);
@@ -126,19 +123,17 @@ class LaneLoopTest {
         ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
       Backoff backoff = LaneLoop.backoff(lane);
       Future<?> waiter =
-          threads.submit(
-              () -> {
-                while (!done.get()) {
-                  backoff.pause(attempts.getAndIncrement());
-                }
-              });
-      threads.execute(
-          () -> {
-            while (attempts.get() < 100) {
-              Thread.yield();
+          threads.submit(() -> {
+            while (!done.get()) {
+              backoff.pause(attempts.getAndIncrement());
             }
-            done.set(true);
           });
+      threads.execute(() -> {
+        while (attempts.get() < 100) {
+          Thread.yield();
+        }
+        done.set(true);
+      });
       waiter.get();
     }
     assertThat(attempts.get()).isGreaterThanOrEqualTo(100);
@@ -154,12 +149,11 @@ class LaneLoopTest {
       for (int i = 0; i < 8; i++) {
         int attempt = 64 + 5 * i;
         slept.add(
-            threads.submit(
-                () -> {
-                  long start = System.nanoTime();
-                  backoff.pause(attempt);
-                  return System.nanoTime() - start;
-                }));
+            threads.submit(() -> {
+              long start = System.nanoTime();
+              backoff.pause(attempt);
+              return System.nanoTime() - start;
+            }));
       }
       for (int i = 0; i < 8; i++) {
         assertThat(slept.get(i).get()).isGreaterThanOrEqualTo(1_000L << (5 * i / 4));
@@ -174,14 +168,13 @@ class LaneLoopTest {
         ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
       Backoff backoff = LaneLoop.backoff(lane);
       Future<Boolean> interrupted =
-          threads.submit(
-              () -> {
-                Thread.currentThread().interrupt();
-                long start = System.nanoTime();
-                backoff.pause(1_000);
-                assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(1_000_000);
-                return Thread.interrupted();
-              });
+          threads.submit(() -> {
+            Thread.currentThread().interrupt();
+            long start = System.nanoTime();
+            backoff.pause(1_000);
+            assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(1_000_000);
+            return Thread.interrupted();
+          });
       assertThat(interrupted.get()).isTrue();
     }
   }
@@ -225,17 +218,16 @@ class LaneLoopTest {
       CountDownLatch begun = new CountDownLatch(1);
       Thread starter =
           Thread.ofPlatform()
-              .start(
-                  () -> {
-                    for (int i = 0; i < 50; i++) {
-                      try {
-                        lane.newThread(ran::incrementAndGet).start();
-                      } catch (IllegalStateException | RejectedExecutionException e) {
-                        refused.incrementAndGet();
-                      }
-                      begun.countDown();
-                    }
-                  });
+              .start(() -> {
+                for (int i = 0; i < 50; i++) {
+                  try {
+                    lane.newThread(ran::incrementAndGet).start();
+                  } catch (IllegalStateException | RejectedExecutionException e) {
+                    refused.incrementAndGet();
+                  }
+                  begun.countDown();
+                }
+              });
       begun.await();
       lane.close();
       starter.join();
@@ -252,8 +244,7 @@ class LaneLoopTest {
     assertThatThrownBy(() -> lane.newThread(() -> {}))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("lane is closed: name=test");
-    assertThatThrownBy(late::start)
-        .isInstanceOf(RejectedExecutionException.class);
+    assertThatThrownBy(late::start).isInstanceOf(RejectedExecutionException.class);
   }
 
   @Test
@@ -270,10 +261,9 @@ class LaneLoopTest {
     try (Lane lane = open(true)) {
       CountDownLatch thrown = new CountDownLatch(1);
       Thread failing =
-          lane.newThread(
-              () -> {
-                throw new IllegalStateException("planted");
-              });
+          lane.newThread(() -> {
+            throw new IllegalStateException("planted");
+          });
       failing.setUncaughtExceptionHandler((_, _) -> thrown.countDown());
       failing.start();
       thrown.await();
