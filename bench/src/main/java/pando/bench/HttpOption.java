@@ -30,7 +30,7 @@ final class HttpOption {
       paramLabel = "ADDRESS",
       description =
           "Address to show it at (default: the loopback interface). There is no password: it shows"
-              + " counts and sizes to all who can connect.")
+              + " counts and sizes to all clients that can connect.")
   private @Nullable String bind;
 
   /** Checks the options before any work. */

@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import pando.bench.cluster.JavaProcess;
 import pando.bench.console.Numbers;
+import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmMemoryServer;
 import pando.fabric.tcp.TcpMemoryServer;
@@ -83,40 +84,26 @@ final class MemoryServerCommand implements Callable<Integer> {
     if (parent != null) {
       JavaProcess.endWith(parent);
     }
-    if (name != null && listen == null) {
-      runNamed(name);
-    } else if (listen != null && name == null) {
-      runListening(listen);
-    } else {
-      throw new ParameterException(spec.commandLine(), "give either --name or --listen");
+    try (HostedMemoryServer server = Ranges.accepted(spec, this::start)) {
+      Runtime.getRuntime().addShutdownHook(new Thread(server::close, "memory-server-close"));
+      PrintWriter out = spec.commandLine().getOut();
+      out.printf(
+          "memory server %d is ready at %s with %s for nodes; interrupt it to end it%n",
+          server.number(), server.place(), Numbers.bytes(size));
+      out.flush();
+      server.awaitClosed();
     }
     return CommandLine.ExitCode.OK;
   }
 
-  private void runNamed(String found) throws InterruptedException {
-    try (ShmMemoryServer server =
-        Ranges.accepted(spec, () -> ShmMemoryServer.start(found, number(found), options()))) {
-      announce(found, server::close);
-      server.awaitClosed();
+  private HostedMemoryServer start() {
+    if (name != null && listen == null) {
+      return ShmMemoryServer.start(name, number(name), options());
     }
-  }
-
-  private void runListening(InetSocketAddress address) throws InterruptedException {
-    int place = number == null ? 0 : number;
-    try (TcpMemoryServer server =
-        Ranges.accepted(spec, () -> TcpMemoryServer.start(address, place, options()))) {
-      announce(place + " at " + HostPort.text(server.address()), server::close);
-      server.awaitClosed();
+    if (listen != null && name == null) {
+      return TcpMemoryServer.start(listen, number == null ? 0 : number, options());
     }
-  }
-
-  private void announce(String what, Runnable ending) {
-    Runtime.getRuntime().addShutdownHook(new Thread(ending, "memory-server-close"));
-    PrintWriter out = spec.commandLine().getOut();
-    out.printf(
-        "memory server %s is ready with %s for nodes; interrupt it to end it%n",
-        what, Numbers.bytes(size));
-    out.flush();
+    throw new ParameterException(spec.commandLine(), "give either --name or --listen");
   }
 
   private PoolOptions options() {
@@ -126,6 +113,7 @@ final class MemoryServerCommand implements Callable<Integer> {
         .withHandlers(Systems.handlers());
   }
 
+  /** Returns the number that was given, or that a name ends with. */
   private int number(String found) {
     if (number != null) {
       return number;

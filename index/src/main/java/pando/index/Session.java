@@ -78,12 +78,12 @@ public interface Session extends AutoCloseable {
 
   /**
    * Stores a value, whether or not the key is there, and does not say whether it was. For callers
-   * who need no answer: a system may save the look at what was there before.
+   * that need no answer: a system may save the look at what was there before.
    */
   void store(long key, long value);
 
   /**
-   * Removes a key if it is there, and does not say whether it was. For callers who need no answer:
+   * Removes a key if it is there, and does not say whether it was. For callers that need no answer:
    * a system may save the look at what was there before.
    */
   void discard(long key);

@@ -114,7 +114,7 @@ public final class IndexProcess implements AutoCloseable {
       System.out.println(READY);
       String line = input.readLine();
       while (line != null) {
-        System.out.println(server.name() + " got " + line);
+        System.out.println(server.place() + " got " + line);
         line = input.readLine();
       }
     }

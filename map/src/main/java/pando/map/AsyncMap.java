@@ -24,7 +24,7 @@ import pando.fabric.StalledException;
  * future: what the map's method of the same name throws. Functions that depend on a future run in
  * its default executor, so they may use the map, and wait.
  *
- * <p>At most {@value #WAITING_MAX} operations wait; who asks for another one waits for room. When
+ * <p>At most {@value #WAITING_MAX} operations wait; a caller of another one waits for room. When
  * the map is closed, operations that have not begun fail with {@link IllegalStateException}.
  *
  * <p>Thread-safe.

@@ -29,7 +29,7 @@ final class SessionPool<K, V> implements AutoCloseable {
   private final AtomicIntegerArray claims;
   private final @Nullable Entries<K, V>[] sessions;
 
-  /** Claims that have ended, as far apart as the claims; whoever has a claim writes its own. */
+  /** Claims that have ended, as far apart as the claims; the holder of a claim adds to its own. */
   private final long[] ended;
 
   private volatile boolean closed;

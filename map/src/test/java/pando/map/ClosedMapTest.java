@@ -179,7 +179,7 @@ class ClosedMapTest {
     PoolOptions pool = Pools.options(64 << 20);
     IndexOptions options = SystemUnderTest.ORCA.tiny(2).options();
     try (ShmMemoryServer server = ShmMemoryServer.start(name, 0, pool)) {
-      String address = "shm:" + server.name();
+      String address = "shm:" + server.place();
       try (Pando pando = Pando.open(address, options);
           PandoMap<Long, Long> map = pando.map(KeyCodec.longs(), ValueCodec.longs())) {
         map.put(1L, 2L);

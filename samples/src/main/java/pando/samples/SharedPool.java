@@ -28,7 +28,7 @@ public final class SharedPool {
     PoolOptions pool =
         PoolOptions.defaults().withBytesPerServer(256 << 20).withHandlers(Systems.handlers());
     try (ShmMemoryServer server = ShmMemoryServer.start(name, 0, pool);
-        Fabric fabric = ShmFabric.attach(List.of(server.name()), pool.seed());
+        Fabric fabric = ShmFabric.attach(List.of(server.place()), pool.seed());
         RangeIndex index = DeftIndex.create(fabric, DeftOptions.defaults())) {
       List<Thread> threads =
           IntStream.range(0, THREADS)

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * What clients are doing, for those who watch: their operations, and how long recent ones took.
- * Reads the measurements of running clients from outside; the clients do nothing for it but begin
- * and end. Numbers are recent, not exact, until the clients have ended. Thread-safe.
+ * What clients are doing, for a page that shows it: their operations, and how long recent ones
+ * took. Reads the measurements of running clients from outside; the clients do nothing for it but
+ * begin and end. Numbers are recent, not exact, until the clients have ended. Thread-safe.
  */
 public final class Activity implements MeterBinder {
   private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(1);

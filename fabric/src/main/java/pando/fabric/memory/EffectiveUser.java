@@ -6,6 +6,6 @@ public final class EffectiveUser {
 
   /** Returns the user's number. */
   public static int id() {
-    return (int) Linux.GETEUID.call("who owns new files");
+    return (int) Linux.GETEUID.call("owner of new files");
   }
 }

@@ -1,12 +1,11 @@
 package pando.fabric.shm;
 
 import java.security.SecureRandom;
-import java.util.concurrent.CountDownLatch;
-import pando.fabric.PoolUsage;
 import pando.fabric.base.Owner;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.ProcessLock;
 import pando.fabric.memory.SharedMemory;
+import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
 
@@ -14,21 +13,19 @@ import pando.fabric.server.PoolOptions;
  * A memory server in this process for compute servers in other processes, which find it by its
  * name. Runs until it is closed or the process ends; its nodes are lost then.
  */
-public final class ShmMemoryServer implements AutoCloseable {
+public final class ShmMemoryServer extends HostedMemoryServer {
   private final String name;
   private final Registry registry;
   private final ProcessLock lock;
   private final SharedMemory memory;
-  private final MemoryServer server;
-  private final CountDownLatch closed = new CountDownLatch(1);
 
   private ShmMemoryServer(
       String name, Registry registry, ProcessLock lock, SharedMemory memory, MemoryServer server) {
+    super(server);
     this.name = name;
     this.registry = registry;
     this.lock = lock;
     this.memory = memory;
-    this.server = server;
   }
 
   /**
@@ -60,40 +57,14 @@ public final class ShmMemoryServer implements AutoCloseable {
   }
 
   /** Returns the name it is published under. */
-  public String name() {
+  @Override
+  public String place() {
     return name;
   }
 
-  /** Returns the use of the pool. */
-  public PoolUsage usage() {
-    return server.usage();
-  }
-
-  /** Returns the number of CALLs answered. */
-  public long callsServed() {
-    return server.callsServed();
-  }
-
-  /** Returns the number of CALLs refused, and of those whose handler threw. */
-  public long callsFailed() {
-    return server.callsFailed();
-  }
-
-  /** Waits until another thread closes this memory server. */
-  public void awaitClosed() throws InterruptedException {
-    closed.await();
-  }
-
-  /**
-   * Ends the memory server; its compute servers detect that it is lost. A second call does nothing.
-   */
   @Override
-  public synchronized void close() {
-    if (closed.getCount() == 0) {
-      return;
-    }
-    Closing.all(
-        () -> registry.release(name, lock), server::close, memory::close, closed::countDown);
+  protected void end() {
+    Closing.all(() -> registry.release(name, lock), server()::close, memory::close);
   }
 
   private static ShmMemoryServer start(

@@ -3,7 +3,7 @@ package pando.fabric.tcp;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a memory server grants those who connect.
+ * What a memory server grants each client.
  *
  * @param helloNanos time for a whole HELLO
  * @param frameNanos time for the rest of a request, and to take a response

@@ -181,7 +181,7 @@ final class ServerConnection implements Runnable {
       return;
     }
     try {
-      int responseBytes = owner.server().serve(request.function(), scratch, requestBytes);
+      int responseBytes = owner.serve(request.function(), scratch, requestBytes);
       response.begin(request.responseBytes());
       int offset = response.add(responseBytes);
       MemorySegment.copy(scratch, 0, response.segment(), offset, responseBytes);

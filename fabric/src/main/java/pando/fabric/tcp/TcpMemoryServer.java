@@ -1,6 +1,7 @@
 package pando.fabric.tcp;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
@@ -8,16 +9,15 @@ import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import pando.fabric.PoolUsage;
 import pando.fabric.layout.ServerLayout;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.memory.Atomic16;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
+import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.Hello;
@@ -31,7 +31,7 @@ import pando.fabric.wire.Hello;
  * thread and at most two frames of 256 KiB. A peer has 3 seconds for its HELLO, 10 for the rest of
  * a request, and 10 to take a response; then it is cut off.
  */
-public final class TcpMemoryServer implements AutoCloseable {
+public final class TcpMemoryServer extends HostedMemoryServer {
   /** Most connections of compute servers at a time. */
   public static final int CONNECTIONS_MAX = 2048;
 
@@ -45,7 +45,6 @@ public final class TcpMemoryServer implements AutoCloseable {
   private final ServerSocketChannel listener;
   private final InetSocketAddress address;
   private final NativeMemory memory;
-  private final MemoryServer server;
   private final MemoryServerLink link;
   private final Hello.Welcome welcome;
   private final PeerLimits limits;
@@ -54,8 +53,6 @@ public final class TcpMemoryServer implements AutoCloseable {
   private final Watchdog watchdog;
   private final Map<ServerConnection, Thread> connections = new ConcurrentHashMap<>();
   private final Thread acceptor;
-  private final CountDownLatch closed = new CountDownLatch(1);
-  private volatile boolean closing;
 
   private TcpMemoryServer(
       ServerSocketChannel listener,
@@ -63,6 +60,7 @@ public final class TcpMemoryServer implements AutoCloseable {
       int number,
       PoolOptions options,
       PeerLimits limits) {
+    super(MemoryServer.unattended(number, memory.segment(), options));
     ServerLayout layout = MemoryServer.layout(options);
     this.listener = listener;
     this.address =
@@ -70,7 +68,6 @@ public final class TcpMemoryServer implements AutoCloseable {
     this.memory = memory;
     this.limits = limits;
     this.places = new Semaphore(limits.connections());
-    this.server = MemoryServer.unattended(number, memory.segment(), options);
     this.link = new MemoryServerLink(number, memory.segment(), layout);
     // Must differ from those of earlier memory servers, whatever their seeds were.
     long incarnation = new SecureRandom().nextLong();
@@ -133,19 +130,10 @@ public final class TcpMemoryServer implements AutoCloseable {
     return address;
   }
 
-  /** Returns the use of the pool. */
-  public PoolUsage usage() {
-    return server.usage();
-  }
-
-  /** Returns the number of CALLs answered. */
-  public long callsServed() {
-    return server.callsServed();
-  }
-
-  /** Returns the number of CALLs refused, and of those whose handler threw. */
-  public long callsFailed() {
-    return server.callsFailed();
+  /** Returns where it listens, as an address and a port. */
+  @Override
+  public String place() {
+    return address.getAddress().getHostAddress() + ":" + address.getPort();
   }
 
   /** Returns the number of open connections. */
@@ -153,39 +141,21 @@ public final class TcpMemoryServer implements AutoCloseable {
     return connections.size();
   }
 
-  /** Waits until another thread closes this memory server. */
-  public void awaitClosed() throws InterruptedException {
-    closed.await();
-  }
-
-  /**
-   * Ends the memory server; its compute servers find that it is lost. Waits for the requests that
-   * are served, but only for a while for a handler that does not return. A second call does
-   * nothing.
-   */
   @Override
-  public synchronized void close() {
-    if (closing) {
-      return;
-    }
-    closing = true;
+  protected void end() {
     Closing.all(
         () -> close(listener),
         watchdog::close,
         this::join,
         link::close,
         () -> connections.keySet().forEach(ServerConnection::awaitNoNativeCall),
-        server::close,
-        memory::close,
-        closed::countDown);
+        server()::close,
+        memory::close);
   }
 
-  boolean isClosed() {
-    return closing;
-  }
-
-  MemoryServer server() {
-    return server;
+  /** Serves a CALL, see {@link MemoryServer#serve}. */
+  int serve(int function, MemorySegment message, int requestBytes) {
+    return server().serve(function, message, requestBytes);
   }
 
   PeerLimits limits() {
@@ -227,7 +197,7 @@ public final class TcpMemoryServer implements AutoCloseable {
   }
 
   private void accept() {
-    while (!closing) {
+    while (!isClosed()) {
       try {
         serve(listener.accept());
       } catch (ClosedChannelException e) {

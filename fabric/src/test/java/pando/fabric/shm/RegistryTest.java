@@ -71,7 +71,7 @@ class RegistryTest {
   @Test
   void shouldRefuseANameThatIsInUse() {
     try (ShmMemoryServer first = ShmMemoryServer.start("m0", 0, OPTIONS)) {
-      assertThat(first.name()).isEqualTo("m0");
+      assertThat(first.place()).isEqualTo("m0");
       assertThatThrownBy(() -> ShmMemoryServer.start("m0", 0, OPTIONS))
           .isInstanceOf(RegistryException.class)
           .hasMessageContaining("runs already: name=m0");
@@ -98,7 +98,7 @@ class RegistryTest {
     assertThatThrownBy(() -> ShmFabric.attach(List.of("m0"), 1))
         .hasMessageContaining("no memory server of this name runs");
     try (ShmMemoryServer server = ShmMemoryServer.start("m0", 0, OPTIONS)) {
-      ShmFabric.attach(List.of(server.name()), 1).close();
+      ShmFabric.attach(List.of(server.place()), 1).close();
     }
   }
 
@@ -111,7 +111,7 @@ class RegistryTest {
   @Test
   void shouldDeleteTheFilesOfServersThatDiedAndNoOthers() throws IOException {
     try (ShmMemoryServer running = ShmMemoryServer.start("m0", 0, OPTIONS)) {
-      String entry = Files.readString(directory.resolve(running.name()));
+      String entry = Files.readString(directory.resolve(running.place()));
       for (String dead : List.of("dead-1", "dead-2")) {
         Files.writeString(directory.resolve(dead), entry);
         Files.createFile(directory.resolve(dead + ".lock"));
@@ -125,7 +125,7 @@ class RegistryTest {
         assertThat(files())
             .containsExactly(
                 ".lock", "list.lock", "m0", "m0.lock", "m1", "m1.lock", "notes", "notes.lock");
-        ShmFabric.attach(List.of(running.name(), next.name()), 1).close();
+        ShmFabric.attach(List.of(running.place(), next.place()), 1).close();
       }
     }
   }
@@ -170,7 +170,7 @@ class RegistryTest {
   @Test
   void shouldRefuseAnEntryThatIsDamagedOrNamesOtherMemory() throws IOException {
     try (ShmMemoryServer server = ShmMemoryServer.start("m0", 0, OPTIONS)) {
-      Path entry = directory.resolve(server.name());
+      Path entry = directory.resolve(server.place());
       String text = Files.readString(entry);
       String[] damaged = {
         "",
@@ -200,7 +200,7 @@ class RegistryTest {
   void shouldRefuseMemoryServersInAnotherOrder() {
     try (ShmMemoryServer zero = ShmMemoryServer.start("m0", 0, OPTIONS);
         ShmMemoryServer one = ShmMemoryServer.start("m1", 1, OPTIONS)) {
-      ShmFabric.attach(List.of(zero.name(), one.name()), 1).close();
+      ShmFabric.attach(List.of(zero.place(), one.place()), 1).close();
       assertThatThrownBy(() -> ShmFabric.attach(List.of("m1", "m0"), 1))
           .isInstanceOf(RegistryException.class)
           .hasMessageContaining("name=m1, place=0, number=1");

@@ -60,20 +60,14 @@ final class BlockMerge {
     BlockWriter writer = new BlockWriter(block.low(), high, guess);
     int next = 0;
     for (int i = 0; i < found.length; i++) {
-      int below = below(i);
-      writer.addAll(block, next, below);
-      next = found[i] < 0 ? below : below + 1;
+      writer.addAll(block, next, SortedRecords.below(found[i]));
+      next = SortedRecords.upTo(found[i]);
       if (!changes.isRemoved(i)) {
         writer.add(changes, i);
       }
     }
     writer.addAll(block, next, block.count());
     return writer.finish();
-  }
-
-  /** Returns the number of the block's records below a change. */
-  private int below(int i) {
-    return found[i] < 0 ? -1 - found[i] : found[i];
   }
 
   /** Returns whether all changes are behind the records of the block. */

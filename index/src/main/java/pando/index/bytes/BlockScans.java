@@ -70,10 +70,12 @@ final class BlockScans {
   /** Returns the number of the record next to a key, which may be -1 or the number of records. */
   private static int place(BlockView view, MemorySegment wanted, boolean down, boolean inclusive) {
     int found = view.find(wanted);
-    if (found >= 0) {
-      return inclusive ? found : down ? found - 1 : found + 1;
+    int below = SortedRecords.below(found);
+    int upTo = SortedRecords.upTo(found);
+    if (down) {
+      return (inclusive ? upTo : below) - 1;
     }
-    return down ? -2 - found : -1 - found;
+    return inclusive ? below : upTo;
   }
 
   /** Returns the last block. */
@@ -121,7 +123,7 @@ final class BlockScans {
     while (true) {
       BlockView view = entered(next);
       int found = view.find(next);
-      for (int i = found < 0 ? -1 - found : found; i < view.count(); i++) {
+      for (int i = SortedRecords.below(found); i < view.count(); i++) {
         MemorySegment each = view.key(i);
         if (to != null && KeyOrder.compare(each, to) >= 0) {
           return visited;

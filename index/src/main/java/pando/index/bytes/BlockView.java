@@ -27,11 +27,11 @@ final class BlockView implements SortedRecords {
     int count = 0;
     int next = 0;
     for (int i = 0; i < found.length; i++) {
-      int below = found[i] < 0 ? -1 - found[i] : found[i];
+      int below = SortedRecords.below(found[i]);
       while (next < below) {
         order[count++] = next++;
       }
-      next = found[i] < 0 ? below : below + 1;
+      next = SortedRecords.upTo(found[i]);
       if (!changes.isRemoved(i)) {
         order[count++] = -1 - i;
       }

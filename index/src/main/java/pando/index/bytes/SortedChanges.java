@@ -114,7 +114,7 @@ final class SortedChanges implements SortedRecords {
     int below = 0;
     for (int i = 0; i < found.length; i++) {
       found[i] = block.findBehind(key(i), below);
-      below = found[i] < 0 ? -1 - found[i] : found[i] + 1;
+      below = SortedRecords.upTo(found[i]);
     }
     return found;
   }

@@ -27,6 +27,16 @@ interface SortedRecords {
     return find(key, 0, count());
   }
 
+  /** Returns the number of records below a key, from what {@link #find} returned. */
+  static int below(int found) {
+    return found < 0 ? -1 - found : found;
+  }
+
+  /** Returns the number of records up to a key, from what {@link #find} returned. */
+  static int upTo(int found) {
+    return found < 0 ? -1 - found : found + 1;
+  }
+
   /**
    * Returns what {@link #find(MemorySegment)} does, by a search that begins where a key before was
    * found: near it, in steps that double.

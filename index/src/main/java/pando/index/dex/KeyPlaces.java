@@ -3,7 +3,7 @@ package pando.index.dex;
 import pando.index.cache.CacheContext;
 
 /**
- * Who uses which of a context's places for keys outside nodes. Only keys of more than 8 bytes need
+ * What uses which of a context's places for keys outside nodes. Only keys of more than 8 bytes need
  * them.
  */
 final class KeyPlaces {

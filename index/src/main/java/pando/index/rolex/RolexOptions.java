@@ -53,7 +53,7 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
           "writes",
           ONE_SIDED,
           List.of(ONE_SIDED, CALL),
-          "who changes leaves: sessions by one-sided verbs, or memory servers, asked by " + "CALL");
+          "what changes leaves: sessions by one-sided verbs, or memory servers, asked by CALL");
 
   private static final RolexOptions DEFAULTS =
       new RolexOptions(

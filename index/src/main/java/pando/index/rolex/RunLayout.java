@@ -145,8 +145,8 @@ final class RunLayout {
 
   /** Returns the gate of a frozen run. Each freeze must use another ticket. */
   static long frozen(long place, long owner, long ticket) {
-    long who = owner << OWNER_SHIFT | (ticket & TICKET_MASK) << Integer.SIZE;
-    return Long.MIN_VALUE | who | mark(place);
+    long holder = owner << OWNER_SHIFT | (ticket & TICKET_MASK) << Integer.SIZE;
+    return Long.MIN_VALUE | holder | mark(place);
   }
 
   /**
