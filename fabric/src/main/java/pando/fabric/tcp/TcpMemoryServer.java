@@ -36,7 +36,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   public static final int CONNECTIONS_MAX = 2048;
 
   /** Most connections at a time that have not said HELLO, or are told that there is no place. */
-  private static final int GUESTS_MAX = 256;
+  static final int GUESTS_MAX = 256;
 
   private static final int BACKLOG = 1024;
   private static final long JOIN_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
@@ -113,7 +113,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
       NativeMemory memory = NativeMemory.allocate(MemoryServer.layout(options).bytes());
       try {
         TcpMemoryServer server = new TcpMemoryServer(listener, memory, number, options, limits);
-        server.acceptor.start();
+        server.start();
         return server;
       } catch (RuntimeException | Error e) {
         memory.close();
@@ -121,6 +121,16 @@ public final class TcpMemoryServer extends HostedMemoryServer {
       }
     } catch (RuntimeException | Error e) {
       close(listener);
+      throw e;
+    }
+  }
+
+  private void start() {
+    try {
+      acceptor.start();
+    } catch (RuntimeException | Error e) {
+      // The system may refuse a thread.
+      watchdog.close();
       throw e;
     }
   }
@@ -212,7 +222,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   /** Serves a client in a thread of its own, unless there are far too many already. */
   private void serve(SocketChannel channel) throws IOException {
     if (connections.size() >= limits.connections() + GUESTS_MAX) {
-      channel.close();
+      refuse(channel);
       return;
     }
     Watchdog.Watched watched = watchdog.watch(channel);
@@ -233,6 +243,13 @@ public final class TcpMemoryServer extends HostedMemoryServer {
     } catch (RuntimeException | Error e) {
       watched.close();
       throw e;
+    }
+  }
+
+  /** Tells a client that there is no place; a new connection has room for that. */
+  private void refuse(SocketChannel channel) throws IOException {
+    try (channel) {
+      Hello.answer(channel, welcome.withStatus(Hello.FULL));
     }
   }
 

@@ -57,13 +57,21 @@ final class Watchdog implements AutoCloseable {
   private void run() {
     try {
       while (!closed.await(PERIOD_MILLIS, TimeUnit.MILLISECONDS)) {
-        long now = System.nanoTime();
-        for (Watched watched : open) {
-          watched.check(now);
-        }
+        check();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private void check() {
+    try {
+      long now = System.nanoTime();
+      for (Watched watched : open) {
+        watched.check(now);
+      }
+    } catch (OutOfMemoryError e) {
+      // Of no other thread's making, perhaps. Without a watchdog verbs would wait for ever.
     }
   }
 

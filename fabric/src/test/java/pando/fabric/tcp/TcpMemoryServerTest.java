@@ -239,6 +239,63 @@ class TcpMemoryServerTest {
   }
 
   @Test
+  void shouldGoOnWithOthersAmidACrowd() throws IOException {
+    int served = Boolean.getBoolean("pando.campaign") ? TcpMemoryServer.CONNECTIONS_MAX : 20;
+    int most = served + TcpMemoryServer.GUESTS_MAX;
+    TcpMemoryServer server = start(PATIENT, PATIENT, served);
+    List<SocketChannel> crowd = new ArrayList<>();
+    try (Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, TcpOptions.defaults());
+        RegisteredMemory local = fabric.register(64);
+        Worker late = fabric.worker(local)) {
+      awaitNoConnection(server);
+      for (int i = 0; i < served; i++) {
+        crowd.add(connect(server));
+      }
+      while (server.connections() < most) {
+        crowd.add(SocketChannel.open(server.address()));
+      }
+      // A memory server that has no place is not lost.
+      for (int i = 0; i < 100; i++) {
+        assertThatThrownBy(() -> late.read(WORD, 0, 8))
+            .isInstanceOf(StalledException.class)
+            .hasMessageContaining("as many connections as it takes: server=0");
+      }
+      assertThat(server.connections()).isEqualTo(most);
+      for (int i = 0; i < served; i++) {
+        write(new VerbList().faa(WORD, 1, 0), i);
+        exchange(crowd.get(i), i);
+        assertThat(response.takeWord()).isEqualTo(i);
+      }
+      for (SocketChannel channel : crowd) {
+        channel.close();
+      }
+      awaitNoConnection(server);
+      late.read(WORD, 0, 8);
+      assertThat(Words.get(local.segment(), 0)).isEqualTo(served);
+    }
+  }
+
+  @Test
+  void shouldWaitForASlowHelloAndServeOthersMeanwhile() throws IOException {
+    TcpMemoryServer server = start(PATIENT, PATIENT, 10);
+    ByteBuffer hello = ByteBuffer.allocate(Hello.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    hello.putLong(0x3154_2d4f_444e_4150L).putShort((short) Hello.VERSION).clear();
+    try (SocketChannel slow = SocketChannel.open(server.address());
+        SocketChannel quick = connect(server)) {
+      for (int i = 0; i < Hello.BYTES; i++) {
+        writeAll(slow, hello.limit(i + 1));
+        write(new VerbList().faa(WORD, 1, 0), i);
+        exchange(quick, i);
+        assertThat(response.takeWord()).isEqualTo(i);
+      }
+      assertThat(Hello.receiveAnswer(slow).status()).isEqualTo(Hello.WELCOME);
+      write(new VerbList().faa(WORD, 1, 0), 1);
+      exchange(slow, 1);
+      assertThat(response.takeWord()).isEqualTo(Hello.BYTES);
+    }
+  }
+
+  @Test
   void shouldSayWhetherAScatterThatFoundNoPlaceWasSent() {
     TcpMemoryServer roomy = start(PATIENT, PATIENT, 10);
     TcpMemoryServer full = start(PATIENT, PATIENT, 1, 1);
