@@ -106,7 +106,8 @@ final class ServerConnection implements Runnable {
   }
 
   private void receive() throws IOException {
-    boolean whole = input.fill(channel, Frame.REQUEST_BYTES);
+    // The start of a request may take any time; it may be there already, behind the last one.
+    boolean whole = input.isEmpty() && input.fill(channel, Frame.REQUEST_BYTES);
     if (!whole) {
       connection.expect(limits.frameNanos());
       while (!whole) {

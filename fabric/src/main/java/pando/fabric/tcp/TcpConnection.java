@@ -39,6 +39,9 @@ final class TcpConnection {
   private boolean isRefused;
   private long sequence;
 
+  /** When the request must have been answered, however often it is sent. */
+  private long deadline;
+
   TcpConnection(TcpWorker worker, RemoteServer server, Watchdog watchdog, long lostNanos) {
     this.worker = worker;
     this.server = server;
@@ -110,10 +113,14 @@ final class TcpConnection {
    * @throws StalledException if the memory server did not take it; it has no effect
    */
   void send(long nanos) {
-    long deadline = worker.nanoTime() + nanos;
-    for (int attempt = 0; !trySend(nanos); attempt++) {
+    deadline = worker.nanoTime() + nanos;
+    sendByDeadline();
+  }
+
+  private void sendByDeadline() {
+    for (int attempt = 0; !trySend(); attempt++) {
       worker.keepInterrupt();
-      if (worker.nanoTime() - deadline > 0) {
+      if (isLate()) {
         throw new StalledException(
             "the memory server takes no request: " + server + ", because=" + failure);
       }
@@ -122,12 +129,12 @@ final class TcpConnection {
   }
 
   /** Returns whether the request has left whole. */
-  private boolean trySend(long nanos) {
+  private boolean trySend() {
     connect();
     Watchdog.Watched open = connected();
     failure = null;
     isUnderWay = true;
-    open.expect(nanos);
+    open.expectBy(deadline);
     try {
       request.send(open.channel());
       return true;
@@ -139,15 +146,13 @@ final class TcpConnection {
   }
 
   /**
-   * Waits for the response.
+   * Waits for the response, no longer than {@link #send} was told.
    *
    * @param repeatable whether the request may be sent again
-   * @param nanos longest wait for that to one that is sent again
    * @throws UnknownOutcomeException if none came and the request must not be sent again
    * @throws StalledException if none came to one that was repeated; it has no effect
    */
-  void receive(boolean repeatable, long nanos) {
-    long deadline = worker.nanoTime() + nanos;
+  void receive(boolean repeatable) {
     IOException because = tryReceive();
     for (int attempt = 0; because != null; attempt++) {
       worker.keepInterrupt();
@@ -156,13 +161,17 @@ final class TcpConnection {
       if (!repeatable && !isRefused) {
         throw new UnknownOutcomeException(what, because);
       }
-      if (worker.nanoTime() - deadline > 0) {
+      if (isLate()) {
         throw new StalledException(what);
       }
       worker.backoff().pause(attempt);
-      send(nanos);
+      sendByDeadline();
       because = tryReceive();
     }
+  }
+
+  private boolean isLate() {
+    return worker.nanoTime() - deadline > 0;
   }
 
   /** Returns why there is no response, or {@code null} if there is. */

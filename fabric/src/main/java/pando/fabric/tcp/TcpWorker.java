@@ -186,7 +186,7 @@ final class TcpWorker extends ListWorker {
       // Also after a failure, so that most of what was sent is done when the caller hears of it.
       for (int i = 0; i < sent; i++) {
         try {
-          used[i].receive(repeatable, nanos);
+          used[i].receive(repeatable);
         } catch (RuntimeException e) {
           failure = firstOf(failure, usedCount == 1 || repeatable ? e : unknownAfter(e));
         }

@@ -91,8 +91,13 @@ final class Watchdog implements AutoCloseable {
 
     /** Closes the channel unless {@link #relax} comes within a time. */
     void expect(long nanos) {
+      expectBy(System.nanoTime() + nanos);
+    }
+
+    /** Closes the channel unless {@link #relax} comes before a time of {@link System#nanoTime}. */
+    void expectBy(long nanoTime) {
       // A deadline that happens to be NONE is one nanosecond later.
-      deadline = System.nanoTime() + nanos | 1;
+      deadline = nanoTime | 1;
     }
 
     /** Leaves the peer all the time. */

@@ -50,6 +50,11 @@ public final class FrameBuffer {
     }
   }
 
+  /** Returns whether nothing was read, or all of it was {@linkplain #consume removed}. */
+  public boolean isEmpty() {
+    return bytes.position() == 0;
+  }
+
   /** Empties the buffer. */
   public void clear() {
     bytes.clear();

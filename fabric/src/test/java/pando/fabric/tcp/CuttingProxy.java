@@ -12,9 +12,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Stands between compute servers and a memory server: each connection is cut when so many bytes have
- * passed, both ways together, wherever that is in HELLO, a request or a response. Half of the cuts
- * are orderly ends, half are resets.
+ * Stands between compute servers and a memory server: each connection is cut when so many bytes
+ * have passed, both ways together, wherever that is in HELLO, a request or a response. Half of the
+ * cuts are orderly ends, half are resets.
  */
 final class CuttingProxy implements AutoCloseable {
   private final InetSocketAddress target;

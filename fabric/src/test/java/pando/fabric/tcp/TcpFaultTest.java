@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,6 +22,7 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
 import pando.fabric.TestHandlers;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
@@ -166,6 +168,31 @@ class TcpFaultTest {
         }
         assertThat(observer.faa(WORD, 0)).as("round %d", i).isEqualTo(expected);
       }
+    }
+  }
+
+  @Test
+  void shouldWaitForAllMemoryServersOfAScatterAtOnce() throws IOException {
+    TcpOptions options = OPTIONS.withVerbTimeout(Duration.ofSeconds(1));
+    InetSocketAddress anyPort = new InetSocketAddress(loopback(), 0);
+    try (TcpMemoryServer second = TcpMemoryServer.start(anyPort, 1, POOL);
+        FaultProxy way = FaultProxy.start(second.address(), SEED);
+        Fabric fabric = TcpFabric.attach(List.of(proxy.address(), way.address()), 1, options);
+        Worker worker = fabric.worker(memory)) {
+      VerbList reads = new VerbList().read(WORD, 0, 8).read(GlobalAddress.of(1, 64), 8, 8);
+      worker.scatter(reads);
+      proxy.inject(Fault.STALLED);
+      way.inject(Fault.STALLED);
+      assertThatThrownBy(() -> worker.scatter(reads))
+          .isInstanceOf(StalledException.class)
+          .hasMessageContaining("server=0")
+          .satisfies(first ->
+              assertThat(first.getSuppressed())
+                  .singleElement()
+                  .asInstanceOf(InstanceOfAssertFactories.THROWABLE)
+                  .isInstanceOf(StalledException.class)
+                  .hasMessageContaining("server=1"));
+      worker.scatter(reads);
     }
   }
 

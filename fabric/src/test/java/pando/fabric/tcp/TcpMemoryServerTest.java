@@ -3,6 +3,7 @@ package pando.fabric.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -11,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,6 +119,17 @@ class TcpMemoryServerTest {
     }
     try (SocketChannel slow = connect(server)) {
       writeAll(slow, ByteBuffer.allocate(5).put(0, (byte) 48));
+      assertEnded(slow);
+    }
+    try (SocketChannel slow = connect(server)) {
+      // All of a request, and the start of another.
+      write(new VerbList().faa(WORD, 1, 0), 1);
+      ByteArrayOutputStream both = new ByteArrayOutputStream();
+      request.send(Channels.newChannel(both));
+      both.write(48);
+      writeAll(slow, ByteBuffer.wrap(both.toByteArray()));
+      response.receive(slow, 1);
+      assertThat(response.status()).isEqualTo(Frame.DONE);
       assertEnded(slow);
     }
   }

@@ -54,8 +54,7 @@ class TcpProcessTest {
 
     public static void main(String[] arguments) throws IOException {
       InetSocketAddress address =
-          new InetSocketAddress(
-              InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[0]));
+          new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[0]));
       try (TcpMemoryServer server = TcpMemoryServer.start(address, 0, POOL)) {
         System.out.println(READY + server.address().getPort());
         int end = System.in.read();
