@@ -70,6 +70,11 @@ public abstract class FabricContract {
     return inMemory;
   }
 
+  /** Returns how many workers a memory server must take; here more than a mailbox has slots. */
+  protected int manyWorkers() {
+    return MailboxLayout.SLOTS + 10;
+  }
+
   @BeforeEach
   public void openFabric() throws Exception {
     System.out.println("seed=" + SEED);
@@ -560,7 +565,7 @@ public abstract class FabricContract {
   @Test
   public void shouldServeMoreWorkersThanAMailboxHasSlots() {
     List<Worker> workers = new ArrayList<>();
-    for (int i = 0; i < MailboxLayout.SLOTS + 10; i++) {
+    for (int i = 0; i < manyWorkers(); i++) {
       Worker other = fabric.worker(memory);
       workers.add(other);
       assertThat(other.call(0, TestHandlers.INCREMENT, LOCAL, 1)).isEqualTo(1);

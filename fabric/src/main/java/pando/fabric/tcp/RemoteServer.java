@@ -9,17 +9,20 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Hello.Welcome;
+import pando.fabric.wire.RefusedException;
 
 /** A compute server's view of one memory server: where it is, and whether it is lost. */
 final class RemoteServer {
   private static final long GREETING_NANOS_MAX = TimeUnit.SECONDS.toNanos(3);
 
   private final InetSocketAddress address;
+  private final Credentials credentials;
   private final Welcome known;
   private volatile @Nullable String lostBecause;
 
-  private RemoteServer(InetSocketAddress address, Welcome known) {
+  private RemoteServer(InetSocketAddress address, Credentials credentials, Welcome known) {
     this.address = address;
+    this.credentials = credentials;
     this.known = known;
   }
 
@@ -29,10 +32,10 @@ final class RemoteServer {
    * @param number that it must have
    * @throws TcpException if there is none, or another
    */
-  static RemoteServer find(InetSocketAddress address, int number, Watchdog watchdog) {
-    Sockets.checkLoopback(address);
+  static RemoteServer find(
+      InetSocketAddress address, int number, Credentials credentials, Watchdog watchdog) {
     try (Watchdog.Watched connection = connect(address, watchdog)) {
-      Welcome welcome = greet(connection);
+      Welcome welcome = greet(connection, credentials);
       if (welcome.version() != Hello.VERSION || welcome.status() == Hello.OTHER_VERSION) {
         throw new TcpException(
             "memory server of another version: address="
@@ -52,7 +55,11 @@ final class RemoteServer {
                 + welcome.server());
       }
       checkRoom(address, welcome);
-      return new RemoteServer(address, welcome);
+      return new RemoteServer(address, credentials, welcome);
+    } catch (RefusedException e) {
+      throw new TcpException(
+          "no connection to the memory server: address=" + address + ", because=" + e.getMessage(),
+          e);
     } catch (IOException e) {
       throw new TcpException("no memory server answers: address=" + address, e);
     }
@@ -80,7 +87,7 @@ final class RemoteServer {
     Watchdog.Watched connection = connect(address, watchdog);
     boolean ready = false;
     try {
-      Welcome welcome = greet(connection);
+      Welcome welcome = greet(connection, credentials);
       if (!welcome.equals(known) && !welcome.equals(known.withStatus(Hello.FULL))) {
         declareLost("another one has its place: known=" + known + ", found=" + welcome);
       }
@@ -129,8 +136,8 @@ final class RemoteServer {
     boolean connected = false;
     try {
       connection.expect(GREETING_NANOS_MAX);
-      Sockets.configure(connection.channel());
-      connection.channel().connect(address);
+      Sockets.configure(connection.socket());
+      connection.socket().connect(address);
       connected = true;
       return connection;
     } finally {
@@ -140,9 +147,9 @@ final class RemoteServer {
     }
   }
 
-  private static Welcome greet(Watchdog.Watched connection) throws IOException {
-    Hello.send(connection.channel());
-    Welcome welcome = Hello.receiveAnswer(connection.channel());
+  private static Welcome greet(Watchdog.Watched connection, Credentials credentials)
+      throws IOException {
+    Welcome welcome = ClientHandshake.perform(connection, credentials);
     connection.relax();
     return welcome;
   }

@@ -3,7 +3,6 @@ package pando.fabric.tcp;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.SocketChannel;
 import pando.fabric.Worker;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.mapped.VerbRunner;
@@ -12,7 +11,6 @@ import pando.fabric.server.CallFailedException;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.FrameBuffer;
 import pando.fabric.wire.FrameException;
-import pando.fabric.wire.Hello;
 import pando.fabric.wire.RequestReader;
 import pando.fabric.wire.ResponseWriter;
 
@@ -26,7 +24,6 @@ final class ServerConnection implements Runnable {
 
   private final TcpMemoryServer owner;
   private final Watchdog.Watched connection;
-  private final SocketChannel channel;
   private final MemoryServerLink link;
   private final PeerLimits limits;
   private final VerbRunner runner = new VerbRunner();
@@ -42,15 +39,20 @@ final class ServerConnection implements Runnable {
     this.link = link;
     this.connection = connection;
     this.limits = owner.limits();
-    this.channel = connection.channel();
     this.request = new RequestReader(link.number(), link.dramBytes());
   }
 
   @Override
   public void run() {
     try (connection) {
-      Sockets.configure(channel);
-      greet();
+      Sockets.configure(connection.socket());
+      if (owner.handshake().perform(connection)) {
+        try {
+          serveRequests();
+        } finally {
+          owner.leave();
+        }
+      }
     } catch (IOException peerIsGone) {
       // Or it was cut off, or made no sense. Its connection ends, and nothing else.
     } catch (IllegalStateException memoryIsGone) {
@@ -65,28 +67,6 @@ final class ServerConnection implements Runnable {
   /** Waits until the runner is not inside a native call that accesses the memory. */
   void awaitNoNativeCall() {
     runner.awaitNoNativeCall();
-  }
-
-  /** Waits for HELLO, and serves the client if it has the right version and there is a place. */
-  private void greet() throws IOException {
-    connection.expect(limits.helloNanos());
-    if (Hello.receive(channel) != Hello.VERSION) {
-      answer(Hello.OTHER_VERSION);
-    } else if (!owner.enter()) {
-      answer(Hello.FULL);
-    } else {
-      try {
-        answer(Hello.WELCOME);
-        serveRequests();
-      } finally {
-        owner.leave();
-      }
-    }
-  }
-
-  private void answer(int status) throws IOException {
-    Hello.answer(channel, owner.welcome().withStatus(status));
-    connection.relax();
   }
 
   private void serveRequests() throws IOException {
@@ -107,11 +87,11 @@ final class ServerConnection implements Runnable {
 
   private void receive() throws IOException {
     // The start of a request may take any time; it may be there already, behind the last one.
-    boolean whole = input.isEmpty() && input.fill(channel, Frame.REQUEST_BYTES);
+    boolean whole = input.isEmpty() && input.fill(connection.channel(), Frame.REQUEST_BYTES);
     if (!whole) {
       connection.expect(limits.frameNanos());
       while (!whole) {
-        whole = input.fill(channel, Frame.REQUEST_BYTES);
+        whole = input.fill(connection.channel(), Frame.REQUEST_BYTES);
       }
       connection.relax();
     }
@@ -119,7 +99,7 @@ final class ServerConnection implements Runnable {
 
   private void send() throws IOException {
     connection.expect(limits.frameNanos());
-    response.send(channel);
+    response.send(connection.channel());
     connection.relax();
   }
 

@@ -1,7 +1,6 @@
 package pando.fabric.tcp;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
@@ -16,19 +15,6 @@ final class Sockets {
   private static final int KEEP_COUNT = 3;
 
   private Sockets() {}
-
-  /**
-   * Checks that an address is on the loopback interface, as nobody is asked yet who they are.
-   *
-   * @throws IllegalArgumentException if it is not
-   */
-  static void checkLoopback(InetSocketAddress address) {
-    if (address.isUnresolved() || !address.getAddress().isLoopbackAddress()) {
-      throw new IllegalArgumentException(
-          "only loopback addresses, such as 127.0.0.1, as there is no authentication yet: address="
-              + address);
-    }
-  }
 
   /**
    * Makes a socket send at once, and end when the other machine is gone without a word: the system

@@ -13,9 +13,10 @@ import pando.fabric.base.FabricBase;
 import pando.fabric.lane.LaneLoop;
 import pando.fabric.layout.ServerLayout;
 import pando.fabric.server.PoolOptions;
+import pando.fabric.wire.Role;
 
 /**
- * Connects a compute server to memory servers by TCP, on the loopback interface of one machine.
+ * Connects a compute server to memory servers by TCP.
  *
  * <p>Each worker has a connection of its own to each memory server that it uses. If one is cut,
  * READs are sent again, on a new connection. All else that was sent and not answered ends in {@link
@@ -25,8 +26,8 @@ import pando.fabric.server.PoolOptions;
  * connection for a while, or that was started anew, is lost: from then on every verb to it throws
  * {@link pando.fabric.MemoryServerLostException}.
  *
- * <p>Nothing is encrypted, and nobody is asked who they are: any user of the machine can connect to
- * a memory server.
+ * <p>Without {@link Authentication} only on the loopback interface, where any user of the machine
+ * can connect to a memory server then.
  */
 @SuppressWarnings("exports") // The base has nothing of its own that is public.
 public final class TcpFabric extends FabricBase {
@@ -48,10 +49,13 @@ public final class TcpFabric extends FabricBase {
   /**
    * Connects to running memory servers.
    *
-   * @param addresses the memory servers, in the order of their numbers; loopback addresses alone
+   * @param addresses the memory servers, in the order of their numbers
    * @param seed start of all randomness in the fabric
-   * @param options how long it waits
-   * @throws TcpException if one does not answer, has another number or another version
+   * @param options how long it waits, and how both sides prove who they are
+   * @throws IllegalArgumentException if the authentication's files are of no use, or it does not
+   *     suffice for an address
+   * @throws TcpException if a memory server does not answer, does not accept this side or is not
+   *     accepted by it, has another number or another version
    */
   public static Fabric attach(List<InetSocketAddress> addresses, long seed, TcpOptions options) {
     if (addresses.isEmpty() || addresses.size() > PoolOptions.MEMORY_SERVERS_MAX) {
@@ -61,11 +65,13 @@ public final class TcpFabric extends FabricBase {
               + ", maximum="
               + PoolOptions.MEMORY_SERVERS_MAX);
     }
+    addresses.forEach(address -> Credentials.checkAddress(options.authentication(), address));
+    Credentials credentials = Credentials.of(options.authentication(), Role.COMPUTE);
     Watchdog watchdog = Watchdog.start("pando-tcp-watchdog");
     try {
       RemoteServer[] servers = new RemoteServer[addresses.size()];
       for (int i = 0; i < servers.length; i++) {
-        servers[i] = RemoteServer.find(addresses.get(i), i, watchdog);
+        servers[i] = RemoteServer.find(addresses.get(i), i, credentials, watchdog);
       }
       return new TcpFabric(servers, seed, options, watchdog);
     } catch (RuntimeException | Error e) {

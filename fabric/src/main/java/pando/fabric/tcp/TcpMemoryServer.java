@@ -21,22 +21,23 @@ import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.Hello;
+import pando.fabric.wire.Role;
 
 /**
  * A memory server in this process that compute servers reach by TCP. Runs until it is closed or the
  * process ends; its nodes are lost then. Thread-safe.
  *
- * <p>Listens on the loopback interface alone: nobody is asked who they are, so any user of the
- * machine can read and change the pool. Takes {@value #CONNECTIONS_MAX} connections, each with a
- * thread and at most two frames of 256 KiB. A peer has 3 seconds for its HELLO, 10 for the rest of
- * a request, and 10 to take a response; then it is cut off.
+ * <p>Without authentication it listens on the loopback interface alone, and any user of the machine
+ * can read and change the pool. Takes {@value #CONNECTIONS_MAX} connections, each with a thread and
+ * at most two frames of 256 KiB. A peer has 3 seconds to say who it is, 10 for the rest of a
+ * request, and 10 to take a response; then it is cut off. Logs those that it refuses.
  */
 public final class TcpMemoryServer extends HostedMemoryServer {
   /** Most connections of compute servers at a time. */
   public static final int CONNECTIONS_MAX = 2048;
 
-  /** Most connections at a time that have not said HELLO, or are told that there is no place. */
-  static final int GUESTS_MAX = 256;
+  /** Most connections at a time without a place: guests, and those that are ending. */
+  private static final int OTHERS_MAX = 2 * Guests.MAX;
 
   private static final int BACKLOG = 1024;
   private static final long JOIN_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
@@ -48,6 +49,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   private final MemoryServerLink link;
   private final Hello.Welcome welcome;
   private final PeerLimits limits;
+  private final ServerHandshake handshake;
   private final Semaphore places;
   private final Semaphore processors;
   private final Watchdog watchdog;
@@ -59,6 +61,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
       NativeMemory memory,
       int number,
       PoolOptions options,
+      Credentials credentials,
       PeerLimits limits) {
     super(MemoryServer.unattended(number, memory.segment(), options));
     ServerLayout layout = MemoryServer.layout(options);
@@ -79,6 +82,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
             incarnation,
             layout.dramBytes(),
             Atomic16.isAvailable());
+    this.handshake = new ServerHandshake(this, credentials);
     // Fair: a CALL must not wait while later ones are served.
     this.processors = new Semaphore(options.processorThreads(), true);
     this.watchdog = Watchdog.start("pando-memory-server-" + number + "-watchdog");
@@ -90,29 +94,51 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   }
 
   /**
-   * Starts a memory server.
+   * Starts a memory server without authentication, which only loopback addresses allow.
    *
-   * @param address loopback address to listen on; port 0 takes a free one
-   * @param number its number in the fabric: its place, from 0, in the list of addresses that
-   *     compute servers attach
-   * @param options size of the pool, processor threads (as many CALLs are served at a time) and
-   *     handlers
+   * @param address to listen on; port 0 takes a free one
+   * @param number its number in the fabric
+   * @param options as with authentication
    * @throws IllegalArgumentException if it is no loopback address
    * @throws TcpException if the system refuses to listen there
    */
   public static TcpMemoryServer start(InetSocketAddress address, int number, PoolOptions options) {
-    return start(address, number, options, PeerLimits.DEFAULTS);
+    return start(address, number, options, Authentication.none());
+  }
+
+  /**
+   * Starts a memory server.
+   *
+   * @param address to listen on; port 0 takes a free one
+   * @param number its number in the fabric: its place, from 0, in the list of addresses that
+   *     compute servers attach
+   * @param options size of the pool, processor threads (as many CALLs are served at a time) and
+   *     handlers
+   * @param authentication what clients have to prove, and this memory server to them
+   * @throws IllegalArgumentException if the authentication's files are of no use, or it does not
+   *     suffice for the address
+   * @throws TcpException if the system refuses to listen there
+   */
+  public static TcpMemoryServer start(
+      InetSocketAddress address, int number, PoolOptions options, Authentication authentication) {
+    return start(address, number, options, authentication, PeerLimits.DEFAULTS);
   }
 
   static TcpMemoryServer start(
-      InetSocketAddress address, int number, PoolOptions options, PeerLimits limits) {
-    Sockets.checkLoopback(address);
+      InetSocketAddress address,
+      int number,
+      PoolOptions options,
+      Authentication authentication,
+      PeerLimits limits) {
+    Credentials.checkAddress(authentication, address);
     PoolOptions.checkNumber(number);
+    Credentials credentials = Credentials.of(authentication, Role.MEMORY);
     ServerSocketChannel listener = listen(address);
     try {
       NativeMemory memory = NativeMemory.allocate(MemoryServer.layout(options).bytes());
       try {
-        TcpMemoryServer server = new TcpMemoryServer(listener, memory, number, options, limits);
+        TcpMemoryServer server =
+            new TcpMemoryServer(listener, memory, number, options, credentials, limits);
         server.start();
         return server;
       } catch (RuntimeException | Error e) {
@@ -176,6 +202,10 @@ public final class TcpMemoryServer extends HostedMemoryServer {
     return welcome;
   }
 
+  ServerHandshake handshake() {
+    return handshake;
+  }
+
   /** Gives a connection a place, if there is one. */
   boolean enter() {
     return places.tryAcquire();
@@ -221,11 +251,12 @@ public final class TcpMemoryServer extends HostedMemoryServer {
 
   /** Serves a client in a thread of its own, unless there are far too many already. */
   private void serve(SocketChannel channel) throws IOException {
-    if (connections.size() >= limits.connections() + GUESTS_MAX) {
-      refuse(channel);
+    if (connections.size() >= limits.connections() + OTHERS_MAX) {
+      handshake.turnAway(channel);
       return;
     }
     Watchdog.Watched watched = watchdog.watch(channel);
+    handshake.arrive(watched);
     try {
       ServerConnection connection = new ServerConnection(this, link, watched);
       Thread thread =
@@ -243,13 +274,6 @@ public final class TcpMemoryServer extends HostedMemoryServer {
     } catch (RuntimeException | Error e) {
       watched.close();
       throw e;
-    }
-  }
-
-  /** Tells a client that there is no place; a new connection has room for that. */
-  private void refuse(SocketChannel channel) throws IOException {
-    try (channel) {
-      Hello.answer(channel, welcome.withStatus(Hello.FULL));
     }
   }
 

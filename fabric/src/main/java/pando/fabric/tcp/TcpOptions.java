@@ -3,17 +3,18 @@ package pando.fabric.tcp;
 import java.time.Duration;
 
 /**
- * How long a compute server waits for memory servers. Start from {@link #defaults()} and change
- * what differs.
+ * How a compute server reaches memory servers. Start from {@link #defaults()} and change what
+ * differs.
  *
  * @param verbTimeout longest wait for the answer to what was sent at once; a CALL has 60 seconds
  * @param lostAfter a memory server that accepts no connection for so long is lost
+ * @param authentication how both sides prove who they are
  */
-public record TcpOptions(Duration verbTimeout, Duration lostAfter) {
+public record TcpOptions(Duration verbTimeout, Duration lostAfter, Authentication authentication) {
   private static final Duration MIN = Duration.ofMillis(10);
   private static final Duration MAX = Duration.ofHours(1);
   private static final TcpOptions DEFAULTS =
-      new TcpOptions(Duration.ofSeconds(2), Duration.ofSeconds(5));
+      new TcpOptions(Duration.ofSeconds(2), Duration.ofSeconds(5), Authentication.none());
 
   /** Checks each range: 10 milliseconds to an hour. */
   public TcpOptions {
@@ -21,19 +22,24 @@ public record TcpOptions(Duration verbTimeout, Duration lostAfter) {
     check("lostAfter", lostAfter);
   }
 
-  /** Two seconds for verbs; lost after five. */
+  /** Two seconds for verbs; lost after five; no authentication. */
   public static TcpOptions defaults() {
     return DEFAULTS;
   }
 
   /** Returns these options with another longest wait for verbs. */
   public TcpOptions withVerbTimeout(Duration verbTimeout) {
-    return new TcpOptions(verbTimeout, lostAfter);
+    return new TcpOptions(verbTimeout, lostAfter, authentication);
   }
 
   /** Returns these options with another time after which a memory server is lost. */
   public TcpOptions withLostAfter(Duration lostAfter) {
-    return new TcpOptions(verbTimeout, lostAfter);
+    return new TcpOptions(verbTimeout, lostAfter, authentication);
+  }
+
+  /** Returns these options with other authentication. */
+  public TcpOptions withAuthentication(Authentication authentication) {
+    return new TcpOptions(verbTimeout, lostAfter, authentication);
   }
 
   private static void check(String name, Duration value) {

@@ -2,6 +2,7 @@ package pando.fabric.tcp;
 
 import java.io.IOException;
 import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ByteChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -77,16 +78,28 @@ final class Watchdog implements AutoCloseable {
 
   /** A channel, and until when its peer has to do something. One thread uses it. */
   final class Watched implements AutoCloseable {
-    private final SocketChannel channel;
+    private final SocketChannel socket;
+    private ByteChannel channel;
     private volatile long deadline = NONE;
     private volatile boolean late;
 
-    private Watched(SocketChannel channel) {
-      this.channel = channel;
+    private Watched(SocketChannel socket) {
+      this.socket = socket;
+      this.channel = socket;
     }
 
-    SocketChannel channel() {
+    SocketChannel socket() {
+      return socket;
+    }
+
+    /** Returns what bytes go by: the socket, or what is used in its place. */
+    ByteChannel channel() {
       return channel;
+    }
+
+    /** Lets bytes go by another channel, which uses the socket. */
+    void use(ByteChannel other) {
+      channel = other;
     }
 
     /** Closes the channel unless {@link #relax} comes within a time. */
@@ -122,7 +135,7 @@ final class Watchdog implements AutoCloseable {
     public void close() {
       open.remove(this);
       try {
-        channel.close();
+        socket.close();
       } catch (IOException e) {
         // It is of no further use either way.
       }

@@ -6,19 +6,23 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.layout.ServerLayout;
 
 /**
  * How a connection begins: the client says HELLO, the memory server answers. Both are {@value
- * #BYTES} bytes, little endian; what is not named is 0, and kept for roles, clusters, epochs and
- * features.
+ * #BYTES} bytes, little endian; what is not named is 0, and kept for clusters, epochs and features.
+ * With a secret, {@link TokenExchange} comes between them; with TLS, both are encrypted.
  *
  * <pre>
  *     0  magic        the bytes "PANDO-T1"
  *     8  version      u16
  *    10  status       u8    of the answer: see {@link Welcome}
- *  answer:
+ *    11  authentication u8  that the client has, or that the memory server asks for
+ *  HELLO:
+ *    12  role         u8    that the client has: 1 memory, 2 compute, 3 admin, 4 client
+ *  answer, 0 if the client is not let in:
  *    12  server       u32   number of the memory server
  *    16  incarnation  u64   differs each time a memory server starts
  *    24  dramBytes    u64
@@ -42,9 +46,29 @@ public final class Hello {
   /** Status of an answer: no room for a further connection; this one ends. */
   public static final int FULL = 2;
 
+  /** Status of an answer: the client has to prove that it has the secret. */
+  public static final int PROVE = 3;
+
+  /** Status of an answer: the memory server asks for other authentication; the connection ends. */
+  public static final int OTHER_AUTHENTICATION = 4;
+
+  /** Status of an answer: not for this role, or not for this cluster; the connection ends. */
+  public static final int NOT_ALLOWED = 5;
+
+  /** Status of an answer: the secret is another one; the connection ends. */
+  public static final int WRONG_SECRET = 6;
+
+  /** The first byte of both, which is none of TLS. */
+  static final byte FIRST_BYTE = 'P';
+
+  /** The first byte of a client that begins with TLS. */
+  private static final byte TLS_FIRST_BYTE = 22;
+
   private static final long MAGIC = 0x3154_2d4f_444e_4150L;
   private static final int VERSION_OFFSET = 8;
   private static final int STATUS_OFFSET = 10;
+  private static final int AUTHENTICATION_OFFSET = 11;
+  private static final int ROLE_OFFSET = 12;
   private static final int SERVER_OFFSET = 12;
   private static final int INCARNATION_OFFSET = 16;
   private static final int DRAM_BYTES_OFFSET = 24;
@@ -72,24 +96,55 @@ public final class Hello {
     }
   }
 
+  /**
+   * What a client says.
+   *
+   * @param version that it speaks; of another one, all else has no meaning
+   * @param authentication that it has
+   * @param role that it has, or {@code null} if there is no such role
+   */
+  public record Request(int version, AuthenticationKind authentication, @Nullable Role role) {}
+
   /** Says HELLO. */
-  public static void send(WritableByteChannel channel) throws IOException {
-    sendAll(channel, message(VERSION));
+  public static void send(WritableByteChannel channel, AuthenticationKind authentication, Role role)
+      throws IOException {
+    ByteBuffer message = message(VERSION);
+    message.put(AUTHENTICATION_OFFSET, (byte) authentication.code());
+    message.put(ROLE_OFFSET, (byte) role.code());
+    sendAll(channel, message);
   }
 
   /**
    * Waits for a HELLO.
    *
-   * @return the version that the client speaks
    * @throws FrameException if it is none
+   * @throws RefusedException if it is TLS
    */
-  public static int receive(ReadableByteChannel channel) throws IOException {
+  public static Request receive(ReadableByteChannel channel) throws IOException {
     ByteBuffer message = receiveAll(channel);
-    int version = version(message);
-    if (version == VERSION) {
-      checkUnused(message, STATUS_OFFSET, BYTES);
+    if (message.get(0) == TLS_FIRST_BYTE) {
+      throw new RefusedException(OTHER_AUTHENTICATION, "it speaks TLS, which is not in use here");
     }
-    return version;
+    int version = version(message);
+    if (version != VERSION) {
+      return new Request(version, AuthenticationKind.NONE, null);
+    }
+    checkUnused(message, STATUS_OFFSET, AUTHENTICATION_OFFSET);
+    checkUnused(message, ROLE_OFFSET + 1, BYTES);
+    return new Request(version, authentication(message), Role.of(message.get(ROLE_OFFSET)));
+  }
+
+  /**
+   * Answers a client that is not let in, or not yet.
+   *
+   * @param wanted authentication that is asked for
+   */
+  public static void refuse(WritableByteChannel channel, int status, AuthenticationKind wanted)
+      throws IOException {
+    ByteBuffer message = message(VERSION);
+    message.put(STATUS_OFFSET, (byte) status);
+    message.put(AUTHENTICATION_OFFSET, (byte) wanted.code());
+    sendAll(channel, message);
   }
 
   /** Answers a HELLO. */
@@ -107,7 +162,10 @@ public final class Hello {
   /**
    * Waits for the answer to a HELLO.
    *
+   * @return the answer, which is empty but for version and status if that is {@link #OTHER_VERSION}
+   *     or {@link #PROVE}
    * @throws FrameException if it is none, or no memory server is as it says
+   * @throws RefusedException if the memory server does not let the client in
    */
   public static Welcome receiveAnswer(ReadableByteChannel channel) throws IOException {
     ByteBuffer message = receiveAll(channel);
@@ -120,17 +178,38 @@ public final class Hello {
             message.getLong(DRAM_BYTES_OFFSET),
             message.get(CAS_16_OFFSET) == 1);
     if (welcome.version == VERSION) {
-      checkAnswer(message, welcome);
+      if (welcome.status == WELCOME || welcome.status == FULL) {
+        checkAnswer(message, welcome);
+      } else {
+        checkRefusal(message, welcome.status);
+      }
     }
     return welcome;
+  }
+
+  private static void checkRefusal(ByteBuffer message, int status) throws IOException {
+    checkUnused(message, AUTHENTICATION_OFFSET + 1, BYTES);
+    AuthenticationKind wanted = authentication(message);
+    switch (status) {
+      case OTHER_VERSION, PROVE -> {}
+      case OTHER_AUTHENTICATION ->
+          throw new RefusedException(status, "it asks for other authentication: needed=" + wanted);
+      case NOT_ALLOWED ->
+          throw new RefusedException(
+              status, "it does not take this role, or not from this cluster");
+      case WRONG_SECRET -> throw new RefusedException(status, "its secret is another one");
+      default -> throw new FrameException("no memory server is like this: status=" + status);
+    }
+  }
+
+  private static AuthenticationKind authentication(ByteBuffer message) throws FrameException {
+    return AuthenticationKind.of(message.get(AUTHENTICATION_OFFSET));
   }
 
   private static void checkAnswer(ByteBuffer message, Welcome welcome) throws FrameException {
     int onChipBytes = message.getInt(ON_CHIP_BYTES_OFFSET);
     int cas16 = message.get(CAS_16_OFFSET);
-    if (welcome.status < WELCOME
-        || welcome.status > FULL
-        || welcome.dramBytes < Fabric.CATALOGUE_BYTES
+    if (welcome.dramBytes < Fabric.CATALOGUE_BYTES
         || onChipBytes != ServerLayout.ON_CHIP_BYTES
         || cas16 < 0
         || cas16 > 1) {
@@ -169,7 +248,7 @@ public final class Hello {
     return message.getShort(VERSION_OFFSET) & 0xffff;
   }
 
-  private static void sendAll(WritableByteChannel channel, ByteBuffer message) throws IOException {
+  static void sendAll(WritableByteChannel channel, ByteBuffer message) throws IOException {
     while (message.hasRemaining()) {
       int written = channel.write(message);
       assert written >= 0;
@@ -177,7 +256,11 @@ public final class Hello {
   }
 
   private static ByteBuffer receiveAll(ReadableByteChannel channel) throws IOException {
-    ByteBuffer message = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    return receiveAll(channel, ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN));
+  }
+
+  /** Fills a buffer. */
+  static ByteBuffer receiveAll(ReadableByteChannel channel, ByteBuffer message) throws IOException {
     while (message.hasRemaining()) {
       if (channel.read(message) < 0) {
         throw new EOFException("the other side ended the connection: bytes=" + message.position());

@@ -46,7 +46,10 @@ class TcpCutTest {
             .withBytesPerServer((long) WORKERS * BYTES_OF_WORKER + (1 << 20))
             .withChunkBytes(64 << 10);
     // Only lost if nothing ever answers.
-    TcpOptions options = new TcpOptions(Duration.ofSeconds(60), Duration.ofSeconds(60));
+    TcpOptions options =
+        TcpOptions.defaults()
+            .withVerbTimeout(Duration.ofSeconds(60))
+            .withLostAfter(Duration.ofSeconds(60));
     InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     try (TcpMemoryServer server = TcpMemoryServer.start(anyPort, 0, pool);
         CuttingProxy proxy = CuttingProxy.start(server.address(), BYTES_MAX, SEED)) {

@@ -13,14 +13,21 @@ class TcpFabricTest extends FabricContract {
   private final List<TcpMemoryServer> servers = new ArrayList<>();
 
   @Override
-  protected Fabric open(PoolOptions options) {
+  protected Fabric open(PoolOptions options) throws Exception {
+    return open(options, Authentication.none(), Authentication.none());
+  }
+
+  /** Starts memory servers and joins them, each side with its authentication. */
+  protected final Fabric open(
+      PoolOptions options, Authentication ofServers, Authentication ofFabric) {
     List<InetSocketAddress> addresses = new ArrayList<>();
     for (int i = 0; i < options.memoryServers(); i++) {
       InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-      servers.add(TcpMemoryServer.start(any, i, options));
+      servers.add(TcpMemoryServer.start(any, i, options, ofServers));
       addresses.add(servers.get(i).address());
     }
-    return TcpFabric.attach(addresses, options.seed(), TcpOptions.defaults());
+    return TcpFabric.attach(
+        addresses, options.seed(), TcpOptions.defaults().withAuthentication(ofFabric));
   }
 
   @Override

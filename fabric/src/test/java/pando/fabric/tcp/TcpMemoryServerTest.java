@@ -34,10 +34,12 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.fabric.server.PoolOptions;
+import pando.fabric.wire.AuthenticationKind;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.RequestWriter;
 import pando.fabric.wire.ResponseReader;
+import pando.fabric.wire.Role;
 
 /** Peers that do not do as they should. */
 @Timeout(300)
@@ -64,10 +66,10 @@ class TcpMemoryServerTest {
       InetSocketAddress outside = new InetSocketAddress(address, 0);
       assertThatThrownBy(() -> TcpMemoryServer.start(outside, 0, POOL))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("no authentication");
+          .hasMessageContaining("only loopback addresses");
       assertThatThrownBy(() -> TcpFabric.attach(List.of(outside), 1, TcpOptions.defaults()))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("no authentication");
+          .hasMessageContaining("only loopback addresses");
     }
   }
 
@@ -211,7 +213,7 @@ class TcpMemoryServerTest {
       try (SocketChannel gone = SocketChannel.open(server.address())) {
         // It resets the connection when it ends.
         gone.setOption(StandardSocketOptions.SO_LINGER, 0);
-        Hello.send(gone);
+        Hello.send(gone, AuthenticationKind.NONE, Role.COMPUTE);
       }
     }
     awaitNoConnection(server);
@@ -254,7 +256,7 @@ class TcpMemoryServerTest {
   @Test
   void shouldGoOnWithOthersAmidACrowd() throws IOException {
     int served = Boolean.getBoolean("pando.campaign") ? TcpMemoryServer.CONNECTIONS_MAX : 20;
-    int most = served + TcpMemoryServer.GUESTS_MAX;
+    int most = served + Guests.MAX;
     TcpMemoryServer server = start(PATIENT, PATIENT, served);
     List<SocketChannel> crowd = new ArrayList<>();
     try (Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, TcpOptions.defaults());
@@ -273,7 +275,7 @@ class TcpMemoryServerTest {
             .isInstanceOf(StalledException.class)
             .hasMessageContaining("as many connections as it takes: server=0");
       }
-      assertThat(server.connections()).isEqualTo(most);
+      assertThat(server.connections()).isBetween(served, most);
       for (int i = 0; i < served; i++) {
         write(new VerbList().faa(WORD, 1, 0), i);
         exchange(crowd.get(i), i);
@@ -292,7 +294,7 @@ class TcpMemoryServerTest {
   void shouldWaitForASlowHelloAndServeOthersMeanwhile() throws IOException {
     TcpMemoryServer server = start(PATIENT, PATIENT, 10);
     ByteBuffer hello = ByteBuffer.allocate(Hello.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    hello.putLong(0x3154_2d4f_444e_4150L).putShort((short) Hello.VERSION).clear();
+    hello.putLong(0x3154_2d4f_444e_4150L).putShort((short) Hello.VERSION).put(12, (byte) 2).clear();
     try (SocketChannel slow = SocketChannel.open(server.address());
         SocketChannel quick = connect(server)) {
       for (int i = 0; i < Hello.BYTES; i++) {
@@ -372,14 +374,15 @@ class TcpMemoryServerTest {
 
   private TcpMemoryServer start(PeerLimits limits, int number, PoolOptions options) {
     InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    TcpMemoryServer server = TcpMemoryServer.start(anyPort, number, options, limits);
+    TcpMemoryServer server =
+        TcpMemoryServer.start(anyPort, number, options, Authentication.none(), limits);
     servers.add(server);
     return server;
   }
 
   private static SocketChannel connect(TcpMemoryServer server) throws IOException {
     SocketChannel channel = SocketChannel.open(server.address());
-    Hello.send(channel);
+    Hello.send(channel, AuthenticationKind.NONE, Role.COMPUTE);
     assertThat(Hello.receiveAnswer(channel).status()).isEqualTo(Hello.WELCOME);
     return channel;
   }

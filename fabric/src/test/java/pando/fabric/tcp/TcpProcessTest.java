@@ -154,8 +154,11 @@ class TcpProcessTest {
 
   @Test
   void shouldGoOnWithAMemoryServerThatWasStoppedForLongerThanVerbsWait() throws Exception {
+    // Stopped, but not lost.
     TcpOptions options =
-        new TcpOptions(Duration.ofMillis(200), Duration.ofSeconds(60)); // Stopped, but not lost.
+        TcpOptions.defaults()
+            .withVerbTimeout(Duration.ofMillis(200))
+            .withLostAfter(Duration.ofSeconds(60));
     try (JavaProcess server = startServer(0)) {
       InetSocketAddress address = awaitReady(server);
       try (Fabric fabric = TcpFabric.attach(List.of(address), 1, options);

@@ -19,10 +19,41 @@ class HelloTest {
 
   @Test
   void shouldReadWhatWasSaid() throws IOException {
-    assertThat(Hello.receive(channel(hello()))).isEqualTo(Hello.VERSION);
-    for (int status : new int[] {Hello.WELCOME, Hello.OTHER_VERSION, Hello.FULL}) {
+    for (AuthenticationKind kind : AuthenticationKind.values()) {
+      for (Role role : Role.values()) {
+        assertThat(Hello.receive(channel(hello(kind, role))))
+            .isEqualTo(new Hello.Request(Hello.VERSION, kind, role));
+      }
+    }
+    for (int status : new int[] {Hello.WELCOME, Hello.FULL}) {
       Hello.Welcome welcome = WELCOME.withStatus(status);
       assertThat(Hello.receiveAnswer(channel(answer(welcome)))).isEqualTo(welcome);
+    }
+  }
+
+  @Test
+  void shouldReadWhyAClientIsNotLetIn() throws IOException {
+    for (int status : new int[] {Hello.OTHER_VERSION, Hello.PROVE}) {
+      byte[] answer = refusal(status);
+      assertThat(Hello.receiveAnswer(channel(answer)).status()).isEqualTo(status);
+    }
+    int[] refusals = {Hello.OTHER_AUTHENTICATION, Hello.NOT_ALLOWED, Hello.WRONG_SECRET};
+    for (int status : refusals) {
+      byte[] answer = refusal(status);
+      assertThatThrownBy(() -> Hello.receiveAnswer(channel(answer)))
+          .isInstanceOfSatisfying(
+              RefusedException.class, e -> assertThat(e.status()).isEqualTo(status));
+      byte[] changed = with(answer, 12, 1);
+      assertRefused(() -> Hello.receiveAnswer(channel(changed)), "must be 0: offset=12");
+      byte[] unknown = with(answer, 11, 3);
+      assertRefused(() -> Hello.receiveAnswer(channel(unknown)), "unknown authentication: code=3");
+    }
+  }
+
+  @Test
+  void shouldReadAnUnknownRoleAsNone() throws IOException {
+    for (int code : new int[] {0, 5, -1}) {
+      assertThat(Hello.receive(channel(with(hello(), 12, code))).role()).isNull();
     }
   }
 
@@ -30,7 +61,8 @@ class HelloTest {
   void shouldTakeOtherVersionsWhateverElseTheySay() throws IOException {
     for (int offset = 8; offset < Hello.BYTES; offset++) {
       byte[] hello = with(hello(), 8, 2);
-      assertThat(Hello.receive(channel(with(hello, offset, 2)))).isNotEqualTo(Hello.VERSION);
+      assertThat(Hello.receive(channel(with(hello, offset, 2))).version())
+          .isNotEqualTo(Hello.VERSION);
       byte[] answer = with(answer(WELCOME), 8, 2);
       Hello.Welcome welcome = Hello.receiveAnswer(channel(with(answer, offset, 2)));
       assertThat(welcome.version()).isNotEqualTo(Hello.VERSION);
@@ -40,8 +72,10 @@ class HelloTest {
   @Test
   void shouldRefuseBytesThatMustBeZero() {
     for (int offset = VERSION_END; offset < Hello.BYTES; offset++) {
-      byte[] hello = with(hello(), offset, 1);
-      assertRefused(() -> Hello.receive(channel(hello)), "must be 0: offset=" + offset);
+      if (offset != 11 && offset != 12) {
+        byte[] hello = with(hello(), offset, 1);
+        assertRefused(() -> Hello.receive(channel(hello)), "must be 0: offset=" + offset);
+      }
     }
     for (int offset = 37; offset < Hello.BYTES; offset++) {
       byte[] answer = with(answer(WELCOME), offset, -1);
@@ -53,8 +87,8 @@ class HelloTest {
 
   @Test
   void shouldRefuseAnswersOutsideTheirRanges() {
-    assertRefused(answer(WELCOME.withStatus(3)));
-    assertRefused(answer(WELCOME.withStatus(-1)));
+    assertRefused(refusal(7));
+    assertRefused(refusal(-1));
     assertRefused(with(answer(WELCOME), 32, 1));
     assertRefused(with(answer(WELCOME), 36, 2));
     assertRefused(with(answer(WELCOME), 36, -1));
@@ -78,7 +112,15 @@ class HelloTest {
   }
 
   private static byte[] hello() {
-    return bytes(out -> Hello.send(Channels.newChannel(out)));
+    return hello(AuthenticationKind.NONE, Role.COMPUTE);
+  }
+
+  private static byte[] hello(AuthenticationKind kind, Role role) {
+    return bytes(out -> Hello.send(Channels.newChannel(out), kind, role));
+  }
+
+  private static byte[] refusal(int status) {
+    return bytes(out -> Hello.refuse(Channels.newChannel(out), status, AuthenticationKind.TOKEN));
   }
 
   private static byte[] answer(Hello.Welcome welcome) {

@@ -1,0 +1,78 @@
+package pando.fabric.tcp;
+
+import java.io.IOException;
+import java.nio.channels.ByteChannel;
+import java.security.cert.CertificateException;
+import javax.net.ssl.SSLException;
+import pando.fabric.wire.Hello;
+import pando.fabric.wire.Hello.Welcome;
+import pando.fabric.wire.Identity;
+import pando.fabric.wire.PlainPeerException;
+import pando.fabric.wire.RefusedException;
+import pando.fabric.wire.Role;
+import pando.fabric.wire.Secret;
+import pando.fabric.wire.SecureChannel;
+import pando.fabric.wire.TlsKeys;
+import pando.fabric.wire.TokenExchange;
+
+/** How a compute server introduces itself to a memory server, and checks that it is one. */
+final class ClientHandshake {
+  private static final Role ROLE = Role.COMPUTE;
+
+  private ClientHandshake() {}
+
+  /**
+   * Does all that comes before the first request.
+   *
+   * @return the answer of the memory server, which may say that it has no room or another version
+   * @throws RefusedException if one side does not accept the other
+   */
+  static Welcome perform(Watchdog.Watched connection, Credentials credentials) throws IOException {
+    try {
+      TlsKeys keys = credentials.keys();
+      if (keys != null) {
+        secure(connection, keys);
+      }
+      ByteChannel channel = connection.channel();
+      Hello.send(channel, credentials.kind(), ROLE);
+      Secret secret = credentials.secret();
+      return secret == null ? Hello.receiveAnswer(channel) : prove(channel, secret);
+    } catch (SSLException e) {
+      throw new RefusedException("no TLS with it: " + SecureChannel.reason(e), e);
+    }
+  }
+
+  private static void secure(Watchdog.Watched connection, TlsKeys keys) throws IOException {
+    SecureChannel secure = new SecureChannel(connection.socket(), keys.engine(true));
+    try {
+      boolean done = secure.handshake();
+      assert done;
+      Identity peer = keys.peer(secure.engine());
+      if (peer.role() != Role.MEMORY) {
+        throw new CertificateException("is not of a memory server: identity=" + peer);
+      }
+      connection.use(secure);
+    } catch (PlainPeerException e) {
+      throw new RefusedException("it speaks without TLS", e);
+    } catch (CertificateException e) {
+      throw new RefusedException("its certificate " + e.getMessage(), e);
+    }
+  }
+
+  private static Welcome prove(ByteChannel channel, Secret secret) throws IOException {
+    TokenExchange exchange = new TokenExchange(channel, secret, ROLE);
+    exchange.begin();
+    Welcome challenge = Hello.receiveAnswer(channel);
+    if (challenge.status() == Hello.OTHER_VERSION) {
+      return challenge;
+    }
+    if (challenge.status() != Hello.PROVE) {
+      throw new RefusedException(
+          Hello.NOT_ALLOWED, "it asks for no proof of the secret, and gives none");
+    }
+    exchange.prove();
+    Welcome welcome = Hello.receiveAnswer(channel);
+    exchange.checkServer();
+    return welcome;
+  }
+}

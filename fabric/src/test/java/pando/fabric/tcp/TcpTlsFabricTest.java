@@ -1,0 +1,30 @@
+package pando.fabric.tcp;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import pando.fabric.Fabric;
+import pando.fabric.server.PoolOptions;
+import pando.fabric.wire.TestAuthority;
+
+/** As over plain TCP, but that both sides have certificates. */
+class TcpTlsFabricTest extends TcpFabricTest {
+  /** Some milliseconds of processor time each. */
+  private static final int MANY_WORKERS = 50;
+
+  @TempDir private Path directory;
+
+  @Override
+  protected int manyWorkers() {
+    return MANY_WORKERS;
+  }
+
+  @Override
+  protected Fabric open(PoolOptions options) throws IOException {
+    TestAuthority authority = new TestAuthority(directory);
+    return open(
+        options,
+        TestFiles.tls(authority.sign("pando://grove/memory/m")),
+        TestFiles.tls(authority.sign("pando://grove/compute/c")));
+  }
+}

@@ -1,0 +1,23 @@
+package pando.fabric.tcp;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import pando.fabric.wire.TestAuthority;
+
+/** Authentication by files that a test has written. */
+final class TestFiles {
+  private TestFiles() {}
+
+  static Authentication tls(TestAuthority.Signed signed) {
+    return Authentication.tls(signed.certificate(), signed.key(), signed.authority());
+  }
+
+  static Authentication.Token token(Path directory, String secret) throws IOException {
+    Path file = Files.createTempFile(directory, "secret", "");
+    Files.writeString(file, secret);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    return Authentication.token(file);
+  }
+}
