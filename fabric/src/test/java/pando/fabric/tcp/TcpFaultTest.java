@@ -7,9 +7,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -221,6 +226,100 @@ class TcpFaultTest {
         });
     assertThat(thrown).isNull();
     assertThat(observer.faa(WORD, 0)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldNotKnowTheOutcomeOfAnyVerbThatIsInterrupted() throws Exception {
+    long operands = 1024;
+    Map<String, Use> verbs = new LinkedHashMap<>();
+    verbs.put("write", worker -> worker.write(WORD, 0, 8));
+    verbs.put("cas", worker -> worker.cas(WORD, 0, 1));
+    verbs.put("faa", worker -> worker.faa(WORD, 1));
+    verbs.put("maskedCas", worker -> worker.maskedCas(WORD, 0, 0, 1, 1));
+    verbs.put("maskedFaa", worker -> worker.maskedFaa(WORD, 1, 0));
+    verbs.put("maskedCas16", worker -> worker.maskedCas16(WORD, operands));
+    verbs.put("post", worker -> worker.post(new VerbList().read(OTHER, 8, 8).faa(WORD, 1, 16)));
+    verbs.put("scatter", worker -> worker.scatter(new VerbList().write(WORD, 0, 8)));
+    verbs.put("call", worker -> worker.call(0, TestHandlers.ADD, 2048, 16));
+    for (Map.Entry<String, Use> verb : verbs.entrySet()) {
+      // The word becomes 1, whichever verb it is.
+      memory.segment().fill((byte) 0);
+      Words.set(memory.segment(), 0, 0);
+      observer.write(WORD, 0, 8);
+      Words.set(memory.segment(), 0, 1);
+      Words.set(memory.segment(), operands + 32, 1);
+      Words.set(memory.segment(), operands + 48, -1);
+      Words.set(memory.segment(), 2048, 1);
+      Words.set(memory.segment(), 2048 + 8, GlobalAddress.offset(WORD));
+      proxy.inject(Fault.STALLED);
+      @Nullable Throwable thrown =
+          interruptInTheMiddle(worker -> {
+            assertUnknown(() -> verb.getValue().run(worker));
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            verb.getValue().run(worker);
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            assertThat(worker.faa(OTHER, 1)).isNotNegative();
+          });
+      assertThat(thrown).as(verb.getKey()).isNull();
+      assertThat(observer.faa(WORD, 0)).as(verb.getKey()).isBetween(1L, 2L);
+    }
+  }
+
+  @Test
+  void shouldCountEveryVerbUnderInterrupts() throws Exception {
+    int interrupts = Boolean.getBoolean("pando.campaign") ? 20_000 : 500;
+    AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
+    AtomicLong done = new AtomicLong();
+    AtomicLong unknown = new AtomicLong();
+    AtomicLong seen = new AtomicLong();
+    AtomicBoolean stopped = new AtomicBoolean();
+    try (RegisteredMemory local = direct.register(64);
+        Worker worker = direct.worker(local)) {
+      Thread thread =
+          Thread.ofPlatform()
+              .start(() -> {
+                try {
+                  while (!stopped.get()) {
+                    countAdd(worker, done, unknown);
+                    seen.addAndGet(Thread.interrupted() ? 1 : 0);
+                  }
+                } catch (RuntimeException | Error e) {
+                  thrown.set(e);
+                }
+              });
+      SplittableRandom random = new SplittableRandom(SEED);
+      for (int i = 0; i < interrupts && thrown.get() == null; i++) {
+        long before = seen.get();
+        LockSupport.parkNanos(random.nextInt(100_000));
+        thread.interrupt();
+        // No interrupt is lost.
+        while (seen.get() == before && thrown.get() == null) {
+          Thread.onSpinWait();
+        }
+      }
+      stopped.set(true);
+      thread.join();
+    }
+    assertThat(thrown.get()).isNull();
+    System.out.println("done=" + done + ", unknown=" + unknown + ", interrupts=" + seen);
+    // What was sent on a connection that is gone may still take effect until it has ended.
+    observer.read(WORD, 0, 8);
+    while (server.connections() > 1) {
+      LockSupport.parkNanos(100_000);
+    }
+    assertThat(observer.faa(WORD, 0)).isBetween(done.get(), done.get() + unknown.get());
+  }
+
+  /** Adds to the word and reads it. */
+  private static void countAdd(Worker worker, AtomicLong done, AtomicLong unknown) {
+    try {
+      assertThat(worker.faa(WORD, 1)).isBetween(done.get(), done.get() + unknown.get());
+      done.incrementAndGet();
+    } catch (UnknownOutcomeException e) {
+      unknown.incrementAndGet();
+    }
+    worker.read(WORD, 0, 8);
+    assertThat(Words.get(worker.memory(), 0)).isBetween(done.get(), done.get() + unknown.get());
   }
 
   @Test

@@ -199,6 +199,34 @@ class TcpProcessTest {
     }
   }
 
+  @Test
+  void shouldGoOnWithSmallVerbsWhereMemoryForLongOnesEnds() throws Exception {
+    List<String> little = List.of("-XX:MaxDirectMemorySize=2m");
+    try (JavaProcess server = JavaProcess.start(little, Server.class, "0")) {
+      InetSocketAddress address = awaitReady(server);
+      try (Fabric fabric = TcpFabric.attach(List.of(address), 1, TcpOptions.defaults());
+          RegisteredMemory memory = fabric.register(1 << 20);
+          Worker small = fabric.worker(memory)) {
+        List<Worker> greedy = new ArrayList<>();
+        assertThatThrownBy(
+                () -> {
+                  while (true) {
+                    greedy.add(fabric.worker(memory));
+                    greedy.getLast().read(WORD, 0, 128 << 10);
+                  }
+                })
+            .isInstanceOf(StalledException.class);
+        assertThat(greedy).hasSizeGreaterThan(3);
+        assertThat(small.faa(WORD, 1)).isZero();
+        greedy.getFirst().read(WORD, 0, 128 << 10);
+        greedy.forEach(Worker::close);
+        try (Worker late = fabric.worker(memory)) {
+          late.read(WORD, 0, 128 << 10);
+        }
+      }
+    }
+  }
+
   /** Threads that add to words of their own, and read them. */
   private static final class Load implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool();
