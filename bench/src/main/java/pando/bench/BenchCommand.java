@@ -29,6 +29,7 @@ import pando.bench.subject.SkipListSubject;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.fabric.Fabric;
+import pando.fabric.tcp.TcpException;
 import pando.fabric.tcp.TcpFabric;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
@@ -96,6 +97,8 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       description =
           "With tcp, the memory servers in the order of their numbers, see pando memory-server.")
   private List<InetSocketAddress> addresses = List.of();
+
+  @Mixin private AuthenticationOptions authenticationOptions;
 
   @Option(
       names = "--compute-processes",
@@ -193,6 +196,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
 
   private void checkTcp() {
     boolean isTcp = fabric == Choices.FabricKind.TCP;
+    if (!isTcp) {
+      authenticationOptions.checkUnused("--fabric tcp");
+    }
     Ranges.check(
         spec,
         "--memory-server",
@@ -328,12 +334,22 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   }
 
   private IndexSubject openTcp(Plan plan, IndexOptions options) {
-    Fabric attached = TcpFabric.attach(addresses, plan.seed(), TcpOptions.defaults());
+    Fabric attached = attach(plan);
     try {
       return IndexSubject.open(options, attached);
     } catch (IllegalStateException indexIsThere) {
       throw new ParameterException(
           spec.commandLine(), String.valueOf(indexIsThere.getMessage()), indexIsThere);
+    }
+  }
+
+  private Fabric attach(Plan plan) {
+    TcpOptions options =
+        TcpOptions.defaults().withAuthentication(authenticationOptions.authentication());
+    try {
+      return TcpFabric.attach(addresses, plan.seed(), options);
+    } catch (TcpException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }
   }
 

@@ -11,10 +11,13 @@ import pando.bench.console.Numbers;
 import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmMemoryServer;
+import pando.fabric.tcp.Authentication;
+import pando.fabric.tcp.TcpException;
 import pando.fabric.tcp.TcpMemoryServer;
 import pando.index.Systems;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -24,7 +27,7 @@ import picocli.CommandLine.Spec;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "memory-server",
-    description = "Runs a memory server for other processes of this machine.",
+    description = "Runs a memory server for other processes.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
@@ -48,7 +51,7 @@ final class MemoryServerCommand implements Callable<Integer> {
       converter = HostPort.class,
       description = {
         "In place of a name: address to be reached at by TCP, such as 127.0.0.1:7460.",
-        "A loopback address, as there is no authentication: any user of the machine can connect."
+        "Without authentication a loopback address, and any user of the machine can connect."
       })
   private @Nullable InetSocketAddress listen;
 
@@ -76,6 +79,8 @@ final class MemoryServerCommand implements Callable<Integer> {
       description = "Threads that serve CALLs (default: ${DEFAULT-VALUE}).")
   private int processors;
 
+  @Mixin private AuthenticationOptions authenticationOptions;
+
   @Option(names = "--parent", hidden = true, description = "Process to end with.")
   private @Nullable Long parent;
 
@@ -98,12 +103,22 @@ final class MemoryServerCommand implements Callable<Integer> {
 
   private HostedMemoryServer start() {
     if (name != null && listen == null) {
+      authenticationOptions.checkUnused("--listen");
       return ShmMemoryServer.start(name, number(name), options());
     }
     if (listen != null && name == null) {
-      return TcpMemoryServer.start(listen, number == null ? 0 : number, options());
+      return listening(listen, number == null ? 0 : number);
     }
     throw new ParameterException(spec.commandLine(), "give either --name or --listen");
+  }
+
+  private TcpMemoryServer listening(InetSocketAddress address, int place) {
+    Authentication authentication = authenticationOptions.authentication();
+    try {
+      return TcpMemoryServer.start(address, place, options(), authentication);
+    } catch (TcpException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
   }
 
   private PoolOptions options() {

@@ -18,6 +18,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,6 +42,7 @@ import pando.fabric.Fabric;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmFabric;
 import pando.fabric.shm.ShmMemoryServer;
+import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpMemoryServer;
 import pando.index.IndexSystem;
 import pando.index.RangeIndex;
@@ -273,6 +275,28 @@ final class MainTest {
         "pando bench --memory-server 127.0.0.1:1          | --memory-server is out of range",
         "pando bench --fabric tcp --memory-server 1.2.3   | '1.2.3' is not HOST:PORT",
         "pando memory-server --listen 0.0.0.0:0 --size 8MiB | only loopback addresses",
+        "pando memory-server --listen 0.0.0.0:0 --token-file a --size 8MiB | only loopback"
+            + " addresses",
+        "pando memory-server --listen 127.0.0.1:0 --tls-cert a --size 8MiB | --tls-key and --tls-ca"
+            + " are given together",
+        "pando memory-server --listen 127.0.0.1:0 --tls-cert a --tls-key a --tls-ca a --size 8MiB |"
+            + " NoSuchFileException: a",
+        "pando memory-server --listen 127.0.0.1:0 --tls-ca a --token-file a --size 8MiB | give"
+            + " either --token-file or --tls-cert",
+        "pando memory-server --listen 0.0.0.0:0 --trusted-network --size 8MiB | goes with"
+            + " --token-file",
+        "pando memory-server --listen 127.0.0.1:0 --token-file pom.xml --size 8MiB | must have mode"
+            + " 0600: file=pom.xml",
+        "pando memory-server --name a --token-file a --size 8MiB | go with --listen",
+        "pando memory-server --listen 192.0.2.1:1 --token-file nobody --trusted-network --size 8MiB"
+            + " | NoSuchFileException: nobody",
+        "pando bench --tls-cert a --tls-key a --tls-ca a  | go with --fabric tcp",
+        "pando bench --fabric tcp --workload read-only --memory-server 127.0.0.1:1 | no memory"
+            + " server answers",
+        "pando bench --fabric tcp --workload read-only --memory-server 192.0.2.1:1 | only loopback"
+            + " addresses",
+        "pando bench --fabric tcp --workload read-only --memory-server 127.0.0.1:1 --token-file"
+            + " pom.xml | must have mode 0600: file=pom.xml",
         "pando memory-server --listen ::1:65536 --size 8MiB | is not HOST:PORT",
         "pando memory-server --listen 127.0.0.1:0 --name a --size 8MiB | either --name or --listen",
         "pando memory-server --name a --size x            | 'x' is not a quantity",
@@ -751,12 +775,13 @@ final class MainTest {
   }
 
   @Test
-  void shouldMeasureOverTcp() {
+  void shouldMeasureOverTcp() throws IOException {
     PoolOptions pool =
         PoolOptions.defaults().withBytesPerServer(64 << 20).withHandlers(Systems.handlers());
     InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    try (TcpMemoryServer zero = TcpMemoryServer.start(any, 0, pool);
-        TcpMemoryServer one = TcpMemoryServer.start(any, 1, pool)) {
+    Path token = secret("known to both sides");
+    try (TcpMemoryServer zero = TcpMemoryServer.start(any, 0, pool, Authentication.token(token));
+        TcpMemoryServer one = TcpMemoryServer.start(any, 1, pool, Authentication.token(token))) {
       String[] arguments = {
         "bench",
         "--fabric=tcp",
@@ -765,14 +790,24 @@ final class MainTest {
         "--records=20K",
         "--operations=5K",
         "--warmup=1K",
-        "--cache=128KiB"
+        "--cache=128KiB",
+        "--token-file=" + token
       };
       assertThat(execute(arguments)).as(err.toString()).isZero();
       assertThat(out.toString()).contains("over tcp", "2 memory servers", "ycsb-d");
       // They hold an index now.
       assertThat(execute(arguments)).isEqualTo(2);
       assertThat(err.toString()).contains("the pool holds an index already");
+      arguments[arguments.length - 1] = "--token-file=" + secret("known to one side");
+      assertThat(execute(arguments)).isEqualTo(2);
+      assertThat(err.toString()).contains("its secret is another one").doesNotContain("known to");
     }
+  }
+
+  private Path secret(String secret) throws IOException {
+    Path file = Files.createTempFile(directory, "secret", "");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    return Files.writeString(file, secret);
   }
 
   @ParameterizedTest

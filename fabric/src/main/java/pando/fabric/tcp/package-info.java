@@ -1,5 +1,5 @@
 /**
- * Memory servers that are reached by TCP. On the loopback interface alone, as there is no
- * authentication yet: any user of the machine who reaches the port can change all of the pool.
+ * Memory servers that are reached by TCP. Without {@link pando.fabric.tcp.Authentication} on the
+ * loopback interface alone, where any user of the machine can read and change the pool.
  */
 package pando.fabric.tcp;
