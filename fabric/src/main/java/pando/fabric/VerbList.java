@@ -48,6 +48,16 @@ public final class VerbList {
     }
   }
 
+  /** What became of a verb. */
+  public enum Outcome {
+    /** It took effect, and what it returns is in local memory. */
+    DONE,
+    /** It has no effect and never will, but for local bytes that a READ may have changed. */
+    NOT_DONE,
+    /** It may have taken effect, in part or whole, or may yet do so. Never a READ. */
+    UNKNOWN
+  }
+
   private static final int OPERANDS = 4;
 
   private Kind[] kinds = new Kind[8];
@@ -55,7 +65,11 @@ public final class VerbList {
   private long[] locals = new long[8];
   private int[] lengths = new int[8];
   private long[] operands = new long[8 * OPERANDS];
+  private Outcome[] outcomes = new Outcome[8];
   private int size;
+
+  /** Whether a verb is not done, so that {@link #outcomes} counts. */
+  private boolean failed;
 
   /** Creates an empty list. */
   public VerbList() {}
@@ -63,6 +77,7 @@ public final class VerbList {
   /** Removes all verbs and returns this list. */
   public VerbList clear() {
     size = 0;
+    failed = false;
     return this;
   }
 
@@ -133,6 +148,41 @@ public final class VerbList {
   }
 
   /**
+   * Returns what became of a verb when the list was last posted: {@link Outcome#DONE}, unless that
+   * ended in an exception.
+   */
+  public Outcome outcome(int index) {
+    return failed ? outcomes[index] : Outcome.DONE;
+  }
+
+  /** For workers: says that the first verbs are done, and those behind them are not. */
+  public void setDone(int count) {
+    failed = count < size;
+    if (failed) {
+      Arrays.fill(outcomes, 0, count, Outcome.DONE);
+      Arrays.fill(outcomes, count, size, Outcome.NOT_DONE);
+    }
+  }
+
+  /**
+   * For workers: says what became of a verb, after {@link #setDone} has said that not all are done.
+   */
+  public void setOutcome(int index, Outcome outcome) {
+    boolean isRead = kinds[index] == Kind.READ;
+    outcomes[index] = isRead && outcome == Outcome.UNKNOWN ? Outcome.NOT_DONE : outcome;
+  }
+
+  /** Returns whether this has READs alone; then no outcome is unknown. */
+  public boolean isReadsAlone() {
+    for (int i = 0; i < size; i++) {
+      if (kinds[i] != Kind.READ) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
    * Checks that all verbs go to one memory server, as a doorbell list must.
    *
    * @throws IllegalArgumentException if they do not
@@ -141,6 +191,7 @@ public final class VerbList {
     long first = remotes[0] >>> GlobalAddress.SERVER_SHIFT;
     for (int i = 1; i < size; i++) {
       if (remotes[i] >>> GlobalAddress.SERVER_SHIFT != first) {
+        setDone(0);
         throw new IllegalArgumentException(
             "a doorbell list goes to one memory server: first="
                 + GlobalAddress.toString(remotes[0])
@@ -175,5 +226,6 @@ public final class VerbList {
     locals = Arrays.copyOf(locals, capacity);
     lengths = Arrays.copyOf(lengths, capacity);
     operands = Arrays.copyOf(operands, capacity * OPERANDS);
+    outcomes = Arrays.copyOf(outcomes, capacity);
   }
 }

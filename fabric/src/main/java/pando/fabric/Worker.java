@@ -10,7 +10,8 @@ import java.util.random.RandomGenerator;
  * in the worker's {@linkplain #memory() registered memory}; no verb allocates. Lengths are in
  * bytes. Remote bytes outside their region throw {@link InvalidAddressException}; local bytes
  * outside the registered memory throw {@link IndexOutOfBoundsException}; a dead memory server
- * throws {@link MemoryServerLostException}. Atomics need addresses aligned to their width.
+ * throws {@link MemoryServerLostException}. READs alone, one or a list, never end in {@link
+ * UnknownOutcomeException}. Atomics need addresses aligned to their width.
  *
  * <p>Not thread-safe: one worker, one thread.
  */
@@ -70,13 +71,17 @@ public interface Worker extends AutoCloseable {
   /**
    * Doorbell list: posts verbs to one memory server at once; they take effect in order, in one
    * round trip. A WRITE or an atomic behind a READ takes effect after the READ is answered, which
-   * may take a card a further round trip.
+   * may take a card a further round trip. After an exception {@link VerbList#outcome} tells what
+   * became of each verb.
    *
    * @throws IllegalArgumentException if the list names more than one memory server
    */
   void post(VerbList list);
 
-  /** Scatter: posts independent verbs, to any memory servers, and waits until all are complete. */
+  /**
+   * Scatter: posts independent verbs, to any memory servers, and waits until all are complete.
+   * After an exception {@link VerbList#outcome} tells what became of each verb.
+   */
   void scatter(VerbList list);
 
   /**

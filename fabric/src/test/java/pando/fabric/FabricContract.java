@@ -365,6 +365,81 @@ public abstract class FabricContract {
   }
 
   @Test
+  public void shouldTellExactlyWhatBecameOfAListThatFails() {
+    SplittableRandom random = new SplittableRandom(SEED);
+    VerbList list = new VerbList();
+    for (int round = 0; round < 200; round++) {
+      int size = 1 + random.nextInt(12);
+      int bad = random.nextInt(size);
+      list.clear();
+      for (int i = 0; i < size; i++) {
+        list.faa(i == bad ? outside(random) : counter(i), 1, LOCAL + 8L * i);
+      }
+      long[] before = counters(size);
+      boolean oneServer = GlobalAddress.server(list.remote(bad)) == GlobalAddress.server(NODE);
+      assertThatThrownBy(() -> postOrScatter(list, oneServer))
+          .isInstanceOf(InvalidAddressException.class);
+      long[] after = counters(size);
+      assertThat(list.outcome(bad)).isEqualTo(VerbList.Outcome.NOT_DONE);
+      for (int i = 0; i < size; i++) {
+        boolean done = list.outcome(i) == VerbList.Outcome.DONE;
+        assertThat(after[i] - before[i]).isEqualTo(done ? 1 : 0);
+        assertThat(list.outcome(i)).isNotEqualTo(VerbList.Outcome.UNKNOWN);
+        if (done) {
+          assertThat(get(LOCAL + 8L * i)).isEqualTo(before[i]);
+        }
+      }
+      worker.post(list.clear().faa(NODE, 0, LOCAL));
+      assertThat(list.outcome(0)).isEqualTo(VerbList.Outcome.DONE);
+    }
+  }
+
+  @Test
+  public void shouldTellThatNothingWasDoneOfAListThatIsRefused() {
+    VerbList twoServers = new VerbList().faa(NODE, 1, LOCAL).faa(counter(0) ^ NODE, 1, LOCAL);
+    VerbList beyond = new VerbList().faa(NODE, 1, MEMORY_BYTES).write(NODE, LOCAL, 8);
+    VerbList late = new VerbList().faa(NODE, 1, LOCAL).read(NODE, LOCAL, 8);
+    assertThatThrownBy(() -> worker.post(twoServers)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> worker.post(beyond)).isInstanceOf(IndexOutOfBoundsException.class);
+    assertThat(read(NODE)).isZero();
+    worker.post(late);
+    assertThat(late.outcome(1)).isEqualTo(VerbList.Outcome.DONE);
+    worker.close();
+    assertThatThrownBy(() -> worker.post(late)).isInstanceOf(IllegalStateException.class);
+    for (VerbList list : List.of(twoServers, beyond, late)) {
+      for (int i = 0; i < list.size(); i++) {
+        assertThat(list.outcome(i)).isEqualTo(VerbList.Outcome.NOT_DONE);
+      }
+    }
+  }
+
+  private void postOrScatter(VerbList list, boolean post) {
+    if (post) {
+      worker.post(list);
+    } else {
+      worker.scatter(list);
+    }
+  }
+
+  private static long outside(SplittableRandom random) {
+    long[] none = {
+      GlobalAddress.of(1, DRAM_BYTES),
+      GlobalAddress.of(SERVERS, 0),
+      GlobalAddress.onChip(1, 1 << 20)
+    };
+    return none[random.nextInt(none.length)];
+  }
+
+  private static long counter(int i) {
+    return NODE + 1024 + 8L * i;
+  }
+
+  private long[] counters(int count) {
+    worker.read(counter(0), 2 * LOCAL, 8 * count);
+    return IntStream.range(0, count).mapToLong(i -> get(2 * LOCAL + 8L * i)).toArray();
+  }
+
+  @Test
   public void shouldScatterToSeveralMemoryServersAsOneRoundTrip() {
     worker.write(GlobalAddress.of(0, 128), put(1), 8);
     worker.write(GlobalAddress.of(1, 128), put(2), 8);

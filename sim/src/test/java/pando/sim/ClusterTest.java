@@ -20,6 +20,7 @@ import pando.fabric.InvalidAddressException;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PoolFullException;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
@@ -188,6 +189,53 @@ class ClusterTest {
           });
       assertThat(seen).contains(UnknownOutcomeException.class, MemoryServerLostException.class);
       assertThat(cluster.faults().values()).allMatch(times -> times > 0);
+    }
+  }
+
+  @Test
+  void shouldTellExactlyWhatBecameOfVerbs() {
+    Set<VerbList.Outcome> seen = EnumSet.noneOf(VerbList.Outcome.class);
+    Fault[] faults = {Fault.LOST_COMPLETION, Fault.BROKEN_LIST};
+    try (Cluster cluster = new Cluster(options(5, faults))) {
+      VerbList list = new VerbList();
+      run(
+          cluster,
+          worker -> {
+            for (long round = 1; round <= 10_000; round++) {
+              Words.set(worker.memory(), 0, round);
+              list.clear().write(word(0, 0), 0, 8).read(word(0, 0), 8, 8).write(word(0, 1), 0, 8);
+              try {
+                worker.post(list);
+              } catch (UnknownOutcomeException e) {
+                assertOutcome(worker, list, 0, word(0, 0), round);
+                assertOutcome(worker, list, 2, word(0, 1), round);
+                assertThat(list.outcome(1)).isNotEqualTo(VerbList.Outcome.UNKNOWN);
+                seen.addAll(List.of(list.outcome(0), list.outcome(1), list.outcome(2)));
+              }
+            }
+          });
+    }
+    assertThat(seen).containsExactly(VerbList.Outcome.values());
+  }
+
+  private static void assertOutcome(
+      Worker worker, VerbList list, int verb, long word, long expected) {
+    long found = readPatiently(worker, word);
+    switch (list.outcome(verb)) {
+      case DONE -> assertThat(found).isEqualTo(expected);
+      case NOT_DONE -> assertThat(found).isNotEqualTo(expected);
+      case UNKNOWN -> assertThat(found).isLessThanOrEqualTo(expected);
+    }
+  }
+
+  private static long readPatiently(Worker worker, long word) {
+    while (true) {
+      try {
+        worker.read(word, 16, 8);
+        return Words.get(worker.memory(), 16);
+      } catch (StalledException e) {
+        // READs alone never have an unknown outcome.
+      }
     }
   }
 

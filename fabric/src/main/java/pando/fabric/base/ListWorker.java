@@ -36,7 +36,8 @@ public abstract class ListWorker extends WorkerBase {
   }
 
   /**
-   * Runs verbs and {@linkplain #setFound delivers} what atomics found.
+   * Runs verbs, {@linkplain #setFound delivers} what atomics found, and, before an exception, says
+   * {@linkplain VerbList#setOutcome what became of verbs} that were not left undone.
    *
    * @param list not empty; its addresses and local offsets are checked
    */
@@ -102,6 +103,7 @@ public abstract class ListWorker extends WorkerBase {
 
   @Override
   public final void scatter(VerbList list) {
+    list.setDone(0);
     checkOpen();
     for (int i = 0; i < list.size(); i++) {
       checkRemote(list, i);
@@ -110,6 +112,7 @@ public abstract class ListWorker extends WorkerBase {
     if (list.size() > 0) {
       runAndCount(list);
     }
+    list.setDone(list.size());
   }
 
   @Override

@@ -86,8 +86,14 @@ final class MappedWorker extends WorkerBase {
   @Override
   public void scatter(VerbList list) {
     int size = list.size();
-    for (int i = 0; i < size; i++) {
-      run(list, i);
+    int done = 0;
+    try {
+      while (done < size) {
+        run(list, done);
+        done++;
+      }
+    } finally {
+      list.setDone(done);
     }
     if (size > 0) {
       counters().roundTrips++;

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
+import pando.fabric.VerbList.Outcome;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.FrameException;
 import pando.fabric.wire.RequestWriter;
@@ -37,6 +38,10 @@ final class TcpConnection {
   private boolean isUnderWay;
 
   private boolean isRefused;
+
+  /** What became of the last request, as far as is known. */
+  private Outcome outcome = Outcome.NOT_DONE;
+
   private long sequence;
 
   /** When the request must have been answered, however often it is sent. */
@@ -63,8 +68,14 @@ final class TcpConnection {
     return response;
   }
 
+  /** Returns what became of the last request. */
+  Outcome outcome() {
+    return outcome;
+  }
+
   /** Ends a request of verbs. */
   void finish() {
+    outcome = Outcome.NOT_DONE;
     request.finish(++sequence);
   }
 
@@ -135,12 +146,14 @@ final class TcpConnection {
     failure = null;
     isUnderWay = true;
     open.expectBy(deadline);
+    outcome = Outcome.UNKNOWN;
     try {
       request.send(open.channel());
       return true;
     } catch (IOException e) {
       failure = reason(open, e);
       close();
+      outcome = request.hasLeft() ? Outcome.UNKNOWN : Outcome.NOT_DONE;
       return request.hasLeft();
     }
   }
@@ -186,6 +199,7 @@ final class TcpConnection {
       open.relax();
       checkResponse();
       isUnderWay = false;
+      outcome = Outcome.DONE;
       return null;
     } catch (IOException e) {
       close();
@@ -205,6 +219,7 @@ final class TcpConnection {
     }
     isRefused = response.status() == Frame.REFUSED;
     if (isRefused) {
+      outcome = Outcome.NOT_DONE;
       throw new FrameException("refused: " + response.text());
     }
   }

@@ -10,6 +10,7 @@ import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
+import pando.fabric.VerbList.Outcome;
 import pando.fabric.base.ListWorker;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.wire.Frame;
@@ -108,7 +109,15 @@ final class TcpWorker extends ListWorker {
   @Override
   protected void run(VerbList list) {
     VerbList sent = pieces.of(list);
-    boolean repeatable = readsAlone(list);
+    try {
+      runPieces(sent);
+    } finally {
+      pieces.tellOutcomes(list);
+    }
+  }
+
+  private void runPieces(VerbList sent) {
+    boolean repeatable = sent.isReadsAlone();
     int start = 0;
     while (start < sent.size()) {
       int end = writeRequests(sent, start);
@@ -117,8 +126,9 @@ final class TcpWorker extends ListWorker {
       } catch (StalledException e) {
         // What went in earlier requests has taken effect.
         throw start == 0 || repeatable ? e : someSent(e);
+      } finally {
+        takeResults(sent, start, end);
       }
-      takeResults(sent, start, end);
       start = end;
     }
   }
@@ -219,26 +229,25 @@ final class TcpWorker extends ListWorker {
     return first;
   }
 
+  /** Takes the results of verbs that were answered, and says what became of each. */
   private void takeResults(VerbList list, int start, int end) {
     for (int i = start; i < end; i++) {
-      ResponseReader response = connection(list, i).response();
-      long local = list.local(i);
-      switch (list.kind(i)) {
-        case READ -> response.take(memory(), local, list.length(i));
-        case WRITE -> {}
-        case MASKED_CAS_16 -> response.take(memory(), local + FOUND_16, 2 * Long.BYTES);
-        case CAS, FAA, MASKED_CAS, MASKED_FAA -> setFound(local, response.takeWord());
+      TcpConnection connection = connection(list, i);
+      if (connection.outcome() == Outcome.DONE) {
+        takeResult(list, i, connection.response());
       }
+      list.setOutcome(i, connection.outcome());
     }
   }
 
-  private static boolean readsAlone(VerbList list) {
-    for (int i = 0; i < list.size(); i++) {
-      if (list.kind(i) != Kind.READ) {
-        return false;
-      }
+  private void takeResult(VerbList list, int index, ResponseReader response) {
+    long local = list.local(index);
+    switch (list.kind(index)) {
+      case READ -> response.take(memory(), local, list.length(index));
+      case WRITE -> {}
+      case MASKED_CAS_16 -> response.take(memory(), local + FOUND_16, 2 * Long.BYTES);
+      case CAS, FAA, MASKED_CAS, MASKED_FAA -> setFound(local, response.takeWord());
     }
-    return true;
   }
 
   private TcpConnection connection(VerbList list, int index) {

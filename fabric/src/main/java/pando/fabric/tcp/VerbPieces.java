@@ -2,6 +2,7 @@ package pando.fabric.tcp;
 
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
+import pando.fabric.VerbList.Outcome;
 import pando.fabric.wire.Frame;
 
 /** Cuts READs and WRITEs that are too long for the wire. Allocates only to grow. */
@@ -15,14 +16,30 @@ final class VerbPieces {
     for (int i = 0; i < size; i++) {
       tooLong += list.length(i) > Frame.VERB_BYTES_MAX ? 1 : 0;
     }
+    pieces.clear();
     if (tooLong == 0) {
       return list;
     }
-    pieces.clear();
     for (int i = 0; i < size; i++) {
       add(list, i);
     }
+    pieces.setDone(0);
     return pieces;
+  }
+
+  /** Says what became of the verbs of the list that was cut, if any was. */
+  void tellOutcomes(VerbList list) {
+    int piece = 0;
+    for (int i = 0; piece < pieces.size(); i++) {
+      Outcome outcome = pieces.outcome(piece);
+      int bytes = 0;
+      do {
+        outcome = outcome == pieces.outcome(piece) ? outcome : Outcome.UNKNOWN;
+        bytes += pieces.length(piece);
+        piece++;
+      } while (bytes < list.length(i));
+      list.setOutcome(i, outcome);
+    }
   }
 
   private void add(VerbList list, int i) {

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -31,6 +32,7 @@ import pando.fabric.StalledException;
 import pando.fabric.TestHandlers;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
+import pando.fabric.VerbList.Outcome;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.fabric.server.PoolOptions;
@@ -174,6 +176,66 @@ class TcpFaultTest {
         assertThat(observer.faa(WORD, 0)).as("round %d", i).isEqualTo(expected);
       }
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"DELAYED", "TRICKLED", "FLIPPED"})
+  void shouldTellWhatBecameOfVerbsThatWereNotAnswered(Fault fault) {
+    Duration timeout = Duration.ofMillis(fault.isStall() ? 50 : 20_000);
+    TcpOptions options = OPTIONS.withVerbTimeout(timeout);
+    try (TcpMemoryServer healthy =
+            TcpMemoryServer.start(new InetSocketAddress(loopback(), 0), 1, POOL);
+        Fabric fabric = TcpFabric.attach(List.of(proxy.address(), healthy.address()), 1, options);
+        Worker worker = fabric.worker(fabric.register(1 << 20))) {
+      long there = GlobalAddress.of(1, 64);
+      VerbList list =
+          new VerbList().faa(there, 1, 8).faa(WORD, 1, 0).read(WORD, 16, 8).read(there, 24, 8);
+      worker.scatter(list);
+      proxy.inject(fault);
+      assertUnknown(() -> worker.scatter(list));
+      assertOutcomes(list, Outcome.DONE, Outcome.UNKNOWN, Outcome.NOT_DONE, Outcome.DONE);
+      assertThat(Words.get(worker.memory(), 8)).isEqualTo(1);
+      assertThat(Words.get(worker.memory(), 24)).isEqualTo(2);
+      assertThat(observer.faa(WORD, 0)).isEqualTo(fault.isServed() ? 2 : 1);
+    }
+  }
+
+  @Test
+  void shouldTellWhatBecameOfVerbsOfAListThatIsSentInParts() {
+    try (Fabric fabric = attach(OPTIONS);
+        Worker worker = fabric.worker(fabric.register(1 << 20))) {
+      VerbList list =
+          new VerbList()
+              .faa(WORD, 1, 0)
+              .write(OTHER, 64, 300_000)
+              .read(OTHER, 64, 300_000)
+              .faa(WORD, 1, 8);
+      proxy.inject(Fault.DELAYED);
+      proxy.inject(Fault.BEHIND);
+      assertUnknown(() -> worker.post(list));
+      assertOutcomes(list, Outcome.DONE, Outcome.UNKNOWN, Outcome.NOT_DONE, Outcome.NOT_DONE);
+      assertThat(observer.faa(WORD, 0)).isEqualTo(1);
+      worker.post(list);
+      assertOutcomes(list, Outcome.DONE, Outcome.DONE, Outcome.DONE, Outcome.DONE);
+    }
+  }
+
+  @Test
+  void shouldTellThatNothingWasDoneWhereNoRequestLeaves() {
+    TcpOptions impatient = OPTIONS.withLostAfter(Duration.ofMillis(50));
+    try (Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, impatient);
+        Worker worker = fabric.worker(fabric.register(1 << 20))) {
+      server.close();
+      VerbList list = new VerbList().faa(WORD, 1, 0).read(WORD, 8, 8);
+      assertLost(() -> worker.post(list));
+      assertOutcomes(list, Outcome.NOT_DONE, Outcome.NOT_DONE);
+    }
+  }
+
+  private static void assertOutcomes(VerbList list, Outcome... expected) {
+    assertThat(IntStream.range(0, list.size()).mapToObj(list::outcome)).containsExactly(expected);
   }
 
   @Test

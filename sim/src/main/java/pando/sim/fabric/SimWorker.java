@@ -12,8 +12,10 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
+import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
+import pando.fabric.VerbList.Outcome;
 import pando.fabric.Worker;
 import pando.fabric.base.ListWorker;
 import pando.sim.ClusterModel;
@@ -65,22 +67,41 @@ final class SimWorker extends ListWorker {
     int size = list.size();
     boolean breaks = size > 1 && host.faults().strikes(Fault.BROKEN_LIST);
     int broken = breaks ? 1 + (int) host.faults().draw(size - 1L) : size;
-    int whole = 0;
+    int posted = 0;
     for (int i = 0; i < size; i++) {
-      if (i < broken || !isOfSameServer(list, i, broken)) {
-        prepare(whole++, list, i);
+      if (isPosted(list, i, broken)) {
+        prepare(posted++, list, i);
       }
     }
-    run(whole);
-    for (int i = 0; i < whole; i++) {
-      Message message = messages.get(i);
-      if (message.returnsWord()) {
-        setFound(message.local(), message.result());
+    post(posted);
+    takeResults(list, broken);
+    try {
+      checkAnswered(posted);
+      if (breaks) {
+        throw new UnknownOutcomeException(
+            "a doorbell list ended with an error: posted=" + posted + ", verbs=" + size);
       }
+    } catch (UnknownOutcomeException e) {
+      throw list.isReadsAlone() ? new StalledException(String.valueOf(e.getMessage())) : e;
     }
-    if (breaks) {
-      throw new UnknownOutcomeException(
-          "a doorbell list ended with an error: done=" + whole + ", verbs=" + size);
+  }
+
+  /** Returns whether a verb is posted when the list breaks at another one. */
+  private static boolean isPosted(VerbList list, int i, int broken) {
+    return i < broken || !isOfSameServer(list, i, broken);
+  }
+
+  /** Takes the results of verbs that were answered, and says what became of each. */
+  private void takeResults(VerbList list, int broken) {
+    int posted = 0;
+    for (int i = 0; i < list.size(); i++) {
+      if (isPosted(list, i, broken)) {
+        Message message = messages.get(posted++);
+        if (message.outcome() == Outcome.DONE && message.returnsWord()) {
+          setFound(message.local(), message.result());
+        }
+        list.setOutcome(i, message.outcome());
+      }
     }
   }
 
@@ -107,7 +128,8 @@ final class SimWorker extends ListWorker {
                 function,
                 requestBytes,
                 () -> processors.serve(server, function, bytes, requestBytes));
-    run(1);
+    post(1);
+    checkAnswered(1);
     int responseBytes = (int) call.result();
     counters().countCall(requestBytes, responseBytes);
     return responseBytes;
@@ -132,13 +154,16 @@ final class SimWorker extends ListWorker {
   }
 
   /** Posts the first {@code count} messages and waits for all. */
-  private void run(int count) {
+  private void post(int count) {
     Client client = host.simulation().running();
     if (client == null) {
       applyNow(count);
     } else {
       postAndWait(client, host.strike(client, count));
     }
+  }
+
+  private void checkAnswered(int count) {
     for (int i = 0; i < count; i++) {
       RuntimeException failure = messages.get(i).failure();
       if (failure != null) {
@@ -147,12 +172,16 @@ final class SimWorker extends ListWorker {
     }
   }
 
-  /** Executes verbs at once, up to the first that fails. */
+  /** Executes verbs at once; those behind one that fails fail, too. */
   private void applyNow(int count) {
+    RuntimeException failure = null;
     for (int i = 0; i < count; i++) {
-      messages.get(i).apply();
-      if (messages.get(i).failure() != null) {
-        return;
+      Message message = messages.get(i);
+      if (failure == null) {
+        message.apply();
+        failure = message.failure();
+      } else {
+        message.fail(failure);
       }
     }
   }

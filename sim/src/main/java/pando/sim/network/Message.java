@@ -4,6 +4,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList.Kind;
+import pando.fabric.VerbList.Outcome;
 import pando.fabric.Worker;
 
 /**
@@ -59,6 +60,7 @@ public final class Message implements Runnable {
 
   private long result;
   private @Nullable RuntimeException failure;
+  private Outcome outcome = Outcome.DONE;
 
   /** The message that is parked behind this one. */
   @Nullable Message next;
@@ -121,6 +123,7 @@ public final class Message implements Runnable {
     queuePair = queuePairs[server];
     queuePair.error = null;
     failure = null;
+    outcome = Outcome.DONE;
   }
 
   /**
@@ -144,6 +147,11 @@ public final class Message implements Runnable {
   /** Returns why the verb failed, or {@code null}. */
   public @Nullable RuntimeException failure() {
     return failure;
+  }
+
+  /** Returns what a client that has heard of the failure knows. */
+  public Outcome outcome() {
+    return outcome;
   }
 
   /** Lets the verb take effect at once; returns whether an atomic stored. */
@@ -181,8 +189,9 @@ public final class Message implements Runnable {
   }
 
   /** Ends the verb without effect, and with it the rest of its list. */
-  void fail(RuntimeException because) {
+  public void fail(RuntimeException because) {
     failure = because;
+    outcome = Outcome.NOT_DONE;
     queuePair.error = because;
     bytesIn = 0;
   }
@@ -191,6 +200,7 @@ public final class Message implements Runnable {
   void loseAnswer(RuntimeException because) {
     if (failure == null) {
       failure = because;
+      outcome = Outcome.UNKNOWN;
     }
   }
 

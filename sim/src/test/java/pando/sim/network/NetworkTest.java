@@ -17,6 +17,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.InvalidAddressException;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
@@ -267,7 +268,7 @@ class NetworkTest {
     try {
       worker.post(list);
       return true;
-    } catch (MemoryServerLostException | UnknownOutcomeException lost) {
+    } catch (MemoryServerLostException | StalledException | UnknownOutcomeException lost) {
       return false;
     }
   }
