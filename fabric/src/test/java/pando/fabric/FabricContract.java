@@ -65,6 +65,16 @@ public abstract class FabricContract {
     return Long.BYTES;
   }
 
+  /** Returns where the on-chip regions are. */
+  protected Capabilities.OnChip onChip() {
+    return Capabilities.OnChip.HOST;
+  }
+
+  /** Returns whether verbs cost the memory servers processor time. */
+  protected boolean remoteProcessor() {
+    return false;
+  }
+
   /** Returns how often a race is tried that a fabric in the same memory tries so often. */
   protected int tries(int inMemory) {
     return inMemory;
@@ -105,8 +115,11 @@ public abstract class FabricContract {
     assertThatThrownBy(() -> fabric.dramBytes(2)).hasMessageContaining("server=2");
     Capabilities capabilities = fabric.capabilities();
     assertThat(capabilities.atomicityBytes()).isEqualTo(atomicityBytes());
-    assertThat(capabilities.maskedAtomics()).isTrue();
+    assertThat(capabilities.hasMaskedAtomics()).isTrue();
+    assertThat(capabilities.maskedAtomics()).isEqualTo(Capabilities.MaskedAtomics.NATIVE);
     assertThat(capabilities.onChipBytes()).isEqualTo(256 << 10);
+    assertThat(capabilities.onChip()).isEqualTo(onChip());
+    assertThat(capabilities.remoteProcessor()).isEqualTo(remoteProcessor());
   }
 
   @Test

@@ -300,7 +300,13 @@ public final class HookedFabric implements Fabric {
   public Capabilities capabilities() {
     Capabilities real = fabric.capabilities();
     return new Capabilities(
-        atomicityBytes, real.maskedAtomics(), real.cas16(), onChipBytes, real.simulated());
+        atomicityBytes,
+        real.maskedAtomics(),
+        real.cas16(),
+        real.onChip(),
+        onChipBytes,
+        real.remoteProcessor(),
+        real.simulated());
   }
 
   @Override

@@ -7,6 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
+import pando.fabric.Capabilities.MaskedAtomics;
+import pando.fabric.Capabilities.OnChip;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
 import pando.fabric.lane.LaneLoop;
@@ -36,7 +38,13 @@ public final class MappedFabric extends FabricBase {
   @Override
   public Capabilities capabilities() {
     return new Capabilities(
-        Long.BYTES, true, Atomic16.isAvailable(), ServerLayout.ON_CHIP_BYTES, false);
+        Long.BYTES,
+        MaskedAtomics.NATIVE,
+        Atomic16.isAvailable(),
+        OnChip.HOST,
+        ServerLayout.ON_CHIP_BYTES,
+        false,
+        false);
   }
 
   @Override

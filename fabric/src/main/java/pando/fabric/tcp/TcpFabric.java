@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
+import pando.fabric.Capabilities.MaskedAtomics;
+import pando.fabric.Capabilities.OnChip;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
@@ -83,7 +85,14 @@ public final class TcpFabric extends FabricBase {
   @Override
   public Capabilities capabilities() {
     boolean cas16 = Arrays.stream(servers).allMatch(RemoteServer::hasCas16);
-    return new Capabilities(Long.BYTES, true, cas16, ServerLayout.ON_CHIP_BYTES, false);
+    return new Capabilities(
+        Long.BYTES,
+        MaskedAtomics.NATIVE,
+        cas16,
+        OnChip.HOST,
+        ServerLayout.ON_CHIP_BYTES,
+        true,
+        false);
   }
 
   @Override

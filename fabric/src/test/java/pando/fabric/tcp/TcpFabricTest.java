@@ -31,6 +31,11 @@ class TcpFabricTest extends FabricContract {
   }
 
   @Override
+  protected boolean remoteProcessor() {
+    return true;
+  }
+
+  @Override
   protected int tries(int inMemory) {
     return inMemory / 20;
   }

@@ -17,7 +17,7 @@ final class LockWords {
    */
   LockWords(Fabric fabric) {
     words = fabric.capabilities().onChipBytes() / Long.BYTES;
-    if (words == 0 || !fabric.capabilities().maskedAtomics()) {
+    if (words == 0 || !fabric.capabilities().hasMaskedAtomics()) {
       throw new IllegalArgumentException(
           "locks need an on-chip region and masked atomics: fabric=%s, capabilities=%s"
               .formatted(fabric.name(), fabric.capabilities()));

@@ -54,9 +54,9 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
    */
   static Validation resolve(Fabric fabric, ShermanOptions options) {
     Capabilities capabilities = fabric.capabilities();
-    if (!capabilities.maskedAtomics()) {
+    if (!capabilities.hasMaskedAtomics()) {
       throw new IllegalArgumentException(
-          "locks need masked atomics: fabric=" + fabric.name() + ", maskedAtomics=false");
+          "locks need masked atomics: fabric=" + fabric.name() + ", maskedAtomics=NONE");
     }
     if (options.onChipLocks() && capabilities.onChipBytes() < Long.BYTES) {
       throw new IllegalArgumentException(

@@ -7,6 +7,8 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
+import pando.fabric.Capabilities.MaskedAtomics;
+import pando.fabric.Capabilities.OnChip;
 import pando.fabric.Fabric;
 import pando.fabric.Lane;
 import pando.fabric.PoolUsage;
@@ -63,7 +65,14 @@ public final class SimFabric implements Fabric {
   @Override
   public Capabilities capabilities() {
     Capabilities real = memory.capabilities();
-    return new Capabilities(Message.ATOMICITY_BYTES, true, real.cas16(), real.onChipBytes(), true);
+    return new Capabilities(
+        Message.ATOMICITY_BYTES,
+        MaskedAtomics.NATIVE,
+        real.cas16(),
+        OnChip.CARD,
+        real.onChipBytes(),
+        false,
+        true);
   }
 
   @Override

@@ -3,6 +3,7 @@ package pando.sim.fabric;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 import pando.fabric.FabricContract;
 import pando.fabric.server.PoolOptions;
@@ -30,6 +31,11 @@ class SimFabricTest extends FabricContract {
 
   @Override
   protected void stop() {}
+
+  @Override
+  protected Capabilities.OnChip onChip() {
+    return Capabilities.OnChip.CARD;
+  }
 
   @Override
   protected int atomicityBytes() {
