@@ -54,6 +54,7 @@ public interface Fabric extends AutoCloseable {
    * Opens a worker for one thread.
    *
    * @param memory the local memory of all its verbs
+   * @throws IllegalArgumentException if this fabric has not registered the memory
    */
   Worker worker(RegisteredMemory memory);
 

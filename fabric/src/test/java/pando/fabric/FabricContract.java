@@ -3,6 +3,7 @@ package pando.fabric;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.layout.SpaceMessage;
+import pando.fabric.local.LocalFabric;
 import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.server.PoolOptions;
@@ -661,6 +663,29 @@ public abstract class FabricContract {
     for (Worker other : workers) {
       assertThat(other.call(0, TestHandlers.INCREMENT, LOCAL, 1)).isEqualTo(1);
       other.close();
+    }
+  }
+
+  @Test
+  public void shouldOpenWorkersOnMemoryThatItHasRegisteredAlone() {
+    RegisteredMemory foreign =
+        new RegisteredMemory() {
+          @Override
+          public MemorySegment segment() {
+            return memory.segment();
+          }
+
+          @Override
+          public void close() {}
+        };
+    assertThatThrownBy(() -> fabric.worker(foreign)).isInstanceOf(IllegalArgumentException.class);
+    PoolOptions small = PoolOptions.defaults().withMemoryServers(1).withBytesPerServer(POOL_BYTES);
+    try (Fabric other = LocalFabric.open(small.withChunkBytes(CHUNK_BYTES));
+        RegisteredMemory others = other.register(64)) {
+      assertThatThrownBy(() -> fabric.worker(others))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("not registered");
+      assertThatThrownBy(() -> other.worker(memory)).isInstanceOf(IllegalArgumentException.class);
     }
   }
 

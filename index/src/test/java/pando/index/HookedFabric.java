@@ -346,7 +346,8 @@ public final class HookedFabric implements Fabric {
 
   @Override
   public Worker worker(RegisteredMemory memory) {
-    return new HookedWorker(fabric.worker(memory));
+    RegisteredMemory real = memory instanceof CountedMemory counted ? counted.memory : memory;
+    return new HookedWorker(fabric.worker(real));
   }
 
   @Override

@@ -65,14 +65,15 @@ public abstract class FabricBase implements Fabric {
 
   @Override
   public final RegisteredMemory register(long bytes) {
-    return new NativeRegisteredMemory(NativeMemory.allocate(bytes));
+    return new NativeRegisteredMemory(this, NativeMemory.allocate(bytes));
   }
 
   @Override
   public final synchronized Worker worker(RegisteredMemory memory) {
     checkOpen();
-    if (!memory.segment().isNative()) {
-      throw new IllegalArgumentException("not native memory: " + memory.segment());
+    if (!(memory instanceof NativeRegisteredMemory own && own.fabric().equals(this))) {
+      throw new IllegalArgumentException(
+          "memory that this fabric has not registered: fabric=" + name + ", memory=" + memory);
     }
     return open(memory.segment(), seeds.split(), LaneLoop.current(this));
   }

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.memory.NativeMemory;
 
-/** Local memory for verbs that are plain copies; no registration is needed. */
-record NativeRegisteredMemory(NativeMemory memory) implements RegisteredMemory {
+/** Local memory for verbs that are plain copies: registered by being known to its fabric. */
+record NativeRegisteredMemory(FabricBase fabric, NativeMemory memory) implements RegisteredMemory {
   @Override
   public MemorySegment segment() {
     return memory.segment();

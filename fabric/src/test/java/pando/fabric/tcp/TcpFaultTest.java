@@ -89,6 +89,7 @@ class TcpFaultTest {
   void shouldTellExactlyWhatTookEffectWhereConnectionsAreCut() {
     SplittableRandom random = new SplittableRandom(SEED);
     try (Fabric fabric = attach(OPTIONS);
+        RegisteredMemory memory = fabric.register(1 << 20);
         Worker worker = fabric.worker(memory)) {
       List<Fault> cuts = List.of(Fault.BEFORE, Fault.WITHIN, Fault.BEHIND, Fault.WITHIN_RESPONSE);
       long expected = 0;
@@ -129,6 +130,7 @@ class TcpFaultTest {
   void shouldSayThatAnUnansweredWriteIsUnknown(Fault fault) {
     Duration timeout = Duration.ofMillis(fault.isStall() ? 50 : 20_000);
     try (Fabric fabric = attach(OPTIONS.withVerbTimeout(timeout));
+        RegisteredMemory memory = fabric.register(1 << 20);
         Worker worker = fabric.worker(memory)) {
       worker.read(WORD, 0, 8);
       Words.set(memory.segment(), 0, 5);
@@ -145,6 +147,7 @@ class TcpFaultTest {
     int rounds = fault == Fault.FLIPPED ? CUTS : 20;
     SplittableRandom random = new SplittableRandom(SEED);
     try (Fabric fabric = attach(OPTIONS);
+        RegisteredMemory memory = fabric.register(1 << 20);
         Worker worker = fabric.worker(memory)) {
       long expected = 0;
       for (int i = 0; i < rounds; i++) {
@@ -245,6 +248,7 @@ class TcpFaultTest {
     try (TcpMemoryServer second = TcpMemoryServer.start(anyPort, 1, POOL);
         FaultProxy way = FaultProxy.start(second.address(), SEED);
         Fabric fabric = TcpFabric.attach(List.of(proxy.address(), way.address()), 1, options);
+        RegisteredMemory memory = fabric.register(1 << 20);
         Worker worker = fabric.worker(memory)) {
       VerbList reads = new VerbList().read(WORD, 0, 8).read(GlobalAddress.of(1, 64), 8, 8);
       worker.scatter(reads);
@@ -316,6 +320,7 @@ class TcpFaultTest {
       proxy.inject(Fault.STALLED);
       @Nullable Throwable thrown =
           interruptInTheMiddle(worker -> {
+            worker.memory().copyFrom(memory.segment());
             assertUnknown(() -> verb.getValue().run(worker));
             assertThat(Thread.currentThread().isInterrupted()).isTrue();
             verb.getValue().run(worker);
@@ -387,6 +392,7 @@ class TcpFaultTest {
   @Test
   void shouldLoseAMemoryServerThatIsStartedAnew() throws IOException {
     try (Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, OPTIONS);
+        RegisteredMemory memory = fabric.register(1 << 20);
         Worker worker = fabric.worker(memory);
         Worker late = fabric.worker(memory)) {
       worker.faa(WORD, 1);
@@ -399,6 +405,7 @@ class TcpFaultTest {
       assertLost(() -> fabric.usage(0));
     }
     try (Fabric anew = TcpFabric.attach(List.of(server.address()), 1, OPTIONS);
+        RegisteredMemory memory = anew.register(1 << 20);
         Worker worker = anew.worker(memory)) {
       assertThat(worker.faa(WORD, 1)).isZero();
     }
@@ -408,6 +415,7 @@ class TcpFaultTest {
   void shouldLoseAMemoryServerThatDoesNotComeBack() {
     TcpOptions impatient = OPTIONS.withLostAfter(Duration.ofMillis(50));
     try (Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, impatient);
+        RegisteredMemory memory = fabric.register(1 << 20);
         Worker worker = fabric.worker(memory)) {
       worker.faa(WORD, 1);
       server.close();
@@ -459,6 +467,7 @@ class TcpFaultTest {
   private @Nullable Throwable interruptInTheMiddle(Use use) throws InterruptedException {
     AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
     try (Fabric fabric = attach(OPTIONS);
+        RegisteredMemory memory = fabric.register(1 << 20);
         Worker worker = fabric.worker(memory)) {
       Thread thread =
           Thread.ofPlatform()

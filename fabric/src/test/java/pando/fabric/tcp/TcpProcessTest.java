@@ -143,9 +143,11 @@ class TcpProcessTest {
                 .hasMessageContaining("another one has its place");
           }
           try (Fabric anew = TcpFabric.attach(List.of(address), 1, options);
-              Worker worker = anew.worker(memory)) {
+              RegisteredMemory fresh = anew.register(64);
+              Worker worker = anew.worker(fresh)) {
+            worker.faa(WORD, 1);
             worker.read(WORD, 0, 8);
-            assertThat(Words.get(memory.segment(), 0)).isZero();
+            assertThat(Words.get(worker.memory(), 0)).isEqualTo(1);
           }
         }
       }
