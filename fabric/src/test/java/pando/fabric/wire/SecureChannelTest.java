@@ -12,10 +12,12 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.security.cert.CertificateException;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class SecureChannelTest {
   private static final long SEED = Long.getLong("pando.test.seed", 0x5EED_0013L);
+  private static final int DAMAGED = Boolean.getBoolean("pando.campaign") ? 100_000 : 500;
   private static final int NUMBERS = 3_000;
   private static final String COMPUTE = "pando://grove/compute/c0";
   private static final String MEMORY = "pando://grove/memory/m0";
@@ -129,6 +132,38 @@ class SecureChannelTest {
   }
 
   @Test
+  void shouldRefuseDamagedBeginningsWithoutHarm() throws Exception {
+    SplittableRandom random = new SplittableRandom(SEED);
+    System.out.println("seed=" + SEED);
+    TlsKeys keys = authority.sign(MEMORY).read();
+    byte[] beginning = beginning();
+    try (ServerSocketChannel listener = ServerSocketChannel.open()) {
+      listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      for (int i = 0; i < DAMAGED; i++) {
+        byte[] damaged = beginning.clone();
+        for (int j = random.nextInt(4); j >= 0; j--) {
+          damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
+        }
+        try (SocketChannel client = SocketChannel.open(listener.getLocalAddress());
+            SocketChannel socket = listener.accept()) {
+          assertThat(client.write(ByteBuffer.wrap(damaged))).isEqualTo(damaged.length);
+          client.shutdownOutput();
+          SecureChannel server = new SecureChannel(socket, keys.engine(false));
+          assertThatThrownBy(server::handshake).isInstanceOf(IOException.class);
+        }
+      }
+    }
+  }
+
+  /** Returns what a client begins with. */
+  private byte[] beginning() throws IOException {
+    ByteBuffer record = ByteBuffer.allocate(1 << 15);
+    SSLEngine engine = authority.sign(COMPUTE).read().engine(true);
+    assertThat(engine.wrap(ByteBuffer.allocate(0), record).bytesProduced()).isPositive();
+    return Arrays.copyOf(record.array(), record.position());
+  }
+
+  @Test
   void shouldNoticeTheEndOfAHandshake() throws Exception {
     SecureChannel client = channel(clientSocket, authority.sign(COMPUTE), true);
     SecureChannel server = channel(serverSocket, authority.sign(MEMORY), false);
@@ -153,6 +188,8 @@ class SecureChannelTest {
       both = server.handshake() && clientDone;
     }
     assertThat(server.read(ByteBuffer.allocate(1))).isZero();
+    // No ticket has come for a handshake that would not look at certificates.
+    assertThat(clientSocket.read(ByteBuffer.allocate(1))).isZero();
     // Nobody reads, so at last the socket takes no more.
     long written = 0;
     ByteBuffer bytes = numbers(0);
