@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -13,8 +14,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
@@ -23,6 +26,8 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.fabric.server.PoolOptions;
+import pando.fabric.wire.AuthenticationKind;
+import pando.fabric.wire.TestAuthority;
 
 /** Connections that are cut at any byte, under load: no verb twice, no outcome wrong. */
 @Timeout(600)
@@ -34,13 +39,37 @@ class TcpCutTest {
   /** HELLO and its answer are 128 bytes, a round 240. */
   private static final int BYTES_MAX = 1_400;
 
+  /** What two proofs add, and certificates with the headers of records. */
+  private static final int BYTES_MORE_WITH_TOKEN = 256;
+
+  private static final int BYTES_MORE_WITH_TLS = 4_000;
+
   /** Words of a worker, each for one list: more than it can post, at 7 lists and more a cut. */
   private static final int LISTS_MAX = 50 * 10_000 / WORKERS;
 
   private static final int BYTES_OF_WORKER = LISTS_MAX * Long.BYTES;
 
-  @Test
-  void shouldDoWhatIsSaidToBeDoneOnceAndAllElseAtMostOnce() throws Exception {
+  @TempDir private Path directory;
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldDoWhatIsSaidToBeDoneOnceAndAllElseAtMostOnce(AuthenticationKind kind)
+      throws Exception {
+    TestAuthority authority = new TestAuthority(directory);
+    Authentication token = TestFiles.token(directory, "Sixteen bytes, or more.");
+    switch (kind) {
+      case NONE -> check(Authentication.none(), Authentication.none(), BYTES_MAX);
+      case TOKEN -> check(token, token, BYTES_MAX + BYTES_MORE_WITH_TOKEN);
+      case TLS ->
+          check(
+              TestFiles.tls(authority.sign("pando://grove/memory/m")),
+              TestFiles.tls(authority.sign("pando://grove/compute/c")),
+              BYTES_MAX + BYTES_MORE_WITH_TLS);
+    }
+  }
+
+  private static void check(Authentication ofServer, Authentication ofFabric, int bytesMax)
+      throws Exception {
     PoolOptions pool =
         PoolOptions.defaults()
             .withBytesPerServer((long) WORKERS * BYTES_OF_WORKER + (1 << 20))
@@ -49,10 +78,11 @@ class TcpCutTest {
     TcpOptions options =
         TcpOptions.defaults()
             .withVerbTimeout(Duration.ofSeconds(60))
-            .withLostAfter(Duration.ofSeconds(60));
+            .withLostAfter(Duration.ofSeconds(60))
+            .withAuthentication(ofFabric);
     InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    try (TcpMemoryServer server = TcpMemoryServer.start(anyPort, 0, pool);
-        CuttingProxy proxy = CuttingProxy.start(server.address(), BYTES_MAX, SEED)) {
+    try (TcpMemoryServer server = TcpMemoryServer.start(anyPort, 0, pool, ofServer);
+        CuttingProxy proxy = CuttingProxy.start(server.address(), bytesMax, SEED)) {
       List<Client> clients = new ArrayList<>();
       try (Fabric fabric = attach(proxy, options);
           ExecutorService threads = Executors.newCachedThreadPool()) {
