@@ -62,6 +62,16 @@ public abstract class FabricContract {
     open.close();
   }
 
+  /** Opens a worker for any thread. */
+  protected Worker worker(Fabric open, RegisteredMemory memory) {
+    return open.worker(memory);
+  }
+
+  /** Makes threads, which open workers of their own. */
+  protected ExecutorService threads(Fabric open) {
+    return Executors.newCachedThreadPool();
+  }
+
   /** Returns the aligned bytes that land as one. */
   protected int atomicityBytes() {
     return Long.BYTES;
@@ -100,7 +110,7 @@ public abstract class FabricContract {
                 .withSeed(SEED)
                 .withHandlers(TestHandlers.all()));
     memory = fabric.register(MEMORY_BYTES);
-    worker = fabric.worker(memory);
+    worker = worker(fabric, memory);
   }
 
   @AfterEach
@@ -727,12 +737,12 @@ public abstract class FabricContract {
 
   @Test
   public void shouldEndWorkersInTheMiddleOfVerbsWhenTheFabricCloses() throws Exception {
-    try (ExecutorService threads = Executors.newCachedThreadPool()) {
+    try (ExecutorService threads = threads(fabric)) {
       CyclicBarrier started = new CyclicBarrier(4);
       List<Future<?>> running = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
         int number = i;
-        Worker own = fabric.worker(fabric.register(MEMORY_BYTES));
+        Worker own = worker(fabric, fabric.register(MEMORY_BYTES));
         running.add(
             threads.submit(() -> {
               started.await();
@@ -782,7 +792,7 @@ public abstract class FabricContract {
   }
 
   private void race(int racers, Racer racer) throws Exception {
-    try (ExecutorService threads = Executors.newFixedThreadPool(racers)) {
+    try (ExecutorService threads = threads(fabric)) {
       List<Callable<Void>> tasks = new ArrayList<>();
       for (int i = 0; i < racers; i++) {
         int number = i;

@@ -13,6 +13,7 @@ final class LaneBackoff implements Backoff {
   private static final int DOUBLINGS_MAX = 10;
 
   private final LaneLoop lane;
+  private final Sleeper sleeper = new Sleeper();
 
   /** For a thread that is not of the lane, and uses a worker of it. */
   private final Backoff outside = new SpinBackoff();
@@ -29,14 +30,13 @@ final class LaneBackoff implements Backoff {
   @Override
   @SuppressWarnings("ThreadPriorityCheck") // In a lane it is what lets others run.
   public void pause(int attempt) {
-    CarriedThread current = lane.currentThread();
-    if (current == null) {
+    if (!lane.carriesCurrentThread()) {
       outside.pause(attempt);
     } else if (attempt < YIELDING_ATTEMPTS) {
       Thread.yield();
     } else {
       int doublings = Math.clamp((attempt - YIELDING_ATTEMPTS) / 4, 0, DOUBLINGS_MAX);
-      lane.sleep(current, SLEEP_NANOS_MIN << doublings);
+      lane.sleep(sleeper, SLEEP_NANOS_MIN << doublings);
     }
   }
 }

@@ -34,7 +34,9 @@ import pando.fabric.SpinBackoff;
 public final class LaneLoop implements Lane, Runnable {
   private static final System.Logger LOG = System.getLogger("pando.fabric.lane");
   private static final AtomicBoolean SAID_SLOW = new AtomicBoolean();
-  private static final ThreadLocal<@Nullable LaneLoop> CURRENT = new ThreadLocal<>();
+
+  /** Virtual threads that a thread of a lane starts have its scheduler, so they are of the lane. */
+  private static final ThreadLocal<@Nullable LaneLoop> CURRENT = new InheritableThreadLocal<>();
 
   /** Passes without an arrival after which the core is offered to other threads each time. */
   private static final int FRUITLESS_PASSES = 16;
@@ -48,7 +50,7 @@ public final class LaneLoop implements Lane, Runnable {
   private final Thread thread;
   private final ReadyQueue ready = new ReadyQueue();
   private final Timer timer = new Timer();
-  private final Queue<CarriedThread> wokenOutside = new ConcurrentLinkedQueue<>();
+  private final Queue<Runnable> wokenOutside = new ConcurrentLinkedQueue<>();
 
   /** Threads that were made and have not ended. */
   private final Set<Thread> made = ConcurrentHashMap.newKeySet();
@@ -56,9 +58,6 @@ public final class LaneLoop implements Lane, Runnable {
   private volatile boolean awaits;
   private volatile boolean closing;
   private volatile boolean over;
-
-  /** The thread that the loop runs; {@code null} between two. Others read what is not their own. */
-  private @Nullable CarriedThread running;
 
   private LaneLoop(Object fabric, String name, Completions completions, boolean carries) {
     this.fabric = fabric;
@@ -124,7 +123,7 @@ public final class LaneLoop implements Lane, Runnable {
     Runnable inLane = () -> runInLane(body);
     Thread made =
         carries
-            ? new CarriedThread(this, name, inLane).thread()
+            ? VirtualThreads.unstarted(name, this::accept, inLane)
             : Thread.ofVirtual().name(name).unstarted(inLane);
     this.made.add(made);
     return made;
@@ -167,31 +166,32 @@ public final class LaneLoop implements Lane, Runnable {
     }
   }
 
-  /** Accepts a thread that can go on. Throws nothing but a refusal, as any thread may wake it. */
-  void accept(CarriedThread carried) {
+  /** Returns whether this loop carries the current thread. */
+  @SuppressWarnings("ReferenceEquality") // Lanes are what they are.
+  boolean carriesCurrentThread() {
+    return carries && CURRENT.get() == this;
+  }
+
+  /** Lets the current thread, which this loop carries, wait. */
+  void sleep(Sleeper sleeper, long nanos) {
+    timer.add(sleeper, System.nanoTime(), nanos);
+    sleeper.await();
+  }
+
+  /**
+   * Accepts the continuation of a thread that can go on, from the JDK. Throws nothing but a
+   * refusal, as any thread may wake it.
+   */
+  private void accept(Runnable continuation) {
     if (over) {
       throw new RejectedExecutionException("lane is closed: name=" + name);
     }
     if (isInLane()) {
-      ready.add(carried);
+      ready.add(continuation);
     } else {
-      wokenOutside.add(carried);
+      wokenOutside.add(continuation);
       wakeUp();
     }
-  }
-
-  /** Returns the current thread, or {@code null} if this loop does not carry it. */
-  @SuppressWarnings("ReferenceEquality") // Threads are what they are.
-  @Nullable CarriedThread currentThread() {
-    // Another thread reads some thread of this lane here, which it is not.
-    CarriedThread carried = running;
-    return carried != null && carried.thread() == Thread.currentThread() ? carried : null;
-  }
-
-  /** Lets a thread that this loop carries wait. */
-  void sleep(CarriedThread sleeper, long nanos) {
-    timer.add(sleeper, System.nanoTime(), nanos);
-    sleeper.awaitTimer();
   }
 
   private void runInLane(Runnable body) {
@@ -208,7 +208,7 @@ public final class LaneLoop implements Lane, Runnable {
   private boolean pass() {
     boolean woken = takeWokenOutside();
     for (int left = ready.size(); left > 0; left--) {
-      carry(ready.remove());
+      ready.remove().run();
     }
     boolean completed = completions.poll();
     boolean due = !timer.isEmpty() && timer.expire(System.nanoTime());
@@ -217,20 +217,11 @@ public final class LaneLoop implements Lane, Runnable {
 
   private boolean takeWokenOutside() {
     boolean some = false;
-    for (CarriedThread woken = wokenOutside.poll(); woken != null; woken = wokenOutside.poll()) {
+    for (Runnable woken = wokenOutside.poll(); woken != null; woken = wokenOutside.poll()) {
       ready.add(woken);
       some = true;
     }
     return some;
-  }
-
-  private void carry(CarriedThread carried) {
-    running = carried;
-    try {
-      carried.goOn();
-    } finally {
-      running = null;
-    }
   }
 
   private void awaitMore() {
@@ -258,6 +249,6 @@ public final class LaneLoop implements Lane, Runnable {
 
   @SuppressWarnings("ReferenceEquality") // Threads are what they are.
   private boolean isInLane() {
-    return Thread.currentThread() == thread || currentThread() != null;
+    return Thread.currentThread() == thread || CURRENT.get() == this;
   }
 }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *          |                          |
  *   [ ][ ][x][1][2][3] ...           [63]      occupied: a bit for each slot
  *             |
- *             thread -> thread -> null
+ *             sleeper -> sleeper -> null
  * </pre>
  */
 final class Timer {
@@ -22,7 +22,7 @@ final class Timer {
   /** Longest sleep. */
   static final long NANOS_MAX = (SLOTS - 2L) << SLOT_SHIFT;
 
-  private final @Nullable CarriedThread[] slots = new CarriedThread[SLOTS];
+  private final @Nullable Sleeper[] slots = new Sleeper[SLOTS];
   private long occupied;
 
   /** The last slot of time that has expired. */
@@ -32,8 +32,8 @@ final class Timer {
     return occupied == 0;
   }
 
-  /** Adds a thread, which sleeps from now on. */
-  void add(CarriedThread thread, long now, long nanos) {
+  /** Adds the current thread, which sleeps from now on. */
+  void add(Sleeper sleeper, long now, long nanos) {
     if (nanos < 0 || nanos > NANOS_MAX) {
       throw new IllegalArgumentException(
           "invalid sleep: nanos=" + nanos + ", maximum=" + NANOS_MAX);
@@ -44,9 +44,9 @@ final class Timer {
     long tick = ((now + nanos) >> SLOT_SHIFT) + 1;
     // The wheel may be behind, never by more than what the loop does between two looks at it.
     int slot = slot(Math.min(tick, ticked + SLOTS - 1));
-    thread.next = slots[slot];
-    thread.beginSleep();
-    slots[slot] = thread;
+    sleeper.next = slots[slot];
+    sleeper.begin();
+    slots[slot] = sleeper;
     occupied |= 1L << slot;
   }
 
@@ -72,15 +72,15 @@ final class Timer {
   }
 
   private boolean empty(int slot) {
-    CarriedThread thread = slots[slot];
+    Sleeper sleeper = slots[slot];
     slots[slot] = null;
     occupied &= ~(1L << slot);
-    boolean some = thread != null;
-    while (thread != null) {
-      CarriedThread next = thread.next;
-      thread.next = null;
-      thread.endSleep();
-      thread = next;
+    boolean some = sleeper != null;
+    while (sleeper != null) {
+      Sleeper next = sleeper.next;
+      sleeper.next = null;
+      sleeper.wake();
+      sleeper = next;
     }
     return some;
   }

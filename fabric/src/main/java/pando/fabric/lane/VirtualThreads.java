@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * --add-opens java.base/java.lang=pando.fabric}, and {@code ALL-UNNAMED} on a class path.
  */
 public final class VirtualThreads {
+  private static final String POLLERS = "sun.nio.ch.Poller";
   private static final String BUILDER = "java.lang.ThreadBuilders$VirtualThreadBuilder";
 
   private static final @Nullable Constructor<?> CONSTRUCTOR = constructor();
@@ -45,6 +46,9 @@ public final class VirtualThreads {
 
   private static @Nullable Constructor<?> constructor() {
     try {
+      // A virtual thread has the scheduler of the one that starts it. The JDK's threads that wait
+      // for sockets are started by the first that needs one, and must not end with our scheduler.
+      Class.forName(POLLERS);
       Constructor<?> constructor = Class.forName(BUILDER).getDeclaredConstructor(Executor.class);
       constructor.setAccessible(true);
       return constructor;

@@ -69,20 +69,28 @@ final class ServerConnection implements Runnable {
     runner.awaitNoNativeCall();
   }
 
+  /** Responses gather while further requests are there, as those of a lane come in one piece. */
   private void serveRequests() throws IOException {
     while (true) {
       try {
         receive();
         serve();
+        input.consume();
+        if (!input.hasFrame(Frame.REQUEST_BYTES)) {
+          send();
+        }
       } catch (FrameException e) {
-        long sequence = input.sequence();
-        response.message(Frame.REFUSED, String.valueOf(e.getMessage()), sequence);
-        send();
+        refuse(e);
         return;
       }
-      send();
-      input.consume();
     }
+  }
+
+  private void refuse(FrameException because) throws IOException {
+    String text = String.valueOf(because.getMessage());
+    makeRoom(Frame.RESPONSE_BYTES + Worker.CALL_BYTES_MAX);
+    response.message(Frame.REFUSED, text, input.sequence());
+    send();
   }
 
   private void receive() throws IOException {
@@ -103,8 +111,16 @@ final class ServerConnection implements Runnable {
     connection.relax();
   }
 
-  private void serve() throws FrameException {
+  /** Makes room for a response of so many bytes behind those that were not sent. */
+  private void makeRoom(int bytes) throws IOException {
+    if (!response.hasRoom(bytes)) {
+      send();
+    }
+  }
+
+  private void serve() throws IOException {
     int status = request.check(input);
+    makeRoom(request.responseBytes());
     if (status != Frame.DONE) {
       response.begin(Frame.RESPONSE_BYTES);
       response.finish(status, request.badVerb(), request.sequence());
@@ -153,7 +169,11 @@ final class ServerConnection implements Runnable {
     assert !stored || request.bytes() == 2 * Long.BYTES;
   }
 
-  private void serveCall() {
+  private void serveCall() throws IOException {
+    if (!response.isEmpty()) {
+      // They must not wait for a processor.
+      send();
+    }
     int requestBytes = request.bytes();
     MemorySegment.copy(input.segment(), request.payloadOffset(), scratch, 0, requestBytes);
     if (!owner.takeProcessor()) {

@@ -25,11 +25,10 @@ import pando.fabric.wire.ResponseReader;
 final class TcpConnection {
   private final TcpWorker worker;
   private final RemoteServer server;
-  private final Watchdog watchdog;
   private final long lostNanos;
   private final RequestWriter request = new RequestWriter();
   private final ResponseReader response = new ResponseReader();
-  private Watchdog.@Nullable Watched connection;
+  private final RequestPath path;
 
   /** Why the request that has left has no response; {@code null} if it may yet come. */
   private @Nullable IOException failure;
@@ -47,11 +46,24 @@ final class TcpConnection {
   /** When the request must have been answered, however often it is sent. */
   private long deadline;
 
-  TcpConnection(TcpWorker worker, RemoteServer server, Watchdog watchdog, long lostNanos) {
+  /**
+   * Creates it, not connected.
+   *
+   * @param shared connection of the worker's lane, {@code null} to have one of its own
+   */
+  TcpConnection(
+      TcpWorker worker,
+      RemoteServer server,
+      Watchdog watchdog,
+      long lostNanos,
+      @Nullable LaneConnection shared) {
     this.worker = worker;
     this.server = server;
-    this.watchdog = watchdog;
     this.lostNanos = lostNanos;
+    this.path =
+        shared == null
+            ? new OwnPath(server, watchdog, request, response)
+            : new LanePath(shared, request, response);
   }
 
   RemoteServer server() {
@@ -91,28 +103,34 @@ final class TcpConnection {
    */
   void connect() {
     server.checkAlive();
-    if (connection != null && (isUnderWay || !connection.channel().isOpen())) {
-      close();
+    if (isUnderWay) {
+      cut();
     }
-    if (connection == null) {
-      connection = connectAnew();
+    if (!path.isOpen()) {
+      connectAnew();
     }
   }
 
-  private Watchdog.Watched connectAnew() {
+  private void connectAnew() {
     long deadline = worker.nanoTime() + lostNanos;
-    for (int attempt = 0; ; attempt++) {
-      worker.checkOpen();
-      try {
-        return server.open(watchdog);
-      } catch (IOException e) {
-        worker.keepInterrupt();
-        if (worker.nanoTime() - deadline > 0) {
-          server.declareLost("it accepts no connections: nanos=" + lostNanos + ", last=" + e);
-        }
-      }
+    for (int attempt = 0; !tryOpen(deadline); attempt++) {
       server.checkAlive();
       worker.backoff().pause(attempt);
+    }
+  }
+
+  /** Returns whether the memory server accepted a connection. */
+  private boolean tryOpen(long deadline) {
+    worker.checkOpen();
+    try {
+      path.open();
+      return true;
+    } catch (IOException e) {
+      worker.keepInterrupt();
+      if (worker.nanoTime() - deadline > 0) {
+        server.declareLost("it accepts no connections: nanos=" + lostNanos + ", last=" + e);
+      }
+      return false;
     }
   }
 
@@ -139,22 +157,20 @@ final class TcpConnection {
     }
   }
 
-  /** Returns whether the request has left whole. */
+  /** Returns whether the request has left whole, or may do so. */
   private boolean trySend() {
     connect();
-    Watchdog.Watched open = connected();
     failure = null;
     isUnderWay = true;
-    open.expectBy(deadline);
     outcome = Outcome.UNKNOWN;
     try {
-      request.send(open.channel());
+      path.send(sequence, deadline);
       return true;
     } catch (IOException e) {
-      failure = reason(open, e);
-      close();
-      outcome = request.hasLeft() ? Outcome.UNKNOWN : Outcome.NOT_DONE;
-      return request.hasLeft();
+      failure = e;
+      cut();
+      outcome = path.hasLeft() ? Outcome.UNKNOWN : Outcome.NOT_DONE;
+      return path.hasLeft();
     }
   }
 
@@ -171,7 +187,7 @@ final class TcpConnection {
       worker.keepInterrupt();
       worker.checkOpen();
       String what = "no answer from the memory server: " + server + ", because=" + because;
-      if (!repeatable && !isRefused) {
+      if (!repeatable && !isRefused && path.hasLeft()) {
         throw new UnknownOutcomeException(what, because);
       }
       if (isLate()) {
@@ -193,17 +209,16 @@ final class TcpConnection {
     if (failure != null) {
       return failure;
     }
-    Watchdog.Watched open = connected();
     try {
-      response.receive(open.channel(), sequence);
-      open.relax();
+      path.receive();
       checkResponse();
       isUnderWay = false;
       outcome = Outcome.DONE;
       return null;
     } catch (IOException e) {
-      close();
-      return reason(open, e);
+      cut();
+      outcome = isRefused || !path.hasLeft() ? Outcome.NOT_DONE : Outcome.UNKNOWN;
+      return e;
     }
   }
 
@@ -219,28 +234,17 @@ final class TcpConnection {
     }
     isRefused = response.status() == Frame.REFUSED;
     if (isRefused) {
-      outcome = Outcome.NOT_DONE;
       throw new FrameException("refused: " + response.text());
     }
   }
 
-  private static IOException reason(Watchdog.Watched connection, IOException failure) {
-    return connection.isLate() ? new IOException("too late", failure) : failure;
-  }
-
-  private Watchdog.Watched connected() {
-    if (connection == null) {
-      throw new IllegalStateException("not connected: " + server);
-    }
-    return connection;
-  }
-
-  /** Closes the connection; the next request opens another. */
-  void close() {
+  private void cut() {
     isUnderWay = false;
-    if (connection != null) {
-      connection.close();
-      connection = null;
-    }
+    path.cut();
+  }
+
+  /** Gives the connection up, as the worker is closed. */
+  void close() {
+    path.release();
   }
 }

@@ -12,6 +12,7 @@ import pando.fabric.Capabilities.OnChip;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
+import pando.fabric.lane.Completions;
 import pando.fabric.lane.LaneLoop;
 import pando.fabric.layout.ServerLayout;
 import pando.fabric.server.PoolOptions;
@@ -108,7 +109,12 @@ public final class TcpFabric extends FabricBase {
 
   @Override
   protected Worker open(MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
-    return new TcpWorker(watchdog, servers, dramBytes, options, memory, random);
+    return new TcpWorker(watchdog, servers, dramBytes, options, memory, random, lane);
+  }
+
+  @Override
+  protected Completions completions() {
+    return TcpLane.to(servers, watchdog);
   }
 
   @Override

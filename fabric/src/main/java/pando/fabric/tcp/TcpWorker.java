@@ -5,13 +5,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
-import pando.fabric.SpinBackoff;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.fabric.VerbList.Outcome;
 import pando.fabric.base.ListWorker;
+import pando.fabric.lane.LaneLoop;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.ResponseReader;
@@ -32,7 +32,12 @@ final class TcpWorker extends ListWorker {
   private final Watchdog watchdog;
   private final RemoteServer[] servers;
   private final TcpOptions options;
+  private final @Nullable TcpLane lane;
   private final @Nullable TcpConnection[] connections;
+
+  /** The same connections, except in a lane. */
+  private final @Nullable TcpConnection[] callConnections;
+
   private final long verbNanos;
 
   private final VerbPieces pieces = new VerbPieces();
@@ -49,12 +54,15 @@ final class TcpWorker extends ListWorker {
       long[] dramBytes,
       TcpOptions options,
       MemorySegment memory,
-      RandomGenerator random) {
-    super(dramBytes, memory, random, new SpinBackoff());
+      RandomGenerator random,
+      @Nullable LaneLoop lane) {
+    super(dramBytes, memory, random, LaneLoop.backoff(lane));
     this.watchdog = watchdog;
     this.servers = servers;
     this.options = options;
+    this.lane = lane == null ? null : (TcpLane) lane.completions();
     this.connections = new TcpConnection[servers.length];
+    this.callConnections = lane == null ? connections : new TcpConnection[servers.length];
     this.used = new TcpConnection[servers.length];
     this.verbNanos = options.verbTimeout().toNanos();
   }
@@ -63,7 +71,7 @@ final class TcpWorker extends ListWorker {
   public int call(int server, int function, long message, int requestBytes) {
     checkOpen();
     checkCall(server, servers.length, function, message, requestBytes);
-    TcpConnection connection = connection(server);
+    TcpConnection connection = callConnection(server);
     connection.call(function, memory(), message, requestBytes);
     used[0] = connection;
     usedCount = 1;
@@ -85,6 +93,11 @@ final class TcpWorker extends ListWorker {
   @Override
   public void close() {
     super.close();
+    close(connections);
+    close(callConnections);
+  }
+
+  private static void close(@Nullable TcpConnection[] connections) {
     for (TcpConnection connection : connections) {
       if (connection != null) {
         connection.close();
@@ -257,10 +270,23 @@ final class TcpWorker extends ListWorker {
   private TcpConnection connection(int server) {
     TcpConnection connection = connections[server];
     if (connection == null) {
-      connection =
-          new TcpConnection(this, servers[server], watchdog, options.lostAfter().toNanos());
+      connection = newConnection(server, lane == null ? null : lane.verbs(server));
       connections[server] = connection;
     }
     return connection;
+  }
+
+  private TcpConnection callConnection(int server) {
+    TcpConnection connection = callConnections[server];
+    if (connection == null) {
+      connection = newConnection(server, lane == null ? null : lane.calls(server));
+      callConnections[server] = connection;
+    }
+    return connection;
+  }
+
+  private TcpConnection newConnection(int server, @Nullable LaneConnection shared) {
+    long lostNanos = options.lostAfter().toNanos();
+    return new TcpConnection(this, servers[server], watchdog, lostNanos, shared);
   }
 }

@@ -82,6 +82,7 @@ final class Watchdog implements AutoCloseable {
     private ByteChannel channel;
     private volatile long deadline = NONE;
     private volatile boolean late;
+    private volatile Runnable afterClose = () -> {};
 
     private Watched(SocketChannel socket) {
       this.socket = socket;
@@ -123,6 +124,16 @@ final class Watchdog implements AutoCloseable {
       return late;
     }
 
+    /** Returns why an access to the channel failed: that the peer took too long, or as it says. */
+    IOException reason(IOException failure) {
+      return late ? new IOException("too late", failure) : failure;
+    }
+
+    /** Has an action run after the channel was closed, by whichever thread. */
+    void afterClose(Runnable action) {
+      afterClose = action;
+    }
+
     private void check(long now) {
       long until = deadline;
       if (until != NONE && now - until > 0) {
@@ -139,6 +150,7 @@ final class Watchdog implements AutoCloseable {
       } catch (IOException e) {
         // It is of no further use either way.
       }
+      afterClose.run();
     }
   }
 }

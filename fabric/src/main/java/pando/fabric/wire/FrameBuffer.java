@@ -69,13 +69,13 @@ public final class FrameBuffer {
    * @throws FrameException if no frame has such a length
    */
   public boolean fill(ReadableByteChannel channel, int headerBytes) throws IOException {
-    if (isWhole(headerBytes)) {
+    if (hasFrame(headerBytes)) {
       return true;
     }
     if (channel.read(bytes) < 0) {
       throw new EOFException("the other side ended the connection: bytes=" + bytes.position());
     }
-    return isWhole(headerBytes);
+    return hasFrame(headerBytes);
   }
 
   /** Returns the length of the frame that was read. */
@@ -104,11 +104,27 @@ public final class FrameBuffer {
     }
   }
 
-  private boolean isWhole(int headerBytes) throws FrameException {
+  /**
+   * Returns whether a whole frame is there.
+   *
+   * @param headerBytes least length of a frame
+   * @throws FrameException if no frame has such a length
+   */
+  public boolean hasFrame(int headerBytes) throws FrameException {
     if (bytes.position() < Integer.BYTES) {
       return false;
     }
-    int length = length();
+    int length = checkedLength(length(), headerBytes);
+    ensure(length);
+    return bytes.position() >= length;
+  }
+
+  /**
+   * Returns the length of a frame.
+   *
+   * @throws FrameException if no frame has it
+   */
+  static int checkedLength(int length, int headerBytes) throws FrameException {
     if (length < headerBytes || length > Frame.BYTES_MAX || length % Long.BYTES != 0) {
       throw new FrameException(
           "impossible length of a frame: length="
@@ -118,8 +134,7 @@ public final class FrameBuffer {
               + ", maximum="
               + Frame.BYTES_MAX);
     }
-    ensure(length);
-    return bytes.position() >= length;
+    return length;
   }
 
   private static ByteBuffer allocate(int capacity) {

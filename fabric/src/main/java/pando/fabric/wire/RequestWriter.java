@@ -124,6 +124,16 @@ public final class RequestWriter {
     return bytes <= Worker.CALL_BYTES_MAX && response.resultBytes() == Frame.padded(bytes);
   }
 
+  /** Returns the bytes of the request. */
+  int length() {
+    return end;
+  }
+
+  /** Copies the request into a buffer. */
+  void copyTo(ByteBuffer target, int offset) {
+    target.put(offset, buffer.bytes(), 0, end);
+  }
+
   /** Sends the request. */
   public void send(WritableByteChannel channel) throws IOException {
     buffer.send(channel, end);

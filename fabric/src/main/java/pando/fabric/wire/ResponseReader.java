@@ -31,6 +31,24 @@ public final class ResponseReader {
     while (!whole) {
       whole = buffer.fill(channel, Frame.RESPONSE_BYTES);
     }
+    check(sequence);
+  }
+
+  /**
+   * Takes a response that has arrived; the one before is gone. As {@link #receive}.
+   *
+   * @throws FrameException if it is not the response to that request
+   */
+  public void accept(FrameInput input, long sequence) throws FrameException {
+    int length = input.length();
+    buffer.clear();
+    buffer.ensure(length);
+    input.copyTo(buffer.bytes());
+    buffer.bytes().position(length);
+    check(sequence);
+  }
+
+  private void check(long sequence) throws FrameException {
     ByteBuffer frame = buffer.bytes();
     boolean expected = frame.getLong(Frame.SEQUENCE) == sequence || status() == Frame.REFUSED;
     if (!expected || frame.position() != buffer.length()) {

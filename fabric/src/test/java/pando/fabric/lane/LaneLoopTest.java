@@ -3,6 +3,8 @@ package pando.fabric.lane;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -144,12 +146,12 @@ class LaneLoopTest {
     LaneLoop lane = open(true);
     try (lane;
         ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
-      Backoff backoff = LaneLoop.backoff(lane);
       List<Future<Long>> slept = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
         int attempt = 64 + 5 * i;
         slept.add(
             threads.submit(() -> {
+              Backoff backoff = LaneLoop.backoff(lane);
               long start = System.nanoTime();
               backoff.pause(attempt);
               return System.nanoTime() - start;
@@ -253,6 +255,51 @@ class LaneLoopTest {
         ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
       Future<?> end = threads.submit(lane::close);
       assertThatThrownBy(end::get).hasRootCauseMessage("a thread ends its own lane: name=test");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldCarryVirtualThreadsThatItsThreadsStart(boolean carries) throws Exception {
+    LaneLoop lane = open(carries);
+    try (lane;
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      Future<Integer> sum =
+          threads.submit(() -> {
+            AtomicInteger ended = new AtomicInteger();
+            List<Thread> started = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+              started.add(
+                  Thread.startVirtualThread(() -> {
+                    Thread.yield();
+                    assertThat(LaneLoop.current(FABRIC)).isSameAs(lane);
+                    ended.incrementAndGet();
+                  }));
+            }
+            for (Thread thread : started) {
+              thread.join();
+            }
+            return ended.get();
+          });
+      assertThat(sum.get()).isEqualTo(10);
+    }
+  }
+
+  /** Of several lanes, one after the other: what waits for sockets must outlive the first. */
+  @Test
+  void shouldWaitForSockets() throws Exception {
+    for (int round = 0; round < 3; round++) {
+      Pipe pipe = Pipe.open();
+      try (Lane lane = open(true);
+          ExecutorService threads = Executors.newThreadPerTaskExecutor(lane);
+          Pipe.SourceChannel source = pipe.source();
+          Pipe.SinkChannel sink = pipe.sink()) {
+        Future<Integer> read = threads.submit(() -> source.read(ByteBuffer.allocate(8)));
+        Future<Integer> written =
+            threads.submit(() -> sink.write(ByteBuffer.wrap(new byte[] {1, 2, 3})));
+        assertThat(written.get()).isEqualTo(3);
+        assertThat(read.get()).isEqualTo(3);
+      }
     }
   }
 

@@ -18,30 +18,28 @@ class TimerTest {
     long seed = 0x5EED_7137L;
     System.out.println("seed=" + seed);
     SplittableRandom random = new SplittableRandom(seed);
-    try (LaneLoop lane = LaneLoop.start(this, "test", new NoCompletions(), true)) {
-      for (int round = 0; round < 200; round++) {
-        check(random, lane);
-      }
+    for (int round = 0; round < 200; round++) {
+      check(random);
     }
   }
 
-  private static void check(SplittableRandom random, LaneLoop lane) {
+  private static void check(SplittableRandom random) {
     Timer timer = new Timer();
     long now = random.nextLong();
-    Map<CarriedThread, Long> due = new HashMap<>();
+    Map<Sleeper, Long> due = new HashMap<>();
     for (int step = 0; step < 100; step++) {
       if (random.nextBoolean()) {
-        CarriedThread thread = new CarriedThread(lane, "sleeper", () -> {});
+        Sleeper sleeper = new Sleeper();
         long nanos = random.nextLong(Timer.NANOS_MAX + 1);
-        timer.add(thread, now, nanos);
-        due.put(thread, now + nanos);
+        timer.add(sleeper, now, nanos);
+        due.put(sleeper, now + nanos);
       }
       assertThat(timer.isEmpty()).isEqualTo(due.isEmpty());
       now += random.nextLong(random.nextInt(10) == 0 ? 2 * Timer.NANOS_MAX : 3 * SLOT_NANOS);
       boolean some = timer.expire(now);
-      List<CarriedThread> woken = new ArrayList<>();
-      for (Map.Entry<CarriedThread, Long> entry : due.entrySet()) {
-        if (!entry.getKey().isSleeping()) {
+      List<Sleeper> woken = new ArrayList<>();
+      for (Map.Entry<Sleeper, Long> entry : due.entrySet()) {
+        if (!entry.getKey().sleeps()) {
           assertThat(now - entry.getValue()).isGreaterThanOrEqualTo(0);
           woken.add(entry.getKey());
         } else {
@@ -55,14 +53,12 @@ class TimerTest {
 
   @Test
   void shouldRefuseSleepsBeyondTheWheel() {
-    try (LaneLoop lane = LaneLoop.start(this, "test", new NoCompletions(), true)) {
-      CarriedThread thread = new CarriedThread(lane, "sleeper", () -> {});
-      Timer timer = new Timer();
-      assertThatThrownBy(() -> timer.add(thread, 0, Timer.NANOS_MAX + 1))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("nanos=" + (Timer.NANOS_MAX + 1));
-      assertThatThrownBy(() -> timer.add(thread, 0, -1))
-          .isInstanceOf(IllegalArgumentException.class);
-    }
+    Sleeper sleeper = new Sleeper();
+    Timer timer = new Timer();
+    assertThatThrownBy(() -> timer.add(sleeper, 0, Timer.NANOS_MAX + 1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("nanos=" + (Timer.NANOS_MAX + 1));
+    assertThatThrownBy(() -> timer.add(sleeper, 0, -1))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 }

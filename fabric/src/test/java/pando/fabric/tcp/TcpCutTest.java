@@ -17,9 +17,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.Lane;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
@@ -51,24 +52,26 @@ class TcpCutTest {
 
   @TempDir private Path directory;
 
-  @ParameterizedTest
-  @EnumSource
-  void shouldDoWhatIsSaidToBeDoneOnceAndAllElseAtMostOnce(AuthenticationKind kind)
+  @ParameterizedTest(name = "{0} in a lane: {1}")
+  @CsvSource({"NONE, false", "NONE, true", "TOKEN, false", "TLS, false", "TLS, true"})
+  void shouldDoWhatIsSaidToBeDoneOnceAndAllElseAtMostOnce(AuthenticationKind kind, boolean inLane)
       throws Exception {
     TestAuthority authority = new TestAuthority(directory);
     Authentication token = TestFiles.token(directory, "Sixteen bytes, or more.");
     switch (kind) {
-      case NONE -> check(Authentication.none(), Authentication.none(), BYTES_MAX);
-      case TOKEN -> check(token, token, BYTES_MAX + BYTES_MORE_WITH_TOKEN);
+      case NONE -> check(Authentication.none(), Authentication.none(), BYTES_MAX, inLane);
+      case TOKEN -> check(token, token, BYTES_MAX + BYTES_MORE_WITH_TOKEN, inLane);
       case TLS ->
           check(
               TestFiles.tls(authority.sign("pando://grove/memory/m")),
               TestFiles.tls(authority.sign("pando://grove/compute/c")),
-              BYTES_MAX + BYTES_MORE_WITH_TLS);
+              BYTES_MAX + BYTES_MORE_WITH_TLS,
+              inLane);
     }
   }
 
-  private static void check(Authentication ofServer, Authentication ofFabric, int bytesMax)
+  private static void check(
+      Authentication ofServer, Authentication ofFabric, int bytesMax, boolean inLane)
       throws Exception {
     PoolOptions pool =
         PoolOptions.defaults()
@@ -85,7 +88,9 @@ class TcpCutTest {
         CuttingProxy proxy = CuttingProxy.start(server.address(), bytesMax, SEED)) {
       List<Client> clients = new ArrayList<>();
       try (Fabric fabric = attach(proxy, options);
-          ExecutorService threads = Executors.newCachedThreadPool()) {
+          Lane lane = fabric.lane("lane");
+          ExecutorService threads =
+              inLane ? Executors.newThreadPerTaskExecutor(lane) : Executors.newCachedThreadPool()) {
         List<Future<?>> runs = new ArrayList<>();
         for (int i = 0; i < WORKERS; i++) {
           Client client = new Client(i);
