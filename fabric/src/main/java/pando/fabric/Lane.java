@@ -16,10 +16,11 @@ import java.util.concurrent.ThreadFactory;
  * <p>A worker that a thread of the lane opens at the lane's fabric belongs to the lane. What such
  * workers send to a memory server shares a connection, and goes out together once all threads wait.
  *
- * <p>A thread that computes for long, or blocks outside of the JDK's own locks and queues, holds up
- * all others of its lane. The JVM must be started with {@code --add-opens
- * java.base/java.lang=pando.fabric}; without it the threads run on the JDK's own scheduler, which
- * is slower, and a line in the log says so once.
+ * <p>A thread gives way where it waits: for a verb, for another session, or in locks and queues of
+ * the JDK. One that computes for long, or finds all that it looks up in caches, holds up the others
+ * of its lane unless it calls {@link Thread#yield} now and then. The JVM must be started with
+ * {@code --add-opens java.base/java.lang=pando.fabric}; without it the threads run on the JDK's own
+ * scheduler, which is slower, and a line in the log says so once.
  *
  * <p>Thread-safe.
  */

@@ -77,11 +77,13 @@ public final class StressRun {
     return null;
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // In a lane, what scans a cache alone gives no way.
   private Void scan(StressReader reader) {
     int scans = 0;
     while (working.get() > 0 || scans == 0) {
       reader.read();
       scans++;
+      Thread.yield();
     }
     System.out.println("scans=" + scans);
     return null;

@@ -11,11 +11,14 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
+import pando.fabric.Lane;
 import pando.fabric.memory.Closing;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.tcp.TcpFabric;
@@ -55,6 +58,27 @@ class TcpIndexTest {
     }
   }
 
+  /** Threads of two lanes, which share connections and wait for each other. */
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldStayLinearizableInLanes(SystemUnderTest system) throws Exception {
+    long seed = Seeds.of(SEED);
+    List<TcpMemoryServer> servers = new ArrayList<>();
+    try (Fabric fabric = TcpFabric.attach(start(servers), seed, TcpOptions.defaults());
+        RangeIndex index = system.tiny(COMPUTE_SERVERS).create(fabric);
+        Lane first = fabric.lane("first");
+        Lane second = fabric.lane("second")) {
+      AtomicInteger made = new AtomicInteger();
+      ThreadFactory inTurn =
+          body -> (made.getAndIncrement() % 2 == 0 ? first : second).newThread(body);
+      StressRun run = new StressRun(index, seed, 2 * THREADS, OPERATIONS);
+      run.run(tasks -> Threads.run(inTurn, tasks));
+      assertThat(entries(index)).isEqualTo(run.expected());
+    } finally {
+      Closing.all(servers.stream().<Runnable>map(server -> server::close).toList());
+    }
+  }
+
   /** Operates on the keys of one thread; returns what they are then. */
   private static Map<Long, Long> operate(RangeIndex index, int thread, SplittableRandom random) {
     Map<Long, Long> model = new TreeMap<>();
@@ -85,7 +109,7 @@ class TcpIndexTest {
     try (Session session = index.session()) {
       long visited =
           session.scan(
-              0,
+              Long.MIN_VALUE,
               Long.MAX_VALUE,
               (key, value) -> {
                 entries.put(key, value);
