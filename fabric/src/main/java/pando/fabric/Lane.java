@@ -34,8 +34,8 @@ public interface Lane extends ThreadFactory, AutoCloseable {
   Thread newThread(Runnable body);
 
   /**
-   * Waits until all threads of this lane that were started have ended, and ends it. A second call
-   * does nothing.
+   * Waits until all threads of this lane that were started have ended, and ends it. Virtual threads
+   * that those have started must have ended before. A second call does nothing.
    *
    * @throws IllegalStateException if a thread of this lane calls it
    */

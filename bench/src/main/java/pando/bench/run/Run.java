@@ -63,7 +63,7 @@ final class Run {
       List<Future<Measurement>> results = new ArrayList<>();
       for (int i = 0; i < clients; i++) {
         int client = i;
-        results.add(threads.submit(client, () -> runClient(client, counts, progress)));
+        results.add(submit(threads, client, counts, progress));
       }
       for (Future<Measurement> result : results) {
         counts.total.add(get(result));
@@ -73,6 +73,17 @@ final class Run {
       counts.measureLanes();
     }
     return counts.total;
+  }
+
+  /** Starts a client; if that fails, those that have started end, too. */
+  private Future<Measurement> submit(
+      ClientThreads threads, int client, Counts counts, Progress progress) {
+    try {
+      return threads.submit(client, () -> runClient(client, counts, progress));
+    } catch (RuntimeException | Error e) {
+      counts.forceTermination();
+      throw e;
+    }
   }
 
   /** Returns the records that an audit may find besides the loaded ones. */

@@ -28,15 +28,17 @@ import pando.fabric.SpinBackoff;
  * </pre>
  *
  * <p>Where the JDK does not take our scheduler, it carries the threads itself, and this loop only
- * polls. Both ways, threads may wait for verbs from anywhere, so a worker of the lane that another
- * thread uses is no danger.
+ * polls. Both ways, a thread outside of the lane may use a worker of it.
  */
 public final class LaneLoop implements Lane, Runnable {
   private static final System.Logger LOG = System.getLogger("pando.fabric.lane");
   private static final AtomicBoolean SAID_SLOW = new AtomicBoolean();
 
-  /** Virtual threads that a thread of a lane starts have its scheduler, so they are of the lane. */
-  private static final ThreadLocal<@Nullable LaneLoop> CURRENT = new InheritableThreadLocal<>();
+  /**
+   * Not inherited: platform threads that a thread of the lane starts are not of the lane. Virtual
+   * ones have its scheduler, but are served as if they were woken from outside.
+   */
+  private static final ThreadLocal<@Nullable LaneLoop> CURRENT = new ThreadLocal<>();
 
   /** Passes without an arrival after which the core is offered to other threads each time. */
   private static final int FRUITLESS_PASSES = 16;
@@ -58,6 +60,7 @@ public final class LaneLoop implements Lane, Runnable {
   private volatile boolean awaits;
   private volatile boolean closing;
   private volatile boolean over;
+  private boolean saidFailed;
 
   private LaneLoop(Object fabric, String name, Completions completions, boolean carries) {
     this.fabric = fabric;
@@ -87,12 +90,17 @@ public final class LaneLoop implements Lane, Runnable {
   /** Starts a lane that carries its threads itself, or leaves that to the JDK. */
   static LaneLoop start(Object fabric, String name, Completions completions, boolean carries) {
     LaneLoop lane = new LaneLoop(fabric, name, completions, carries);
-    lane.thread.start();
-    return lane;
+    try {
+      lane.thread.start();
+      return lane;
+    } catch (RuntimeException | Error e) {
+      completions.close();
+      throw e;
+    }
   }
 
   /** Returns the lane of a fabric that the current thread is of, or {@code null}. */
-  @SuppressWarnings("ReferenceEquality") // Fabrics are what they are.
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
   public static @Nullable LaneLoop current(Object fabric) {
     LaneLoop lane = CURRENT.get();
     return lane != null && lane.fabric == fabric ? lane : null;
@@ -103,7 +111,7 @@ public final class LaneLoop implements Lane, Runnable {
     return completions;
   }
 
-  /** Returns how a worker of a lane waits, or one of none where it is {@code null}. */
+  /** Returns the backoff for a worker of a lane; of {@code null}, for one that is in no lane. */
   public static Backoff backoff(@Nullable LaneLoop lane) {
     return lane != null && lane.carries ? new LaneBackoff(lane) : new SpinBackoff();
   }
@@ -121,16 +129,16 @@ public final class LaneLoop implements Lane, Runnable {
       throw new IllegalStateException("lane is closed: name=" + name);
     }
     Runnable inLane = () -> runInLane(body);
-    Thread made =
+    Thread thread =
         carries
             ? VirtualThreads.unstarted(name, this::accept, inLane)
             : Thread.ofVirtual().name(name).unstarted(inLane);
-    this.made.add(made);
-    return made;
+    made.add(thread);
+    return thread;
   }
 
   @Override
-  @SuppressWarnings("ReferenceEquality") // Lanes are what they are.
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
   public void close() {
     if (CURRENT.get() == this) {
       throw new IllegalStateException("a thread ends its own lane: name=" + name);
@@ -156,18 +164,39 @@ public final class LaneLoop implements Lane, Runnable {
     try (completions) {
       int fruitless = 0;
       while (!isOver()) {
-        fruitless = pass() ? 0 : fruitless + 1;
-        if (ready.isEmpty()) {
-          awaitMore();
-        } else if (fruitless > FRUITLESS_PASSES) {
+        fruitless = passSafely() ? 0 : fruitless + 1;
+        if (!ready.isEmpty() && fruitless > FRUITLESS_PASSES) {
           Thread.yield();
         }
       }
     }
   }
 
+  /**
+   * Takes a pass, and waits where nothing is ready. Whatever fails, the lane goes on, as its
+   * threads would wait for ever.
+   *
+   * @return whether something came
+   */
+  private boolean passSafely() {
+    try {
+      boolean some = pass();
+      if (ready.isEmpty()) {
+        awaitMore();
+      }
+      return some;
+    } catch (RuntimeException | Error e) {
+      awaits = false;
+      if (!saidFailed) {
+        saidFailed = true;
+        LOG.log(System.Logger.Level.ERROR, "a pass of a lane failed: name=" + name, e);
+      }
+      return false;
+    }
+  }
+
   /** Returns whether this loop carries the current thread. */
-  @SuppressWarnings("ReferenceEquality") // Lanes are what they are.
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
   boolean carriesCurrentThread() {
     return carries && CURRENT.get() == this;
   }
@@ -244,10 +273,11 @@ public final class LaneLoop implements Lane, Runnable {
   }
 
   private boolean isEnding() {
-    return closing && made.stream().allMatch(thread -> thread.getState() == Thread.State.NEW);
+    // Some were made and never started, and some refused as they started.
+    return closing && made.stream().noneMatch(Thread::isAlive);
   }
 
-  @SuppressWarnings("ReferenceEquality") // Threads are what they are.
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
   private boolean isInLane() {
     return Thread.currentThread() == thread || CURRENT.get() == this;
   }

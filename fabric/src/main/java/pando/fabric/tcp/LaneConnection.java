@@ -7,6 +7,7 @@ import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.util.ArrayDeque;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.wire.FrameException;
@@ -27,29 +28,43 @@ import pando.fabric.wire.SecureChannel;
  *
  * <p>Where it is cut, each request under way fails, and its worker learns whether it may have left.
  * The next request opens the connection again. Thread-safe.
+ *
+ * <p>A thread of the lane may give way while it has the lock, and needs the lane's own thread to go
+ * on. So that one never waits for the lock.
  */
 final class LaneConnection {
   private final TcpLane lane;
   private final RemoteServer server;
+  private final long callNanos;
 
   /** Is held while the connection is opened, which waits for the memory server. */
   private final ReentrantLock opening = new ReentrantLock();
 
+  /** Guards all that follows. */
+  private final Lock lock = new ReentrantLock();
+
   private final FrameOutput output = new FrameOutput();
   private final FrameInput input = new FrameInput();
   private final ArrayDeque<LanePath> underWay = new ArrayDeque<>();
-  private Watchdog.@Nullable Watched connection;
+  private volatile Watchdog.@Nullable Watched connection;
   private @Nullable SelectionKey key;
   private boolean wasFull;
   private boolean closed;
 
-  LaneConnection(TcpLane lane, RemoteServer server) {
+  /**
+   * Creates it, not open.
+   *
+   * @param callNanos longest wait for a CALL; 0 if it is for verbs, which have deadlines
+   */
+  LaneConnection(TcpLane lane, RemoteServer server, long callNanos) {
     this.lane = lane;
     this.server = server;
+    this.callNanos = callNanos;
   }
 
-  synchronized boolean isOpen() {
-    return connection != null && connection.channel().isOpen();
+  boolean isOpen() {
+    Watchdog.Watched open = connection;
+    return open != null && open.channel().isOpen();
   }
 
   /**
@@ -60,6 +75,8 @@ final class LaneConnection {
   void open() throws IOException {
     opening.lock();
     try {
+      // Another may have found meanwhile that it is lost.
+      server.checkAlive();
       if (!isOpen()) {
         openAnew();
       }
@@ -81,35 +98,45 @@ final class LaneConnection {
     }
   }
 
-  private synchronized void adopt(Watchdog.Watched opened) throws IOException {
-    if (closed) {
-      throw new IllegalStateException("lane is closed");
-    }
-    fail(new ClosedChannelException());
+  private void adopt(Watchdog.Watched opened) throws IOException {
     opened.socket().configureBlocking(false);
-    key = lane.register(opened.socket());
-    connection = opened;
+    lock.lock();
+    try {
+      if (closed) {
+        throw new IllegalStateException("lane is closed");
+      }
+      fail(new ClosedChannelException());
+      key = lane.register(opened.socket());
+      connection = opened;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**
    * Gathers a request, to be sent when the lane polls.
    *
-   * @return what it goes by, to {@link #cut} it
+   * @return the connection that it leaves by, to {@link #cut} that one and none that comes later
    * @throws SocketException if the connection was cut; the request was not sent
    */
-  synchronized Watchdog.Watched send(LanePath path, RequestWriter request) throws SocketException {
-    Watchdog.Watched open = connection;
-    if (open == null) {
-      throw new SocketException("cut before the request was sent: " + server);
+  Watchdog.Watched send(LanePath path, RequestWriter request) throws SocketException {
+    lock.lock();
+    try {
+      Watchdog.Watched open = connection;
+      if (open == null) {
+        throw new SocketException("cut before the request was sent: " + server);
+      }
+      output.add(request);
+      path.end = output.added();
+      underWay.addLast(path);
+      if (underWay.size() == 1) {
+        watch(open);
+      }
+      lane.noteGathered();
+      return open;
+    } finally {
+      lock.unlock();
     }
-    output.add(request);
-    path.end = output.added();
-    underWay.addLast(path);
-    if (underWay.size() == 1) {
-      open.expectBy(path.deadline);
-    }
-    lane.noteGathered();
-    return open;
   }
 
   /**
@@ -118,11 +145,21 @@ final class LaneConnection {
    * @param readable whether something may have come though nothing is under way
    * @return whether a worker goes on
    */
-  synchronized boolean poll(boolean readable) {
-    Watchdog.Watched open = connection;
-    if (open == null || (underWay.isEmpty() && !readable)) {
+  boolean poll(boolean readable) {
+    if (!lock.tryLock()) {
+      lane.noteGathered();
       return false;
     }
+    try {
+      Watchdog.Watched open = connection;
+      boolean isIdle = underWay.isEmpty() && !readable;
+      return open != null && !isIdle && poll(open);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean poll(Watchdog.Watched open) {
     try {
       send(open.channel());
       boolean delivered = receive(open.channel());
@@ -135,7 +172,7 @@ final class LaneConnection {
       return true;
     } catch (RuntimeException | Error e) {
       // Memory for a long response, for example. The workers are told, and the lane goes on.
-      fail(new IOException("the lane failed: " + server, e));
+      fail(open.reason(new IOException("the lane failed: " + server, e)));
       return true;
     }
   }
@@ -184,28 +221,42 @@ final class LaneConnection {
     LanePath oldest = underWay.peekFirst();
     if (oldest == null) {
       open.relax();
+    } else if (callNanos > 0) {
+      // A CALL begins when those before it are answered.
+      open.expect(callNanos);
     } else {
       open.expectBy(oldest.deadline);
     }
   }
 
   /** Cuts the connection, unless it was opened anew meanwhile. */
-  @SuppressWarnings("ReferenceEquality") // Connections are what they are.
-  synchronized void cut(Watchdog.Watched used) {
-    if (connection == used) {
-      fail(new ClosedChannelException());
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
+  void cut(Watchdog.Watched used) {
+    lock.lock();
+    try {
+      if (connection == used) {
+        fail(new ClosedChannelException());
+      }
+    } finally {
+      lock.unlock();
     }
   }
 
   /** Closes it for good, with the lane. */
-  synchronized void close() {
-    closed = true;
-    fail(new ClosedChannelException());
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      fail(new ClosedChannelException());
+    } finally {
+      lock.unlock();
+    }
   }
 
   private void fail(IOException because) {
-    if (connection != null) {
-      connection.close();
+    Watchdog.Watched open = connection;
+    if (open != null) {
+      open.close();
       connection = null;
       key = null;
     }

@@ -1,6 +1,7 @@
 package pando.fabric.tcp;
 
 import java.io.IOException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.wire.FrameException;
@@ -52,6 +53,7 @@ final class LanePath implements RequestPath {
     deadline = latest;
     failure = null;
     hasLeft = false;
+    used = null;
     waiter = Thread.currentThread();
     isUnderWay = true;
     boolean gathered = false;
@@ -125,6 +127,10 @@ final class LanePath implements RequestPath {
   /** Lets the worker go on. */
   void goOn() {
     isUnderWay = false;
-    LockSupport.unpark(waiter);
+    try {
+      LockSupport.unpark(waiter);
+    } catch (RejectedExecutionException e) {
+      // It was of a lane that is closed, so it does not wait.
+    }
   }
 }

@@ -15,9 +15,9 @@ import pando.fabric.wire.RequestReader;
 import pando.fabric.wire.ResponseWriter;
 
 /**
- * A memory server's side of one connection, in a thread of its own: reads a request, serves it,
- * sends the response, and only then reads the next. So it never has more than two frames of a peer,
- * and one that does not read its responses stops itself.
+ * A memory server's side of one connection, in a thread of its own: reads requests, serves them,
+ * and sends the responses before it reads more. So it never has more than a frame of requests and a
+ * frame of responses, and a peer that does not read its responses stops itself.
  */
 final class ServerConnection implements Runnable {
   private static final int OPERANDS_16 = 64;

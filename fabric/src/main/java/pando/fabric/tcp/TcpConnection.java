@@ -41,7 +41,8 @@ final class TcpConnection {
   /** What became of the last request, as far as is known. */
   private Outcome outcome = Outcome.NOT_DONE;
 
-  private long sequence;
+  /** Starts at numbers far apart, as the workers of a lane share a connection. */
+  private long sequence = (long) System.identityHashCode(this) << Integer.SIZE;
 
   /** When the request must have been answered, however often it is sent. */
   private long deadline;

@@ -35,8 +35,8 @@ final class TcpLane implements Completions {
   private TcpLane(Watchdog watchdog, RemoteServer[] servers, Selector selector) {
     this.watchdog = watchdog;
     this.selector = selector;
-    this.verbs = connections(servers);
-    this.calls = connections(servers);
+    this.verbs = connections(servers, 0);
+    this.calls = connections(servers, TcpWorker.CALL_NANOS_MAX);
   }
 
   /** Makes a lane's connections, none of which is open yet. */
@@ -48,10 +48,10 @@ final class TcpLane implements Completions {
     }
   }
 
-  private LaneConnection[] connections(RemoteServer[] servers) {
+  private LaneConnection[] connections(RemoteServer[] servers, long callNanos) {
     LaneConnection[] connections = new LaneConnection[servers.length];
     for (int i = 0; i < servers.length; i++) {
-      connections[i] = new LaneConnection(this, servers[i]);
+      connections[i] = new LaneConnection(this, servers[i], callNanos);
     }
     return connections;
   }

@@ -24,10 +24,11 @@ import pando.fabric.wire.ResponseReader;
  *
  * <p>A channel closes when its thread is interrupted. So the interrupt of a thread is put aside
  * while a verb runs: one that comes before the verb does not disturb it, and one that comes in its
- * middle costs the connection.
+ * middle costs the connection, unless the worker is of a lane, whose channels do not block.
  */
 final class TcpWorker extends ListWorker {
-  private static final long CALL_NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
+  /** Longest wait for the response of a CALL. */
+  static final long CALL_NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
 
   private final Watchdog watchdog;
   private final RemoteServer[] servers;

@@ -76,7 +76,7 @@ final class Watchdog implements AutoCloseable {
     }
   }
 
-  /** A channel, and until when its peer has to do something. One thread uses it. */
+  /** A channel, and until when its peer has to do something. One thread at a time uses it. */
   final class Watched implements AutoCloseable {
     private final SocketChannel socket;
     private ByteChannel channel;

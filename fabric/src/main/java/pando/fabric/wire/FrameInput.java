@@ -71,9 +71,8 @@ public final class FrameInput {
     }
     int arrived = bytes.position();
     int needed = arrived < Integer.BYTES ? 0 : length();
-    // A full buffer holds more than one frame: the next read may take more at once.
-    if (Math.max(needed, arrived + 1) > bytes.capacity()) {
-      int doubled = Integer.highestOneBit(Math.max(needed, arrived + 1) - 1) << 1;
+    if (needed > bytes.capacity()) {
+      int doubled = Integer.highestOneBit(needed - 1) << 1;
       bytes = allocate(doubled).put(bytes.flip());
     }
   }

@@ -272,7 +272,6 @@ class LaneLoopTest {
               started.add(
                   Thread.startVirtualThread(() -> {
                     Thread.yield();
-                    assertThat(LaneLoop.current(FABRIC)).isSameAs(lane);
                     ended.incrementAndGet();
                   }));
             }
@@ -283,6 +282,94 @@ class LaneLoopTest {
           });
       assertThat(sum.get()).isEqualTo(10);
     }
+  }
+
+  @Test
+  void shouldServePlatformThreadsThatItsThreadsStart() throws Exception {
+    LaneLoop lane = open(true);
+    try (lane;
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      SynchronousQueue<Integer> there = new SynchronousQueue<>();
+      Future<Integer> sum =
+          threads.submit(() -> {
+            Backoff backoff = LaneLoop.backoff(lane);
+            List<Thread> platform = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+              platform.add(
+                  Thread.ofPlatform()
+                      .start(() -> {
+                        assertThat(LaneLoop.current(FABRIC)).isNull();
+                        for (int round = 0; round < 500; round++) {
+                          put(there, round);
+                        }
+                      }));
+            }
+            int taken = 0;
+            for (int round = 0; round < 2_000; round++) {
+              there.take();
+              taken++;
+              backoff.pause(round % 100);
+            }
+            for (Thread thread : platform) {
+              thread.join();
+            }
+            return taken;
+          });
+      assertThat(sum.get()).isEqualTo(2_000);
+    }
+  }
+
+  private static void put(SynchronousQueue<Integer> queue, int value) {
+    try {
+      queue.put(value);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void shouldGoOnAfterAPassThatFails() throws Exception {
+    AtomicInteger polls = new AtomicInteger();
+    NoCompletions none = new NoCompletions();
+    Completions failing =
+        new Completions() {
+          @Override
+          public boolean poll() {
+            if (polls.incrementAndGet() % 3 == 0) {
+              throw new IllegalStateException("planted");
+            }
+            return none.poll();
+          }
+
+          @Override
+          public void await(long nanos) {
+            none.await(nanos);
+          }
+
+          @Override
+          public void wakeUp() {
+            none.wakeUp();
+          }
+
+          @Override
+          public void close() {
+            none.close();
+          }
+        };
+    try (Lane lane = LaneLoop.start(FABRIC, "test", failing, true);
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+      Future<Integer> rounds =
+          threads.submit(() -> {
+            int round = 0;
+            while (round < 100) {
+              Thread.yield();
+              round++;
+            }
+            return round;
+          });
+      assertThat(rounds.get()).isEqualTo(100);
+    }
+    assertThat(polls.get()).isGreaterThanOrEqualTo(100);
   }
 
   /** Of several lanes, one after the other: what waits for sockets must outlive the first. */
