@@ -128,6 +128,8 @@ final class TcpConnection {
       return true;
     } catch (IOException e) {
       worker.keepInterrupt();
+      // A fabric that is closed meanwhile closes its connections, and has lost nothing.
+      worker.checkOpen();
       if (worker.nanoTime() - deadline > 0) {
         server.declareLost("it accepts no connections: nanos=" + lostNanos + ", last=" + e);
       }
