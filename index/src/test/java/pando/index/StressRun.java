@@ -22,6 +22,7 @@ public final class StressRun {
   private final List<StressLog> logs = new ArrayList<>();
   private final List<Callable<Void>> tasks = new ArrayList<>();
   private final StressKeys keys = new StressKeys();
+  private Runnable betweenScans = () -> {};
 
   /** Prepares a run of so many threads that change keys, each so many times. */
   public StressRun(RangeIndex index, long seed, int threads, int operations) {
@@ -43,6 +44,11 @@ public final class StressRun {
   /** Has a thread besides do something each time that so many operations began or ended. */
   public void besides(int every, Runnable task) {
     tasks.add(() -> repeat(every, task));
+  }
+
+  /** Has the thread that scans do something after each scan. */
+  public void betweenScans(Runnable action) {
+    betweenScans = action;
   }
 
   /** Runs tasks side by side until all have ended. */
@@ -77,13 +83,12 @@ public final class StressRun {
     return null;
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // In a lane, what scans a cache alone gives no way.
   private Void scan(StressReader reader) {
     int scans = 0;
     while (working.get() > 0 || scans == 0) {
       reader.read();
       scans++;
-      Thread.yield();
+      betweenScans.run();
     }
     System.out.println("scans=" + scans);
     return null;

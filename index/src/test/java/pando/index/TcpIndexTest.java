@@ -72,6 +72,8 @@ class TcpIndexTest {
       ThreadFactory inTurn =
           body -> (made.getAndIncrement() % 2 == 0 ? first : second).newThread(body);
       StressRun run = new StressRun(index, seed, 2 * THREADS, OPERATIONS);
+      // What it scans may all be cached, so it would never give way.
+      run.betweenScans(Thread::yield);
       run.run(tasks -> Threads.run(inTurn, tasks));
       assertThat(entries(index)).isEqualTo(run.expected());
     } finally {
