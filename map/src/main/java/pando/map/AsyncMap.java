@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
+import pando.fabric.memory.Closing;
 
 /**
  * Operations on a map that return at once, and are done by a thread of the map, in the order in
@@ -249,27 +250,9 @@ public final class AsyncMap<K, V> {
     // Wakes the thread; where the queue is full, it is awake.
     CompletableFuture<Boolean> nothing = new CompletableFuture<>();
     boolean _ = queue.offer(new Asked<>(null, _ -> true, nothing));
-    if (!isOver()) {
+    if (!Closing.join(thread, CLOSING_MAX)) {
       throw new StalledException("an asynchronous operation on the map does not end");
     }
     entries.close();
-  }
-
-  private boolean isOver() {
-    boolean interrupted = false;
-    long end = System.nanoTime() + CLOSING_MAX.toNanos();
-    try {
-      while (true) {
-        try {
-          return thread.join(Duration.ofNanos(Math.max(end - System.nanoTime(), 1)));
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
   }
 }

@@ -40,7 +40,7 @@ public class LaneBenchmark {
   private static final int WORK_NANOS = 600;
   private static final int OPERATIONS = 1 << 14;
 
-  /** Rounds of work per nanosecond, measured at the start. */
+  /** Rounds of work that are timed to find how many take as long as an operation does. */
   private static final int CALIBRATION_ROUNDS = 20_000_000;
 
   /** How long a verb takes. */

@@ -6,6 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
+import pando.fabric.memory.Closing;
 
 /** A task whose steps run in a thread of the JVM, which is parked while the task rests. */
 final class ThreadTask implements BackgroundTask {
@@ -46,13 +47,13 @@ final class ThreadTask implements BackgroundTask {
   }
 
   @Override
-  @SuppressWarnings("ReferenceEquality") // Threads are what they are.
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
   public void close() {
     if (Thread.currentThread() == thread) {
       throw new IllegalStateException("a step ends its own task: name=" + thread.getName());
     }
     stop();
-    join();
+    Closing.join(thread);
     fabric.forget(this);
     Throwable thrown = failure.getAndSet(null);
     if (thrown instanceof RuntimeException unchecked) {
@@ -60,20 +61,6 @@ final class ThreadTask implements BackgroundTask {
     }
     if (thrown instanceof Error error) {
       throw error;
-    }
-  }
-
-  private void join() {
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.Lane;
 import pando.fabric.SpinBackoff;
+import pando.fabric.memory.Closing;
 
 /**
  * The thread of a lane, and its loop. A pass lets each thread go on that was ready when the pass
@@ -30,7 +31,7 @@ import pando.fabric.SpinBackoff;
  * <p>Where the JDK does not take our scheduler, it carries the threads itself, and this loop only
  * polls. Both ways, a thread outside of the lane may use a worker of it.
  */
-public final class LaneLoop implements Lane, Runnable {
+public final class LaneLoop implements Lane {
   private static final System.Logger LOG = System.getLogger("pando.fabric.lane");
   private static final AtomicBoolean SAID_SLOW = new AtomicBoolean();
 
@@ -67,7 +68,7 @@ public final class LaneLoop implements Lane, Runnable {
     this.name = name;
     this.completions = completions;
     this.carries = carries;
-    this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this);
+    this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
   }
 
   /**
@@ -145,22 +146,11 @@ public final class LaneLoop implements Lane, Runnable {
     }
     closing = true;
     completions.wakeUp();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Closing.join(thread);
   }
 
-  @Override
   @SuppressWarnings("ThreadPriorityCheck") // What a lane waits for may wait for this core.
-  public void run() {
+  private void run() {
     try (completions) {
       int fruitless = 0;
       while (!isOver()) {

@@ -1,9 +1,10 @@
 package pando.fabric.memory;
 
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Runs several closing steps, each even if others fail. */
+/** What closing takes: steps that all run even if others fail, and waits for threads that end. */
 public final class Closing {
   private Closing() {}
 
@@ -28,6 +29,35 @@ public final class Closing {
     }
     if (first instanceof Error error) {
       throw error;
+    }
+  }
+
+  /**
+   * Waits until a thread has ended, or returns at once if it was not started. A waiter that is
+   * interrupted waits all the same, and stays interrupted.
+   */
+  public static void join(Thread thread) {
+    boolean ended = join(thread, Duration.ofNanos(Long.MAX_VALUE));
+    assert ended;
+  }
+
+  /** Returns whether a thread has ended within a time, as {@link #join(Thread)} waits. */
+  public static boolean join(Thread thread, Duration longest) {
+    long deadline = System.nanoTime() + longest.toNanos();
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return !thread.isAlive()
+              || thread.join(Duration.ofNanos(Math.max(deadline - System.nanoTime(), 1)));
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 

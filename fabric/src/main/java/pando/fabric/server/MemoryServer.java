@@ -1,11 +1,13 @@
 package pando.fabric.server;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import pando.fabric.PoolUsage;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.layout.ServerLayout;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.Words;
 
 /**
@@ -13,7 +15,7 @@ import pando.fabric.memory.Words;
  * {@link #start} until {@link #close()}; only CALLs need them.
  */
 public final class MemoryServer implements AutoCloseable {
-  private static final long JOIN_MILLIS_MAX = 5_000;
+  private static final Duration JOIN_MAX = Duration.ofSeconds(5);
 
   private final int number;
   private final ServerLayout layout;
@@ -137,16 +139,8 @@ public final class MemoryServer implements AutoCloseable {
   @Override
   public void close() {
     processors.forEach(Processor::stop);
-    boolean interrupted = false;
     for (Thread thread : threads) {
-      try {
-        thread.join(JOIN_MILLIS_MAX);
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+      boolean _ = Closing.join(thread, JOIN_MAX);
     }
   }
 

@@ -106,14 +106,13 @@ final class TcpLane implements Completions {
   @Override
   public void await(long nanos) {
     waits = true;
-    if (!hasGathered) {
-      try {
-        isReadable = select(nanos) > 0;
-      } catch (IOException e) {
-        throw new UncheckedIOException("cannot wait for several connections", e);
-      }
+    try {
+      isReadable = !hasGathered && select(nanos) > 0;
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot wait for several connections", e);
+    } finally {
+      waits = false;
     }
-    waits = false;
   }
 
   private int select(long nanos) throws IOException {

@@ -7,6 +7,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -280,24 +281,12 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   /** Waits for the threads; they end as their channels are closed. */
   private void join() {
     long deadline = System.nanoTime() + JOIN_NANOS_MAX;
-    boolean interrupted = join(acceptor, deadline);
-    for (Thread thread : connections.values()) {
-      interrupted |= join(thread, deadline);
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    join(acceptor, deadline);
+    connections.values().forEach(thread -> join(thread, deadline));
   }
 
-  /** Returns whether the wait was interrupted. */
-  private static boolean join(Thread thread, long deadline) {
-    long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-    try {
-      thread.join(Math.max(millis, 1));
-      return false;
-    } catch (InterruptedException e) {
-      return true;
-    }
+  private static void join(Thread thread, long deadline) {
+    boolean _ = Closing.join(thread, Duration.ofNanos(deadline - System.nanoTime()));
   }
 
   private static ServerSocketChannel listen(InetSocketAddress address) {

@@ -7,7 +7,7 @@ import pando.fabric.VerbList.Kind;
 
 /**
  * Requests and responses. Little endian; all lengths of frames are multiples of 8 and include the
- * header. One request is answered by one response before the next one is read.
+ * header. Each request has one response, in the order of the requests; several may be under way.
  *
  * <pre>
  *  request
@@ -17,7 +17,7 @@ import pando.fabric.VerbList.Kind;
  *     6  verbs      u16   1 to {@value #VERBS_MAX}
  *     8  sequence   u64   comes back in the response
  *    16  epoch      u64   0: kept for fencing
- *    24  worker     u32   0: kept for workers that share a connection
+ *    24  worker     u32   0: kept
  *    28  checksum   u32   CRC32C of the header before it and of the verbs
  *    32  verbs, each {@value #VERB_BYTES} bytes and its operands
  *        payloads: the bytes of each WRITE, or of the CALL, filled up with 0 to a multiple of 8

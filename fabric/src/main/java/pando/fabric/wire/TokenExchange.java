@@ -17,10 +17,10 @@ import java.security.SecureRandom;
  *                           <--   answer, proof, 32 bytes
  * </pre>
  *
- * <p>A proof is the HMAC-SHA256 of who proves, both roles, and both sides' random bytes. These are
- * new for each connection, so a proof that was overheard is worth nothing in another one. The
- * client proves first: whoever connects learns nothing to try secrets on. Of one connection; not
- * thread-safe.
+ * <p>A proof is the HMAC-SHA256 of the side that proves (client or memory server), both roles, and
+ * both sides' random bytes. These are new for each connection, so a proof that was overheard is
+ * worth nothing in another one. The client proves first: a stranger that connects learns nothing to
+ * try secrets on. Of one connection; not thread-safe.
  */
 public final class TokenExchange {
   private static final int BYTES = 32;

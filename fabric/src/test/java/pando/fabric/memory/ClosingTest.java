@@ -3,8 +3,11 @@ package pando.fabric.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class ClosingTest {
@@ -45,5 +48,41 @@ class ClosingTest {
                 () -> closed.add(2)))
         .isSameAs(error);
     assertThat(closed).containsExactly(2);
+  }
+
+  @Test
+  void aThreadThatWasNotStartedHasEnded() {
+    assertThat(Closing.join(new Thread(() -> {}), Duration.ofDays(1))).isTrue();
+  }
+
+  @Test
+  void aWaiterThatIsInterruptedWaitsAllTheSame() {
+    Thread holder = Thread.currentThread();
+    Thread ends =
+        Thread.ofPlatform()
+            .start(() -> {
+              holder.interrupt();
+              LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
+            });
+    Closing.join(ends);
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(ends.isAlive()).isFalse();
+  }
+
+  @Test
+  void aWaitEndsWithItsTime() {
+    CountDownLatch end = new CountDownLatch(1);
+    Thread waits =
+        Thread.ofVirtual()
+            .start(() -> {
+              try {
+                end.await();
+              } catch (InterruptedException e) {
+                throw new AssertionError(e);
+              }
+            });
+    assertThat(Closing.join(waits, Duration.ofMillis(1))).isFalse();
+    end.countDown();
+    Closing.join(waits);
   }
 }

@@ -268,7 +268,7 @@ public final class Simulation {
   }
 
   /** Returns whether a thread is the simulation's or the running client's. */
-  @SuppressWarnings("ReferenceEquality") // Threads are what they are.
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
   private boolean hasThread(Thread other) {
     Client client = running;
     return other == thread || (client != null && other == client.thread());
