@@ -12,6 +12,7 @@ package pando.fabric;
  * @param onChipBytes size of that region, 0 if there is none
  * @param remoteProcessor whether every verb costs time of the memory server's processors, not a
  *     CALL alone
+ * @param fences whether this fabric can {@linkplain Fabric#fence fence} compute servers
  * @param simulated whether the pool is simulated: only there may an index be opened that is known
  *     to lose keys, to show how it does
  */
@@ -22,6 +23,7 @@ public record Capabilities(
     OnChip onChip,
     int onChipBytes,
     boolean remoteProcessor,
+    boolean fences,
     boolean simulated) {
   /** How masked CAS and masked FAA are done. */
   public enum MaskedAtomics {

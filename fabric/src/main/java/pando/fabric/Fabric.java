@@ -105,6 +105,27 @@ public interface Fabric extends AutoCloseable {
     return IntStream.range(0, memoryServers()).mapToObj(this::usage).toList();
   }
 
+  /**
+   * Makes sure that what a compute server of earlier epochs does has no effect any more, though it
+   * may run, or wake up later: raises the least epoch of its number at every memory server, and
+   * waits until no verb or CALL of a lower epoch is being served. After that nothing of a lower
+   * epoch takes effect, and none of its requests is answered: its verbs throw {@link
+   * FencedException}. What it has read before it keeps, and may go on to answer from its caches.
+   *
+   * <p>Never lowers the least epoch; where that is as great already, still waits. Any thread may
+   * call it. Longest wait for what is being served: five seconds at each memory server.
+   *
+   * @param computeServer number of the compute server, 0 to {@value ComputeServer#NUMBER_MAX}
+   * @param leastEpoch the least epoch that is not refused, at least 1
+   * @throws IllegalArgumentException if a value is out of its range
+   * @throws IllegalStateException if this fabric is closed
+   * @throws UnsupportedOperationException if this fabric has no {@linkplain Capabilities#fences
+   *     fences}
+   * @throws FenceFailedException if a memory server is lost, does not answer, or does not come to
+   *     the end of what it serves; it says at which ones the fence came about all the same
+   */
+  void fence(int computeServer, long leastEpoch);
+
   /** Disconnects from the memory servers, and stops those that run inside this fabric. */
   @Override
   void close();

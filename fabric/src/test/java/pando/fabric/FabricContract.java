@@ -2,6 +2,7 @@ package pando.fabric;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -10,12 +11,16 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,6 +46,9 @@ public abstract class FabricContract {
 
   /** Where tests put data in local memory. */
   private static final long LOCAL = 8192;
+
+  private static final int FENCES = Boolean.getBoolean("pando.campaign") ? 1_000 : 10;
+  private static final int WRITERS = 8;
 
   private static final long NODE = GlobalAddress.of(1, 32 << 10);
 
@@ -85,6 +93,16 @@ public abstract class FabricContract {
   /** Returns whether verbs cost the memory servers processor time. */
   protected boolean remoteProcessor() {
     return false;
+  }
+
+  /** Returns whether compute servers can be fenced. */
+  protected boolean fences() {
+    return true;
+  }
+
+  /** Joins the same memory servers as a compute server that can be fenced. */
+  protected Fabric openAs(ComputeServer computeServer) throws Exception {
+    throw new UnsupportedOperationException("no fences: " + computeServer);
   }
 
   /** Returns how often a race is tried that a fabric in the same memory tries so often. */
@@ -132,6 +150,7 @@ public abstract class FabricContract {
     assertThat(capabilities.onChipBytes()).isEqualTo(256 << 10);
     assertThat(capabilities.onChip()).isEqualTo(onChip());
     assertThat(capabilities.remoteProcessor()).isEqualTo(remoteProcessor());
+    assertThat(capabilities.fences()).isEqualTo(fences());
   }
 
   @Test
@@ -761,6 +780,210 @@ public abstract class FabricContract {
         assertThatThrownBy(() -> end.get(30, TimeUnit.SECONDS))
             .hasCauseInstanceOf(IllegalStateException.class);
       }
+    }
+  }
+
+  @Test
+  public void shouldSayThatItCannotFence() {
+    assumeThat(fences()).isFalse();
+    assertThatThrownBy(() -> fabric.fence(3, 7)).isInstanceOf(UnsupportedOperationException.class);
+  }
+
+  @Test
+  public void shouldRefuseFencesThatMakeNoSense() {
+    for (int none : new int[] {-1, 1024, Integer.MIN_VALUE}) {
+      assertThatThrownBy(() -> fabric.fence(none, 1))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("computeServer=" + none);
+      assertThatThrownBy(() -> new ComputeServer(none, 1))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    for (long none : new long[] {0, -1, Long.MIN_VALUE}) {
+      assertThatThrownBy(() -> fabric.fence(3, none))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("leastEpoch=" + none);
+      assertThatThrownBy(() -> new ComputeServer(3, none))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  public void shouldRefuseEveryVerbOfAFencedComputeServer() throws Exception {
+    assumeThat(fences()).isTrue();
+    try (Fabric fenced = openAs(new ComputeServer(3, 7));
+        RegisteredMemory own = fenced.register(MEMORY_BYTES)) {
+      Worker late = worker(fenced, own);
+      Worker unused = worker(fenced, own);
+      late.faa(NODE, 5);
+      assertThat(late.call(0, TestHandlers.INCREMENT, LOCAL, 8)).isEqualTo(8);
+      fabric.fence(3, 7);
+      late.faa(NODE, 6);
+      fabric.fence(3, 8);
+      assertFenced(late);
+      assertFenced(unused);
+      assertThat(read(NODE)).isEqualTo(11);
+      assertThatThrownBy(() -> openAs(new ComputeServer(3, 6)).close())
+          .isInstanceOf(FencedException.class);
+      late.close();
+      unused.close();
+    }
+  }
+
+  private static void assertFenced(Worker late) {
+    VerbList list = new VerbList().read(NODE, LOCAL, 8).write(NODE, LOCAL, 8);
+    VerbList scattered = new VerbList().write(0, LOCAL, 8).faa(NODE, 1, LOCAL);
+    List<Runnable> verbs =
+        List.of(
+            () -> late.read(NODE, LOCAL, 1024),
+            () -> late.write(NODE, LOCAL, 8),
+            () -> late.cas(NODE, 11, 0),
+            () -> late.faa(NODE, 1),
+            () -> late.maskedCas(NODE, 0, 0, -1, -1),
+            () -> late.maskedFaa(NODE, 1, 0),
+            () -> late.maskedCas16(NODE, LOCAL),
+            () -> late.post(list),
+            () -> late.scatter(scattered),
+            () -> late.call(1, TestHandlers.ADD, LOCAL, 16));
+    for (Runnable verb : verbs) {
+      assertThatThrownBy(verb::run).isInstanceOf(FencedException.class);
+    }
+    for (VerbList failed : List.of(list, scattered)) {
+      assertThat(failed.outcome(0)).isEqualTo(VerbList.Outcome.NOT_DONE);
+      assertThat(failed.outcome(1)).isEqualTo(VerbList.Outcome.NOT_DONE);
+    }
+  }
+
+  @Test
+  public void shouldFenceNoOtherComputeServer() throws Exception {
+    assumeThat(fences()).isTrue();
+    try (Fabric next = openAs(new ComputeServer(3, 8));
+        Fabric last = openAs(new ComputeServer(3, Long.MAX_VALUE));
+        Fabric other = openAs(new ComputeServer(4, 1));
+        RegisteredMemory nexts = next.register(64);
+        RegisteredMemory lasts = last.register(64);
+        RegisteredMemory others = other.register(64)) {
+      Worker ofNext = worker(next, nexts);
+      Worker ofLast = worker(last, lasts);
+      Worker ofOther = worker(other, others);
+      fabric.fence(3, 8);
+      fabric.fence(3, 2);
+      assertThat(ofNext.faa(NODE, 1)).isZero();
+      other.fence(3, 9);
+      assertThatThrownBy(() -> ofNext.faa(NODE, 1)).isInstanceOf(FencedException.class);
+      assertThat(ofOther.faa(NODE, 1)).isEqualTo(1);
+      fabric.fence(3, Long.MAX_VALUE);
+      assertThat(ofLast.faa(NODE, 1)).isEqualTo(2);
+      assertThat(worker.faa(NODE, 1)).isEqualTo(3);
+      ofNext.close();
+      ofLast.close();
+      ofOther.close();
+    }
+  }
+
+  @Test
+  public void shouldWaitForCallsThatAreServed() throws Exception {
+    assumeThat(fences()).isTrue();
+    try (Fabric fenced = openAs(new ComputeServer(3, 7));
+        RegisteredMemory own = fenced.register(MEMORY_BYTES);
+        ExecutorService threads = threads(fenced);
+        ExecutorService fencing = Executors.newCachedThreadPool()) {
+      Future<?> call =
+          threads.submit(() -> {
+            try (Worker caller = fenced.worker(own)) {
+              Words.set(own.segment(), LOCAL, GlobalAddress.offset(NODE));
+              caller.call(1, TestHandlers.WAIT, LOCAL, 8);
+            }
+          });
+      while (read(NODE + 8) == 0) {
+        worker.backoff().pause(100);
+      }
+      Future<?> fence = fencing.submit(() -> fabric.fence(3, 8));
+      assertThatThrownBy(() -> fence.get(100, TimeUnit.MILLISECONDS))
+          .isInstanceOf(TimeoutException.class);
+      worker.write(NODE, put(1), 8);
+      fence.get(30, TimeUnit.SECONDS);
+      assertEndsAnsweredOrUnknown(call);
+    }
+  }
+
+  private static void assertEndsAnsweredOrUnknown(Future<?> call) throws Exception {
+    try {
+      call.get(30, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      assertThat(e).hasCauseInstanceOf(UnknownOutcomeException.class);
+    }
+  }
+
+  /** Writers store greater and greater stamps, two at once, until they are fenced. */
+  @Test
+  public void shouldLetNothingTakeEffectBehindAFence() throws Exception {
+    assumeThat(fences()).isTrue();
+    long[] nanos = new long[FENCES];
+    for (int i = 0; i < FENCES; i++) {
+      nanos[i] = fenceWriters(new ComputeServer(5, i + 1));
+    }
+    Arrays.sort(nanos);
+    System.out.printf(
+        "fences=%d, medianMicros=%d, maxMicros=%d%n",
+        FENCES,
+        TimeUnit.NANOSECONDS.toMicros(nanos[FENCES / 2]),
+        TimeUnit.NANOSECONDS.toMicros(nanos[FENCES - 1]));
+  }
+
+  private long fenceWriters(ComputeServer name) throws Exception {
+    try (Fabric fenced = openAs(name);
+        ExecutorService threads = threads(fenced)) {
+      AtomicLongArray stored = new AtomicLongArray(WRITERS);
+      List<Future<?>> writers = new ArrayList<>();
+      for (int i = 0; i < WRITERS; i++) {
+        int number = i;
+        writers.add(threads.submit(() -> writeUntilFenced(fenced, number, stored)));
+      }
+      for (int i = 0; i < WRITERS; i++) {
+        while (stored.get(i) < 10) {
+          assertThat(writers.get(i).state()).isEqualTo(Future.State.RUNNING);
+          worker.backoff().pause(100);
+        }
+      }
+      long start = System.nanoTime();
+      fabric.fence(name.number(), name.epoch() + 1);
+      long nanos = System.nanoTime() - start;
+      long[] behind = stamps();
+      for (Future<?> writer : writers) {
+        writer.get(30, TimeUnit.SECONDS);
+      }
+      assertThat(stamps()).isEqualTo(behind);
+      for (int i = 0; i < WRITERS; i++) {
+        assertThat(stored.get(i)).isBetween(10L, behind[2 * i]);
+        assertThat(behind[2 * i + 1]).isEqualTo(behind[2 * i]);
+      }
+      return nanos;
+    }
+  }
+
+  /** Returns what the writers have stored. */
+  private long[] stamps() {
+    return LongStream.range(0, 2 * WRITERS)
+        .map(i -> read(GlobalAddress.of((int) (i / 2 % SERVERS), 8 * i)))
+        .toArray();
+  }
+
+  private void writeUntilFenced(Fabric fenced, int number, AtomicLongArray stored) {
+    long target = GlobalAddress.of(number % SERVERS, 16L * number);
+    VerbList list = new VerbList();
+    try (RegisteredMemory own = fenced.register(64);
+        Worker writer = fenced.worker(own)) {
+      for (long stamp = 1; ; stamp++) {
+        Words.set(own.segment(), 0, stamp);
+        writer.post(list.clear().write(target, 0, 8).write(target + 8, 0, 8));
+        stored.set(number, stamp);
+      }
+    } catch (UnknownOutcomeException | FencedException e) {
+      // The next verb is refused.
+    }
+    try (RegisteredMemory own = fenced.register(64);
+        Worker writer = fenced.worker(own)) {
+      assertThatThrownBy(() -> writer.write(target, 0, 8)).isInstanceOf(FencedException.class);
     }
   }
 

@@ -28,7 +28,10 @@ public final class TestHandlers {
   /** Throws an error that is no exception. */
   public static final int OVERFLOW = 21;
 
-  /** Returns when the word of DRAM at the offset in the request is not 0. */
+  /**
+   * Returns when the word of DRAM at the offset in the request is not 0. Adds 1 to the word behind
+   * it first.
+   */
   public static final int WAIT = 22;
 
   /** Not the number of a handler. */
@@ -76,7 +79,9 @@ public final class TestHandlers {
   }
 
   private static int await(int server, MemorySegment dram, MemorySegment message, int bytes) {
-    while (Words.getAcquire(dram, Words.get(message, 0)) == 0) {
+    long offset = Words.get(message, 0);
+    Words.getAndAdd(dram, offset + Long.BYTES, 1);
+    while (Words.getAcquire(dram, offset) == 0) {
       LockSupport.parkNanos(10_000);
     }
     return 0;

@@ -10,12 +10,14 @@ package pando.index;
  * environment are {@link pando.fabric.PandoException}s: {@link CorruptNodeException}, {@link
  * pando.fabric.PoolFullException}, {@link pando.fabric.MemoryServerLostException}, {@link
  * pando.fabric.StalledException}, {@link pando.fabric.server.CallFailedException}, {@link
- * NotServedHereException}, and {@link pando.fabric.UnknownOutcomeException}, the only one after
- * which the operation may have happened ({@link #putAll} has a rule of its own); after each the
- * session stays usable. An {@link Error} is rethrown unchanged; if the operation may have happened,
- * an {@link pando.fabric.UnknownOutcomeException} is among its suppressed exceptions. No lock stays
- * behind. After {@link #close()}, after the index was closed, and inside a visitor of the session's
- * own scan, every operation throws {@link IllegalStateException}.
+ * NotServedHereException}, {@link pando.fabric.FencedException}, and {@link
+ * pando.fabric.UnknownOutcomeException}, the only one after which the operation may have happened
+ * ({@link #putAll} has a rule of its own); after each the session stays usable, but for operations
+ * that need a verb of a compute server that is fenced. An {@link Error} is rethrown unchanged; if
+ * the operation may have happened, an {@link pando.fabric.UnknownOutcomeException} is among its
+ * suppressed exceptions. No lock stays behind, but for those of a compute server that is fenced.
+ * After {@link #close()}, after the index was closed, and inside a visitor of the session's own
+ * scan, every operation throws {@link IllegalStateException}.
  *
  * <p>Not thread-safe: one session, one thread.
  */

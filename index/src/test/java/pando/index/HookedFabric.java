@@ -306,6 +306,7 @@ public final class HookedFabric implements Fabric {
         real.onChip(),
         onChipBytes,
         real.remoteProcessor(),
+        real.fences(),
         real.simulated());
   }
 
@@ -385,6 +386,11 @@ public final class HookedFabric implements Fabric {
   @Override
   public boolean isGone(long process) {
     return fabric.isGone(process);
+  }
+
+  @Override
+  public void fence(int computeServer, long leastEpoch) {
+    fabric.fence(computeServer, leastEpoch);
   }
 
   @Override

@@ -8,6 +8,7 @@ import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.Lane;
 import pando.fabric.PoolUsage;
@@ -49,6 +50,13 @@ public abstract class FabricBase implements Fabric {
    */
   protected abstract Worker open(
       MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane);
+
+  /**
+   * Fences a compute server, see {@link Fabric#fence}.
+   *
+   * @param leastEpoch in its range, as the number is
+   */
+  protected abstract void raiseFence(int computeServer, long leastEpoch);
 
   /** Makes what completes the verbs of a lane's workers. */
   protected Completions completions() {
@@ -123,6 +131,22 @@ public abstract class FabricBase implements Fabric {
   }
 
   @Override
+  public final void fence(int computeServer, long leastEpoch) {
+    if (!ComputeServer.isName(computeServer, leastEpoch)) {
+      throw new IllegalArgumentException(
+          "no such fence: computeServer="
+              + computeServer
+              + ", maximum="
+              + ComputeServer.NUMBER_MAX
+              + ", leastEpoch="
+              + leastEpoch
+              + ", minimum=1");
+    }
+    checkOpen();
+    raiseFence(computeServer, leastEpoch);
+  }
+
+  @Override
   public final synchronized void close() {
     if (closed) {
       return;
@@ -139,7 +163,7 @@ public abstract class FabricBase implements Fabric {
     Regions.checkServer(server, memoryServers());
   }
 
-  private void checkOpen() {
+  private synchronized void checkOpen() {
     if (closed) {
       throw new IllegalStateException("fabric is closed: name=" + name);
     }

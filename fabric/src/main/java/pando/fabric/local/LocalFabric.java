@@ -1,8 +1,6 @@
 package pando.fabric.local;
 
 import pando.fabric.Fabric;
-import pando.fabric.memory.NativeMemory;
-import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
 
 /** A pool of memory servers inside this JVM, whose processors are threads. */
@@ -14,11 +12,6 @@ public final class LocalFabric {
    * them and frees their memory.
    */
   public static Fabric open(PoolOptions options) {
-    LocalPool pool =
-        LocalPool.of(
-            options,
-            NativeMemory::allocate,
-            (number, segment) -> MemoryServer.start(number, 0, segment, options));
-    return pool.fabric("local", options.seed());
+    return LocalPool.start(options).fabric(LocalPool.NAME, options.seed());
   }
 }

@@ -3,10 +3,14 @@ package pando.fabric.local;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 import java.util.function.LongFunction;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.layout.ServerLayout;
+import pando.fabric.mapped.Fences;
 import pando.fabric.mapped.MappedFabric;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.memory.Closing;
@@ -16,18 +20,31 @@ import pando.fabric.server.PoolOptions;
 
 /** Memory servers inside this JVM, and their memory. */
 public final class LocalPool implements AutoCloseable {
+  static final String NAME = "local";
+
   private final ServerLayout layout;
   private final List<NativeMemory> memories = new ArrayList<>();
   private final List<MemoryServer> servers = new ArrayList<>();
-  private final List<MemoryServerLink> links = new ArrayList<>();
+  private final Fences fences = new Fences();
+
+  /** The fabrics that do not close the pool. */
+  private final Map<ComputeServer, Fabric> attached = new ConcurrentHashMap<>();
 
   private LocalPool(ServerLayout layout) {
     this.layout = layout;
   }
 
   /** Makes a memory server over its memory. */
-  interface ServerSource {
+  private interface ServerSource {
     MemoryServer make(int number, MemorySegment segment);
+  }
+
+  /** Starts memory servers with processor threads. */
+  public static LocalPool start(PoolOptions options) {
+    return of(
+        options,
+        NativeMemory::allocate,
+        (number, segment) -> MemoryServer.start(number, 0, segment, options));
   }
 
   /**
@@ -43,7 +60,7 @@ public final class LocalPool implements AutoCloseable {
 
   /**
    * Returns an independent pool that starts with the contents of this one. This pool must be {@link
-   * #unattended}, and must not change while it has forks.
+   * #unattended}, and must not change while it has forks. In the fork no compute server is fenced.
    */
   public LocalPool fork() {
     LocalPool pool = new LocalPool(layout);
@@ -64,7 +81,8 @@ public final class LocalPool implements AutoCloseable {
     servers.set(number, servers.get(number).anew(segment(number)));
   }
 
-  static LocalPool of(PoolOptions options, LongFunction<NativeMemory> memory, ServerSource source) {
+  private static LocalPool of(
+      PoolOptions options, LongFunction<NativeMemory> memory, ServerSource source) {
     LocalPool pool = new LocalPool(MemoryServer.layout(options));
     pool.fill(options.memoryServers(), number -> memory.apply(pool.layout.bytes()), source);
     return pool;
@@ -80,11 +98,41 @@ public final class LocalPool implements AutoCloseable {
    */
   public Fabric fabric(String name, long seed) {
     try {
-      return new MappedFabric(name, links, seed, this::close);
+      return new MappedFabric(name, links(), seed, fences, null, this::close);
     } catch (RuntimeException | Error e) {
       close();
       throw e;
     }
+  }
+
+  /**
+   * Returns a fabric of a compute server, which can be {@linkplain Fabric#fence fenced} by any
+   * other fabric of this pool. A CALL that it gives up, as it is not answered within 60 seconds or
+   * as the fabric is closed, is not waited for.
+   *
+   * @param computeServer the name of the compute server
+   * @param seed start of the fabric's randomness
+   * @return a fabric that leaves the pool open when it is closed, and is closed with the pool
+   * @throws IllegalStateException if there is a fabric of that name already
+   * @throws pando.fabric.FencedException if the epoch is refused
+   */
+  public Fabric attach(ComputeServer computeServer, long seed) {
+    try (Fences.Pass pass = fences.pass(computeServer, () -> {})) {
+      pass.enter();
+      pass.exit();
+    }
+    Runnable ending = () -> attached.remove(computeServer);
+    Fabric fabric = new MappedFabric(NAME, links(), seed, fences, computeServer, ending);
+    if (attached.putIfAbsent(computeServer, fabric) != null) {
+      throw new IllegalStateException("a name that is in use: " + computeServer);
+    }
+    return fabric;
+  }
+
+  private List<MemoryServerLink> links() {
+    return servers.stream()
+        .map(server -> new MemoryServerLink(server.number(), segment(server.number()), layout))
+        .toList();
   }
 
   /** Returns a memory server. */
@@ -101,6 +149,7 @@ public final class LocalPool implements AutoCloseable {
   @Override
   public void close() {
     List<Runnable> steps = new ArrayList<>();
+    attached.values().forEach(fabric -> steps.add(fabric::close));
     servers.forEach(server -> steps.add(server::close));
     memories.forEach(memory -> steps.add(memory::close));
     Closing.all(steps);
@@ -112,7 +161,6 @@ public final class LocalPool implements AutoCloseable {
         NativeMemory memory = memorySource.apply(number);
         memories.add(memory);
         servers.add(source.make(number, memory.segment()));
-        links.add(new MemoryServerLink(number, memory.segment(), layout));
       }
     } catch (RuntimeException | Error e) {
       close();

@@ -47,7 +47,7 @@ final class CallClient {
 
   /** Sends a request and waits; returns the length of the response. */
   int call(MemoryServerLink link, int function, long message, int requestBytes) {
-    link.checkAlive();
+    link.checkUsable();
     MemorySegment mailbox = link.mailbox();
     int slot = claim(link);
     try {
@@ -75,7 +75,7 @@ final class CallClient {
   private void await(MemoryServerLink link, int slot, int function) {
     long deadline = worker.nanoTime() + CALL_NANOS_MAX;
     for (int attempt = 0; isUnderWay(link, slot); attempt++) {
-      link.checkAlive();
+      link.checkUsable();
       if (worker.nanoTime() - deadline > 0) {
         giveUp(link, slot, function);
       }
@@ -148,7 +148,7 @@ final class CallClient {
       if (slot != NONE) {
         return slot;
       }
-      link.checkAlive();
+      link.checkUsable();
       if (worker.nanoTime() - deadline > 0) {
         throw new StalledException(
             "all CALL slots are in use by live processes: server="

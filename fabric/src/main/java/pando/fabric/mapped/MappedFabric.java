@@ -1,6 +1,7 @@
 package pando.fabric.mapped;
 
 import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.Capabilities.OnChip;
+import pando.fabric.ComputeServer;
+import pando.fabric.FenceFailedException;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
 import pando.fabric.lane.LaneLoop;
@@ -18,6 +21,8 @@ import pando.fabric.memory.Atomic16;
 /** A fabric whose memory servers' memory is mapped into this process. */
 public final class MappedFabric extends FabricBase {
   private final MemoryServerLink[] links;
+  private final @Nullable Fences fences;
+  private final @Nullable ComputeServer computeServer;
   private final Runnable ending;
   private final Set<MappedWorker> workers = ConcurrentHashMap.newKeySet();
 
@@ -27,11 +32,21 @@ public final class MappedFabric extends FabricBase {
    * @param name name of the kind of fabric
    * @param links the memory servers, in the order of their numbers
    * @param seed start of all randomness
+   * @param fences of all fabrics over the memory servers, {@code null} if others cannot be fenced
+   * @param computeServer that it can be fenced by; {@code null} for none, or without fences
    * @param ending releases the memory; run once, when the fabric is closed
    */
-  public MappedFabric(String name, List<MemoryServerLink> links, long seed, Runnable ending) {
+  public MappedFabric(
+      String name,
+      List<MemoryServerLink> links,
+      long seed,
+      @Nullable Fences fences,
+      @Nullable ComputeServer computeServer,
+      Runnable ending) {
     super(name, seed);
     this.links = links.toArray(new MemoryServerLink[0]);
+    this.fences = fences;
+    this.computeServer = computeServer;
     this.ending = ending;
   }
 
@@ -44,6 +59,7 @@ public final class MappedFabric extends FabricBase {
         OnChip.HOST,
         ServerLayout.ON_CHIP_BYTES,
         false,
+        fences != null,
         false);
   }
 
@@ -62,7 +78,29 @@ public final class MappedFabric extends FabricBase {
   protected Worker open(MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
     MappedWorker worker = new MappedWorker(this, links, memory, random, LaneLoop.backoff(lane));
     workers.add(worker);
-    return worker;
+    return fences == null || computeServer == null
+        ? worker
+        : new FencedWorker(worker, fences.pass(computeServer, () -> {}));
+  }
+
+  @Override
+  protected void raiseFence(int number, long leastEpoch) {
+    if (fences == null) {
+      throw new UnsupportedOperationException(
+          "no memory server is between a process and memory that it has mapped: end the process, "
+              + "fabric="
+              + name());
+    }
+    if (!fences.fence(number, leastEpoch, Fences.WAIT_NANOS_MAX)) {
+      throw new FenceFailedException(
+          "verbs do not end: computeServer="
+              + number
+              + ", leastEpoch="
+              + leastEpoch
+              + ", waitedNanos="
+              + Fences.WAIT_NANOS_MAX,
+          new BitSet());
+    }
   }
 
   @Override

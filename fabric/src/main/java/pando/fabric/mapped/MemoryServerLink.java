@@ -16,6 +16,9 @@ public final class MemoryServerLink {
   private volatile @Nullable String lostBecause;
   private volatile boolean closed;
 
+  /** Whether it is lost or closed. */
+  private volatile boolean unusable;
+
   /**
    * Connects to a memory server.
    *
@@ -33,6 +36,7 @@ public final class MemoryServerLink {
   /** Declares the memory server lost: every further verb, and every waiting CALL, throws. */
   public void declareLost(String because) {
     lostBecause = because;
+    unusable = true;
   }
 
   /** Returns whether the memory server was declared lost. */
@@ -58,9 +62,10 @@ public final class MemoryServerLink {
     return mailbox;
   }
 
-  /** Refuses native calls from now on. */
+  /** Refuses verbs from now on. */
   public void close() {
     closed = true;
+    unusable = true;
   }
 
   void checkOpen() {
@@ -69,17 +74,18 @@ public final class MemoryServerLink {
     }
   }
 
-  void checkAlive() {
-    String because = lostBecause;
-    if (because != null) {
+  /** Checks that it is neither closed nor lost. */
+  void checkUsable() {
+    if (unusable) {
+      checkOpen();
       throw new MemoryServerLostException(
-          "memory server is lost: server=" + number + ", because=" + because);
+          "memory server is lost: server=" + number + ", because=" + lostBecause);
     }
   }
 
   /** Checks that verbs may access the bytes, and returns their position in the segment. */
   long position(long remote, int bytes) {
-    checkAlive();
+    checkUsable();
     return Regions.position(dramBytes, remote, bytes);
   }
 

@@ -93,6 +93,7 @@ public final class TcpFabric extends FabricBase {
         OnChip.HOST,
         ServerLayout.ON_CHIP_BYTES,
         true,
+        false,
         false);
   }
 
@@ -110,6 +111,11 @@ public final class TcpFabric extends FabricBase {
   @Override
   protected Worker open(MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
     return new TcpWorker(watchdog, servers, dramBytes, options, memory, random, lane);
+  }
+
+  @Override
+  protected void raiseFence(int computeServer, long leastEpoch) {
+    throw new UnsupportedOperationException("memory servers over TCP have no fences yet");
   }
 
   @Override

@@ -1,8 +1,10 @@
 package pando.fabric.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FabricContract;
 import pando.fabric.GlobalAddress;
@@ -11,10 +13,19 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.fabric.server.PoolOptions;
 
+@SuppressWarnings("NullAway.Init") // Each test opens its own pool.
 class LocalFabricTest extends FabricContract {
+  private LocalPool pool;
+
   @Override
   protected Fabric open(PoolOptions options) {
-    return LocalFabric.open(options);
+    pool = LocalPool.start(options);
+    return pool.fabric("local", options.seed());
+  }
+
+  @Override
+  protected Fabric openAs(ComputeServer computeServer) {
+    return pool.attach(computeServer, 1);
   }
 
   @Override
@@ -31,5 +42,29 @@ class LocalFabricTest extends FabricContract {
       worker.read(last, 0, 8);
       assertThat(Words.get(worker.memory(), 0)).isEqualTo(5);
     }
+  }
+
+  @Test
+  void shouldKeepThePoolWhenAnAttachedFabricIsClosed() {
+    PoolOptions options = PoolOptions.defaults().withBytesPerServer(64 << 20);
+    LocalPool own = LocalPool.start(options);
+    Fabric owner = own.fabric("local", 1);
+    Fabric attached = own.attach(new ComputeServer(0, 1), 1);
+    assertThatThrownBy(() -> own.attach(new ComputeServer(0, 1), 1))
+        .isInstanceOf(IllegalStateException.class);
+    RegisteredMemory memory = attached.register(64);
+    Worker worker = attached.worker(memory);
+    worker.faa(0, 5);
+    attached.close();
+    assertThatThrownBy(() -> worker.faa(0, 1)).isInstanceOf(IllegalStateException.class);
+    Fabric again = own.attach(new ComputeServer(0, 1), 1);
+    RegisteredMemory others = again.register(64);
+    Worker other = again.worker(others);
+    assertThat(other.faa(0, 1)).isEqualTo(5);
+    owner.close();
+    assertThatThrownBy(() -> other.faa(0, 1)).isInstanceOf(IllegalStateException.class);
+    again.close();
+    memory.close();
+    others.close();
   }
 }

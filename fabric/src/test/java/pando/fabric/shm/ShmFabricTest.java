@@ -29,6 +29,11 @@ class ShmFabricTest extends FabricContract {
   }
 
   @Override
+  protected boolean fences() {
+    return false;
+  }
+
+  @Override
   protected void stop() {
     servers.forEach(ShmMemoryServer::close);
     System.clearProperty(Registry.DIRECTORY_PROPERTY);

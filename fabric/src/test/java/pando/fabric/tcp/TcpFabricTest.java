@@ -36,6 +36,11 @@ class TcpFabricTest extends FabricContract {
   }
 
   @Override
+  protected boolean fences() {
+    return false;
+  }
+
+  @Override
   protected int tries(int inMemory) {
     return inMemory / 20;
   }

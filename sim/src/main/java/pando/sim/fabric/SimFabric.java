@@ -72,6 +72,7 @@ public final class SimFabric implements Fabric {
         OnChip.CARD,
         real.onChipBytes(),
         false,
+        false,
         true);
   }
 
@@ -130,6 +131,11 @@ public final class SimFabric implements Fabric {
   public PoolUsage usage(int server) {
     Regions.checkServer(server, memoryServers());
     return processors.usage(server);
+  }
+
+  @Override
+  public void fence(int computeServer, long leastEpoch) {
+    throw new UnsupportedOperationException("the simulation has no fences yet");
   }
 
   /** Does nothing: the pool ends with its cluster. */

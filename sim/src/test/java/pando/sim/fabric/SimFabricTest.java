@@ -30,6 +30,11 @@ class SimFabricTest extends FabricContract {
   }
 
   @Override
+  protected boolean fences() {
+    return false;
+  }
+
+  @Override
   protected void stop() {}
 
   @Override
