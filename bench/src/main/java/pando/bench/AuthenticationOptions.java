@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.tcp.Authentication;
+import pando.fabric.tcp.TcpOptions;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -72,6 +73,11 @@ final class AuthenticationOptions {
       throw refusal("--tls-cert, --tls-key and --tls-ca are given together");
     }
     return Authentication.none();
+  }
+
+  /** Returns how memory servers are reached, by what was asked for. */
+  TcpOptions tcp() {
+    return TcpOptions.defaults().withAuthentication(authentication());
   }
 
   /** Checks that there are none of these options, where there is no TCP. */

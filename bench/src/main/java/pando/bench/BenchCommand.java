@@ -8,9 +8,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import pando.bench.btree.BTreeSubject;
-import pando.bench.cluster.ShmTestbed;
+import pando.bench.cluster.ProcessTestbed;
 import pando.bench.console.Numbers;
 import pando.bench.keys.KeySet;
 import pando.bench.report.ResultsJson;
@@ -31,7 +32,6 @@ import pando.bench.workload.Workload;
 import pando.fabric.Fabric;
 import pando.fabric.tcp.TcpException;
 import pando.fabric.tcp.TcpFabric;
-import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
@@ -61,7 +61,8 @@ import picocli.CommandLine.Spec;
     })
 final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   private static final int LOCAL_MEMORY_SERVERS = 4;
-  private static final int SHM_MEMORY_SERVERS = 2;
+  private static final int PROCESS_MEMORY_SERVERS = 2;
+  private static final int COMPUTE_PROCESSES = 2;
 
   /** Maximum share of the Java heap for the objects of a skip list. */
   private static final double HEAP_SHARE_MAX = 0.6;
@@ -85,7 +86,8 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         "Where the memory servers are (default: ${DEFAULT-VALUE}).",
         "local: in this process.",
         "shm: each in a process of its own, joined by shared memory.",
-        "tcp: where --memory-server says; started before, and without an index."
+        "tcp: each in a process of its own, reached by TCP: on this machine, or where"
+            + " --memory-server says."
       })
   private Choices.FabricKind fabric;
 
@@ -95,7 +97,8 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       split = ",",
       converter = HostPort.class,
       description =
-          "With tcp, the memory servers in the order of their numbers, see pando memory-server.")
+          "With tcp, memory servers that run already, in the order of their numbers, and have no"
+              + " index yet, see pando memory-server.")
   private List<InetSocketAddress> addresses = List.of();
 
   @Mixin private AuthenticationOptions authenticationOptions;
@@ -103,10 +106,11 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   @Option(
       names = "--compute-processes",
       paramLabel = "N",
-      defaultValue = "2",
       description =
-          "With shm, processes that share the compute servers (default: ${DEFAULT-VALUE}).")
-  private int computeProcesses;
+          "With shm or tcp, processes that share the compute servers (default: "
+              + COMPUTE_PROCESSES
+              + "; with --memory-server, all are in this process).")
+  private @Nullable Integer computeProcesses;
 
   @Option(
       names = "--peer",
@@ -169,24 +173,28 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   private int memoryServers() {
     return switch (fabric) {
       case LOCAL -> serverOptions.memoryServers(LOCAL_MEMORY_SERVERS);
-      case SHM -> serverOptions.memoryServers(SHM_MEMORY_SERVERS);
-      case TCP -> addresses.size();
+      case SHM -> serverOptions.memoryServers(PROCESS_MEMORY_SERVERS);
+      case TCP ->
+          addresses.isEmpty()
+              ? serverOptions.memoryServers(PROCESS_MEMORY_SERVERS)
+              : addresses.size();
     };
+  }
+
+  /** Returns whether all compute servers are in this process. */
+  private boolean isHere() {
+    return fabric == Choices.FabricKind.LOCAL || (!addresses.isEmpty() && computeProcesses == null);
+  }
+
+  private int computeProcesses() {
+    return computeProcesses == null ? COMPUTE_PROCESSES : computeProcesses;
   }
 
   private void check(Plan plan, IndexOptions options) {
     jsonOption.check();
     httpOption.check();
-    boolean isHere = fabric != Choices.FabricKind.SHM;
-    Ranges.check(
-        spec, "--http", isHere || !httpOption.isGiven(), fabric, "only with --fabric local or tcp");
-    Ranges.check(spec, "--stat", !stat || isHere, stat, "only with --fabric local or tcp");
     checkTcp();
-    if (fabric == Choices.FabricKind.SHM) {
-      int most = Math.min(options.computeServers(), plan.threads());
-      // Each compute process needs at least one compute server and one thread.
-      Ranges.check(spec, "--compute-processes", computeProcesses, 1, most);
-    }
+    checkProcesses(plan, options);
     boolean noPeer = peers.equals(List.of(Choices.Peer.NONE));
     Ranges.check(spec, "--lanes", plan.lanes() == 0 || noPeer, plan.lanes(), "not with --peer");
     if (peers.contains(Choices.Peer.SKIPLIST) || peers.contains(Choices.Peer.SKIPLIST_SORTED)) {
@@ -195,27 +203,44 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   }
 
   private void checkTcp() {
-    boolean isTcp = fabric == Choices.FabricKind.TCP;
-    if (!isTcp) {
-      authenticationOptions.checkUnused("--fabric tcp");
+    if (addresses.isEmpty()) {
+      authenticationOptions.checkUnused("--memory-server");
+      return;
     }
     Ranges.check(
         spec,
         "--memory-server",
-        isTcp == !addresses.isEmpty(),
+        fabric == Choices.FabricKind.TCP,
         addresses,
-        "needed with --fabric tcp, and only there");
+        "only with --fabric tcp");
     Ranges.check(
         spec,
         "--memory-servers",
-        !isTcp || serverOptions.memoryServers(addresses.size()) == addresses.size(),
+        serverOptions.memoryServers(addresses.size()) == addresses.size(),
         addresses,
         "as many as --memory-server names");
     // The memory servers are not started anew for a second load.
     List<Workload> all = workloads.list();
     boolean oneLoad = all.stream().limit(all.size() - 1L).noneMatch(Workload::inserts);
-    Ranges.check(
-        spec, "--workload", !isTcp || oneLoad, all, "with --fabric tcp only the last may insert");
+    Ranges.check(spec, "--workload", oneLoad, all, "with --memory-server only the last may insert");
+  }
+
+  private void checkProcesses(Plan plan, IndexOptions options) {
+    if (isHere()) {
+      Ranges.check(
+          spec,
+          "--compute-processes",
+          computeProcesses == null,
+          computeProcesses(),
+          "only with --fabric shm or tcp");
+      return;
+    }
+    // Each compute process needs at least one compute server and one thread.
+    int most = Math.min(options.computeServers(), plan.threads());
+    Ranges.check(spec, "--compute-processes", computeProcesses(), 1, most);
+    String needed = "only where all compute servers are in this process";
+    Ranges.check(spec, "--http", !httpOption.isGiven(), fabric, needed);
+    Ranges.check(spec, "--stat", !stat, stat, needed);
   }
 
   private void checkHeap(Plan plan) {
@@ -310,44 +335,60 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   private Testbed loadIndex(Plan plan, IndexOptions options, long inserts, @Nullable PandoHttp http)
       throws IOException {
     long bytes = poolBytes(plan, inserts);
-    int memoryServers = memoryServers();
-    if (fabric != Choices.FabricKind.SHM) {
+    try {
+      return isHere()
+          ? loadHere(plan, options, bytes, http)
+          : loadInProcesses(plan, options, bytes);
+    } catch (IllegalArgumentException e) {
       // The fabric may lack what the index needs, or the cache may be too small for its directory.
-      return Ranges.accepted(
-          spec,
-          () -> {
-            IndexSubject subject =
-                fabric == Choices.FabricKind.TCP
-                    ? openTcp(plan, options)
-                    : IndexSubject.openLocal(options, memoryServers, bytes, plan.seed());
-            index = subject.index();
-            if (http != null) {
-              http.show(subject.index(), activity);
-            }
-            return LocalTestbed.load(subject, plan, activity);
-          });
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }
-    long bytesPerServer =
-        PoolSize.bytesPerServer(
-            PoolSize.withKeys(bytes, options.keyBytes()), memoryServers, options.computeServers());
-    return ShmTestbed.load(memoryServers, bytesPerServer, computeProcesses, childArguments());
   }
 
-  private IndexSubject openTcp(Plan plan, IndexOptions options) {
-    Fabric attached = attach(plan);
-    try {
-      return IndexSubject.open(options, attached);
-    } catch (IllegalStateException indexIsThere) {
-      throw new ParameterException(
-          spec.commandLine(), String.valueOf(indexIsThere.getMessage()), indexIsThere);
+  private Testbed loadHere(Plan plan, IndexOptions options, long bytes, @Nullable PandoHttp http) {
+    IndexSubject subject =
+        addresses.isEmpty()
+            ? IndexSubject.openLocal(options, memoryServers(), bytes, plan.seed())
+            : IndexSubject.open(options, attach(plan));
+    index = subject.index();
+    if (http != null) {
+      http.show(subject.index(), activity);
     }
+    return LocalTestbed.load(subject, plan, activity);
+  }
+
+  private Testbed loadInProcesses(Plan plan, IndexOptions options, long bytes) throws IOException {
+    if (addresses.isEmpty()) {
+      return ProcessTestbed.start(
+          ownMemoryServers(options, bytes), computeProcesses(), childArguments());
+    }
+    // Whatever does not do about the addresses is said once, by this process.
+    attach(plan).close();
+    return ProcessTestbed.attach(
+        addresses.stream().map(HostPort::text).toList(), computeProcesses(), childArguments());
+  }
+
+  /** Returns the options of the memory servers that this benchmark starts. */
+  private List<List<String>> ownMemoryServers(IndexOptions options, long bytes) {
+    int servers = memoryServers();
+    long bytesPerServer =
+        PoolSize.bytesPerServer(
+            PoolSize.withKeys(bytes, options.keyBytes()), servers, options.computeServers());
+    String size = "--size=" + bytesPerServer;
+    return IntStream.range(0, servers)
+        .mapToObj(number -> List.of(place(number), "--number=" + number, size))
+        .toList();
+  }
+
+  private String place(int number) {
+    return fabric == Choices.FabricKind.SHM
+        ? "--name=bench-" + ProcessHandle.current().pid() + "-" + number
+        : "--listen=127.0.0.1:0";
   }
 
   private Fabric attach(Plan plan) {
-    TcpOptions options =
-        TcpOptions.defaults().withAuthentication(authenticationOptions.authentication());
     try {
-      return TcpFabric.attach(addresses, plan.seed(), options);
+      return TcpFabric.attach(addresses, plan.seed(), authenticationOptions.tcp());
     } catch (TcpException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }

@@ -3,16 +3,20 @@ package pando.bench;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.Callable;
 import pando.bench.cluster.ComputeService;
 import pando.bench.cluster.JavaProcess;
 import pando.bench.run.Plan;
+import pando.fabric.Fabric;
+import pando.fabric.shm.ShmFabric;
+import pando.fabric.tcp.TcpFabric;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Runs some of the compute servers for a benchmark over shared memory, which is its parent. */
+/** Runs some of the compute servers for a benchmark, which is its parent. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(name = "compute-servers", hidden = true)
 final class ComputeServerCommand implements Callable<Integer> {
@@ -24,8 +28,14 @@ final class ComputeServerCommand implements Callable<Integer> {
   @Mixin private ServerOptions serverOptions;
   @Mixin private SettingOptions settingOptions;
 
+  @Option(names = "--fabric", required = true, converter = Choices.FabricConverter.class)
+  private Choices.FabricKind fabric;
+
+  /** Names of the memory servers, or addresses. */
   @Option(names = "--pool", required = true, split = ",")
   private List<String> memoryServers;
+
+  @Mixin private AuthenticationOptions authenticationOptions;
 
   @Option(names = "--process", required = true)
   private int process;
@@ -48,7 +58,7 @@ final class ComputeServerCommand implements Callable<Integer> {
         new ComputeService(
             plan,
             chosenIndex.options(serverOptions, settingOptions, plan.recordsToCache()),
-            memoryServers,
+            attach(plan.seed() + process),
             process,
             processes,
             requests,
@@ -56,5 +66,14 @@ final class ComputeServerCommand implements Callable<Integer> {
       service.run();
     }
     return 0;
+  }
+
+  private Fabric attach(long seed) {
+    if (fabric == Choices.FabricKind.SHM) {
+      return ShmFabric.attach(memoryServers, seed);
+    }
+    List<InetSocketAddress> addresses =
+        memoryServers.stream().map(new HostPort()::convert).toList();
+    return TcpFabric.attach(addresses, seed, authenticationOptions.tcp());
   }
 }

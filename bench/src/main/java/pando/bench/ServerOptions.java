@@ -27,7 +27,8 @@ final class ServerOptions {
   @Option(
       names = "--memory-servers",
       paramLabel = "N",
-      description = "Memory servers, which hold the nodes (default: 4, or 2 over shared memory).")
+      description =
+          "Memory servers, which hold the nodes (default: 4, or 2 in processes of their" + " own).")
   private @Nullable Integer memoryServers;
 
   @Option(

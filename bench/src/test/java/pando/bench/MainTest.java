@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -176,7 +177,7 @@ final class MainTest {
         "pando bench --fabric shm --compute-processes 3   | --compute-processes is out of range",
         "pando bench --json no/such/directory/out.json    | --json is not a file",
         "pando bench --http 65536                         | --http is out of range: value=65536",
-        "pando bench --http 0 --fabric shm                | only with --fabric local",
+        "pando bench --http 0 --fabric shm                | only where all compute servers are in",
         "pando serve                                      | Missing required option: '--resp=PORT'",
         "pando serve --resp 65536                         | --resp is out of range: value=65536",
         "pando serve --resp 0 --http 65536                | --http is out of range: value=65536",
@@ -271,7 +272,11 @@ final class MainTest {
         "pando stat                                       | --pool",
         "pando stat --pool nobody --set delta=3           | no such setting",
         "pando bench --fabric shm --stat                  | --stat is out of range",
-        "pando bench --fabric tcp                         | --memory-server is out of range",
+        "pando bench --fabric tcp --stat                  | --stat is out of range",
+        "pando bench --fabric tcp --http 0                | only where all compute servers are in",
+        "pando bench --fabric tcp --compute-processes 3   | --compute-processes is out of range",
+        "pando bench --compute-processes 1                | only with --fabric shm or tcp",
+        "pando bench --fabric tcp --token-file a          | go with --memory-server",
         "pando bench --memory-server 127.0.0.1:1          | --memory-server is out of range",
         "pando bench --fabric tcp --memory-server 1.2.3   | '1.2.3' is not HOST:PORT",
         "pando memory-server --listen 0.0.0.0:0 --size 8MiB | only loopback addresses",
@@ -290,7 +295,7 @@ final class MainTest {
         "pando memory-server --name a --token-file a --size 8MiB | go with --listen",
         "pando memory-server --listen 192.0.2.1:1 --token-file nobody --trusted-network --size 8MiB"
             + " | NoSuchFileException: nobody",
-        "pando bench --tls-cert a --tls-key a --tls-ca a  | go with --fabric tcp",
+        "pando bench --tls-cert a --tls-key a --tls-ca a  | go with --memory-server",
         "pando bench --fabric tcp --workload read-only --memory-server 127.0.0.1:1 | no memory"
             + " server answers",
         "pando bench --fabric tcp --workload read-only --memory-server 192.0.2.1:1 | only loopback"
@@ -757,13 +762,14 @@ final class MainTest {
     assertThat(err.toString()).contains("pando serve: NoSuchFileException: no/such/file");
   }
 
-  @Test
-  void shouldMeasureOverSharedMemory() throws IOException {
-    Path json = directory.resolve("shm.json");
+  @ParameterizedTest
+  @ValueSource(strings = {"shm", "tcp"})
+  void shouldMeasureOverProcessesOfItsOwn(String fabric) throws IOException {
+    Path json = directory.resolve("processes.json");
     int status =
         execute(
             "bench",
-            "--fabric=shm",
+            "--fabric=" + fabric,
             "--workload=write-intensive,ycsb-d,ycsb-e",
             "--records=20K",
             "--operations=10K",
@@ -771,34 +777,57 @@ final class MainTest {
             "--cache=128KiB",
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("over " + fabric, "2 memory servers");
     assertThat(objects(json)).hasSize(3);
   }
 
-  @Test
-  void shouldMeasureOverTcp() throws IOException {
+  @ParameterizedTest
+  @ValueSource(strings = {"shm", "tcp"})
+  void shouldRefuseInOneLineWhatItsProcessesRefuse(String fabric) {
+    int status =
+        execute(
+            "bench",
+            "--fabric=" + fabric,
+            "--index=sherman",
+            "--set=validation=lines",
+            "--records=20K");
+    assertThat(status).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("pando bench: validation=lines needs a fabric that lands 64 bytes as one");
+    assertThat(err.toString().lines()).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "--compute-processes=2"})
+  void shouldMeasureOverMemoryServersThatRun(String processes) throws IOException {
     PoolOptions pool =
         PoolOptions.defaults().withBytesPerServer(64 << 20).withHandlers(Systems.handlers());
     InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     Path token = secret("known to both sides");
+    Path other = secret("known to one side");
     try (TcpMemoryServer zero = TcpMemoryServer.start(any, 0, pool, Authentication.token(token));
         TcpMemoryServer one = TcpMemoryServer.start(any, 1, pool, Authentication.token(token))) {
-      String[] arguments = {
-        "bench",
-        "--fabric=tcp",
-        "--memory-server=" + HostPort.text(zero.address()) + "," + HostPort.text(one.address()),
-        "--workload=read-only,ycsb-d",
-        "--records=20K",
-        "--operations=5K",
-        "--warmup=1K",
-        "--cache=128KiB",
-        "--token-file=" + token
-      };
+      List<String> arguments = new ArrayList<>();
+      Collections.addAll(
+          arguments,
+          "bench",
+          "--fabric=tcp",
+          "--memory-server=" + HostPort.text(zero.address()) + "," + HostPort.text(one.address()),
+          "--workload=read-only,ycsb-d",
+          "--records=20K",
+          "--operations=5K",
+          "--warmup=1K",
+          "--cache=128KiB",
+          "--token-file=" + token);
+      if (!processes.isEmpty()) {
+        arguments.add(processes);
+      }
       assertThat(execute(arguments)).as(err.toString()).isZero();
       assertThat(out.toString()).contains("over tcp", "2 memory servers", "ycsb-d");
       // They hold an index now.
       assertThat(execute(arguments)).isEqualTo(2);
       assertThat(err.toString()).contains("the pool holds an index already");
-      arguments[arguments.length - 1] = "--token-file=" + secret("known to one side");
+      arguments.set(arguments.indexOf("--token-file=" + token), "--token-file=" + other);
       assertThat(execute(arguments)).isEqualTo(2);
       assertThat(err.toString()).contains("its secret is another one").doesNotContain("known to");
     }

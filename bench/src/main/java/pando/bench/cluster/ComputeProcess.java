@@ -33,11 +33,18 @@ final class ComputeProcess implements AutoCloseable {
     requests.flush();
   }
 
-  /** Waits for the answer to a request that has no result. */
+  /**
+   * Waits for the answer to a request that has no result.
+   *
+   * @throws IllegalArgumentException if the process refused what it was asked
+   */
   void awaitDone() throws IOException {
     try {
-      if (!answers.readBoolean()) {
-        throw new IOException("compute process failed: " + answers.readUTF() + ", " + process);
+      switch (Answer.valueOf(answers.readUTF())) {
+        case DONE -> {}
+        case REFUSED -> throw new IllegalArgumentException(answers.readUTF());
+        case FAILED ->
+            throw new IOException("compute process failed: " + answers.readUTF() + ", " + process);
       }
     } catch (EOFException e) {
       throw new IOException("compute process has ended: " + process, e);

@@ -5,7 +5,6 @@ import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.bench.run.Audit;
 import pando.bench.run.Footprint;
@@ -17,10 +16,8 @@ import pando.bench.run.Testbed;
 import pando.bench.subject.IndexSubject;
 import pando.bench.workload.Workload;
 import pando.fabric.Fabric;
-import pando.fabric.shm.ShmFabric;
 import pando.index.IndexOptions;
 import pando.index.Partitioning;
-import pando.index.RangeIndex;
 
 /** The child's end: runs some of the compute servers, and does what the parent asks. */
 public final class ComputeService implements AutoCloseable {
@@ -36,7 +33,7 @@ public final class ComputeService implements AutoCloseable {
   /**
    * Prepares the service.
    *
-   * @param memoryServers names of all memory servers
+   * @param fabric of all memory servers; closed with the service
    * @param process number of this process among those that run compute servers
    * @param requests from the parent
    * @param answers to the parent
@@ -44,7 +41,7 @@ public final class ComputeService implements AutoCloseable {
   public ComputeService(
       Plan plan,
       IndexOptions options,
-      List<String> memoryServers,
+      Fabric fabric,
       int process,
       int processes,
       DataInputStream requests,
@@ -55,7 +52,7 @@ public final class ComputeService implements AutoCloseable {
     this.processes = processes;
     this.requests = requests;
     this.answers = answers;
-    fabric = ShmFabric.attach(memoryServers, plan.seed() + process);
+    this.fabric = fabric;
   }
 
   /** Serves until the parent sends the request to end, or has ended. */
@@ -86,8 +83,11 @@ public final class ComputeService implements AutoCloseable {
   private void serve(Request request) throws IOException {
     try {
       answer(request);
+    } catch (IllegalArgumentException e) {
+      answers.writeUTF(Answer.REFUSED.name());
+      answers.writeUTF(String.valueOf(e.getMessage()));
     } catch (RuntimeException e) {
-      answers.writeBoolean(false);
+      answers.writeUTF(Answer.FAILED.name());
       answers.writeUTF(e.toString());
     }
     answers.flush();
@@ -96,31 +96,29 @@ public final class ComputeService implements AutoCloseable {
   private void answer(Request request) throws IOException {
     switch (request) {
       case LOAD -> {
-        RangeIndex index = options.create(fabric, firstServer(), servers());
-        IndexSubject subject = new IndexSubject(fabric, index);
+        IndexSubject subject = IndexSubject.open(options, fabric, firstServer(), servers());
         LocalTestbed.fill(subject, plan);
-        open(subject, index.partitioning());
-        answers.writeBoolean(true);
+        open(subject);
+        answers.writeUTF(Answer.DONE.name());
       }
       case JOIN -> {
-        RangeIndex index = options.join(fabric, firstServer(), servers());
-        open(new IndexSubject(fabric, index), index.partitioning());
-        answers.writeBoolean(true);
+        open(new IndexSubject(fabric, options.join(fabric, firstServer(), servers())));
+        answers.writeUTF(Answer.DONE.name());
       }
       case RUN -> {
         Measurement measurement = testbed().run(Workload.valueOf(requests.readUTF()));
-        answers.writeBoolean(true);
+        answers.writeUTF(Answer.DONE.name());
         measurement.write(answers);
       }
       case AUDIT -> {
         Audit audit = testbed().audit();
-        answers.writeBoolean(true);
+        answers.writeUTF(Answer.DONE.name());
         answers.writeLong(audit.entries());
         answers.writeLong(audit.inserted());
       }
       case BYTES -> {
         Footprint footprint = testbed().footprint(plan.records());
-        answers.writeBoolean(true);
+        answers.writeUTF(Answer.DONE.name());
         answers.writeLong(footprint.poolBytes());
         answers.writeLong(footprint.cachedBytes());
       }
@@ -128,7 +126,8 @@ public final class ComputeService implements AutoCloseable {
     }
   }
 
-  private void open(IndexSubject subject, Partitioning partitioning) {
+  private void open(IndexSubject subject) {
+    Partitioning partitioning = subject.index().partitioning();
     long low = partitioning.lowOfServer(firstServer());
     long high = partitioning.highOfServer(firstServer() + servers() - 1);
     Share share = new Share(process, processes, low, high);
@@ -153,7 +152,7 @@ public final class ComputeService implements AutoCloseable {
   /** Answers the parent that this process is warm, and waits for the request to start measuring. */
   private void awaitGo() {
     try {
-      answers.writeBoolean(true);
+      answers.writeUTF(Answer.DONE.name());
       answers.flush();
       Request request = next();
       if (request != Request.GO) {

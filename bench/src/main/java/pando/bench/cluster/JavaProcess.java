@@ -64,11 +64,13 @@ public final class JavaProcess implements AutoCloseable {
     return process.getInputStream();
   }
 
-  /** Waits until the process has written a line. */
-  void awaitLine() throws IOException {
-    if (process.inputReader(StandardCharsets.UTF_8).readLine() == null) {
+  /** Waits until the process has written a line, and returns it. */
+  String awaitLine() throws IOException {
+    String line = process.inputReader(StandardCharsets.UTF_8).readLine();
+    if (line == null) {
       throw new IOException("process has ended: " + this);
     }
+    return line;
   }
 
   /** Runs an action when the process ends. */

@@ -1,5 +1,5 @@
 /**
- * A run over several processes of this machine: memory servers and compute servers that share
- * memory, and the parent that starts them, sends them requests and adds up their measurements.
+ * A run over several processes: memory servers, compute servers, and the parent that starts them,
+ * sends them requests and adds up their measurements.
  */
 package pando.bench.cluster;

@@ -54,10 +54,26 @@ public final class IndexSubject implements Subject {
    * none.
    *
    * @param fabric closed with the index, or if it cannot be opened
+   * @throws IllegalArgumentException if the index cannot be on this fabric, or one is there
    */
   public static IndexSubject open(IndexOptions options, Fabric fabric) {
+    return open(options, fabric, 0, options.computeServers());
+  }
+
+  /**
+   * Opens an empty index, with some of its compute servers in this process, on memory servers that
+   * have none.
+   *
+   * @param fabric closed with the index, or if it cannot be opened
+   * @throws IllegalArgumentException if the index cannot be on this fabric, or one is there
+   */
+  public static IndexSubject open(
+      IndexOptions options, Fabric fabric, int firstServer, int servers) {
     try {
-      return new IndexSubject(fabric, options.create(fabric, 0, options.computeServers()));
+      return new IndexSubject(fabric, options.create(fabric, firstServer, servers));
+    } catch (IllegalStateException indexIsThere) {
+      fabric.close();
+      throw new IllegalArgumentException(indexIsThere.getMessage(), indexIsThere);
     } catch (RuntimeException | Error e) {
       fabric.close();
       throw e;

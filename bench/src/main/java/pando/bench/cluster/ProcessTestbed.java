@@ -4,38 +4,58 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import pando.bench.run.Audit;
 import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 import pando.bench.run.Testbed;
 import pando.bench.workload.Workload;
 
-/**
- * A testbed whose memory servers and compute servers are separate processes, which this one
- * controls.
- */
-public final class ShmTestbed implements Testbed {
+/** A testbed whose servers are separate processes, which this one controls. */
+public final class ProcessTestbed implements Testbed {
+  private static final Pattern READY = Pattern.compile(".* is ready at (\\S+) .*");
+
   private final List<JavaProcess> processes = new CopyOnWriteArrayList<>();
   private final List<ComputeProcess> computeProcesses = new ArrayList<>();
   private volatile boolean closing;
 
-  private ShmTestbed() {}
+  private ProcessTestbed() {}
 
   /**
    * Starts all processes and has the index loaded.
    *
-   * @param memoryServers how many
-   * @param bytesPerServer of each memory server
+   * @param memoryServers options of {@code pando memory-server}, of each
    * @param computeProcesses how many
    * @param arguments of every compute process: what to run, on which index
+   * @throws IllegalArgumentException if the index cannot be on them
    */
-  public static ShmTestbed load(
-      int memoryServers, long bytesPerServer, int computeProcesses, List<String> arguments)
+  public static ProcessTestbed start(
+      List<List<String>> memoryServers, int computeProcesses, List<String> arguments)
       throws IOException {
-    ShmTestbed testbed = new ShmTestbed();
+    return load(testbed -> testbed.startMemoryServers(memoryServers), computeProcesses, arguments);
+  }
+
+  /**
+   * Starts the compute processes and has the index loaded.
+   *
+   * @param memoryServers where they are; they run already, and go on afterwards
+   * @param computeProcesses how many
+   * @param arguments of every compute process: what to run, on which index
+   * @throws IllegalArgumentException if the index cannot be on them
+   */
+  public static ProcessTestbed attach(
+      List<String> memoryServers, int computeProcesses, List<String> arguments) throws IOException {
+    return load(_ -> memoryServers, computeProcesses, arguments);
+  }
+
+  private static ProcessTestbed load(
+      MemoryServers memoryServers, int computeProcesses, List<String> arguments)
+      throws IOException {
+    ProcessTestbed testbed = new ProcessTestbed();
     try {
-      List<String> names = testbed.startMemoryServers(memoryServers, bytesPerServer);
-      testbed.startComputeProcesses(computeProcesses, names, arguments);
+      List<String> places = memoryServers.of(testbed);
+      testbed.startComputeProcesses(computeProcesses, places, arguments);
       testbed.loadAndJoin();
       return testbed;
     } catch (IOException | RuntimeException | Error e) {
@@ -89,26 +109,35 @@ public final class ShmTestbed implements Testbed {
     processes.forEach(JavaProcess::close);
   }
 
-  private List<String> startMemoryServers(int count, long bytes) throws IOException {
-    List<String> names = new ArrayList<>();
-    for (int number = 0; number < count; number++) {
-      String name = "bench-" + ProcessHandle.current().pid() + "-" + number;
-      names.add(name);
-      start(List.of("memory-server", "--name=" + name, "--number=" + number, "--size=" + bytes));
+  private List<String> startMemoryServers(List<List<String>> optionsOfEach) throws IOException {
+    for (List<String> options : optionsOfEach) {
+      List<String> arguments = new ArrayList<>(options);
+      arguments.addFirst("memory-server");
+      start(arguments);
     }
+    List<String> places = new ArrayList<>();
     for (JavaProcess memoryServer : processes) {
-      memoryServer.awaitLine();
+      places.add(place(memoryServer.awaitLine()));
     }
-    return names;
+    return places;
   }
 
-  private void startComputeProcesses(int count, List<String> names, List<String> arguments)
+  /** Returns the name or the address in the line that a memory server prints. */
+  private static String place(String line) throws IOException {
+    Matcher matcher = READY.matcher(line);
+    if (!matcher.matches()) {
+      throw new IOException("not what a memory server prints: line=" + line);
+    }
+    return matcher.group(1);
+  }
+
+  private void startComputeProcesses(int count, List<String> places, List<String> arguments)
       throws IOException {
     for (int process = 0; process < count; process++) {
       List<String> all = new ArrayList<>();
       all.add("compute-servers");
       all.addAll(arguments);
-      all.add("--pool=" + String.join(",", names));
+      all.add("--pool=" + String.join(",", places));
       all.add("--process=" + process);
       all.add("--processes=" + count);
       computeProcesses.add(new ComputeProcess(start(all)));
@@ -155,5 +184,11 @@ public final class ShmTestbed implements Testbed {
     for (ComputeProcess process : computeProcesses) {
       process.awaitDone();
     }
+  }
+
+  /** Tells where the memory servers of a testbed are, and starts them first if need be. */
+  @FunctionalInterface
+  private interface MemoryServers {
+    List<String> of(ProcessTestbed testbed) throws IOException;
   }
 }
