@@ -591,14 +591,14 @@ final class MainTest {
             "--index=" + index,
             "--workload=" + workload,
             "--records=0",
-            "--operations=200K",
+            "--operations=50K",
             "--warmup=0",
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
     assertThat(objects(json))
         .singleElement()
         .satisfies(run ->
-            assertThat(run).containsEntry("records", "0").containsEntry("verified", "200000"));
+            assertThat(run).containsEntry("records", "0").containsEntry("verified", "50000"));
   }
 
   @Test
@@ -770,6 +770,8 @@ final class MainTest {
         execute(
             "bench",
             "--fabric=" + fabric,
+            "--memory-servers=2",
+            "--compute-servers=2",
             "--workload=write-intensive,ycsb-d,ycsb-e",
             "--records=20K",
             "--operations=10K",
@@ -846,6 +848,8 @@ final class MainTest {
         execute(
             "bench",
             "--fabric=shm",
+            "--memory-servers=2",
+            "--compute-servers=2",
             "--keys=" + keys,
             "--workload=" + workload,
             "--records=" + records,

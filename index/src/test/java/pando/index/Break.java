@@ -1,5 +1,6 @@
 package pando.index;
 
+import java.util.List;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.UnknownOutcomeException;
 
@@ -23,6 +24,11 @@ public enum Break {
   /** Returns what a session is told that loses a verb. */
   public static MemoryServerLostException lost() {
     return new MemoryServerLostException("lost by a test");
+  }
+
+  /** Returns its place among all, from 0: by it tests that do a part of the breaks share them. */
+  public int place() {
+    return List.of(values()).indexOf(this);
   }
 
   /** Tells whether the session is told what became of the verb. */

@@ -24,6 +24,9 @@ import pando.fabric.server.PoolOptions;
 /** A pool without room: what was stored stays, and deletes make room again. */
 @Timeout(300)
 class PoolFullTest {
+  /** The size of the largest pool that is filled and emptied. */
+  private static final long BYTES_MAX = (long) Seeds.count(128, 512) << 10;
+
   /** XStore-D needs a run and its synonym leaves at one memory server. */
   private static long bytes(SystemUnderTest system) {
     return system == SystemUnderTest.XSTORE_D ? 768 << 10 : 128 << 10;
@@ -94,7 +97,7 @@ class PoolFullTest {
       RangeIndex index = configuration.create(fabric);
       try (index;
           Session session = index.session()) {
-        for (int round = 0; round < Seeds.count(3, 5); round++) {
+        for (int round = 0; round < Seeds.count(2, 5); round++) {
           fill(session, model, random, least(system));
           checkAll(session, model);
           List<Long> keys = new ArrayList<>(model.keySet());
@@ -142,11 +145,6 @@ class PoolFullTest {
     DENSE,
     SPREAD;
 
-    /** The size of the largest pool that is filled in this order. */
-    long bytesMax() {
-      return this == RANDOM ? 512 << 10 : Seeds.count(128, 512) << 10;
-    }
-
     long key(int number, SplittableRandom random) {
       return switch (this) {
         case RANDOM -> random.nextLong();
@@ -160,7 +158,7 @@ class PoolFullTest {
   @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldHoldAgainWhatItHeld(SystemUnderTest system) {
     for (Order order : Order.values()) {
-      for (long bytes = 128 << 10; bytes <= order.bytesMax(); bytes *= 4) {
+      for (long bytes = 128 << 10; bytes <= BYTES_MAX; bytes *= 4) {
         HookedFabric fabric = new HookedFabric(Pools.open(1, bytes, 1)).withTasksByHand();
         try (fabric) {
           int[] held = new int[4];

@@ -19,9 +19,9 @@ import pando.fabric.VerbList.Kind;
 import pando.index.deft.DeftPokes;
 
 /**
- * Breaks operations of every system at each of their verbs in turn. The entry is then as before or
- * as after, all others stay, other sessions read and write the same keys, the index can be closed,
- * and what is in the pool is sound, with no lock held.
+ * Breaks operations of every system at each of their verbs in turn, in several ways. The entry is
+ * then as before or as after, all others stay, other sessions read and write the same keys, the
+ * index can be closed, and what is in the pool is sound, with no lock held.
  */
 @Timeout(300)
 class VerbFailuresTest {
@@ -53,6 +53,9 @@ class VerbFailuresTest {
           "DEFT validation=checksum",
           "DEFT validation=opdv hash-leaves=off segments=off");
 
+  /** Of so many verbs one is broken in each way, others in other ways; in a campaign, all. */
+  private static final int ONE_OF = Seeds.count(2, 1);
+
   static Stream<Arguments> systemsAndBreaks() {
     Stream<String> more = MORE_SYSTEMS.stream().limit(Seeds.count(0, MORE_SYSTEMS.size()));
     return Stream.concat(SYSTEMS.stream(), more)
@@ -69,14 +72,17 @@ class VerbFailuresTest {
       configuration = configuration.with("lock-wait-millis=500");
     }
     int broken = 0;
+    int next = how.place();
     for (Way way : Way.all(configuration)) {
       for (int posting = 0; posting < way.posted().size(); posting++) {
         for (int verb = 0; verb < Math.max(way.posted().get(posting), 1); verb++) {
-          broken += breaks(configuration, way, how, posting, verb) ? 1 : 0;
+          if (next++ % ONE_OF == 0) {
+            broken += breaks(configuration, way, how, posting, verb) ? 1 : 0;
+          }
         }
       }
     }
-    assertThat(broken).as("verbs broken").isGreaterThan(10);
+    assertThat(broken).as("verbs broken").isGreaterThan(10 / ONE_OF);
   }
 
   /** Tells whether to break a verb: of READs posted together, one stands for all. */
