@@ -12,6 +12,7 @@ import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexSystem;
 import pando.index.Systems;
+import pando.sim.NetworkKind;
 import pando.sim.fault.Fault;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -137,6 +138,13 @@ final class Choices {
   static final class LockKindConverter extends NameConverter<LockKind> {
     LockKindConverter() {
       super(LockKind.values());
+    }
+  }
+
+  /** Reads a network. */
+  static final class NetworkConverter extends NameConverter<NetworkKind> {
+    NetworkConverter() {
+      super(NetworkKind.values());
     }
   }
 

@@ -136,6 +136,7 @@ final class SimulateCommand implements Callable<Integer> {
                 clients,
                 trialOptions.operations(),
                 TrialPlan.KEYS,
+                simulationOptions.network(),
                 simulationOptions.faults(),
                 settingOptions.model(),
                 settingOptions.withoutModel()));

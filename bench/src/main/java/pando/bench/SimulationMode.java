@@ -28,7 +28,7 @@ enum SimulationMode {
   TRIALS(3, 3, 2, "--seeds, --threads, --operations, --history");
 
   private static final String COMMON =
-      "--index, --compute-servers, --memory-servers, --seed, --faults, --set, --json";
+      "--index, --compute-servers, --memory-servers, --network, --seed, --faults, --set, --json";
 
   private final int computeServers;
   private final int memoryServers;

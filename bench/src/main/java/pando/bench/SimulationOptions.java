@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import pando.bench.simulate.LockKind;
 import pando.fabric.server.PoolOptions;
 import pando.sim.ClusterOptions;
+import pando.sim.NetworkKind;
 import pando.sim.fault.Fault;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -41,8 +42,23 @@ final class SimulationOptions {
       paramLabel = "N",
       defaultValue = "1",
       split = ",",
-      description = "Threads of each memory server that serve CALLs (default: ${DEFAULT-VALUE}).")
+      description =
+          "Threads of each memory server that serve CALLs, and over tcp all verbs (default:"
+              + " ${DEFAULT-VALUE}).")
   private List<Integer> processorThreads;
+
+  @Option(
+      names = "--network",
+      paramLabel = "NAME",
+      defaultValue = "cards",
+      converter = Choices.NetworkConverter.class,
+      description = {
+        "What is between the servers (default: ${DEFAULT-VALUE}):",
+        "cards, which serve verbs by themselves, as in RDMA; tcp, where processors of the memory"
+            + " servers do, as many as --processor-threads says, and the clients of a core share"
+            + " connections."
+      })
+  private NetworkKind network;
 
   @Option(
       names = "--own-cards",
@@ -91,6 +107,10 @@ final class SimulationOptions {
       })
   private List<Fault> faults = new ArrayList<>();
 
+  NetworkKind network() {
+    return network;
+  }
+
   /** Returns the numbers of threads to run with. */
   List<Integer> threads(SimulationMode mode) {
     return threads == null ? List.of(mode.threads()) : checked("--threads", threads, THREADS_MAX);
@@ -138,6 +158,7 @@ final class SimulationOptions {
             servers.computeServers(mode.computeServers()),
             servers.memoryServers(mode.memoryServers()))
         .withSharedCards(!ownCards)
+        .withNetwork(network)
         .withFaults(faults())
         .withSeed(seed);
   }

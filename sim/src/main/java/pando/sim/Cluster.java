@@ -42,7 +42,7 @@ public final class Cluster implements AutoCloseable {
     faults = new Faults(options.faults(), simulation.fork());
     memory = pool.fabric("memory", options.seed());
     try {
-      network = new Network(simulation, options, faults, pool::wipe);
+      network = Network.of(simulation, options, faults, pool::wipe);
       addComputeServers();
     } catch (RuntimeException | Error e) {
       memory.close();

@@ -44,6 +44,12 @@ public final class ClusterModel {
     PARKED_MAX(16, 0, 1 << 20, "atomics that wait for a bucket before a card takes nothing more"),
     ON_CHIP_NANOS(9.1, "time of a card for an atomic on its own memory"),
     ON_CHIP_CONFLICT_NANOS(60, "how long such an atomic keeps its word"),
+    FRAME_NANOS(
+        12_600, "over TCP, processor time of a memory server to serve what came in one piece"),
+    FRAME_NEXT_NANOS(900, "over TCP, its processor time for each further verb of that"),
+    SOCKET_NANOS(5_400, "over TCP, processor time of a compute server to send or receive a piece"),
+    SOCKET_NEXT_NANOS(800, "over TCP, its processor time for each further verb of the piece"),
+    WAKE_NANOS(0, "over TCP, until a core or a processor without work goes on when some comes"),
     CALL_NANOS(550, "processor time of a memory server for a CALL to a handler"),
     SPACE_CALL_NANOS(300, "processor time of a memory server for a CALL about space"),
     OPERATION_NANOS(500, "processor time of an operation, all searches included"),

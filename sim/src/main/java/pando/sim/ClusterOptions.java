@@ -13,6 +13,7 @@ import pando.sim.fault.Fault;
  * @param computeServers 1 to {@link #COMPUTE_SERVERS_MAX}
  * @param pool memory servers, their memory, processor threads and handlers
  * @param sharedCards whether compute server i and memory server i share a network card
+ * @param network what is between them
  * @param model costs in virtual time
  * @param faults that may strike
  * @param yieldShare share, 0 to 1, of the transitions of a local lock or cache at which a client
@@ -23,6 +24,7 @@ public record ClusterOptions(
     int computeServers,
     PoolOptions pool,
     boolean sharedCards,
+    NetworkKind network,
     ClusterModel model,
     Set<Fault> faults,
     double yieldShare,
@@ -36,6 +38,7 @@ public record ClusterOptions(
           4,
           PoolOptions.defaults(),
           true,
+          NetworkKind.CARDS,
           ClusterModel.defaults(),
           EnumSet.noneOf(Fault.class),
           0,
@@ -64,7 +67,14 @@ public record ClusterOptions(
   /** Returns these options with other numbers of servers. */
   public ClusterOptions withServers(int compute, int memory) {
     return new ClusterOptions(
-        compute, pool.withMemoryServers(memory), sharedCards, model, faults, yieldShare, seed);
+        compute,
+        pool.withMemoryServers(memory),
+        sharedCards,
+        network,
+        model,
+        faults,
+        yieldShare,
+        seed);
   }
 
   /** Returns these options with another size of each memory server. */
@@ -88,31 +98,43 @@ public record ClusterOptions(
   }
 
   private ClusterOptions with(PoolOptions other) {
-    return new ClusterOptions(computeServers, other, sharedCards, model, faults, yieldShare, seed);
+    return new ClusterOptions(
+        computeServers, other, sharedCards, network, model, faults, yieldShare, seed);
   }
 
   /** Returns these options with cards shared or not. */
   public ClusterOptions withSharedCards(boolean shared) {
-    return new ClusterOptions(computeServers, pool, shared, model, faults, yieldShare, seed);
+    return new ClusterOptions(
+        computeServers, pool, shared, network, model, faults, yieldShare, seed);
+  }
+
+  /** Returns these options with another network. */
+  public ClusterOptions withNetwork(NetworkKind other) {
+    return new ClusterOptions(
+        computeServers, pool, sharedCards, other, model, faults, yieldShare, seed);
   }
 
   /** Returns these options with another model. */
   public ClusterOptions withModel(ClusterModel other) {
-    return new ClusterOptions(computeServers, pool, sharedCards, other, faults, yieldShare, seed);
+    return new ClusterOptions(
+        computeServers, pool, sharedCards, network, other, faults, yieldShare, seed);
   }
 
   /** Returns these options with other faults. */
   public ClusterOptions withFaults(Set<Fault> other) {
-    return new ClusterOptions(computeServers, pool, sharedCards, model, other, yieldShare, seed);
+    return new ClusterOptions(
+        computeServers, pool, sharedCards, network, model, other, yieldShare, seed);
   }
 
   /** Returns these options with another share of transitions at which a client yields. */
   public ClusterOptions withYieldShare(double share) {
-    return new ClusterOptions(computeServers, pool, sharedCards, model, faults, share, seed);
+    return new ClusterOptions(
+        computeServers, pool, sharedCards, network, model, faults, share, seed);
   }
 
   /** Returns these options with another seed. */
   public ClusterOptions withSeed(long other) {
-    return new ClusterOptions(computeServers, pool, sharedCards, model, faults, yieldShare, other);
+    return new ClusterOptions(
+        computeServers, pool, sharedCards, network, model, faults, yieldShare, other);
   }
 }

@@ -43,6 +43,7 @@ public final class SimJson {
     json.writeNumberProperty("threads", plan.threads());
     json.writeNumberProperty("coroutines", plan.coroutines());
     json.writeNumberProperty("clients", plan.clients());
+    json.writeStringProperty("network", plan.cluster().network().toString());
     json.writeNumberProperty("processorThreads", plan.cluster().pool().processorThreads());
     json.writeNumberProperty("seed", plan.cluster().seed());
     json.writeNumberProperty("virtualNanos", plan.nanos());

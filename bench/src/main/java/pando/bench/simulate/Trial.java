@@ -17,6 +17,7 @@ import pando.index.dex.DexIndex;
 import pando.index.orca.OrcaIndex;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
+import pando.sim.NetworkKind;
 import pando.sim.history.History;
 import pando.sim.history.HistoryCheck;
 import pando.sim.history.Operation;
@@ -39,6 +40,10 @@ public final class Trial {
   private static final int SMALL_CHUNK_BYTES = 16 << 10;
 
   private static final long BYTES_PER_SERVER = 4 << 20;
+
+  /** So many that verbs of different connections take effect between each other. */
+  private static final int TCP_PROCESSOR_THREADS = 4;
+
   private static final double YIELD_SHARE = 0.05;
   private static final int CHANGES_MAX = 12;
   private static final int FINAL_CLIENT = 1_000;
@@ -87,6 +92,8 @@ public final class Trial {
             .withBytesPerServer(BYTES_PER_SERVER)
             .withChunkBytes(plan.fillsPool() ? SMALL_CHUNK_BYTES : CHUNK_BYTES)
             .withHandlers(Systems.handlers())
+            .withNetwork(plan.network())
+            .withProcessorThreads(plan.network() == NetworkKind.TCP ? TCP_PROCESSOR_THREADS : 1)
             .withFaults(plan.faults())
             .withModel(plan.model())
             .withYieldShare(YIELD_SHARE)

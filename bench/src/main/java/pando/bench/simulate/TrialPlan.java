@@ -8,6 +8,7 @@ import java.util.random.RandomGenerator;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.sim.ClusterModel;
+import pando.sim.NetworkKind;
 import pando.sim.fault.Fault;
 
 /**
@@ -19,6 +20,7 @@ import pando.sim.fault.Fault;
  * @param clients of each compute server
  * @param operations of all clients together
  * @param keys that clients read and change
+ * @param network between the servers
  * @param faults that may strike
  * @param model what things cost
  * @param settings of the index, by name, in place of those that are tiny or drawn
@@ -30,6 +32,7 @@ public record TrialPlan(
     int clients,
     int operations,
     int keys,
+    NetworkKind network,
     Set<Fault> faults,
     ClusterModel model,
     Map<String, String> settings) {
@@ -52,13 +55,38 @@ public record TrialPlan(
 
   /** A system on three compute and three memory servers, two clients each. */
   public static TrialPlan of(IndexSystem index, Set<Fault> faults) {
-    return new TrialPlan(index, 3, 3, 2, 2_000, KEYS, faults, ClusterModel.defaults(), Map.of());
+    return new TrialPlan(
+        index, 3, 3, 2, 2_000, KEYS, NetworkKind.CARDS, faults, ClusterModel.defaults(), Map.of());
   }
 
   /** Returns this plan with other settings of the index. */
   public TrialPlan withSettings(Map<String, String> others) {
     return new TrialPlan(
-        index, computeServers, memoryServers, clients, operations, keys, faults, model, others);
+        index,
+        computeServers,
+        memoryServers,
+        clients,
+        operations,
+        keys,
+        network,
+        faults,
+        model,
+        others);
+  }
+
+  /** Returns this plan with another network. */
+  public TrialPlan withNetwork(NetworkKind other) {
+    return new TrialPlan(
+        index,
+        computeServers,
+        memoryServers,
+        clients,
+        operations,
+        keys,
+        other,
+        faults,
+        model,
+        settings);
   }
 
   /** Returns whether the index must behave as if no fault had struck. */

@@ -109,6 +109,7 @@ class PlantedBugTest {
                 4,
                 10_000,
                 usual.keys(),
+                usual.network(),
                 faults,
                 usual.model(),
                 Map.of("merge-share", "0.5", "merged-share", "1"));
@@ -141,7 +142,16 @@ class PlantedBugTest {
     private static TrialPlan ofOrca(
         int clients, int operations, int keys, TrialPlan usual, Map<String, String> settings) {
       return new TrialPlan(
-          usual.index(), 1, 2, clients, operations, keys, usual.faults(), usual.model(), settings);
+          usual.index(),
+          1,
+          2,
+          clients,
+          operations,
+          keys,
+          usual.network(),
+          usual.faults(),
+          usual.model(),
+          settings);
     }
   }
 }

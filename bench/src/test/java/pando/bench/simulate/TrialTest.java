@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import pando.index.Systems;
 import pando.index.dex.DexOptions;
 import pando.index.rolex.RolexOptions;
+import pando.sim.NetworkKind;
 import pando.sim.fault.Fault;
 
 /** Small clusters under faults. Replay a seed with {@code pando simulate --seeds 1 --seed}. */
@@ -65,6 +66,17 @@ class TrialTest {
     assertThat(failed == null ? "" : failed.seed() + ": " + failed.violations().getFirst())
         .isEmpty();
     assertThat(summary.faults().values()).allMatch(times -> times > 0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"dex", "orca", "sherman", "p-sherman", "fg", "deft", "rolex", "xstore-d"})
+  void shouldKeepThePromisesOfEachSystemOverTcp(String system) {
+    TrialPlan plan = TrialPlan.of(Systems.named(system), HARMLESS).withNetwork(NetworkKind.TCP);
+    TrialSeries.Summary summary = TrialSeries.run(plan, 1, SEEDS / 12, seeds -> {});
+    TrialResult failed = summary.failed();
+    assertThat(failed == null ? "" : failed.seed() + ": " + failed.violations().getFirst())
+        .isEmpty();
+    assertThat(summary.faults().get(Fault.TORN)).isPositive();
   }
 
   /** Seeds that once failed. Which bug each of them showed was not written down. */
@@ -144,6 +156,7 @@ class TrialTest {
             2,
             300,
             usual.keys(),
+            usual.network(),
             EnumSet.of(Fault.CRASH_COMPUTE, Fault.TORN),
             usual.model(),
             Map.of("lock-wait-millis", "1"));

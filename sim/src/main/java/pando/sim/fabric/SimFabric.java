@@ -16,7 +16,6 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.layout.Regions;
 import pando.sim.ClusterModel;
-import pando.sim.network.Message;
 import pando.sim.network.Network;
 
 /**
@@ -66,12 +65,12 @@ public final class SimFabric implements Fabric {
   public Capabilities capabilities() {
     Capabilities real = memory.capabilities();
     return new Capabilities(
-        Message.ATOMICITY_BYTES,
+        network.atomicityBytes(),
         MaskedAtomics.NATIVE,
         real.cas16(),
-        OnChip.CARD,
+        network.hasRemoteProcessor() ? OnChip.HOST : OnChip.CARD,
         real.onChipBytes(),
-        false,
+        network.hasRemoteProcessor(),
         false,
         true);
   }
@@ -93,7 +92,7 @@ public final class SimFabric implements Fabric {
 
   @Override
   public Worker worker(RegisteredMemory registered) {
-    return new SimWorker(memory.worker(registered), dramBytes, processors, host, network, model);
+    return new SimWorker(memory.worker(registered), dramBytes, processors, host, network);
   }
 
   @Override

@@ -1,10 +1,5 @@
 package pando.sim.fabric;
 
-import static pando.sim.ClusterModel.Constant.DOORBELL_NANOS;
-import static pando.sim.ClusterModel.Constant.POLL_NANOS;
-import static pando.sim.ClusterModel.Constant.POST_NANOS;
-import static pando.sim.ClusterModel.Constant.POST_NEXT_NANOS;
-
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,7 +13,6 @@ import pando.fabric.VerbList;
 import pando.fabric.VerbList.Outcome;
 import pando.fabric.Worker;
 import pando.fabric.base.ListWorker;
-import pando.sim.ClusterModel;
 import pando.sim.fault.Fault;
 import pando.sim.network.Message;
 import pando.sim.network.Network;
@@ -34,7 +28,6 @@ final class SimWorker extends ListWorker {
   private final Processors processors;
   private final ComputeHost host;
   private final Network network;
-  private final ClusterModel model;
   private final QueuePair[] queuePairs;
   private final List<Message> messages = new ArrayList<>();
   private @Nullable Client waiting;
@@ -46,18 +39,12 @@ final class SimWorker extends ListWorker {
    * @param pool worker of the real pool, with the same local memory
    */
   SimWorker(
-      Worker pool,
-      long[] dramBytes,
-      Processors processors,
-      ComputeHost host,
-      Network network,
-      ClusterModel model) {
+      Worker pool, long[] dramBytes, Processors processors, ComputeHost host, Network network) {
     super(dramBytes, pool.memory(), host.simulation().fork(), new SimBackoff(host));
     this.pool = pool;
     this.processors = processors;
     this.host = host;
     this.network = network;
-    this.model = model;
     this.queuePairs = new QueuePair[dramBytes.length];
     Arrays.setAll(queuePairs, i -> new QueuePair(host.number(), i));
   }
@@ -192,12 +179,9 @@ final class SimWorker extends ListWorker {
     }
     waiting = client;
     underWay = count;
-    for (int i = 0; i < count; i++) {
-      client.charge(model.picos(i == 0 ? POST_NANOS : POST_NEXT_NANOS));
-      network.post(messages.get(i), client.now() + model.picos(DOORBELL_NANOS));
-    }
+    network.post(client, messages, count);
     client.await();
-    client.charge(model.picos(POLL_NANOS));
+    network.complete(client);
     client.countRoundTrip();
   }
 

@@ -54,28 +54,28 @@ final class Card {
     parkedMax = (int) model.value(PARKED_MAX);
   }
 
-  /** Returns when a request has been sent. */
-  long sendRequest(long now, Message message) {
-    return out.serve(now, work(message.bytesOut));
+  /** Returns when a message has been sent. */
+  long send(long now, int payloadBytes) {
+    return out.serve(now, work(payloadBytes));
   }
 
-  /** Returns when a request has been received. */
-  long receiveRequest(long now, Message message) {
-    return in.serve(now, work(message.bytesOut));
+  /** Returns when a message has been received. */
+  long receive(long now, int payloadBytes) {
+    return in.serve(now, work(payloadBytes));
   }
 
-  /** Returns when an answer has been sent. */
-  long sendAnswer(long now, Message message) {
-    return out.serve(now, answerWork(message));
+  /** Returns when an answer has been sent; one without payload is an acknowledgement. */
+  long sendAnswer(long now, int payloadBytes) {
+    return out.serve(now, answerWork(payloadBytes));
   }
 
   /** Returns when an answer has been received. */
-  long receiveAnswer(long now, Message message) {
-    return in.serve(now, answerWork(message));
+  long receiveAnswer(long now, int payloadBytes) {
+    return in.serve(now, answerWork(payloadBytes));
   }
 
-  private long answerWork(Message message) {
-    return message.bytesIn == 0 ? model.picos(ACK_NANOS) : work(message.bytesIn);
+  private long answerWork(int payloadBytes) {
+    return payloadBytes == 0 ? model.picos(ACK_NANOS) : work(payloadBytes);
   }
 
   /** Returns how long a message keeps the card busy; it works while bytes arrive. */

@@ -12,9 +12,6 @@ import pando.fabric.Worker;
  * and posted many times.
  */
 public final class Message implements Runnable {
-  /** Size of the aligned parts of a transfer that take effect atomically. */
-  public static final int ATOMICITY_BYTES = 64;
-
   /** The next step of a message. */
   enum Stage {
     SEND,

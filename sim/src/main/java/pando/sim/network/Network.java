@@ -1,141 +1,127 @@
 package pando.sim.network;
 
-import static pando.sim.ClusterModel.Constant.ATOMIC_EXTRA_NANOS;
-import static pando.sim.ClusterModel.Constant.ATOMIC_FAILURE_NANOS;
-import static pando.sim.ClusterModel.Constant.ATOMIC_SUCCESS_NANOS;
 import static pando.sim.ClusterModel.Constant.CALL_NANOS;
-import static pando.sim.ClusterModel.Constant.COMPLETION_NANOS;
 import static pando.sim.ClusterModel.Constant.JITTER_NANOS;
-import static pando.sim.ClusterModel.Constant.READ_NANOS;
 import static pando.sim.ClusterModel.Constant.SPACE_CALL_NANOS;
-import static pando.sim.ClusterModel.Constant.TIMEOUT_NANOS;
 import static pando.sim.ClusterModel.Constant.WIRE_NANOS;
-import static pando.sim.ClusterModel.Constant.WRITE_NANOS;
 
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
-import pando.fabric.GlobalAddress;
+import java.util.stream.IntStream;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.UnknownOutcomeException;
-import pando.fabric.VerbList.Kind;
 import pando.fabric.server.CallHandler;
 import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
 import pando.sim.Utilization;
 import pando.sim.fault.Fault;
-import pando.sim.network.Message.Stage;
-import pando.sim.time.Resource;
+import pando.sim.time.Client;
 import pando.sim.time.Simulation;
 
 /**
- * Cards, wires and memory servers' processors.
- *
- * <p>A verb goes through the compute server's card, over the wire, through the memory server's
- * card, takes effect in memory, and its answer comes back the same way. Each stage is an event;
- * between stages the message waits in order for the resource that it needs. A READ whose answer is
- * lost is served again, so a WRITE or an atomic is sent when the READs before it are answered.
+ * The way of verbs from clients to memory servers and back: wires, and the cards at their ends. A
+ * subclass says what serves verbs.
  */
-public final class Network {
-  private final Simulation simulation;
-  private final ClusterModel model;
-  private final Faults faults;
-  private final Outages outages;
-  private final Tear tear;
+public abstract class Network {
+  final Simulation simulation;
+  final ClusterModel model;
+  final Faults faults;
+  final Outages outages;
+  final Tear tear;
   private final RandomGenerator random;
+  private final int atomicityBytes;
   private final Card[] computeCards;
   private final Card[] memoryCards;
-  private final Resource[][] processors;
 
   /**
    * Connects the servers of a cluster.
    *
    * @param wipe restarts a memory server with empty memory
+   * @param atomicityBytes size of the aligned parts of a transfer that take effect atomically
    */
-  public Network(Simulation simulation, ClusterOptions options, Faults faults, IntConsumer wipe) {
+  Network(
+      Simulation simulation,
+      ClusterOptions options,
+      Faults faults,
+      IntConsumer wipe,
+      int atomicityBytes) {
     this.simulation = simulation;
     this.model = options.model();
     this.faults = faults;
+    this.atomicityBytes = atomicityBytes;
     this.random = simulation.fork();
     int memoryServers = options.pool().memoryServers();
     outages = new Outages(simulation, faults, options.computeServers(), memoryServers, wipe);
-    tear = new Tear(simulation, faults, outages);
+    tear = new Tear(simulation, faults, outages, atomicityBytes);
     memoryCards = new Card[memoryServers];
     Arrays.setAll(memoryCards, i -> new Card(model));
     computeCards = new Card[options.computeServers()];
     Arrays.setAll(
         computeCards,
         i -> options.sharedCards() && i < memoryServers ? memoryCards[i] : new Card(model));
-    processors = new Resource[memoryServers][options.pool().processorThreads()];
-    for (Resource[] threads : processors) {
-      Arrays.setAll(threads, i -> new Resource());
-    }
   }
 
-  /** Posts a message at the time when it reaches the compute server's card. */
-  public void post(Message message, long time) {
-    next(message, Stage.SEND, time);
+  /**
+   * Connects the servers of a cluster by the network that its options name.
+   *
+   * @param wipe restarts a memory server with empty memory
+   */
+  public static Network of(
+      Simulation simulation, ClusterOptions options, Faults faults, IntConsumer wipe) {
+    return switch (options.network()) {
+      case CARDS -> new CardNetwork(simulation, options, faults, wipe);
+      case TCP -> new TcpNetwork(simulation, options, faults, wipe);
+    };
   }
 
-  private void next(Message message, Stage stage, long time) {
-    message.stage = stage;
-    simulation.at(time, message);
+  /**
+   * Posts the first {@code count} messages of a client, which runs their owner when each is done.
+   */
+  public abstract void post(Client client, List<Message> messages, int count);
+
+  /** Uses the processor time of a client that goes on as its messages are done. */
+  public abstract void complete(Client client);
+
+  /** Goes on with a message whose event is due. */
+  abstract void advance(Message message);
+
+  /** Returns for how long the processors of a memory server have worked, in picoseconds. */
+  abstract long processing(int memoryServer);
+
+  /** Returns the size of the aligned parts of a transfer that take effect atomically. */
+  public final int atomicityBytes() {
+    return atomicityBytes;
   }
 
-  /** Advances a message by a stage. */
-  void advance(Message message) {
-    switch (message.stage) {
-      case SEND -> send(message);
-      case ARRIVE -> arrive(message);
-      case TAKE_EFFECT -> takeEffect(message);
-      case LEAVE_BUCKET -> leaveBucket(message);
-      case END_TEAR -> endTear(message);
-      case ANSWER -> answer(message);
-      case RETURN -> comeBack(message);
-      case FINISH -> finish(message);
-    }
+  /** Returns whether every verb costs time of the memory server's processors. */
+  public abstract boolean hasRemoteProcessor();
+
+  final Card computeCard(int computeServer) {
+    return computeCards[computeServer];
   }
 
-  private void send(Message message) {
-    QueuePair pair = message.queuePair();
-    if (!pair.fenced.isEmpty() || message.isFenced()) {
-      pair.fenced.add(message);
-    } else {
-      sendNow(message);
-    }
+  final Card memoryCard(int memoryServer) {
+    return memoryCards[memoryServer];
   }
 
-  private void sendNow(Message message) {
-    outages.strike(message);
-    QueuePair pair = message.queuePair();
-    pair.reads += message.kind == Kind.READ ? 1 : 0;
-    long sent = computeCard(message).sendRequest(simulation.now(), message);
-    pair.arrival = Math.max(pair.arrival + 1, sent + way());
-    next(message, Stage.ARRIVE, pair.arrival);
-  }
-
-  private long way() {
+  /** Returns how long a message is on its way, in one direction. */
+  final long way() {
     long jitter = model.picos(JITTER_NANOS);
     return model.picos(WIRE_NANOS)
         + (jitter == 0 ? 0 : random.nextLong(jitter))
         + faults.picosOf(Fault.DELAY);
   }
 
-  private void arrive(Message message) {
-    String because = outages.lostBecause(message);
-    if (because != null) {
-      message.fail(lost(message, because));
-      answer(message);
-      return;
-    }
-    Card card = memoryCard(message);
-    card.wire.add(message);
-    drain(card);
+  /** Returns for how long a processor serves a CALL. */
+  final long callPicos(Message call) {
+    boolean space = call.function < CallHandler.FIRST_FUNCTION;
+    return model.picos(space ? SPACE_CALL_NANOS : CALL_NANOS);
   }
 
-  private static MemoryServerLostException lost(Message message, String because) {
+  static MemoryServerLostException lost(Message message, String because) {
     return new MemoryServerLostException(
         "memory server is lost: server="
             + message.queuePair().memoryServer
@@ -143,230 +129,32 @@ public final class Network {
             + because);
   }
 
-  /** Takes messages from the wire until the card has no room. */
-  private void drain(Card card) {
-    while (!card.wire.isEmpty() && take(card, card.wire.element())) {
-      card.wire.remove();
-    }
-  }
-
-  /** Takes a message from the wire; {@code false} if there is no room. */
-  private boolean take(Card card, Message message) {
-    if (message.queuePair().held) {
-      message.queuePair().behind.add(message);
-      return true;
-    }
-    if (!card.hasRoom(message)) {
-      return false;
-    }
-    accept(card, message);
-    return true;
-  }
-
-  private void accept(Card card, Message message) {
-    long taken = card.receiveRequest(simulation.now(), message);
-    if (!message.isOnHost()) {
-      takeEffectAt(message, ready(card, message, taken));
-      return;
-    }
-    message.queuePair().held = true;
-    if (card.isTaken(message)) {
-      card.park(message);
-    } else {
-      card.take(message);
-      takeEffectAt(message, taken);
-    }
-  }
-
-  /** Returns when a verb that waits for no bucket is ready to take effect. */
-  private long ready(Card card, Message message, long taken) {
-    Kind kind = message.kind;
-    if (kind == null) {
-      return processed(message, taken + model.picos(COMPLETION_NANOS));
-    }
-    if (GlobalAddress.isOnChip(message.remote)) {
-      return card.onChipEffect(taken, message);
-    }
-    return taken + model.picos(kind == Kind.READ ? READ_NANOS : WRITE_NANOS);
-  }
-
-  private long processed(Message message, long arrival) {
-    Resource[] threads = processors[message.queuePair().memoryServer];
-    Resource free = threads[0];
-    for (Resource thread : threads) {
-      free = thread.freeAt() < free.freeAt() ? thread : free;
-    }
-    free.pause(arrival, faults.picosOf(Fault.PAUSE));
-    boolean space = message.function < CallHandler.FIRST_FUNCTION;
-    return free.serve(arrival, model.picos(space ? SPACE_CALL_NANOS : CALL_NANOS));
-  }
-
-  /** Schedules the effect of a verb for when it is ready, after those before it. */
-  private void takeEffectAt(Message message, long ready) {
-    QueuePair pair = message.queuePair();
-    pair.effect = Math.max(pair.effect + 1, ready);
-    next(message, Stage.TAKE_EFFECT, pair.effect);
-  }
-
-  private void takeEffect(Message message) {
-    QueuePair pair = message.queuePair();
-    if (pair.torn) {
-      pair.postponed.add(message);
-      return;
-    }
-    if (outages.hasCrashedSince(message)) {
-      message.fail(lost(message, "it crashed"));
-    } else if (pair.error != null) {
-      message.fail(pair.error);
-    }
-    boolean fails = message.failure() != null;
-    if (message.isOnHost()) {
-      boolean stored = !fails && message.apply();
-      long kept = model.picos(stored ? ATOMIC_SUCCESS_NANOS : ATOMIC_FAILURE_NANOS);
-      next(message, Stage.LEAVE_BUCKET, simulation.now() + kept);
-      release(pair);
-      return;
-    }
-    long tearing = !fails && Tear.isPossible(message) ? faults.picosOf(Fault.TORN) : 0;
-    if (tearing > 0) {
-      pair.torn = true;
-      tear.start(message, tearing);
-      next(message, Stage.END_TEAR, simulation.now() + tearing);
-      return;
-    }
-    if (!fails) {
-      message.apply();
-    }
-    answer(message);
-  }
-
-  /** Advances the messages that an atomic of their queue pair held back. */
-  private void release(QueuePair pair) {
-    Card card = memoryCards[pair.memoryServer];
-    pair.held = false;
-    while (!pair.held && !pair.behind.isEmpty()) {
-      Message first = pair.behind.remove();
-      if (!take(card, first)) {
-        // In front of all messages that the card has not taken yet, as some of those come after it.
-        card.wire.addFirst(first);
-        return;
-      }
-    }
-  }
-
-  private void leaveBucket(Message message) {
-    Card card = memoryCard(message);
-    Message waiting = card.passOn(message);
-    if (waiting != null) {
-      takeEffectAt(waiting, simulation.now());
-    }
-    drain(card);
-    next(message, Stage.ANSWER, simulation.now() + model.picos(ATOMIC_EXTRA_NANOS));
-  }
-
-  private void endTear(Message message) {
-    QueuePair pair = message.queuePair();
-    pair.torn = false;
-    answer(message);
-    while (!pair.torn && !pair.postponed.isEmpty()) {
-      takeEffect(pair.postponed.remove());
-    }
-  }
-
-  private void answer(Message message) {
-    if (message.kind != Kind.READ || !isLate(message)) {
-      answerNow(message);
-    }
-  }
-
-  /**
-   * Loses the answer of a READ if that fault strikes; it and all READs behind it are served again
-   * later.
-   */
-  private boolean isLate(Message message) {
-    QueuePair pair = message.queuePair();
-    if (pair.late.isEmpty()) {
-      long picos = faults.picosOf(Fault.LATE_READ);
-      if (picos == 0) {
-        return false;
-      }
-      simulation.at(simulation.now() + picos, () -> serveAgain(pair));
-    }
-    pair.late.add(message);
-    return true;
-  }
-
-  private void serveAgain(QueuePair pair) {
-    if (pair.torn) {
-      simulation.at(simulation.now() + Simulation.NANO, () -> serveAgain(pair));
-      return;
-    }
-    for (Message late : pair.late) {
-      if (late.failure() == null) {
-        late.apply();
-      }
-      answerNow(late);
-    }
-    pair.late.clear();
-  }
-
-  private void answerNow(Message message) {
-    String because = outages.lostBecause(message);
-    if (because == null && faults.strikes(Fault.LOST_COMPLETION)) {
-      because = "its completion was lost";
-    }
-    if (because != null) {
-      message.loseAnswer(
-          new UnknownOutcomeException(
-              "a verb was not answered: server="
-                  + message.queuePair().memoryServer
-                  + ", because="
-                  + because));
-      next(message, Stage.FINISH, simulation.now() + model.picos(TIMEOUT_NANOS));
-      return;
-    }
-    QueuePair pair = message.queuePair();
-    long sent = memoryCard(message).sendAnswer(simulation.now(), message);
-    pair.delivery = Math.max(pair.delivery + 1, sent + way());
-    next(message, Stage.RETURN, pair.delivery);
-  }
-
-  private void comeBack(Message message) {
-    long received = computeCard(message).receiveAnswer(simulation.now(), message);
-    next(message, Stage.FINISH, received + model.picos(COMPLETION_NANOS));
-  }
-
-  private void finish(Message message) {
-    QueuePair pair = message.queuePair();
-    pair.reads -= message.kind == Kind.READ ? 1 : 0;
-    while (!pair.fenced.isEmpty() && !pair.fenced.element().isFenced()) {
-      sendNow(pair.fenced.remove());
-    }
-    message.finish();
-  }
-
-  private Card computeCard(Message message) {
-    return computeCards[message.queuePair().computeServer];
-  }
-
-  private Card memoryCard(Message message) {
-    return memoryCards[message.queuePair().memoryServer];
+  static UnknownOutcomeException notAnswered(Message message, String because) {
+    return new UnknownOutcomeException(
+        "a verb was not answered: server="
+            + message.queuePair().memoryServer
+            + ", because="
+            + because);
   }
 
   /** Returns the utilization of cards and processors so far. */
-  public Utilization utilization() {
+  public final Utilization utilization() {
     return new Utilization(
         shares(computeCards, Card::sending),
         shares(computeCards, Card::receiving),
         shares(memoryCards, Card::sending),
         shares(memoryCards, Card::receiving),
-        shares(processors, threads -> Arrays.stream(threads).mapToLong(Resource::busy).sum()));
+        IntStream.range(0, memoryCards.length)
+            .mapToObj(server -> share(processing(server)))
+            .toList());
   }
 
-  private <T> List<Double> shares(T[] all, ToLongFunction<T> busy) {
+  private List<Double> shares(Card[] cards, ToLongFunction<Card> busy) {
+    return Arrays.stream(cards).map(card -> share(busy.applyAsLong(card))).toList();
+  }
+
+  private double share(long busy) {
     long now = simulation.now();
-    return Arrays.stream(all)
-        .map(each -> now == 0 ? 0.0 : (double) busy.applyAsLong(each) / now)
-        .toList();
+    return now == 0 ? 0.0 : (double) busy / now;
   }
 }

@@ -5,8 +5,8 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection from one worker to one memory server. Messages do not overtake each other: a later
- * one arrives at least a picosecond later, and waiting messages are served in the order of arrival.
+ * The way of one worker to one memory server. Messages do not overtake each other: a later one
+ * arrives at least a picosecond later, and waiting messages are served in the order of arrival.
  */
 public final class QueuePair {
   final int computeServer;
@@ -38,6 +38,11 @@ public final class QueuePair {
 
   /** READs that must be served again, in order. */
   final Queue<Message> late = new ArrayDeque<>();
+
+  /**
+   * Over TCP, the connection that the worker uses with others; {@code null} before its first verb.
+   */
+  @Nullable TcpConnection connection;
 
   /** Why the rest of the list is flushed, or {@code null}. */
   @Nullable RuntimeException error;

@@ -54,6 +54,11 @@ public final class Client {
     chargedUntil = core.serve(now(), picos);
   }
 
+  /** Returns the core that the client uses. */
+  public Resource core() {
+    return core;
+  }
+
   /** Counts a round trip. */
   public void countRoundTrip() {
     roundTrips++;

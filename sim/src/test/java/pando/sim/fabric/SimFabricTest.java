@@ -10,17 +10,22 @@ import pando.fabric.server.PoolOptions;
 import pando.sim.Cluster;
 import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
+import pando.sim.NetworkKind;
 
 /** Outside of clients, where verbs take no time. */
 class SimFabricTest extends FabricContract {
   private @Nullable Cluster cluster;
+
+  NetworkKind network() {
+    return NetworkKind.CARDS;
+  }
 
   @Override
   protected Fabric open(PoolOptions options) {
     cluster =
         new Cluster(
             new ClusterOptions(
-                2, options, true, ClusterModel.defaults(), Set.of(), 0, options.seed()));
+                2, options, true, network(), ClusterModel.defaults(), Set.of(), 0, options.seed()));
     return cluster.fabric(0);
   }
 

@@ -1,0 +1,27 @@
+package pando.sim.fabric;
+
+import pando.fabric.Capabilities;
+import pando.sim.NetworkKind;
+
+/** The same over TCP. */
+class SimTcpFabricTest extends SimFabricTest {
+  @Override
+  NetworkKind network() {
+    return NetworkKind.TCP;
+  }
+
+  @Override
+  protected Capabilities.OnChip onChip() {
+    return Capabilities.OnChip.HOST;
+  }
+
+  @Override
+  protected int atomicityBytes() {
+    return Long.BYTES;
+  }
+
+  @Override
+  protected boolean remoteProcessor() {
+    return true;
+  }
+}
