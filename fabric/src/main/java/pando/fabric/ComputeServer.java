@@ -5,8 +5,8 @@ package pando.fabric;
  * is. A fabric that is opened under a name can be {@linkplain Fabric#fence fenced}; one that names
  * none cannot.
  *
- * <p>Whoever starts compute servers must give each start of a number a greater epoch than all
- * starts before had, and run at most one process under a name. Nothing checks that.
+ * <p>Each start of a compute server needs a greater epoch than all its starts before had, and each
+ * process a name of its own. Nothing checks that.
  *
  * @param number 0 to {@value #NUMBER_MAX}
  * @param epoch at least 1

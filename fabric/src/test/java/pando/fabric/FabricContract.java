@@ -870,6 +870,7 @@ public abstract class FabricContract {
       fabric.fence(3, 2);
       assertThat(ofNext.faa(NODE, 1)).isZero();
       other.fence(3, 9);
+      assertThatThrownBy(() -> ofNext.read(NODE, 0, 8)).isInstanceOf(FencedException.class);
       assertThatThrownBy(() -> ofNext.faa(NODE, 1)).isInstanceOf(FencedException.class);
       assertThat(ofOther.faa(NODE, 1)).isEqualTo(1);
       fabric.fence(3, Long.MAX_VALUE);
@@ -933,12 +934,13 @@ public abstract class FabricContract {
 
   private long fenceWriters(ComputeServer name) throws Exception {
     try (Fabric fenced = openAs(name);
-        ExecutorService threads = threads(fenced)) {
+        ExecutorService threads = threads(fenced);
+        Signal over = new Signal()) {
       AtomicLongArray stored = new AtomicLongArray(WRITERS);
       List<Future<?>> writers = new ArrayList<>();
       for (int i = 0; i < WRITERS; i++) {
         int number = i;
-        writers.add(threads.submit(() -> writeUntilFenced(fenced, number, stored)));
+        writers.add(threads.submit(() -> writeUntilFenced(fenced, number, stored, over)));
       }
       for (int i = 0; i < WRITERS; i++) {
         while (stored.get(i) < 10) {
@@ -969,12 +971,23 @@ public abstract class FabricContract {
         .toArray();
   }
 
-  private void writeUntilFenced(Fabric fenced, int number, AtomicLongArray stored) {
+  /** Is on once it is closed. */
+  private static final class Signal implements AutoCloseable {
+    private volatile boolean isOn;
+
+    @Override
+    public void close() {
+      isOn = true;
+    }
+  }
+
+  private void writeUntilFenced(
+      Fabric fenced, int number, AtomicLongArray stored, Signal over) {
     long target = GlobalAddress.of(number % SERVERS, 16L * number);
     VerbList list = new VerbList();
     try (RegisteredMemory own = fenced.register(64);
         Worker writer = fenced.worker(own)) {
-      for (long stamp = 1; ; stamp++) {
+      for (long stamp = 1; !over.isOn; stamp++) {
         Words.set(own.segment(), 0, stamp);
         writer.post(list.clear().write(target, 0, 8).write(target + 8, 0, 8));
         stored.set(number, stamp);

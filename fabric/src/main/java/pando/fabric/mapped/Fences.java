@@ -115,6 +115,11 @@ public final class Fences {
     return pass;
   }
 
+  /** Returns whether the epoch of a compute server is refused. */
+  public boolean isFenced(ComputeServer computeServer) {
+    return leastEpochs.get(computeServer.number()) > computeServer.epoch();
+  }
+
   private synchronized void forget(Pass pass) {
     passes.remove(pass);
   }

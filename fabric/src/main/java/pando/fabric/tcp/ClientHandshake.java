@@ -15,28 +15,28 @@ import pando.fabric.wire.SecureChannel;
 import pando.fabric.wire.TlsKeys;
 import pando.fabric.wire.TokenExchange;
 
-/** How a compute server introduces itself to a memory server, and checks that it is one. */
+/** How a client introduces itself to a memory server, and checks that it is one. */
 final class ClientHandshake {
-  private static final Role ROLE = Role.COMPUTE;
-
   private ClientHandshake() {}
 
   /**
    * Does all that comes before the first request.
    *
-   * @return the answer of the memory server, which may say that it has no room or another version
+   * @return the answer of the memory server, which may say that it has no room or another version,
+   *     or refuses the compute server's epoch
    * @throws RefusedException if one side does not accept the other
    */
-  static Welcome perform(Watchdog.Watched connection, Credentials credentials) throws IOException {
+  static Welcome perform(Watchdog.Watched connection, Introduction self) throws IOException {
+    Credentials credentials = self.credentials();
     try {
       TlsKeys keys = credentials.keys();
       if (keys != null) {
         secure(connection, keys);
       }
       ByteChannel channel = connection.channel();
-      Hello.send(channel, credentials.kind(), ROLE);
+      Hello.send(channel, credentials.kind(), self.role(), self.computeServer());
       Secret secret = credentials.secret();
-      return secret == null ? Hello.receiveAnswer(channel) : prove(channel, secret);
+      return secret == null ? Hello.receiveAnswer(channel) : prove(channel, secret, self.role());
     } catch (SSLException e) {
       throw new RefusedException("no TLS with it: " + SecureChannel.reason(e), e);
     }
@@ -59,8 +59,8 @@ final class ClientHandshake {
     }
   }
 
-  private static Welcome prove(ByteChannel channel, Secret secret) throws IOException {
-    TokenExchange exchange = new TokenExchange(channel, secret, ROLE);
+  private static Welcome prove(ByteChannel channel, Secret secret, Role role) throws IOException {
+    TokenExchange exchange = new TokenExchange(channel, secret, role);
     exchange.begin();
     Welcome challenge = Hello.receiveAnswer(channel);
     if (challenge.status() == Hello.OTHER_VERSION) {

@@ -76,7 +76,7 @@ final class LaneConnection {
     opening.lock();
     try {
       // Another may have found meanwhile that it is lost.
-      server.checkAlive();
+      server.checkUsable();
       if (!isOpen()) {
         openAnew();
       }

@@ -5,24 +5,29 @@ import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.FencedException;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Hello.Welcome;
 import pando.fabric.wire.RefusedException;
 
-/** A compute server's view of one memory server: where it is, and whether it is lost. */
+/**
+ * A compute server's view of one memory server: where it is, and whether it is lost, or refuses
+ * this compute server.
+ */
 final class RemoteServer {
   private static final long GREETING_NANOS_MAX = TimeUnit.SECONDS.toNanos(3);
 
   private final InetSocketAddress address;
-  private final Credentials credentials;
+  private final Introduction self;
   private final Welcome known;
   private volatile @Nullable String lostBecause;
+  private volatile boolean isFenced;
 
-  private RemoteServer(InetSocketAddress address, Credentials credentials, Welcome known) {
+  private RemoteServer(InetSocketAddress address, Introduction self, Welcome known) {
     this.address = address;
-    this.credentials = credentials;
+    this.self = self;
     this.known = known;
   }
 
@@ -31,11 +36,12 @@ final class RemoteServer {
    *
    * @param number that it must have
    * @throws TcpException if there is none, or another
+   * @throws FencedException if it refuses this compute server
    */
   static RemoteServer find(
-      InetSocketAddress address, int number, Credentials credentials, Watchdog watchdog) {
+      InetSocketAddress address, int number, Introduction self, Watchdog watchdog) {
     try (Watchdog.Watched connection = connect(address, watchdog)) {
-      Welcome welcome = greet(connection, credentials);
+      Welcome welcome = greet(connection, self);
       if (welcome.version() != Hello.VERSION || welcome.status() == Hello.OTHER_VERSION) {
         throw new TcpException(
             "memory server of another version: address="
@@ -55,7 +61,9 @@ final class RemoteServer {
                 + welcome.server());
       }
       checkRoom(address, welcome);
-      return new RemoteServer(address, credentials, welcome);
+      RemoteServer server = new RemoteServer(address, self, welcome.withStatus(Hello.WELCOME));
+      server.checkNotFenced(welcome);
+      return server;
     } catch (RefusedException e) {
       throw new TcpException(
           "no connection to the memory server: address=" + address + ", because=" + e.getMessage(),
@@ -63,6 +71,16 @@ final class RemoteServer {
     } catch (IOException e) {
       throw new TcpException("no memory server answers: address=" + address, e);
     }
+  }
+
+  /** Returns the same memory server, for another that comes to it. */
+  RemoteServer seenBy(Introduction other) {
+    return new RemoteServer(address, other, known);
+  }
+
+  /** Returns the epoch that requests have, 0 for none. */
+  long epoch() {
+    return self.epoch();
   }
 
   int number() {
@@ -82,16 +100,18 @@ final class RemoteServer {
    * its place declares it lost.
    *
    * @throws IOException if nothing answers as a memory server does
+   * @throws FencedException if it refuses this compute server; no later verb is tried
    */
   Watchdog.Watched open(Watchdog watchdog) throws IOException {
     Watchdog.Watched connection = connect(address, watchdog);
     boolean ready = false;
     try {
-      Welcome welcome = greet(connection, credentials);
-      if (!welcome.equals(known) && !welcome.equals(known.withStatus(Hello.FULL))) {
+      Welcome welcome = greet(connection, self);
+      if (!isKnown(welcome)) {
         declareLost("another one has its place: known=" + known + ", found=" + welcome);
       }
-      checkAlive();
+      checkNotFenced(welcome);
+      checkUsable();
       checkRoom(address, welcome);
       ready = true;
       return connection;
@@ -102,12 +122,35 @@ final class RemoteServer {
     }
   }
 
+  private boolean isKnown(Welcome welcome) {
+    return welcome.equals(known)
+        || welcome.equals(known.withStatus(Hello.FULL))
+        || welcome.equals(known.withStatus(Hello.FENCED));
+  }
+
+  private void checkNotFenced(Welcome welcome) {
+    if (welcome.status() == Hello.FENCED) {
+      throw fenced();
+    }
+  }
+
+  /** Notes that this compute server is refused: every further verb throws what this returns. */
+  FencedException fenced() {
+    isFenced = true;
+    return new FencedException(
+        "this compute server is fenced: " + self.computeServer() + ", by=" + this);
+  }
+
   /** Declares the memory server lost: every further verb throws. */
   void declareLost(String because) {
     lostBecause = because;
   }
 
-  void checkAlive() {
+  /** Checks that the memory server is not lost, and does not refuse this compute server. */
+  void checkUsable() {
+    if (isFenced) {
+      throw fenced();
+    }
     String because = lostBecause;
     if (because != null) {
       throw new MemoryServerLostException(
@@ -147,9 +190,8 @@ final class RemoteServer {
     }
   }
 
-  private static Welcome greet(Watchdog.Watched connection, Credentials credentials)
-      throws IOException {
-    Welcome welcome = ClientHandshake.perform(connection, credentials);
+  private static Welcome greet(Watchdog.Watched connection, Introduction self) throws IOException {
+    Welcome welcome = ClientHandshake.perform(connection, self);
     connection.relax();
     return welcome;
   }

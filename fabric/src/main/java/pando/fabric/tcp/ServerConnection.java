@@ -3,7 +3,10 @@ package pando.fabric.tcp;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.ComputeServer;
 import pando.fabric.Worker;
+import pando.fabric.mapped.Fences;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.mapped.VerbRunner;
 import pando.fabric.memory.Words;
@@ -11,8 +14,10 @@ import pando.fabric.server.CallFailedException;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.FrameBuffer;
 import pando.fabric.wire.FrameException;
+import pando.fabric.wire.Hello;
 import pando.fabric.wire.RequestReader;
 import pando.fabric.wire.ResponseWriter;
+import pando.fabric.wire.Role;
 
 /**
  * A memory server's side of one connection, in a thread of its own: reads requests, serves them,
@@ -46,11 +51,12 @@ final class ServerConnection implements Runnable {
   public void run() {
     try (connection) {
       Sockets.configure(connection.socket());
-      if (owner.handshake().perform(connection)) {
+      Hello.Request client = owner.handshake().perform(connection);
+      if (client != null) {
         try {
-          serveRequests();
+          serve(client);
         } finally {
-          owner.leave();
+          owner.leave(client);
         }
       }
     } catch (IOException peerIsGone) {
@@ -69,12 +75,26 @@ final class ServerConnection implements Runnable {
     runner.awaitNoNativeCall();
   }
 
+  private void serve(Hello.Request client) throws IOException {
+    ComputeServer name = client.computeServer();
+    if (name == null) {
+      serveRequests(client, null);
+    } else {
+      try (Fences.Pass pass = owner.fences().pass(name, connection::close)) {
+        serveRequests(client, pass);
+      }
+    }
+  }
+
   /** Responses gather while further requests are there, as those of a lane come in one piece. */
-  private void serveRequests() throws IOException {
+  private void serveRequests(Hello.Request client, Fences.@Nullable Pass pass) throws IOException {
     while (true) {
       try {
+        if (client.role() == Role.ADMIN) {
+          connection.expect(limits.frameNanos());
+        }
         receive();
-        serve();
+        serve(request.check(input, client), pass);
         input.consume();
         if (!input.hasFrame(Frame.REQUEST_BYTES)) {
           send();
@@ -118,23 +138,57 @@ final class ServerConnection implements Runnable {
     }
   }
 
-  private void serve() throws IOException {
-    int status = request.check(input);
+  /**
+   * Serves a request. Inside the fence are only effects, no sending: a client that does not read
+   * holds up no fence.
+   */
+  private void serve(int status, Fences.@Nullable Pass pass) throws IOException {
     makeRoom(request.responseBytes());
     if (status != Frame.DONE) {
-      response.begin(Frame.RESPONSE_BYTES);
-      response.finish(status, request.badVerb(), request.sequence());
-    } else if (request.isCall()) {
-      serveCall();
-    } else {
-      response.begin(request.responseBytes());
-      int verbs = request.verbs();
-      for (int i = 0; i < verbs; i++) {
-        runVerb();
-        request.next();
-      }
-      response.finish(Frame.DONE, 0, request.sequence());
+      answer(status, request.badVerb());
+      return;
     }
+    switch (request.kindOfRequest()) {
+      case Frame.CALL -> serveCall(pass);
+      case Frame.FENCE -> serveFence();
+      default -> serveList(pass);
+    }
+  }
+
+  /** Writes a response without results. */
+  private void answer(int status, int detail) {
+    response.begin(Frame.RESPONSE_BYTES);
+    response.finish(status, detail, request.sequence());
+  }
+
+  private void serveList(Fences.@Nullable Pass pass) {
+    if (pass != null && !pass.tryEnter()) {
+      answer(Frame.FENCED, 0);
+      return;
+    }
+    try {
+      runVerbs();
+    } finally {
+      if (pass != null) {
+        pass.exit();
+      }
+    }
+  }
+
+  private void runVerbs() {
+    response.begin(request.responseBytes());
+    int verbs = request.verbs();
+    for (int i = 0; i < verbs; i++) {
+      runVerb();
+      request.next();
+    }
+    response.finish(Frame.DONE, 0, request.sequence());
+  }
+
+  private void serveFence() {
+    boolean ended =
+        owner.fences().fence(request.computeServer(), request.leastEpoch(), limits.fenceNanos());
+    answer(ended ? Frame.DONE : Frame.BUSY, 0);
   }
 
   /** Runs a verb, all of whose values are checked. */
@@ -169,7 +223,7 @@ final class ServerConnection implements Runnable {
     assert !stored || request.bytes() == 2 * Long.BYTES;
   }
 
-  private void serveCall() throws IOException {
+  private void serveCall(Fences.@Nullable Pass pass) throws IOException {
     if (!response.isEmpty()) {
       // They must not wait for a processor.
       send();
@@ -177,10 +231,22 @@ final class ServerConnection implements Runnable {
     int requestBytes = request.bytes();
     MemorySegment.copy(input.segment(), request.payloadOffset(), scratch, 0, requestBytes);
     if (!owner.takeProcessor()) {
-      response.begin(Frame.RESPONSE_BYTES);
-      response.finish(Frame.BUSY, 0, request.sequence());
+      answer(Frame.BUSY, 0);
       return;
     }
+    try {
+      // Only now: the fence may have come while this waited.
+      if (pass != null && !pass.tryEnter()) {
+        answer(Frame.FENCED, 0);
+      } else {
+        runCall(requestBytes, pass);
+      }
+    } finally {
+      owner.releaseProcessor();
+    }
+  }
+
+  private void runCall(int requestBytes, Fences.@Nullable Pass pass) {
     try {
       int responseBytes = owner.serve(request.function(), scratch, requestBytes);
       response.begin(request.responseBytes());
@@ -190,7 +256,9 @@ final class ServerConnection implements Runnable {
     } catch (CallFailedException e) {
       response.message(Frame.CALL_FAILED, String.valueOf(e.getMessage()), request.sequence());
     } finally {
-      owner.releaseProcessor();
+      if (pass != null) {
+        pass.exit();
+      }
     }
   }
 }

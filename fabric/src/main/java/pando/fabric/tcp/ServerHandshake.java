@@ -8,6 +8,7 @@ import java.nio.channels.SocketChannel;
 import java.security.cert.CertificateException;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.ComputeServer;
 import pando.fabric.wire.AuthenticationKind;
 import pando.fabric.wire.FrameException;
 import pando.fabric.wire.Hello;
@@ -67,25 +68,25 @@ final class ServerHandshake {
   /**
    * Lets a guest in or refuses it; either way it is none any more.
    *
-   * @return whether the client may go on; if so, it has a place
+   * @return the client, if it may go on; then it has a place
    * @throws IOException if the client is gone, or makes no sense
    */
-  boolean perform(Watchdog.Watched connection) throws IOException {
+  Hello.@Nullable Request perform(Watchdog.Watched connection) throws IOException {
     String client = String.valueOf(remote(connection.socket()));
     try {
-      boolean served = greet(connection);
+      Hello.Request served = greet(connection, client);
       connection.relax();
       return served;
     } catch (RefusedException e) {
       log.add(client, String.valueOf(e.getMessage()));
       Hello.refuse(connection.channel(), e.status(), credentials.kind());
       drain(connection.socket());
-      return false;
+      return null;
     } catch (SSLException e) {
       // TLS has told the client.
       log.add(client, SecureChannel.reason(e));
       drain(connection.socket());
-      return false;
+      return null;
     } catch (IOException e) {
       if (connection.isLate()) {
         log.add(client, "it took too long to say who it is");
@@ -98,18 +99,30 @@ final class ServerHandshake {
     }
   }
 
-  private boolean greet(Watchdog.Watched connection) throws IOException {
+  private Hello.@Nullable Request greet(Watchdog.Watched connection, String client)
+      throws IOException {
     TlsKeys keys = credentials.keys();
     Identity peer = keys == null ? null : secure(connection, keys);
     ByteChannel channel = connection.channel();
     Hello.Request hello = Hello.receive(channel);
     if (hello.version() != Hello.VERSION) {
       Hello.refuse(channel, Hello.OTHER_VERSION, credentials.kind());
-      return false;
+      return null;
     }
-    check(hello, peer);
+    Role role = checkedRole(hello, peer);
     Secret secret = credentials.secret();
-    return admit(channel, secret == null ? null : challenge(channel, secret));
+    TokenExchange exchange = secret == null ? null : challenge(channel, secret, role);
+    if (isFenced(hello)) {
+      log.add(client, "fenced: " + hello.computeServer());
+      answer(channel, Hello.FENCED, exchange);
+      return null;
+    }
+    return admit(channel, hello, exchange) ? hello : null;
+  }
+
+  private boolean isFenced(Hello.Request hello) {
+    ComputeServer computeServer = hello.computeServer();
+    return computeServer != null && owner.fences().isFenced(computeServer);
   }
 
   /** Makes the connection one by TLS; returns who the client is. */
@@ -128,46 +141,58 @@ final class ServerHandshake {
   }
 
   /**
-   * Checks what a client says of itself.
+   * Checks what a client says of itself, and returns its role.
    *
    * @param peer who it is by its certificate, if it has one
    */
-  private void check(Hello.Request hello, @Nullable Identity peer) throws RefusedException {
+  private Role checkedRole(Hello.Request hello, @Nullable Identity peer) throws RefusedException {
     if (hello.authentication() != credentials.kind()) {
       throw new RefusedException(
           Hello.OTHER_AUTHENTICATION,
           "other authentication: its=" + hello.authentication() + ", needed=" + credentials.kind());
     }
-    boolean isProven = peer == null || peer.role() == hello.role();
-    if (hello.role() != Role.COMPUTE || !isProven) {
+    Role role = hello.role();
+    boolean isProven = peer == null || peer.role() == role;
+    if ((role != Role.COMPUTE && role != Role.ADMIN) || !isProven) {
       throw new RefusedException(
           Hello.NOT_ALLOWED,
-          "verbs are for compute servers: role=" + hello.role() + ", identity=" + peer);
+          "verbs are for compute servers, fences for admins: role="
+              + role
+              + ", identity="
+              + peer);
     }
+    return role;
   }
 
-  private static TokenExchange challenge(ByteChannel channel, Secret secret) throws IOException {
-    TokenExchange exchange = new TokenExchange(channel, secret, Role.COMPUTE);
+  private static TokenExchange challenge(ByteChannel channel, Secret secret, Role role)
+      throws IOException {
+    TokenExchange exchange = new TokenExchange(channel, secret, role);
     exchange.challenge();
     exchange.checkClient();
     return exchange;
   }
 
   /** Gives a client a place, if there is one, and tells it so. */
-  private boolean admit(ByteChannel channel, @Nullable TokenExchange exchange) throws IOException {
-    boolean served = owner.enter();
+  private boolean admit(ByteChannel channel, Hello.Request hello, @Nullable TokenExchange exchange)
+      throws IOException {
+    boolean served = owner.enter(hello);
     boolean told = false;
     try {
-      Hello.answer(channel, owner.welcome().withStatus(served ? Hello.WELCOME : Hello.FULL));
-      if (exchange != null) {
-        exchange.proveToClient();
-      }
+      answer(channel, served ? Hello.WELCOME : Hello.FULL, exchange);
       told = true;
       return served;
     } finally {
       if (served && !told) {
-        owner.leave();
+        owner.leave(hello);
       }
+    }
+  }
+
+  private void answer(ByteChannel channel, int status, @Nullable TokenExchange exchange)
+      throws IOException {
+    Hello.answer(channel, owner.welcome().withStatus(status));
+    if (exchange != null) {
+      exchange.proveToClient();
     }
   }
 

@@ -3,6 +3,7 @@ package pando.fabric.tcp;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.FencedException;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList.Outcome;
@@ -26,7 +27,7 @@ final class TcpConnection {
   private final TcpWorker worker;
   private final RemoteServer server;
   private final long lostNanos;
-  private final RequestWriter request = new RequestWriter();
+  private final RequestWriter request;
   private final ResponseReader response = new ResponseReader();
   private final RequestPath path;
 
@@ -60,6 +61,7 @@ final class TcpConnection {
       @Nullable LaneConnection shared) {
     this.worker = worker;
     this.server = server;
+    this.request = new RequestWriter(server.epoch());
     this.lostNanos = lostNanos;
     this.path =
         shared == null
@@ -101,9 +103,10 @@ final class TcpConnection {
    * Connects, unless it is connected: tries until the memory server is found to be lost.
    *
    * @throws pando.fabric.MemoryServerLostException if it is; nothing was sent
+   * @throws FencedException if it refuses this compute server; nothing was sent
    */
   void connect() {
-    server.checkAlive();
+    server.checkUsable();
     if (isUnderWay) {
       cut();
     }
@@ -115,7 +118,7 @@ final class TcpConnection {
   private void connectAnew() {
     long deadline = worker.nanoTime() + lostNanos;
     for (int attempt = 0; !tryOpen(deadline); attempt++) {
-      server.checkAlive();
+      server.checkUsable();
       worker.backoff().pause(attempt);
     }
   }
@@ -183,6 +186,7 @@ final class TcpConnection {
    * @param repeatable whether the request may be sent again
    * @throws UnknownOutcomeException if none came and the request must not be sent again
    * @throws StalledException if none came to one that was repeated; it has no effect
+   * @throws FencedException if it was refused, or must be repeated and is refused; it has no effect
    */
   void receive(boolean repeatable) {
     IOException because = tryReceive();
@@ -216,6 +220,7 @@ final class TcpConnection {
       path.receive();
       checkResponse();
       isUnderWay = false;
+      checkNotFenced();
       outcome = Outcome.DONE;
       return null;
     } catch (IOException e) {
@@ -238,6 +243,13 @@ final class TcpConnection {
     isRefused = response.status() == Frame.REFUSED;
     if (isRefused) {
       throw new FrameException("refused: " + response.text());
+    }
+  }
+
+  private void checkNotFenced() {
+    if (response.status() == Frame.FENCED) {
+      outcome = Outcome.NOT_DONE;
+      throw server.fenced();
     }
   }
 

@@ -1,8 +1,11 @@
 package pando.fabric.tcp;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +13,8 @@ import pando.fabric.Capabilities;
 import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.Capabilities.OnChip;
 import pando.fabric.Fabric;
+import pando.fabric.FenceFailedException;
+import pando.fabric.PandoException;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
 import pando.fabric.lane.Completions;
@@ -39,13 +44,20 @@ public final class TcpFabric extends FabricBase {
   private final RemoteServer[] servers;
   private final long[] dramBytes;
   private final TcpOptions options;
+  private final @Nullable Introduction admin;
   private final Watchdog watchdog;
 
-  private TcpFabric(RemoteServer[] servers, long seed, TcpOptions options, Watchdog watchdog) {
+  private TcpFabric(
+      RemoteServer[] servers,
+      long seed,
+      TcpOptions options,
+      @Nullable Introduction admin,
+      Watchdog watchdog) {
     super(NAME, seed);
     this.servers = servers;
     this.dramBytes = Arrays.stream(servers).mapToLong(RemoteServer::dramBytes).toArray();
     this.options = options;
+    this.admin = admin;
     this.watchdog = watchdog;
   }
 
@@ -59,6 +71,7 @@ public final class TcpFabric extends FabricBase {
    *     suffice for an address
    * @throws TcpException if a memory server does not answer, does not accept this side or is not
    *     accepted by it, has another number or another version
+   * @throws pando.fabric.FencedException if the epoch of the options' compute server is refused
    */
   public static Fabric attach(List<InetSocketAddress> addresses, long seed, TcpOptions options) {
     if (addresses.isEmpty() || addresses.size() > PoolOptions.MEMORY_SERVERS_MAX) {
@@ -70,17 +83,29 @@ public final class TcpFabric extends FabricBase {
     }
     addresses.forEach(address -> Credentials.checkAddress(options.authentication(), address));
     Credentials credentials = Credentials.of(options.authentication(), Role.COMPUTE);
+    Introduction self =
+        new Introduction(credentials, Role.COMPUTE, options.computeServer().orElse(null));
+    Introduction admin = admin(options);
     Watchdog watchdog = Watchdog.start("pando-tcp-watchdog");
     try {
       RemoteServer[] servers = new RemoteServer[addresses.size()];
       for (int i = 0; i < servers.length; i++) {
-        servers[i] = RemoteServer.find(addresses.get(i), i, credentials, watchdog);
+        servers[i] = RemoteServer.find(addresses.get(i), i, self, watchdog);
       }
-      return new TcpFabric(servers, seed, options, watchdog);
+      return new TcpFabric(servers, seed, options, admin, watchdog);
     } catch (RuntimeException | Error e) {
       watchdog.close();
       throw e;
     }
+  }
+
+  /** Returns as what this process fences others, {@code null} if it cannot. */
+  private static @Nullable Introduction admin(TcpOptions options) {
+    if (options.fencing().isEmpty() && options.authentication() instanceof Authentication.Tls) {
+      return null;
+    }
+    Authentication fencing = options.fencing().orElse(options.authentication());
+    return new Introduction(Credentials.of(fencing, Role.ADMIN), Role.ADMIN, null);
   }
 
   @Override
@@ -93,7 +118,7 @@ public final class TcpFabric extends FabricBase {
         OnChip.HOST,
         ServerLayout.ON_CHIP_BYTES,
         true,
-        false,
+        admin != null,
         false);
   }
 
@@ -115,7 +140,41 @@ public final class TcpFabric extends FabricBase {
 
   @Override
   protected void raiseFence(int computeServer, long leastEpoch) {
-    throw new UnsupportedOperationException("memory servers over TCP have no fences yet");
+    if (admin == null) {
+      throw new UnsupportedOperationException(
+          "to fence others by TLS takes a certificate of role admin: TcpOptions.withFencing");
+    }
+    FenceRequest request = new FenceRequest(computeServer, leastEpoch, watchdog);
+    BitSet fenced = new BitSet();
+    List<Exception> failures = new ArrayList<>();
+    for (RemoteServer server : servers) {
+      try {
+        request.send(server.seenBy(admin));
+        fenced.set(server.number());
+      } catch (IOException | PandoException e) {
+        failures.add(e);
+      }
+    }
+    if (!failures.isEmpty()) {
+      throw failed(computeServer, leastEpoch, fenced, failures);
+    }
+  }
+
+  private FenceFailedException failed(
+      int computeServer, long leastEpoch, BitSet fenced, List<Exception> failures) {
+    FenceFailedException failed =
+        new FenceFailedException(
+            "not fenced at all memory servers: computeServer="
+                + computeServer
+                + ", leastEpoch="
+                + leastEpoch
+                + ", memoryServers="
+                + servers.length
+                + ", first="
+                + failures.getFirst(),
+            fenced);
+    failures.forEach(failed::addSuppressed);
+    return failed;
   }
 
   @Override

@@ -14,6 +14,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import pando.fabric.layout.ServerLayout;
+import pando.fabric.mapped.Fences;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.memory.Atomic16;
 import pando.fabric.memory.Closing;
@@ -51,6 +52,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   private final Hello.Welcome welcome;
   private final PeerLimits limits;
   private final ServerHandshake handshake;
+  private final Fences fences = new Fences();
   private final Semaphore places;
   private final Semaphore processors;
   private final Watchdog watchdog;
@@ -207,14 +209,20 @@ public final class TcpMemoryServer extends HostedMemoryServer {
     return handshake;
   }
 
-  /** Gives a connection a place, if there is one. */
-  boolean enter() {
-    return places.tryAcquire();
+  Fences fences() {
+    return fences;
+  }
+
+  /** Gives a connection a place, if there is one. Admins need none, and come for a moment. */
+  boolean enter(Hello.Request client) {
+    return client.role() == Role.ADMIN || places.tryAcquire();
   }
 
   /** Takes a place back. */
-  void leave() {
-    places.release();
+  void leave(Hello.Request client) {
+    if (client.role() != Role.ADMIN) {
+      places.release();
+    }
   }
 
   /** Takes a processor for a CALL; returns whether one was free in time. */
@@ -225,6 +233,11 @@ public final class TcpMemoryServer extends HostedMemoryServer {
       Thread.currentThread().interrupt();
       return false;
     }
+  }
+
+  /** Returns whether CALLs wait for a processor. */
+  boolean hasCallsWaiting() {
+    return processors.hasQueuedThreads();
   }
 
   /** Gives a processor back. */

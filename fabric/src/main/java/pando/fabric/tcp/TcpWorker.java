@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.FencedException;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
@@ -137,7 +138,7 @@ final class TcpWorker extends ListWorker {
       int end = writeRequests(sent, start);
       try {
         exchange(repeatable, verbNanos);
-      } catch (StalledException e) {
+      } catch (StalledException | FencedException e) {
         // What went in earlier requests has taken effect.
         throw start == 0 || repeatable ? e : someSent(e);
       } finally {
@@ -228,10 +229,11 @@ final class TcpWorker extends ListWorker {
 
   /** Returns what verbs to other memory servers make of a failure. */
   private static RuntimeException unknownAfter(RuntimeException failure) {
-    return failure instanceof StalledException stalled ? someSent(stalled) : failure;
+    boolean saysNotDone = failure instanceof StalledException || failure instanceof FencedException;
+    return saysNotDone ? someSent(failure) : failure;
   }
 
-  private static UnknownOutcomeException someSent(StalledException failure) {
+  private static UnknownOutcomeException someSent(RuntimeException failure) {
     return new UnknownOutcomeException("some of the verbs were sent", failure);
   }
 

@@ -12,21 +12,21 @@ import pando.fabric.VerbList.Kind;
  * <pre>
  *  request
  *     0  length     u32
- *     4  kind       u8    {@link #LIST}, {@link #CALL}; 3 to 6 are kept for PING, GOODBYE, FENCE, STATUS
+ *     4  kind       u8    {@link #LIST}, {@link #CALL}, {@link #FENCE}; 3, 4 and 6 are kept for PING, GOODBYE, STATUS
  *     5  flags      u8    0
  *     6  verbs      u16   1 to {@value #VERBS_MAX}
  *     8  sequence   u64   comes back in the response
- *    16  epoch      u64   0: kept for fencing
+ *    16  epoch      u64   that of the HELLO
  *    24  worker     u32   0: kept
  *    28  checksum   u32   CRC32C of the header before it and of the verbs
  *    32  verbs, each {@value #VERB_BYTES} bytes and its operands
  *        payloads: the bytes of each WRITE, or of the CALL, filled up with 0 to a multiple of 8
  *
  *  verb
- *     0  op         u8    see {@link #op}; of a CALL, the function
+ *     0  op         u8    see {@link #op}; of a CALL, the function; of a FENCE, 0
  *     1  0          u8, u16
- *     4  bytes      u32   that it moves or acts on; of a CALL, of its request
- *     8  address    u64   of a CALL, 0
+ *     4  bytes      u32   that it moves or acts on; of a CALL, of its request; of a FENCE, number of the compute server
+ *     8  address    u64   of a CALL, 0; of a FENCE, the least epoch that is not refused
  *    16  operands   as many bytes as the kind of verb has, in the order of {@link
  *                   pando.fabric.VerbList}
  *
@@ -56,6 +56,12 @@ public final class Frame {
   /** Kind of a request: a CALL. */
   public static final int CALL = 2;
 
+  /**
+   * Kind of a request, of admins alone: refuse epochs of a compute server. It is answered when no
+   * request of those epochs is served any more.
+   */
+  public static final int FENCE = 5;
+
   /** Status: done. The detail is 0; of a CALL, the bytes of its response. */
   public static final int DONE = 0;
 
@@ -70,7 +76,10 @@ public final class Frame {
   /** Status: the CALL failed; the message says why, in UTF-8. The detail is its bytes. */
   public static final int CALL_FAILED = 3;
 
-  /** Status: no processor was free to take the CALL for too long. */
+  /**
+   * Status: no processor was free to take the CALL for too long; of a FENCE, what is served does
+   * not end, and the fence must be repeated.
+   */
   public static final int BUSY = 4;
 
   /**
@@ -78,6 +87,9 @@ public final class Frame {
    * detail is its bytes.
    */
   public static final int REFUSED = 5;
+
+  /** Status: nothing was done, as the compute server's epoch is refused. */
+  public static final int FENCED = 6;
 
   /** Bytes of a request's header. */
   public static final int REQUEST_BYTES = 32;

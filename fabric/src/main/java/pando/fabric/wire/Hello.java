@@ -7,12 +7,13 @@ import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.layout.ServerLayout;
 
 /**
  * How a connection begins: the client says HELLO, the memory server answers. Both are {@value
- * #BYTES} bytes, little endian; what is not named is 0, and kept for clusters, epochs and features.
+ * #BYTES} bytes, little endian; what is not named is 0, and kept for clusters and features.
  * With a secret, {@link TokenExchange} comes between them; with TLS, both are encrypted.
  *
  * <pre>
@@ -22,6 +23,8 @@ import pando.fabric.layout.ServerLayout;
  *    11  authentication u8  that the client has, or that the memory server asks for
  *  HELLO:
  *    12  role         u8    that the client has: 1 memory, 2 compute, 3 admin, 4 client
+ *    14  number       u16   of a compute server that can be fenced, 0 to {@value ComputeServer#NUMBER_MAX}; else 0
+ *    16  epoch        u64   of the same, at least 1; else 0
  *  answer, 0 if the client is not let in:
  *    12  server       u32   number of the memory server
  *    16  incarnation  u64   differs each time a memory server starts
@@ -58,6 +61,9 @@ public final class Hello {
   /** Status of an answer: the secret is another one; the connection ends. */
   public static final int WRONG_SECRET = 6;
 
+  /** Status of an answer: the compute server's epoch is refused; the connection ends. */
+  public static final int FENCED = 7;
+
   /** The first byte of both, which is none of TLS. */
   static final byte FIRST_BYTE = 'P';
 
@@ -69,6 +75,9 @@ public final class Hello {
   private static final int STATUS_OFFSET = 10;
   private static final int AUTHENTICATION_OFFSET = 11;
   private static final int ROLE_OFFSET = 12;
+  private static final int NUMBER_OFFSET = 14;
+  private static final int EPOCH_OFFSET = 16;
+  private static final int HELLO_END = 24;
   private static final int SERVER_OFFSET = 12;
   private static final int INCARNATION_OFFSET = 16;
   private static final int DRAM_BYTES_OFFSET = 24;
@@ -102,15 +111,37 @@ public final class Hello {
    * @param version that it speaks; of another one, all else has no meaning
    * @param authentication that it has
    * @param role that it has, or {@code null} if there is no such role
+   * @param computeServer that it can be fenced by, or {@code null}
    */
-  public record Request(int version, AuthenticationKind authentication, @Nullable Role role) {}
+  public record Request(
+      int version,
+      AuthenticationKind authentication,
+      @Nullable Role role,
+      @Nullable ComputeServer computeServer) {
+    /** Returns the epoch that its requests have, 0 for none. */
+    public long epoch() {
+      return computeServer == null ? 0 : computeServer.epoch();
+    }
+  }
 
-  /** Says HELLO. */
-  public static void send(WritableByteChannel channel, AuthenticationKind authentication, Role role)
+  /**
+   * Says HELLO.
+   *
+   * @param computeServer that it can be fenced by, or {@code null}
+   */
+  public static void send(
+      WritableByteChannel channel,
+      AuthenticationKind authentication,
+      Role role,
+      @Nullable ComputeServer computeServer)
       throws IOException {
     ByteBuffer message = message(VERSION);
     message.put(AUTHENTICATION_OFFSET, (byte) authentication.code());
     message.put(ROLE_OFFSET, (byte) role.code());
+    if (computeServer != null) {
+      message.putShort(NUMBER_OFFSET, (short) computeServer.number());
+      message.putLong(EPOCH_OFFSET, computeServer.epoch());
+    }
     sendAll(channel, message);
   }
 
@@ -127,11 +158,32 @@ public final class Hello {
     }
     int version = version(message);
     if (version != VERSION) {
-      return new Request(version, AuthenticationKind.NONE, null);
+      return new Request(version, AuthenticationKind.NONE, null, null);
     }
     checkUnused(message, STATUS_OFFSET, AUTHENTICATION_OFFSET);
-    checkUnused(message, ROLE_OFFSET + 1, BYTES);
-    return new Request(version, authentication(message), Role.of(message.get(ROLE_OFFSET)));
+    checkUnused(message, ROLE_OFFSET + 1, NUMBER_OFFSET);
+    checkUnused(message, HELLO_END, BYTES);
+    Role role = Role.of(message.get(ROLE_OFFSET));
+    return new Request(version, authentication(message), role, computeServer(message, role));
+  }
+
+  private static @Nullable ComputeServer computeServer(ByteBuffer message, @Nullable Role role)
+      throws FrameException {
+    int number = message.getShort(NUMBER_OFFSET) & 0xffff;
+    long epoch = message.getLong(EPOCH_OFFSET);
+    if (number == 0 && epoch == 0) {
+      return null;
+    }
+    if (role != Role.COMPUTE || !ComputeServer.isName(number, epoch)) {
+      throw new FrameException(
+          "no compute server has this name: role="
+              + role
+              + ", number="
+              + number
+              + ", epoch="
+              + epoch);
+    }
+    return new ComputeServer(number, epoch);
   }
 
   /**
@@ -178,13 +230,18 @@ public final class Hello {
             message.getLong(DRAM_BYTES_OFFSET),
             message.get(CAS_16_OFFSET) == 1);
     if (welcome.version == VERSION) {
-      if (welcome.status == WELCOME || welcome.status == FULL) {
+      if (isOfMemoryServer(welcome.status)) {
         checkAnswer(message, welcome);
       } else {
         checkRefusal(message, welcome.status);
       }
     }
     return welcome;
+  }
+
+  /** Returns whether an answer of a status says what the memory server is. */
+  private static boolean isOfMemoryServer(int status) {
+    return status == WELCOME || status == FULL || status == FENCED;
   }
 
   private static void checkRefusal(ByteBuffer message, int status) throws IOException {

@@ -2,6 +2,7 @@ package pando.fabric.wire;
 
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
+import pando.fabric.ComputeServer;
 import pando.fabric.VerbList.Kind;
 import pando.fabric.Worker;
 import pando.fabric.layout.Regions;
@@ -41,15 +42,16 @@ public final class RequestReader {
    * Checks a whole frame, and goes to its first verb.
    *
    * @param buffer has the frame, which must not change while its verbs are taken
+   * @param client that sent it
    * @return {@link Frame#DONE} if it may be served, else the status to answer; {@link #badVerb} is
    *     the number of the verb
    * @throws FrameException if it makes no sense
    */
-  public int check(FrameBuffer buffer) throws FrameException {
+  public int check(FrameBuffer buffer, Hello.Request client) throws FrameException {
     frame = buffer.bytes();
     int length = buffer.length();
     int count = frame.getShort(Frame.VERBS) & 0xffff;
-    checkHeader(count);
+    checkHeader(count, client);
     verbsEnd = Frame.REQUEST_BYTES;
     payloadBytes = 0;
     responseBytes = Frame.RESPONSE_BYTES;
@@ -58,7 +60,12 @@ public final class RequestReader {
     for (int i = 0; i < count; i++) {
       require(verbsEnd + Frame.VERB_BYTES <= length, "verbs beyond the frame", i);
       require((frame.getInt(verbsEnd) & 0xffff_ff00) == 0, "bytes of a verb that must be 0", i);
-      verbsEnd += isCall() ? checkCall() : checkVerb(i);
+      verbsEnd +=
+          switch (kindOfRequest()) {
+            case Frame.CALL -> checkCall();
+            case Frame.FENCE -> checkFence();
+            default -> checkVerb(i);
+          };
     }
     require(verbsEnd + payloadBytes == length, "verbs and payloads are not the frame", length);
     require(responseBytes <= Frame.BYTES_MAX, "response too long", responseBytes);
@@ -69,13 +76,16 @@ public final class RequestReader {
     return status;
   }
 
-  private void checkHeader(int count) throws FrameException {
-    int kind = frame.get(Frame.KIND);
-    require(kind == Frame.LIST || kind == Frame.CALL, "unknown kind of frame", kind);
+  private void checkHeader(int count, Hello.Request client) throws FrameException {
+    int kind = kindOfRequest();
+    boolean isVerbs = kind == Frame.LIST || kind == Frame.CALL;
+    require(isVerbs || kind == Frame.FENCE, "unknown kind of frame", kind);
+    require(client.role() == (isVerbs ? Role.COMPUTE : Role.ADMIN), "not for this role", kind);
     require(frame.get(Frame.FLAGS) == 0, "unknown flags", frame.get(Frame.FLAGS));
-    require(frame.getLong(Frame.EPOCH) == 0, "no epochs yet", frame.getLong(Frame.EPOCH));
+    long epoch = frame.getLong(Frame.EPOCH);
+    require(epoch == client.epoch(), "another epoch than that of the HELLO", epoch);
     require(frame.getInt(Frame.WORKER) == 0, "no workers yet", frame.getInt(Frame.WORKER));
-    int most = kind == Frame.CALL ? 1 : Frame.VERBS_MAX;
+    int most = kind == Frame.LIST ? Frame.VERBS_MAX : 1;
     require(count >= 1 && count <= most, "impossible number of verbs", count);
   }
 
@@ -86,6 +96,16 @@ public final class RequestReader {
     require(frame.getLong(verbsEnd + Frame.VERB_ADDRESS) == 0, "a CALL with an address", bytes);
     payloadBytes = Frame.padded(bytes);
     responseBytes += Worker.CALL_BYTES_MAX;
+    return Frame.VERB_BYTES;
+  }
+
+  /** Checks the only verb of a FENCE; returns its bytes in the frame. */
+  private int checkFence() throws FrameException {
+    int number = frame.getInt(verbsEnd + Frame.VERB_LENGTH);
+    long leastEpoch = frame.getLong(verbsEnd + Frame.VERB_ADDRESS);
+    require(frame.get(verbsEnd) == 0, "unknown fence", frame.get(verbsEnd));
+    require(ComputeServer.isName(number, 1), "no compute server has this number", number);
+    require(ComputeServer.isName(number, leastEpoch), "no such epoch", leastEpoch);
     return Frame.VERB_BYTES;
   }
 
@@ -129,9 +149,9 @@ public final class RequestReader {
     }
   }
 
-  /** Returns whether the request is a CALL, of one verb. */
-  public boolean isCall() {
-    return frame.get(Frame.KIND) == Frame.CALL;
+  /** Returns {@link Frame#LIST}, {@link Frame#CALL} or {@link Frame#FENCE}. */
+  public int kindOfRequest() {
+    return frame.get(Frame.KIND);
   }
 
   /** Returns the number of verbs. */
@@ -162,6 +182,16 @@ public final class RequestReader {
   /** Returns the function of the CALL. */
   public int function() {
     return frame.get(verb) & 0xff;
+  }
+
+  /** Returns the number of the compute server to be fenced. */
+  public int computeServer() {
+    return bytes();
+  }
+
+  /** Returns the least epoch of a FENCE that is not to be refused. */
+  public long leastEpoch() {
+    return address();
   }
 
   /** Returns the bytes that the verb moves or acts on. */

@@ -11,12 +11,13 @@ import pando.fabric.Worker;
 
 /**
  * Writes one request after the other: {@link #begin}, {@link #add} for each verb until one does not
- * fit, {@link #payload} for each WRITE, {@link #finish}; or {@link #call}. Then {@link #send}, any
- * number of times. Allocates only to grow. Not thread-safe.
+ * fit, {@link #payload} for each WRITE, {@link #finish}; or {@link #call}, or {@link #fence}. Then
+ * {@link #send}, any number of times. Allocates only to grow. Not thread-safe.
  */
 public final class RequestWriter {
   private static final int OPERANDS_16 = 64;
 
+  private final long epoch;
   private final FrameBuffer buffer = new FrameBuffer();
   private final CRC32C crc = new CRC32C();
   private int verbs;
@@ -24,10 +25,16 @@ public final class RequestWriter {
   private int payloadBytes;
   private int resultBytes;
   private int end;
-  private boolean isCall;
+  private int kindOfRequest = Frame.LIST;
 
-  /** Creates a writer. */
-  public RequestWriter() {}
+  /**
+   * Creates a writer.
+   *
+   * @param epoch that of the HELLO, 0 for none
+   */
+  public RequestWriter(long epoch) {
+    this.epoch = epoch;
+  }
 
   /** Begins a request. */
   public void begin() {
@@ -103,6 +110,16 @@ public final class RequestWriter {
     putHeader(Frame.CALL, sequence);
   }
 
+  /** Writes the request of a FENCE. */
+  public void fence(long sequence, int computeServer, long leastEpoch) {
+    begin();
+    putVerb(0, computeServer, leastEpoch);
+    verbs = 1;
+    verbsEnd += Frame.VERB_BYTES;
+    beginPayloads();
+    putHeader(Frame.FENCE, sequence);
+  }
+
   /**
    * Returns whether a response is one that this request can have: with the results that it asks
    * for, or a status that says why there are none. What only a client can cause that did not check
@@ -110,10 +127,12 @@ public final class RequestWriter {
    */
   public boolean isAnsweredBy(ResponseReader response) {
     int bytes = response.resultBytes();
+    boolean isCall = kindOfRequest == Frame.CALL;
     return switch (response.status()) {
       case Frame.DONE -> isCall ? isMessage(response) : bytes == resultBytes - Frame.RESPONSE_BYTES;
       case Frame.CALL_FAILED -> isCall && isMessage(response);
-      case Frame.BUSY -> isCall && bytes == 0;
+      case Frame.BUSY -> kindOfRequest != Frame.LIST && bytes == 0;
+      case Frame.FENCED -> kindOfRequest != Frame.FENCE && bytes == 0;
       case Frame.REFUSED -> isMessage(response);
       default -> false;
     };
@@ -162,14 +181,14 @@ public final class RequestWriter {
   }
 
   private void putHeader(int kind, long sequence) {
-    isCall = kind == Frame.CALL;
+    kindOfRequest = kind;
     ByteBuffer frame = buffer.bytes();
     frame.putInt(Frame.LENGTH, end);
     frame.put(Frame.KIND, (byte) kind);
     frame.put(Frame.FLAGS, (byte) 0);
     frame.putShort(Frame.VERBS, (short) verbs);
     frame.putLong(Frame.SEQUENCE, sequence);
-    frame.putLong(Frame.EPOCH, 0);
+    frame.putLong(Frame.EPOCH, epoch);
     frame.putInt(Frame.WORKER, 0);
     frame.putInt(Frame.CHECKSUM, Frame.checksum(crc, frame, verbsEnd));
   }

@@ -1,5 +1,7 @@
 package pando.fabric.tcp;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -7,19 +9,10 @@ import pando.fabric.Fabric;
 import pando.fabric.Lane;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
-import pando.fabric.server.PoolOptions;
 
 /** The contract for workers of one lane, which share a connection to each memory server. */
-@SuppressWarnings("NullAway.Init") // Each test opens its own lane.
 class LaneFabricTest extends TcpFabricTest {
-  private Lane lane;
-
-  @Override
-  protected Fabric open(PoolOptions options) throws Exception {
-    Fabric fabric = super.open(options);
-    lane = fabric.lane("lane");
-    return fabric;
-  }
+  private final Map<Fabric, Lane> lanes = new HashMap<>();
 
   @Override
   protected Worker worker(Fabric open, RegisteredMemory memory) {
@@ -32,12 +25,13 @@ class LaneFabricTest extends TcpFabricTest {
 
   @Override
   protected ExecutorService threads(Fabric open) {
-    return Executors.newThreadPerTaskExecutor(lane);
+    return Executors.newThreadPerTaskExecutor(
+        lanes.computeIfAbsent(open, fabric -> fabric.lane("lane")));
   }
 
   @Override
   protected void stop() {
-    lane.close();
+    lanes.values().forEach(Lane::close);
     super.stop();
   }
 }

@@ -49,9 +49,9 @@ class TcpAuthenticationTest {
   private static final PoolOptions POOL =
       PoolOptions.defaults().withBytesPerServer(1 << 20).withChunkBytes(64 << 10);
   private static final long LONG = TimeUnit.SECONDS.toNanos(60);
-  private static final PeerLimits PATIENT = new PeerLimits(LONG, LONG, LONG, 10);
+  private static final PeerLimits PATIENT = new PeerLimits(LONG, LONG, LONG, LONG, 10);
   private static final PeerLimits IMPATIENT =
-      new PeerLimits(TimeUnit.MILLISECONDS.toNanos(300), LONG, LONG, 10);
+      new PeerLimits(TimeUnit.MILLISECONDS.toNanos(300), LONG, LONG, LONG, 10);
   private static final long WORD = GlobalAddress.of(0, 64);
   private static final String MEMORY = "pando://grove/memory/m0";
   private static final String COMPUTE = "pando://grove/compute/c0";
@@ -120,10 +120,11 @@ class TcpAuthenticationTest {
 
   @ParameterizedTest
   @CsvSource({
-    "pando://grove/admin/a,   ADMIN,   verbs are for compute servers: role=admin",
-    "pando://grove/admin/a,   COMPUTE, verbs are for compute servers: role=compute",
+    "pando://grove/client/a,  CLIENT,  'fences for admins: role=client'",
+    "pando://grove/compute/c, ADMIN,   'fences for admins: role=admin'",
+    "pando://grove/admin/a,   COMPUTE, 'fences for admins: role=compute'",
     "pando://grove/memory/m0, COMPUTE, identity=pando://grove/memory/m0",
-    "pando://grove/compute/c, MEMORY,  verbs are for compute servers: role=memory",
+    "pando://grove/compute/c, MEMORY,  'fences for admins: role=memory'",
     "pando://oak/compute/c,   COMPUTE, its certificate is of another cluster"
   })
   void shouldRefuseOtherRolesAndClusters(String uri, Role role, String reason) throws IOException {
@@ -379,7 +380,7 @@ class TcpAuthenticationTest {
     try (SocketChannel socket = SocketChannel.open(server.address())) {
       SecureChannel channel = new SecureChannel(socket, keys.engine(true));
       assertThat(channel.handshake()).isTrue();
-      Hello.send(channel, AuthenticationKind.TLS, role);
+      Hello.send(channel, AuthenticationKind.TLS, role, null);
       Hello.receiveAnswer(channel);
     }
   }
@@ -393,7 +394,7 @@ class TcpAuthenticationTest {
       return record.flip();
     }
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    Hello.send(Channels.newChannel(bytes), kind, Role.COMPUTE);
+    Hello.send(Channels.newChannel(bytes), kind, Role.COMPUTE, null);
     bytes.writeBytes(new byte[2 * NONCE_BYTES]);
     return ByteBuffer.wrap(bytes.toByteArray());
   }

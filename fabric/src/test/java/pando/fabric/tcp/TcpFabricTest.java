@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FabricContract;
 import pando.fabric.server.PoolOptions;
@@ -11,6 +12,8 @@ import pando.fabric.server.PoolOptions;
 /** The memory servers live in this process too, but are reached by TCP. */
 class TcpFabricTest extends FabricContract {
   private final List<TcpMemoryServer> servers = new ArrayList<>();
+  private List<InetSocketAddress> addresses = List.of();
+  private TcpOptions fabricOptions = TcpOptions.defaults();
 
   @Override
   protected Fabric open(PoolOptions options) throws Exception {
@@ -20,24 +23,29 @@ class TcpFabricTest extends FabricContract {
   /** Starts memory servers and joins them, each side with its authentication. */
   protected final Fabric open(
       PoolOptions options, Authentication ofServers, Authentication ofFabric) {
-    List<InetSocketAddress> addresses = new ArrayList<>();
+    addresses = new ArrayList<>();
     for (int i = 0; i < options.memoryServers(); i++) {
       InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
       servers.add(TcpMemoryServer.start(any, i, options, ofServers));
       addresses.add(servers.get(i).address());
     }
-    return TcpFabric.attach(
-        addresses, options.seed(), TcpOptions.defaults().withAuthentication(ofFabric));
+    fabricOptions = TcpOptions.defaults().withAuthentication(ofFabric).withFencing(fencing(ofFabric));
+    return TcpFabric.attach(addresses, options.seed(), fabricOptions);
+  }
+
+  /** Returns how a fabric proves that it may fence. */
+  protected Authentication fencing(Authentication ofFabric) {
+    return ofFabric;
+  }
+
+  @Override
+  protected Fabric openAs(ComputeServer computeServer) {
+    return TcpFabric.attach(addresses, 1, fabricOptions.withComputeServer(computeServer));
   }
 
   @Override
   protected boolean remoteProcessor() {
     return true;
-  }
-
-  @Override
-  protected boolean fences() {
-    return false;
   }
 
   @Override

@@ -51,7 +51,7 @@ class TcpMemoryServerTest {
   private static final long WORD = GlobalAddress.of(0, 64);
 
   private final MemorySegment memory = Arena.ofAuto().allocate(1 << 20, 64);
-  private final RequestWriter request = new RequestWriter();
+  private final RequestWriter request = new RequestWriter(0);
   private final ResponseReader response = new ResponseReader();
   private final List<TcpMemoryServer> servers = new ArrayList<>();
 
@@ -213,7 +213,7 @@ class TcpMemoryServerTest {
       try (SocketChannel gone = SocketChannel.open(server.address())) {
         // It resets the connection when it ends.
         gone.setOption(StandardSocketOptions.SO_LINGER, 0);
-        Hello.send(gone, AuthenticationKind.NONE, Role.COMPUTE);
+        Hello.send(gone, AuthenticationKind.NONE, Role.COMPUTE, null);
       }
     }
     awaitNoConnection(server);
@@ -226,7 +226,7 @@ class TcpMemoryServerTest {
 
   @Test
   void shouldSayThatNothingWasDoneWhereNoProcessorTakesACall() throws Exception {
-    PeerLimits limits = new PeerLimits(PATIENT, PATIENT, IMPATIENT, 10);
+    PeerLimits limits = new PeerLimits(PATIENT, PATIENT, IMPATIENT, PATIENT, 10);
     TcpMemoryServer server = start(limits, 0, POOL.withHandlers(TestHandlers.all()));
     try (ExecutorService thread = Executors.newSingleThreadExecutor();
         Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, TcpOptions.defaults());
@@ -369,7 +369,7 @@ class TcpMemoryServerTest {
   }
 
   private TcpMemoryServer start(long helloNanos, long frameNanos, int connections, int number) {
-    return start(new PeerLimits(helloNanos, frameNanos, PATIENT, connections), number, POOL);
+    return start(new PeerLimits(helloNanos, frameNanos, PATIENT, PATIENT, connections), number, POOL);
   }
 
   private TcpMemoryServer start(PeerLimits limits, int number, PoolOptions options) {
@@ -382,7 +382,7 @@ class TcpMemoryServerTest {
 
   private static SocketChannel connect(TcpMemoryServer server) throws IOException {
     SocketChannel channel = SocketChannel.open(server.address());
-    Hello.send(channel, AuthenticationKind.NONE, Role.COMPUTE);
+    Hello.send(channel, AuthenticationKind.NONE, Role.COMPUTE, null);
     assertThat(Hello.receiveAnswer(channel).status()).isEqualTo(Hello.WELCOME);
     return channel;
   }

@@ -19,12 +19,20 @@ class TcpTlsFabricTest extends TcpFabricTest {
     return MANY_WORKERS;
   }
 
+  private Authentication admin = Authentication.none();
+
   @Override
   protected Fabric open(PoolOptions options) throws IOException {
     TestAuthority authority = new TestAuthority(directory);
+    admin = TestFiles.tls(authority.sign("pando://grove/admin/a"));
     return open(
         options,
         TestFiles.tls(authority.sign("pando://grove/memory/m")),
         TestFiles.tls(authority.sign("pando://grove/compute/c")));
+  }
+
+  @Override
+  protected Authentication fencing(Authentication ofFabric) {
+    return admin;
   }
 }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
 import org.junit.jupiter.api.Test;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 
 /** HELLO and its answer, byte by byte. */
@@ -22,10 +23,10 @@ class HelloTest {
     for (AuthenticationKind kind : AuthenticationKind.values()) {
       for (Role role : Role.values()) {
         assertThat(Hello.receive(channel(hello(kind, role))))
-            .isEqualTo(new Hello.Request(Hello.VERSION, kind, role));
+            .isEqualTo(new Hello.Request(Hello.VERSION, kind, role, null));
       }
     }
-    for (int status : new int[] {Hello.WELCOME, Hello.FULL}) {
+    for (int status : new int[] {Hello.WELCOME, Hello.FULL, Hello.FENCED}) {
       Hello.Welcome welcome = WELCOME.withStatus(status);
       assertThat(Hello.receiveAnswer(channel(answer(welcome)))).isEqualTo(welcome);
     }
@@ -51,6 +52,30 @@ class HelloTest {
   }
 
   @Test
+  void shouldReadNamesOfComputeServersInTheirRanges() throws IOException {
+    for (int number : new int[] {0, 1, ComputeServer.NUMBER_MAX}) {
+      for (long epoch : new long[] {1, 1L << 40, Long.MAX_VALUE}) {
+        ComputeServer name = new ComputeServer(number, epoch);
+        byte[] hello = hello(Role.COMPUTE, name);
+        assertThat(Hello.receive(channel(hello)).computeServer()).isEqualTo(name);
+        assertRefused(() -> Hello.receive(channel(with(hello, 15, 4))), "no compute server");
+        assertRefused(() -> Hello.receive(channel(with(hello, 23, 0x80))), "no compute server");
+        for (Role role : new Role[] {Role.ADMIN, Role.CLIENT, Role.MEMORY}) {
+          byte[] other = hello(role, name);
+          assertRefused(() -> Hello.receive(channel(other)), "no compute server has this name: role=" + role);
+        }
+      }
+    }
+    byte[] withoutEpoch = with(hello(), 14, 1);
+    assertRefused(() -> Hello.receive(channel(withoutEpoch)), "number=1, epoch=0");
+  }
+
+  private static byte[] hello(Role role, ComputeServer name) {
+    return bytes(
+        out -> Hello.send(Channels.newChannel(out), AuthenticationKind.NONE, role, name));
+  }
+
+  @Test
   void shouldReadAnUnknownRoleAsNone() throws IOException {
     for (int code : new int[] {0, 5, -1}) {
       assertThat(Hello.receive(channel(with(hello(), 12, code))).role()).isNull();
@@ -72,7 +97,8 @@ class HelloTest {
   @Test
   void shouldRefuseBytesThatMustBeZero() {
     for (int offset = VERSION_END; offset < Hello.BYTES; offset++) {
-      if (offset != 11 && offset != 12) {
+      boolean isName = offset >= 14 && offset < 24;
+      if (offset != 11 && offset != 12 && !isName) {
         byte[] hello = with(hello(), offset, 1);
         assertRefused(() -> Hello.receive(channel(hello)), "must be 0: offset=" + offset);
       }
@@ -87,7 +113,7 @@ class HelloTest {
 
   @Test
   void shouldRefuseAnswersOutsideTheirRanges() {
-    assertRefused(refusal(7));
+    assertRefused(refusal(8));
     assertRefused(refusal(-1));
     assertRefused(with(answer(WELCOME), 32, 1));
     assertRefused(with(answer(WELCOME), 36, 2));
@@ -116,7 +142,7 @@ class HelloTest {
   }
 
   private static byte[] hello(AuthenticationKind kind, Role role) {
-    return bytes(out -> Hello.send(Channels.newChannel(out), kind, role));
+    return bytes(out -> Hello.send(Channels.newChannel(out), kind, role, null));
   }
 
   private static byte[] refusal(int status) {

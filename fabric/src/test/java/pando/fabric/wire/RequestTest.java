@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
@@ -34,8 +35,14 @@ class RequestTest {
   private static final int SERVER = 3;
   private static final long DRAM_BYTES = Fabric.CATALOGUE_BYTES + (1 << 20);
 
+  private static final Hello.Request CLIENT =
+      new Hello.Request(Hello.VERSION, AuthenticationKind.NONE, Role.COMPUTE, null);
+
+  private static final Hello.Request ADMIN =
+      new Hello.Request(Hello.VERSION, AuthenticationKind.NONE, Role.ADMIN, null);
+
   private final MemorySegment memory = Arena.ofAuto().allocate(1 << 20, 64);
-  private final RequestWriter writer = new RequestWriter();
+  private final RequestWriter writer = new RequestWriter(0);
   private final FrameBuffer buffer = new FrameBuffer();
   private final RequestReader reader = new RequestReader(SERVER, DRAM_BYTES);
 
@@ -46,7 +53,7 @@ class RequestTest {
       VerbList list = randomList(random);
       byte[] frame = frame(list, round);
       assertThat(status(frame)).isEqualTo(Frame.DONE);
-      assertThat(reader.isCall()).isFalse();
+      assertThat(reader.kindOfRequest()).isEqualTo(Frame.LIST);
       assertThat(reader.sequence()).isEqualTo(round);
       assertThat(reader.verbs()).isEqualTo(list.size());
       for (int i = 0; i < list.size(); i++) {
@@ -54,6 +61,10 @@ class RequestTest {
         reader.next();
       }
     }
+  }
+
+  private boolean isCall() {
+    return reader.kindOfRequest() == Frame.CALL;
   }
 
   private void assertSame(VerbList list, int i, byte[] frame) {
@@ -85,7 +96,7 @@ class RequestTest {
       writer.call(9, 255, memory, 64, bytes);
       byte[] frame = sent();
       assertStatus(frame, Frame.DONE);
-      assertThat(reader.isCall()).isTrue();
+      assertThat(reader.kindOfRequest()).isEqualTo(Frame.CALL);
       assertThat(reader.function()).isEqualTo(255);
       assertThat(reader.bytes()).isEqualTo(bytes);
       assertEqual(MemorySegment.ofArray(frame), reader.payloadOffset(), 64, bytes);
@@ -142,7 +153,9 @@ class RequestTest {
       assertThat(isAnsweredBy(Frame.REFUSED, bytes + 1, bytes)).isFalse();
     }
     assertThat(isAnsweredBy(Frame.BUSY, 0, 0)).isFalse();
-    assertThat(isAnsweredBy(Frame.REFUSED + 1, 0, 0)).isFalse();
+    assertThat(isAnsweredBy(Frame.FENCED, 0, 0)).isTrue();
+    assertThat(isAnsweredBy(Frame.FENCED, 0, 8)).isFalse();
+    assertThat(isAnsweredBy(Frame.FENCED + 1, 0, 0)).isFalse();
     assertThat(isAnsweredBy(Frame.DONE + 256, 0, 24)).isFalse();
 
     writer.call(1, 16, memory, 0, 8);
@@ -154,6 +167,72 @@ class RequestTest {
     assertThat(isAnsweredBy(Frame.BUSY, 0, 0)).isTrue();
     assertThat(isAnsweredBy(Frame.BUSY, 0, 8)).isFalse();
     assertThat(isAnsweredBy(Frame.MISALIGNED, 0, 0)).isFalse();
+
+    writer.fence(1, 5, 7);
+    assertThat(isAnsweredBy(Frame.DONE, 0, 0)).isTrue();
+    assertThat(isAnsweredBy(Frame.DONE, 0, 8)).isFalse();
+    assertThat(isAnsweredBy(Frame.BUSY, 0, 0)).isTrue();
+    assertThat(isAnsweredBy(Frame.FENCED, 0, 0)).isFalse();
+    assertThat(isAnsweredBy(Frame.CALL_FAILED, 0, 0)).isFalse();
+  }
+
+  @Test
+  void shouldReadFencesOfAdminsAlone() throws IOException {
+    for (int number : new int[] {0, ComputeServer.NUMBER_MAX}) {
+      for (long epoch : new long[] {1, Long.MAX_VALUE}) {
+        writer.fence(9, number, epoch);
+        byte[] frame = sent();
+        assertThat(reader.check(buffer(frame), ADMIN)).isEqualTo(Frame.DONE);
+        assertThat(reader.kindOfRequest()).isEqualTo(Frame.FENCE);
+        assertThat(reader.computeServer()).isEqualTo(number);
+        assertThat(reader.leastEpoch()).isEqualTo(epoch);
+        assertThat(reader.responseBytes()).isEqualTo(Frame.RESPONSE_BYTES);
+        assertRefused(frame, CLIENT, "not for this role");
+      }
+    }
+    assertRefused(frame(new VerbList().read(address(64), 0, 8), 1), ADMIN, "not for this role");
+    writer.call(1, 16, memory, 0, 8);
+    assertRefused(sent(), ADMIN, "not for this role");
+  }
+
+  @Test
+  void shouldRefuseFencesThatMakeNoSense() throws IOException {
+    for (int number : new int[] {-1, ComputeServer.NUMBER_MAX + 1, Integer.MIN_VALUE}) {
+      writer.fence(1, number, 1);
+      assertRefused(sent(), ADMIN, "no compute server has this number");
+    }
+    for (long epoch : new long[] {0, -1, Long.MIN_VALUE}) {
+      writer.fence(1, 5, epoch);
+      assertRefused(sent(), ADMIN, "no such epoch");
+    }
+    writer.fence(1, 5, 1);
+    byte[] frame = sent();
+    assertRefused(with(frame, Frame.REQUEST_BYTES, 1, 1), ADMIN, "unknown fence");
+    assertRefused(with(frame, Frame.VERBS, 2, 2), ADMIN, "impossible number of verbs");
+    assertRefused(with(frame, Frame.EPOCH, 8, 1), ADMIN, "another epoch");
+  }
+
+  @Test
+  void shouldRefuseAnotherEpochThanThatOfTheHello() throws IOException {
+    RequestWriter named = new RequestWriter(7);
+    Hello.Request client =
+        new Hello.Request(
+            Hello.VERSION, AuthenticationKind.NONE, Role.COMPUTE, new ComputeServer(3, 7));
+    named.call(1, 16, memory, 0, 8);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    named.send(Channels.newChannel(out));
+    assertThat(reader.check(buffer(out.toByteArray()), client)).isEqualTo(Frame.DONE);
+    for (long epoch : new long[] {0, 6, 8, -1, Long.MAX_VALUE}) {
+      byte[] frame = with(out.toByteArray(), Frame.EPOCH, 8, epoch);
+      assertRefused(frame, client, "another epoch than that of the HELLO: value=" + epoch);
+    }
+    assertRefused(out.toByteArray(), CLIENT, "another epoch than that of the HELLO: value=7");
+  }
+
+  private void assertRefused(byte[] frame, Hello.Request client, String because) {
+    assertThatThrownBy(() -> reader.check(buffer(frame), client))
+        .isInstanceOf(FrameException.class)
+        .hasMessageContaining(because);
   }
 
   private boolean isAnsweredBy(int status, int detail, int bytes) throws IOException {
@@ -180,7 +259,7 @@ class RequestTest {
         while (!whole) {
           whole = buffer.fill(slowly, Frame.REQUEST_BYTES);
         }
-        assertThat(reader.check(buffer)).isEqualTo(Frame.DONE);
+        assertThat(reader.check(buffer, CLIENT)).isEqualTo(Frame.DONE);
         assertThat(reader.sequence()).isEqualTo(sequence);
         buffer.consume();
       }
@@ -318,11 +397,11 @@ class RequestTest {
   private void assertHarmless(int length) {
     long response = Frame.RESPONSE_BYTES;
     int verbs = reader.verbs();
-    assertThat(verbs).isBetween(1, reader.isCall() ? 1 : Frame.VERBS_MAX);
+    assertThat(verbs).isBetween(1, isCall() ? 1 : Frame.VERBS_MAX);
     for (int i = 0; i < verbs; i++) {
       assertThat(reader.bytes()).isBetween(0, Frame.VERB_BYTES_MAX);
       assertThat(reader.payloadOffset()).isBetween(Frame.REQUEST_BYTES, length);
-      if (reader.isCall()) {
+      if (isCall()) {
         assertThat(reader.payloadOffset() + reader.bytes()).isLessThanOrEqualTo(length);
         return;
       }
@@ -420,7 +499,7 @@ class RequestTest {
   }
 
   private int status(byte[] frame) throws IOException {
-    return reader.check(buffer(frame));
+    return reader.check(buffer(frame), CLIENT);
   }
 
   private void assertStatus(byte[] frame, int status) throws IOException {

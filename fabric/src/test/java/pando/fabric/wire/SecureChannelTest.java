@@ -118,7 +118,7 @@ class SecureChannelTest {
   @Test
   void shouldTellAPlainClientFromOneThatMakesNoSense() throws Exception {
     SecureChannel server = channel(serverSocket, authority.sign(MEMORY), false);
-    Hello.send(clientSocket, AuthenticationKind.NONE, Role.COMPUTE);
+    Hello.send(clientSocket, AuthenticationKind.NONE, Role.COMPUTE, null);
     assertThatThrownBy(server::handshake).isInstanceOf(PlainPeerException.class);
   }
 
