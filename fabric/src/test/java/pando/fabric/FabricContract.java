@@ -981,8 +981,7 @@ public abstract class FabricContract {
     }
   }
 
-  private void writeUntilFenced(
-      Fabric fenced, int number, AtomicLongArray stored, Signal over) {
+  private void writeUntilFenced(Fabric fenced, int number, AtomicLongArray stored, Signal over) {
     long target = GlobalAddress.of(number % SERVERS, 16L * number);
     VerbList list = new VerbList();
     try (RegisteredMemory own = fenced.register(64);

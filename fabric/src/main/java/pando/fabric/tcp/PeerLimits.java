@@ -13,7 +13,8 @@ import pando.fabric.mapped.Fences;
  * @param fenceNanos longest wait of a fence for what is being served
  * @param connections most connections at a time
  */
-record PeerLimits(long helloNanos, long frameNanos, long processorNanos, long fenceNanos, int connections) {
+record PeerLimits(
+    long helloNanos, long frameNanos, long processorNanos, long fenceNanos, int connections) {
   static final PeerLimits DEFAULTS =
       new PeerLimits(
           TimeUnit.SECONDS.toNanos(3),

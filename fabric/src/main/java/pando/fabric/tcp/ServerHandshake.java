@@ -156,10 +156,7 @@ final class ServerHandshake {
     if ((role != Role.COMPUTE && role != Role.ADMIN) || !isProven) {
       throw new RefusedException(
           Hello.NOT_ALLOWED,
-          "verbs are for compute servers, fences for admins: role="
-              + role
-              + ", identity="
-              + peer);
+          "verbs are for compute servers, fences for admins: role=" + role + ", identity=" + peer);
     }
     return role;
   }

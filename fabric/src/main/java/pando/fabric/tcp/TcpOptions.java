@@ -24,7 +24,12 @@ public record TcpOptions(
   private static final Duration MIN = Duration.ofMillis(10);
   private static final Duration MAX = Duration.ofHours(1);
   private static final TcpOptions DEFAULTS =
-      new TcpOptions(Duration.ofSeconds(2), Duration.ofSeconds(5), Authentication.none(), Optional.empty(), Optional.empty());
+      new TcpOptions(
+          Duration.ofSeconds(2),
+          Duration.ofSeconds(5),
+          Authentication.none(),
+          Optional.empty(),
+          Optional.empty());
 
   /** Checks each range: 10 milliseconds to an hour. */
   public TcpOptions {
@@ -58,11 +63,12 @@ public record TcpOptions(
   }
 
   /**
-   * Returns these options with other authentication for {@link pando.fabric.Fabric#fence}: of TLS, a
-   * certificate with the role {@code admin}.
+   * Returns these options with other authentication for {@link pando.fabric.Fabric#fence}: of TLS,
+   * a certificate with the role {@code admin}.
    */
   public TcpOptions withFencing(Authentication admin) {
-    return new TcpOptions(verbTimeout, lostAfter, authentication, computeServer, Optional.of(admin));
+    return new TcpOptions(
+        verbTimeout, lostAfter, authentication, computeServer, Optional.of(admin));
   }
 
   private static void check(String name, Duration value) {

@@ -13,8 +13,8 @@ import pando.fabric.layout.ServerLayout;
 
 /**
  * How a connection begins: the client says HELLO, the memory server answers. Both are {@value
- * #BYTES} bytes, little endian; what is not named is 0, and kept for clusters and features.
- * With a secret, {@link TokenExchange} comes between them; with TLS, both are encrypted.
+ * #BYTES} bytes, little endian; what is not named is 0, and kept for clusters and features. With a
+ * secret, {@link TokenExchange} comes between them; with TLS, both are encrypted.
  *
  * <pre>
  *     0  magic        the bytes "PANDO-T1"

@@ -29,7 +29,8 @@ class TcpFabricTest extends FabricContract {
       servers.add(TcpMemoryServer.start(any, i, options, ofServers));
       addresses.add(servers.get(i).address());
     }
-    fabricOptions = TcpOptions.defaults().withAuthentication(ofFabric).withFencing(fencing(ofFabric));
+    fabricOptions =
+        TcpOptions.defaults().withAuthentication(ofFabric).withFencing(fencing(ofFabric));
     return TcpFabric.attach(addresses, options.seed(), fabricOptions);
   }
 

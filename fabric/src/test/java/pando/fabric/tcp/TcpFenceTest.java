@@ -144,8 +144,7 @@ class TcpFenceTest {
 
   @Test
   void shouldCutOffASilentAdmin() throws IOException {
-    TcpMemoryServer server =
-        start(new PeerLimits(PATIENT, IMPATIENT, PATIENT, PATIENT, 10));
+    TcpMemoryServer server = start(new PeerLimits(PATIENT, IMPATIENT, PATIENT, PATIENT, 10));
     try (SocketChannel silent = connect(server, Role.ADMIN, null)) {
       assertEnded(silent);
     }
@@ -385,8 +384,7 @@ class TcpFenceTest {
   }
 
   private static SocketChannel connect(
-      TcpMemoryServer server, Role role, @Nullable ComputeServer name)
-      throws IOException {
+      TcpMemoryServer server, Role role, @Nullable ComputeServer name) throws IOException {
     SocketChannel channel = SocketChannel.open(server.address());
     Hello.send(channel, AuthenticationKind.NONE, role, name);
     assertThat(Hello.receiveAnswer(channel).status()).isEqualTo(Hello.WELCOME);

@@ -369,7 +369,8 @@ class TcpMemoryServerTest {
   }
 
   private TcpMemoryServer start(long helloNanos, long frameNanos, int connections, int number) {
-    return start(new PeerLimits(helloNanos, frameNanos, PATIENT, PATIENT, connections), number, POOL);
+    return start(
+        new PeerLimits(helloNanos, frameNanos, PATIENT, PATIENT, connections), number, POOL);
   }
 
   private TcpMemoryServer start(PeerLimits limits, int number, PoolOptions options) {

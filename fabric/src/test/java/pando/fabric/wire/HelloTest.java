@@ -62,7 +62,8 @@ class HelloTest {
         assertRefused(() -> Hello.receive(channel(with(hello, 23, 0x80))), "no compute server");
         for (Role role : new Role[] {Role.ADMIN, Role.CLIENT, Role.MEMORY}) {
           byte[] other = hello(role, name);
-          assertRefused(() -> Hello.receive(channel(other)), "no compute server has this name: role=" + role);
+          assertRefused(
+              () -> Hello.receive(channel(other)), "no compute server has this name: role=" + role);
         }
       }
     }
@@ -71,8 +72,7 @@ class HelloTest {
   }
 
   private static byte[] hello(Role role, ComputeServer name) {
-    return bytes(
-        out -> Hello.send(Channels.newChannel(out), AuthenticationKind.NONE, role, name));
+    return bytes(out -> Hello.send(Channels.newChannel(out), AuthenticationKind.NONE, role, name));
   }
 
   @Test
