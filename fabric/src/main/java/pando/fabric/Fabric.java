@@ -77,7 +77,6 @@ public interface Fabric extends AutoCloseable {
    *
    * @param name of its threads
    * @throws IllegalStateException if this fabric is closed
-   * @throws UnsupportedOperationException on a simulated fabric, which carries its clients itself
    */
   Lane lane(String name);
 

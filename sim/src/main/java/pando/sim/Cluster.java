@@ -93,7 +93,7 @@ public final class Cluster implements AutoCloseable {
     return new Core(hosts.get(computeServer));
   }
 
-  /** A processor core of a compute server. */
+  /** A processor core of a compute server. Its clients are what the threads of a lane are. */
   public final class Core {
     private final ComputeHost host;
     private final Resource resource = new Resource();
@@ -109,20 +109,7 @@ public final class Cluster implements AutoCloseable {
      *     server
      */
     public void spawn(String name, Runnable body) {
-      simulation.spawn(name, resource, host::checkUp, () -> run(body));
-    }
-
-    private void run(Runnable body) {
-      try {
-        body.run();
-      } catch (ComputeServerCrash crash) {
-        assert host.isCrashed();
-      } catch (RuntimeException | AssertionError e) {
-        // A process that died has no state left that could be wrong.
-        if (!host.isCrashed()) {
-          throw e;
-        }
-      }
+      simulation.spawn(name, resource, host::checkUp, () -> host.run(body));
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -104,6 +105,7 @@ class TrialTest {
       strings = {
         "lost-completion",
         "broken-list",
+        "reconnect",
         "cut",
         "full-pool",
         "crash-compute",
@@ -122,6 +124,33 @@ class TrialTest {
     if (fault != Fault.BROKEN_LIST) {
       assertThat(summary.unknown() + summary.failures()).as("told of %s", fault).isPositive();
     }
+  }
+
+  /** READs are sent again, and what is unknown is asked about: nothing is wrong or stays locked. */
+  @ParameterizedTest
+  @CsvSource({
+    "dex,       cards",
+    "dex,       tcp",
+    "orca,      cards",
+    "orca,      tcp",
+    "sherman,   cards",
+    "p-sherman, tcp",
+    "fg,        cards",
+    "rolex,     cards",
+    "rolex,     tcp",
+    "xstore-d,  cards",
+  })
+  void shouldKeepThePromisesWhereConnectionsAreCut(String system, String network) {
+    Set<Fault> faults = EnumSet.of(Fault.RECONNECT, Fault.TORN, Fault.DELAY, Fault.PAUSE);
+    TrialPlan plan =
+        TrialPlan.of(Systems.named(system), faults)
+            .withNetwork(NetworkKind.valueOf(network.toUpperCase(Locale.ROOT)));
+    TrialSeries.Summary summary = TrialSeries.run(plan, 1, SEEDS / 12, seeds -> {});
+    TrialResult failed = summary.failed();
+    assertThat(failed == null ? "" : failed.seed() + ": " + failed.violations().getFirst())
+        .isEmpty();
+    assertThat(summary.hangs()).isZero();
+    assertThat(summary.faults().get(Fault.RECONNECT)).isPositive();
   }
 
   /** A client that a lost lock stalls gives up; the others go on, and what hangs is found. */

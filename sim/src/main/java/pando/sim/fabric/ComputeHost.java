@@ -46,6 +46,20 @@ public final class ComputeHost {
     }
   }
 
+  /** Runs what a client does; what it throws when the machine has crashed is ignored. */
+  public void run(Runnable body) {
+    try {
+      body.run();
+    } catch (ComputeServerCrash crash) {
+      assert crashed;
+    } catch (RuntimeException | AssertionError e) {
+      // A process that died has no state left that could be wrong.
+      if (!crashed) {
+        throw e;
+      }
+    }
+  }
+
   int number() {
     return number;
   }

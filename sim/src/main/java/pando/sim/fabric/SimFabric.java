@@ -105,8 +105,7 @@ public final class SimFabric implements Fabric {
 
   @Override
   public Lane lane(String lane) {
-    throw new UnsupportedOperationException(
-        "the simulation carries its clients itself: give a core several of them");
+    return new SimLane(host, lane);
   }
 
   /**

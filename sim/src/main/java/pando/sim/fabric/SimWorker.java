@@ -33,6 +33,11 @@ final class SimWorker extends ListWorker {
   private @Nullable Client waiting;
   private int underWay;
 
+  /** The first verb that is left out, and the memory server of those that are. */
+  private int leftOutFrom;
+
+  private int leftOutServer;
+
   /**
    * Creates a worker.
    *
@@ -51,38 +56,76 @@ final class SimWorker extends ListWorker {
 
   @Override
   protected void run(VerbList list) {
-    int size = list.size();
-    boolean breaks = size > 1 && host.faults().strikes(Fault.BROKEN_LIST);
-    int broken = breaks ? 1 + (int) host.faults().draw(size - 1L) : size;
+    long reconnecting = host.faults().picosOf(Fault.RECONNECT);
+    boolean breaks = reconnecting == 0 && breaks(list);
+    whole(list);
+    if (reconnecting > 0) {
+      cut(list);
+    } else if (breaks) {
+      breakOffAt(list, 1 + draw(list.size() - 1));
+    }
+    int posted = prepare(list);
+    post(posted);
+    takeResults(list);
+    checkOutcome(list, posted, breaks);
+    if (reconnecting > 0) {
+      reconnect(list, reconnecting);
+    }
+  }
+
+  /** Over TCP a list is there whole, or not at all. */
+  private boolean breaks(VerbList list) {
+    return list.size() > 1
+        && !network.hasRemoteProcessor()
+        && host.faults().strikes(Fault.BROKEN_LIST);
+  }
+
+  private void whole(VerbList list) {
+    leftOutFrom = list.size();
+    leftOutServer = -1;
+  }
+
+  /** Leaves a verb out, and those to the same memory server behind it. */
+  private void breakOffAt(VerbList list, int verb) {
+    leftOutFrom = verb;
+    leftOutServer = server(list, verb);
+  }
+
+  /** Cuts the connection to a memory server before, in, or behind what goes to it. */
+  private void cut(VerbList list) {
+    int verb = draw(list.size());
+    breakOffAt(list, verb);
+    boolean isDone = draw(2) == 1;
+    if (isDone) {
+      leftOutFrom = list.size();
+    } else if (network.hasRemoteProcessor()) {
+      leftOutFrom = 0;
+    }
+  }
+
+  private int draw(int bound) {
+    return (int) host.faults().draw(bound);
+  }
+
+  private boolean isPosted(VerbList list, int i) {
+    return i < leftOutFrom || server(list, i) != leftOutServer;
+  }
+
+  private int prepare(VerbList list) {
     int posted = 0;
-    for (int i = 0; i < size; i++) {
-      if (isPosted(list, i, broken)) {
+    for (int i = 0; i < list.size(); i++) {
+      if (isPosted(list, i)) {
         prepare(posted++, list, i);
       }
     }
-    post(posted);
-    takeResults(list, broken);
-    try {
-      checkAnswered(posted);
-      if (breaks) {
-        throw new UnknownOutcomeException(
-            "a doorbell list ended with an error: posted=" + posted + ", verbs=" + size);
-      }
-    } catch (UnknownOutcomeException e) {
-      throw list.isReadsAlone() ? new StalledException(String.valueOf(e.getMessage())) : e;
-    }
-  }
-
-  /** Returns whether a verb is posted when the list breaks at another one. */
-  private static boolean isPosted(VerbList list, int i, int broken) {
-    return i < broken || !isOfSameServer(list, i, broken);
+    return posted;
   }
 
   /** Takes the results of verbs that were answered, and says what became of each. */
-  private void takeResults(VerbList list, int broken) {
+  private void takeResults(VerbList list) {
     int posted = 0;
     for (int i = 0; i < list.size(); i++) {
-      if (isPosted(list, i, broken)) {
+      if (isPosted(list, i)) {
         Message message = messages.get(posted++);
         if (message.outcome() == Outcome.DONE && message.returnsWord()) {
           setFound(message.local(), message.result());
@@ -92,8 +135,42 @@ final class SimWorker extends ListWorker {
     }
   }
 
-  private static boolean isOfSameServer(VerbList list, int one, int other) {
-    return GlobalAddress.server(list.remote(one)) == GlobalAddress.server(list.remote(other));
+  private void checkOutcome(VerbList list, int posted, boolean breaks) {
+    try {
+      checkAnswered(posted);
+      if (breaks) {
+        throw new UnknownOutcomeException(
+            "a doorbell list ended with an error: posted=" + posted + ", verbs=" + list.size());
+      }
+    } catch (UnknownOutcomeException e) {
+      throw list.isReadsAlone() ? new StalledException(String.valueOf(e.getMessage())) : e;
+    }
+  }
+
+  /** Waits until the connection is usable again; READs alone are sent again then. */
+  private void reconnect(VerbList list, long picos) {
+    for (int i = 0; i < list.size(); i++) {
+      if (server(list, i) == leftOutServer) {
+        list.setOutcome(i, Outcome.UNKNOWN);
+      }
+    }
+    sleep(picos);
+    if (!list.isReadsAlone()) {
+      throw cutOff(leftOutServer);
+    }
+    run(list);
+  }
+
+  private void sleep(long picos) {
+    host.sleep(Objects.requireNonNull(host.simulation().running()), picos);
+  }
+
+  private static UnknownOutcomeException cutOff(int server) {
+    return new UnknownOutcomeException("a connection was cut: server=" + server);
+  }
+
+  private static int server(VerbList list, int i) {
+    return GlobalAddress.server(list.remote(i));
   }
 
   private void prepare(int index, VerbList list, int i) {
@@ -115,8 +192,13 @@ final class SimWorker extends ListWorker {
                 function,
                 requestBytes,
                 () -> processors.serve(server, function, bytes, requestBytes));
-    post(1);
+    long reconnecting = host.faults().picosOf(Fault.RECONNECT);
+    post(reconnecting > 0 && draw(2) == 0 ? 0 : 1);
     checkAnswered(1);
+    if (reconnecting > 0) {
+      sleep(reconnecting);
+      throw cutOff(server);
+    }
     int responseBytes = (int) call.result();
     counters().countCall(requestBytes, responseBytes);
     return responseBytes;
@@ -145,7 +227,7 @@ final class SimWorker extends ListWorker {
     Client client = host.simulation().running();
     if (client == null) {
       applyNow(count);
-    } else {
+    } else if (count > 0) {
       postAndWait(client, host.strike(client, count));
     }
   }

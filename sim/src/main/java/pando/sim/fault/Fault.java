@@ -23,6 +23,12 @@ public enum Fault {
   LOST_COMPLETION(0.0005, 0),
   /** A doorbell list ends in the middle, with an error. */
   BROKEN_LIST(0.002, 0),
+  /**
+   * The connection of a worker to a memory server is cut in the middle of a list or a CALL, and
+   * usable again after a while: of the list, some verbs from its start on are done, and over TCP
+   * all or none. Its probability is per list.
+   */
+  RECONNECT(0.001, 1_000_000),
   /** No message passes between a compute server and a memory server for a while. */
   CUT(0.0005, 3_000_000),
   /** No memory server has a chunk left for a while. Its probability is per allocation. */

@@ -14,6 +14,7 @@ public final class Client {
   private final Thread thread;
   private final Resource core;
   private final Runnable afterWait;
+  private final Runnable onStart;
   private final Runnable wakeUp = this::resume;
   private final Runnable goOn = this::goOn;
 
@@ -32,10 +33,22 @@ public final class Client {
   /** The time when the core has done the work that the client charged. */
   private long chargedUntil;
 
-  Client(Simulation simulation, String name, Resource core, Runnable afterWait, Runnable body) {
+  /**
+   * Creates a client.
+   *
+   * @param onStart run if its thread is started, and not this client resumed first
+   */
+  Client(
+      Simulation simulation,
+      String name,
+      Resource core,
+      Runnable afterWait,
+      Runnable onStart,
+      Runnable body) {
     this.simulation = simulation;
     this.core = core;
     this.afterWait = afterWait;
+    this.onStart = onStart;
     // Each thread has its own scheduler, so that the scheduler knows which thread it wakes.
     Executor scheduler = this::accept;
     this.thread = VirtualThreads.unstarted(name, scheduler, () -> run(body));
@@ -160,9 +173,20 @@ public final class Client {
     if (simulation.isOver()) {
       return;
     }
-    if (simulation.checkThread(thread.getName()) && !resuming) {
+    if (!started) {
+      begin();
+    } else if (simulation.checkThread(thread.getName()) && !resuming) {
       // Another client released a lock that this one waits for.
       simulation.at(simulation.now(), goOn);
+    }
+  }
+
+  /** Begins as a thread that was started. */
+  private void begin() {
+    if (!simulation.isRunning() || simulation.checkThread(thread.getName())) {
+      started = true;
+      onStart.run();
+      simulation.admit(this, goOn);
     }
   }
 

@@ -99,10 +99,31 @@ public final class Simulation {
    * @param afterWait run by the client after each wait, which it may end by throwing
    */
   public void spawn(long time, String name, Resource core, Runnable afterWait, Runnable body) {
-    Client client = new Client(this, name, core, afterWait, body);
+    Client client = new Client(this, name, core, afterWait, () -> {}, body);
     clients.add(client);
     living++;
     at(time, client::resume);
+  }
+
+  /**
+   * Makes the thread of a client, which begins when the thread is started: by a client, or outside
+   * of runs.
+   *
+   * @param core resource of its processor time; clients may share one
+   * @param afterWait run by the client after each wait, which it may end by throwing
+   * @param onStart run by what starts it
+   */
+  public Thread unstarted(
+      String name, Resource core, Runnable afterWait, Runnable onStart, Runnable body) {
+    return new Client(this, name, core, afterWait, onStart, body).thread();
+  }
+
+  /** Adds a client whose thread was started, from the starting client's time on. */
+  void admit(Client client, Runnable begin) {
+    clients.add(client);
+    living++;
+    Client starting = running;
+    at(starting == null ? now : starting.now(), begin);
   }
 
   /** Adds an action for the start of each run from now on, which may add clients. */

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -25,6 +27,7 @@ import pando.fabric.memory.Words;
 import pando.sim.Cluster;
 import pando.sim.ClusterModel;
 import pando.sim.ClusterOptions;
+import pando.sim.NetworkKind;
 import pando.sim.Utilization;
 import pando.sim.fault.Fault;
 
@@ -315,6 +318,55 @@ class NetworkTest {
         worker.backoff().pause(0);
       }
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(NetworkKind.class)
+  void shouldDoAListUpToSomeVerbWhereAConnectionIsCut(NetworkKind network) {
+    // How many verbs of a list of four were done where its outcome is unknown.
+    int[] done = new int[5];
+    int[] reads = new int[1];
+    ClusterOptions options = options(10, 2, Fault.RECONNECT).withNetwork(network);
+    try (Cluster cluster = new Cluster(options)) {
+      run(
+          cluster,
+          2,
+          8,
+          (worker, number) -> {
+            VerbList list = new VerbList();
+            for (int round = 1; round <= 2_000; round++) {
+              list.clear();
+              Words.set(worker.memory(), 0, round);
+              for (int i = 0; i < 4; i++) {
+                list.write(word(number, i), 0, 8);
+              }
+              boolean known = post(worker, list);
+              // READs alone are sent again.
+              worker.read(word(number, 0), 512, 4 * 8);
+              reads[0]++;
+              int written = 0;
+              while (written < 4 && Words.get(worker.memory(), 512 + 8L * written) == round) {
+                written++;
+              }
+              if (known) {
+                assertThat(written).isEqualTo(4);
+              } else {
+                assertThat(list.outcome(0)).isEqualTo(VerbList.Outcome.UNKNOWN);
+                done[written]++;
+              }
+            }
+          });
+      assertThat(cluster.faults().get(Fault.RECONNECT)).isGreaterThan(sum(done));
+    }
+    assertThat(reads[0]).isEqualTo(8 * 2_000);
+    assertThat(done[0]).isPositive();
+    assertThat(done[4]).isPositive();
+    boolean wholeOrNot = network == NetworkKind.TCP;
+    assertThat(done[1] + done[2] + done[3] > 0).isEqualTo(!wholeOrNot);
+  }
+
+  private static int sum(int[] counts) {
+    return Arrays.stream(counts).sum();
   }
 
   @Test
