@@ -8,6 +8,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.lock.Retry;
 import pando.index.lock.SessionLocks;
 
 /**
@@ -261,7 +262,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
         return;
       } catch (PandoException | Error e) {
         maybe |= isUnknown(e);
-        if (isOver(attempt, RELEASES_MAX, start) || (maybe && !exclusively)) {
+        if (Retry.isFenced(e) || isOver(attempt, RELEASES_MAX, start) || (maybe && !exclusively)) {
           throw e;
         }
         worker.backoff().pauseBriefly(attempt);

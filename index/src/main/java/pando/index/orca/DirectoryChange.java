@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.FencedException;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
@@ -564,6 +565,9 @@ final class DirectoryChange {
       // The memory server is lost, or the fabric is closed: there is no more to say.
       throw e;
     } catch (RuntimeException | Error e) {
+      if (Retry.isFenced(e)) {
+        throw e;
+      }
       throw new StalledException(
           "the change of a leaf stopped half-way, and keeps the leaf latched: low="
               + view.low
@@ -577,7 +581,7 @@ final class DirectoryChange {
   private void tryPublishing(Runnable step) {
     try {
       step.run();
-    } catch (MemoryServerLostException e) {
+    } catch (MemoryServerLostException | FencedException e) {
       throw e;
     } catch (Throwable e) {
       uncertain = true;

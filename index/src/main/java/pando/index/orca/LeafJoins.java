@@ -1,6 +1,7 @@
 package pando.index.orca;
 
 import java.util.List;
+import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
@@ -168,6 +169,8 @@ final class LeafJoins {
         records.addBelow(below);
       }
       return true;
+    } catch (FencedException e) {
+      throw e;
     } catch (PandoException _) {
       return false;
     }
