@@ -1,10 +1,10 @@
 package pando.bench.jmh;
 
 import java.util.ArrayDeque;
-import java.util.concurrent.locks.LockSupport;
 import pando.fabric.lane.Completions;
 import pando.fabric.lane.LaneLoop;
 import pando.fabric.lane.NoCompletions;
+import pando.fabric.lane.Waiter;
 
 /** Verbs that complete a fixed time after they were sent, in place of a network card's. */
 final class ModelVerbs implements Completions {
@@ -18,7 +18,7 @@ final class ModelVerbs implements Completions {
 
   /** Makes the verbs of the current thread, one after the other. */
   Verb verb(LaneLoop lane) {
-    return new Verb(lane, Thread.currentThread());
+    return new Verb(lane);
   }
 
   @Override
@@ -27,8 +27,7 @@ final class ModelVerbs implements Completions {
     long now = System.nanoTime();
     while (!underWay.isEmpty() && now - underWay.getFirst().end >= 0) {
       Verb verb = underWay.removeFirst();
-      verb.complete = true;
-      LockSupport.unpark(verb.thread);
+      verb.waiter.goOn();
       some = true;
     }
     return some;
@@ -64,23 +63,19 @@ final class ModelVerbs implements Completions {
   /** A verb of a thread. */
   final class Verb {
     private final LaneLoop lane;
-    private final Thread thread;
+    private final Waiter waiter = new Waiter();
     private long end;
-    private volatile boolean complete;
 
-    Verb(LaneLoop lane, Thread thread) {
+    Verb(LaneLoop lane) {
       this.lane = lane;
-      this.thread = thread;
     }
 
     /** Sends the verb and waits for it. */
     void run() {
-      complete = false;
+      waiter.begin();
       send(this);
       lane.wakeUp();
-      while (!complete) {
-        LockSupport.park(this);
-      }
+      lane.await(waiter);
     }
   }
 }

@@ -3,7 +3,8 @@ package pando.fabric.lane;
 /**
  * The verbs under way of a lane: they complete here, and what waits for one goes on.
  *
- * <p>The lane's own thread calls all methods but {@link #wakeUp}.
+ * <p>One thread at a time polls. The lane's own thread alone waits and closes, and may wait while
+ * another polls.
  */
 public interface Completions extends AutoCloseable {
   /**

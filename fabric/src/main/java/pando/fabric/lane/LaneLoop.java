@@ -7,6 +7,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.Lane;
@@ -28,8 +31,10 @@ import pando.fabric.memory.Closing;
  *          run each until it waits ----> Completions.poll() ----> timer ----> nothing: await
  * </pre>
  *
- * <p>Where the JDK does not take our scheduler, it carries the threads itself, and this loop only
- * polls. Both ways, a thread outside of the lane may use a worker of it.
+ * <p>Where the JDK does not take our scheduler, it carries the threads itself. A thread that waits
+ * for a verb then polls for a while, and gives way in between; this loop polls where none of them
+ * does, so it takes no core of its own. Both ways, a thread outside of the lane may use a worker of
+ * it.
  */
 public final class LaneLoop implements Lane {
   private static final System.Logger LOG = System.getLogger("pando.fabric.lane");
@@ -43,6 +48,11 @@ public final class LaneLoop implements Lane {
 
   /** Passes without an arrival after which the core is offered to other threads each time. */
   private static final int FRUITLESS_PASSES = 16;
+
+  /**
+   * How often a thread that the JDK carries polls for its verb before it leaves that to the loop.
+   */
+  private static final int OWN_POLLS = 32;
 
   private static final long AWAIT_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
@@ -58,10 +68,19 @@ public final class LaneLoop implements Lane {
   /** Threads that were made and have not ended. */
   private final Set<Thread> made = ConcurrentHashMap.newKeySet();
 
+  /** Is held while completions are polled: by the loop, or by threads that the JDK carries. */
+  private final ReentrantLock polling = new ReentrantLock();
+
+  /** Threads that poll for a verb of theirs. */
+  private final AtomicInteger pollers = new AtomicInteger();
+
+  /** Threads that wait for a verb and leave it to others to poll. */
+  private final AtomicInteger parked = new AtomicInteger();
+
   private volatile boolean awaits;
   private volatile boolean closing;
   private volatile boolean over;
-  private boolean saidFailed;
+  private volatile boolean saidFailed;
 
   private LaneLoop(Object fabric, String name, Completions completions, boolean carries) {
     this.fabric = fabric;
@@ -117,6 +136,16 @@ public final class LaneLoop implements Lane {
     return lane != null && lane.carries ? new LaneBackoff(lane) : new SpinBackoff();
   }
 
+  /** Waits for a verb of this lane, in any thread; the lane's other threads go on meanwhile. */
+  public void await(Waiter waiter) {
+    if (carries) {
+      waiter.await();
+    } else {
+      pollFor(waiter);
+      leaveToTheLoop(waiter);
+    }
+  }
+
   /** Lets the loop look for what is new. Thread-safe. */
   public void wakeUp() {
     if (awaits) {
@@ -146,6 +175,7 @@ public final class LaneLoop implements Lane {
     }
     closing = true;
     completions.wakeUp();
+    LockSupport.unpark(thread);
     Closing.join(thread);
   }
 
@@ -177,11 +207,15 @@ public final class LaneLoop implements Lane {
       return some;
     } catch (RuntimeException | Error e) {
       awaits = false;
-      if (!saidFailed) {
-        saidFailed = true;
-        LOG.log(System.Logger.Level.ERROR, "a pass of a lane failed: name=" + name, e);
-      }
+      noteFailed(e);
       return false;
+    }
+  }
+
+  private void noteFailed(Throwable because) {
+    if (!saidFailed) {
+      saidFailed = true;
+      LOG.log(System.Logger.Level.ERROR, "a pass of a lane failed: name=" + name, because);
     }
   }
 
@@ -194,7 +228,7 @@ public final class LaneLoop implements Lane {
   /** Lets the current thread, which this loop carries, wait. */
   void sleep(Sleeper sleeper, long nanos) {
     timer.add(sleeper, System.nanoTime(), nanos);
-    sleeper.await();
+    sleeper.waiter.await();
   }
 
   /**
@@ -213,6 +247,49 @@ public final class LaneLoop implements Lane {
     }
   }
 
+  /** Lets the current thread, which the JDK carries, poll for a while; the lane's others, too. */
+  @SuppressWarnings("ThreadPriorityCheck") // In a virtual thread it is what lets others run.
+  private void pollFor(Waiter waiter) {
+    pollers.incrementAndGet();
+    try {
+      for (int polls = 0; waiter.waits() && polls < OWN_POLLS; polls++) {
+        Thread.yield();
+        if (waiter.waits()) {
+          tryPoll();
+        }
+      }
+    } catch (RuntimeException | Error e) {
+      noteFailed(e);
+    } finally {
+      if (pollers.decrementAndGet() == 0 && parked.get() > 0) {
+        LockSupport.unpark(thread);
+      }
+    }
+  }
+
+  private void leaveToTheLoop(Waiter waiter) {
+    if (waiter.waits()) {
+      parked.incrementAndGet();
+      if (pollers.get() == 0) {
+        LockSupport.unpark(thread);
+      }
+      waiter.await();
+      parked.decrementAndGet();
+    }
+  }
+
+  /** Polls, unless another thread does. */
+  private boolean tryPoll() {
+    if (!polling.tryLock()) {
+      return false;
+    }
+    try {
+      return completions.poll();
+    } finally {
+      polling.unlock();
+    }
+  }
+
   private void runInLane(Runnable body) {
     CURRENT.set(this);
     try {
@@ -220,6 +297,9 @@ public final class LaneLoop implements Lane {
     } finally {
       made.remove(Thread.currentThread());
       wakeUp();
+      if (closing) {
+        LockSupport.unpark(thread);
+      }
     }
   }
 
@@ -229,7 +309,7 @@ public final class LaneLoop implements Lane {
     for (int left = ready.size(); left > 0; left--) {
       ready.remove().run();
     }
-    boolean completed = completions.poll();
+    boolean completed = carries ? completions.poll() : tryPoll();
     boolean due = !timer.isEmpty() && timer.expire(System.nanoTime());
     return woken || completed || due;
   }
@@ -244,6 +324,11 @@ public final class LaneLoop implements Lane {
   }
 
   private void awaitMore() {
+    if (pollers.get() > 0) {
+      // The last of them unparks this thread if others wait.
+      LockSupport.parkNanos(this, AWAIT_NANOS_MAX);
+      return;
+    }
     awaits = true;
     long left = timer.isEmpty() ? AWAIT_NANOS_MAX : timer.nanosLeft(System.nanoTime());
     long nanos = Math.min(left, AWAIT_NANOS_MAX);

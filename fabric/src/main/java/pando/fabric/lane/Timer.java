@@ -45,7 +45,7 @@ final class Timer {
     // The wheel may be behind, never by more than what the loop does between two looks at it.
     int slot = slot(Math.min(tick, ticked + SLOTS - 1));
     sleeper.next = slots[slot];
-    sleeper.begin();
+    sleeper.waiter.begin();
     slots[slot] = sleeper;
     occupied |= 1L << slot;
   }
@@ -79,7 +79,7 @@ final class Timer {
     while (sleeper != null) {
       Sleeper next = sleeper.next;
       sleeper.next = null;
-      sleeper.wake();
+      sleeper.waiter.goOn();
       sleeper = next;
     }
     return some;

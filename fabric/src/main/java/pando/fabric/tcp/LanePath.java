@@ -1,9 +1,9 @@
 package pando.fabric.tcp;
 
 import java.io.IOException;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.lane.LaneLoop;
+import pando.fabric.lane.Waiter;
 import pando.fabric.wire.FrameException;
 import pando.fabric.wire.FrameInput;
 import pando.fabric.wire.RequestWriter;
@@ -14,11 +14,11 @@ import pando.fabric.wire.ResponseReader;
  * what it has is guarded by the connection.
  */
 final class LanePath implements RequestPath {
+  private final LaneLoop lane;
   private final LaneConnection connection;
   private final RequestWriter request;
   private final ResponseReader response;
   private Watchdog.@Nullable Watched used;
-  private @Nullable Thread waiter;
   private @Nullable IOException failure;
   private boolean hasLeft;
   private long sequence;
@@ -29,9 +29,12 @@ final class LanePath implements RequestPath {
   /** Where the request ends among all bytes that the connection was given. */
   long end;
 
-  private volatile boolean isUnderWay;
+  /** Waits while the request is under way. */
+  private final Waiter waiter = new Waiter();
 
-  LanePath(LaneConnection connection, RequestWriter request, ResponseReader response) {
+  LanePath(
+      LaneLoop lane, LaneConnection connection, RequestWriter request, ResponseReader response) {
+    this.lane = lane;
     this.connection = connection;
     this.request = request;
     this.response = response;
@@ -54,29 +57,21 @@ final class LanePath implements RequestPath {
     failure = null;
     hasLeft = false;
     used = null;
-    waiter = Thread.currentThread();
-    isUnderWay = true;
+    waiter.begin();
     boolean gathered = false;
     try {
       used = connection.send(this, request);
       gathered = true;
     } finally {
       if (!gathered) {
-        isUnderWay = false;
+        waiter.end();
       }
     }
   }
 
   @Override
   public void receive() throws IOException {
-    boolean interrupted = false;
-    while (isUnderWay) {
-      LockSupport.park(this);
-      interrupted |= Thread.interrupted();
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    lane.await(waiter);
     if (failure != null) {
       throw failure;
     }
@@ -98,7 +93,7 @@ final class LanePath implements RequestPath {
   /** Leaves the connection to the others, unless a response would come that nobody takes. */
   @Override
   public void release() {
-    if (isUnderWay) {
+    if (waiter.waits()) {
       cut();
     }
   }
@@ -126,11 +121,6 @@ final class LanePath implements RequestPath {
 
   /** Lets the worker go on. */
   void goOn() {
-    isUnderWay = false;
-    try {
-      LockSupport.unpark(waiter);
-    } catch (RejectedExecutionException e) {
-      // It was of a lane that is closed, so it does not wait.
-    }
+    waiter.goOn();
   }
 }

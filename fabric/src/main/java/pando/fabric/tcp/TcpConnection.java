@@ -2,6 +2,7 @@ package pando.fabric.tcp;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
 import pando.fabric.StalledException;
@@ -51,22 +52,18 @@ final class TcpConnection {
   /**
    * Creates it, not connected.
    *
-   * @param shared connection of the worker's lane, {@code null} to have one of its own
+   * @param way makes the way by which requests leave and responses come
    */
   TcpConnection(
       TcpWorker worker,
       RemoteServer server,
-      Watchdog watchdog,
       long lostNanos,
-      @Nullable LaneConnection shared) {
+      BiFunction<RequestWriter, ResponseReader, RequestPath> way) {
     this.worker = worker;
     this.server = server;
     this.request = new RequestWriter(server.epoch());
     this.lostNanos = lostNanos;
-    this.path =
-        shared == null
-            ? new OwnPath(server, watchdog, request, response)
-            : new LanePath(shared, request, response);
+    this.path = way.apply(request, response);
   }
 
   RemoteServer server() {

@@ -8,6 +8,7 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import pando.fabric.lane.Completions;
+import pando.fabric.lane.LaneLoop;
 
 /**
  * The connections of a lane: to each memory server one for verbs, and one for CALLs, as those may
@@ -30,7 +31,7 @@ final class TcpLane implements Completions {
   private volatile boolean waits;
 
   /** Whether something came to a connection that may have nothing under way. */
-  private boolean isReadable;
+  private volatile boolean isReadable;
 
   private TcpLane(Watchdog watchdog, RemoteServer[] servers, Selector selector) {
     this.watchdog = watchdog;
@@ -46,6 +47,11 @@ final class TcpLane implements Completions {
     } catch (IOException e) {
       throw new TcpException("cannot wait for several connections", e);
     }
+  }
+
+  /** Returns the connections of a lane over TCP. */
+  static TcpLane of(LaneLoop lane) {
+    return (TcpLane) lane.completions();
   }
 
   private LaneConnection[] connections(RemoteServer[] servers, long callNanos) {

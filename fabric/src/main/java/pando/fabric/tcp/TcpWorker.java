@@ -2,6 +2,7 @@ package pando.fabric.tcp;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
@@ -34,7 +35,7 @@ final class TcpWorker extends ListWorker {
   private final Watchdog watchdog;
   private final RemoteServer[] servers;
   private final TcpOptions options;
-  private final @Nullable TcpLane lane;
+  private final @Nullable LaneLoop lane;
   private final @Nullable TcpConnection[] connections;
 
   /** The same connections, except in a lane. */
@@ -62,7 +63,7 @@ final class TcpWorker extends ListWorker {
     this.watchdog = watchdog;
     this.servers = servers;
     this.options = options;
-    this.lane = lane == null ? null : (TcpLane) lane.completions();
+    this.lane = lane;
     this.connections = new TcpConnection[servers.length];
     this.callConnections = lane == null ? connections : new TcpConnection[servers.length];
     this.used = new TcpConnection[servers.length];
@@ -273,7 +274,7 @@ final class TcpWorker extends ListWorker {
   private TcpConnection connection(int server) {
     TcpConnection connection = connections[server];
     if (connection == null) {
-      connection = newConnection(server, lane == null ? null : lane.verbs(server));
+      connection = newConnection(server, shared -> shared.verbs(server));
       connections[server] = connection;
     }
     return connection;
@@ -282,14 +283,26 @@ final class TcpWorker extends ListWorker {
   private TcpConnection callConnection(int server) {
     TcpConnection connection = callConnections[server];
     if (connection == null) {
-      connection = newConnection(server, lane == null ? null : lane.calls(server));
+      connection = newConnection(server, shared -> shared.calls(server));
       callConnections[server] = connection;
     }
     return connection;
   }
 
-  private TcpConnection newConnection(int server, @Nullable LaneConnection shared) {
+  /**
+   * Makes a connection.
+   *
+   * @param shared chooses among those of the lane, for a worker of one
+   */
+  private TcpConnection newConnection(int server, Function<TcpLane, LaneConnection> shared) {
     long lostNanos = options.lostAfter().toNanos();
-    return new TcpConnection(this, servers[server], watchdog, lostNanos, shared);
+    return new TcpConnection(
+        this,
+        servers[server],
+        lostNanos,
+        (request, response) ->
+            lane == null
+                ? new OwnPath(servers[server], watchdog, request, response)
+                : new LanePath(lane, shared.apply(TcpLane.of(lane)), request, response));
   }
 }
