@@ -3,6 +3,8 @@ package pando.index;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -11,8 +13,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
+import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.shm.ShmFabric;
 import pando.fabric.shm.ShmMemoryServer;
+import pando.fabric.tcp.TcpMemoryServer;
 import pando.index.dex.DexIndex;
 
 /** A memory server, or two compute servers, in a process of its own, which ends with this one. */
@@ -24,6 +28,7 @@ public final class IndexProcess implements AutoCloseable {
 
   private final Process process;
   private final BufferedReader output;
+  private String place = "";
 
   private IndexProcess(Process process) {
     this.process = process;
@@ -33,6 +38,11 @@ public final class IndexProcess implements AutoCloseable {
   /** Starts a memory server. */
   public static IndexProcess memoryServer(String name, int number) throws IOException {
     return start("memory", name, Integer.toString(number));
+  }
+
+  /** Starts a memory server that is reached by TCP on loopback; port 0 takes a free one. */
+  public static IndexProcess tcpMemoryServer(int port, int number) throws IOException {
+    return start("tcp", Integer.toString(port), Integer.toString(number));
   }
 
   /** Starts a process that joins the index with two of its compute servers. */
@@ -62,11 +72,17 @@ public final class IndexProcess implements AutoCloseable {
     ProcessBuilder builder = new ProcessBuilder(command);
     IndexProcess started =
         new IndexProcess(builder.redirectError(ProcessBuilder.Redirect.INHERIT).start());
-    String line = started.output.readLine();
-    if (!READY.equals(line)) {
+    String line = String.valueOf(started.output.readLine());
+    if (!line.startsWith(READY)) {
       throw new IOException("not ready: line=" + line);
     }
+    started.place = line.substring(READY.length());
     return started;
+  }
+
+  /** Returns where a memory server is found. */
+  public String place() {
+    return place;
   }
 
   /** Has the process do something; returns what it answers. */
@@ -74,6 +90,15 @@ public final class IndexProcess implements AutoCloseable {
     process.getOutputStream().write((request + "\n").getBytes(StandardCharsets.UTF_8));
     process.getOutputStream().flush();
     return String.valueOf(output.readLine());
+  }
+
+  /** Sends a signal, such as STOP. */
+  public void signal(String name) throws IOException, InterruptedException {
+    String[] command = {"kill", "-" + name, Long.toString(process.pid())};
+    int status = new ProcessBuilder(command).inheritIO().start().waitFor();
+    if (status != 0) {
+      throw new IOException("status=" + status + ", command=" + String.join(" ", command));
+    }
   }
 
   /** Ends the process as kill -9 does. */
@@ -97,21 +122,28 @@ public final class IndexProcess implements AutoCloseable {
   public static void main(String[] arguments) throws IOException {
     BufferedReader input =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    if (arguments[0].equals("memory")) {
-      serveMemory(arguments[1], Integer.parseInt(arguments[2]), input);
-    } else {
-      serveKeys(
-          configuration(SystemUnderTest.of(arguments[1])),
-          Integer.parseInt(arguments[2]),
-          List.of(arguments[3].split(",")),
-          input);
+    int number = Integer.parseInt(arguments[2]);
+    switch (arguments[0]) {
+      case "memory" ->
+          serveMemory(ShmMemoryServer.start(arguments[1], number, Pools.options(8 << 20)), input);
+      case "tcp" -> {
+        InetSocketAddress address =
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[1]));
+        serveMemory(TcpMemoryServer.start(address, number, Pools.options(8 << 20)), input);
+      }
+      default ->
+          serveKeys(
+              configuration(SystemUnderTest.of(arguments[1])),
+              number,
+              List.of(arguments[3].split(",")),
+              input);
     }
   }
 
-  private static void serveMemory(String name, int number, BufferedReader input)
+  private static void serveMemory(HostedMemoryServer started, BufferedReader input)
       throws IOException {
-    try (ShmMemoryServer server = ShmMemoryServer.start(name, number, Pools.options(8 << 20))) {
-      System.out.println(READY);
+    try (HostedMemoryServer server = started) {
+      System.out.println(READY + server.place());
       String line = input.readLine();
       while (line != null) {
         System.out.println(server.place() + " got " + line);

@@ -116,7 +116,7 @@ class TrialTest {
     Fault fault = Fault.of(name);
     TrialPlan plan = TrialPlan.of(DexOptions.DEX, EnumSet.of(fault, Fault.TORN));
     // Few lists are long enough to be broken.
-    int count = fault == Fault.BROKEN_LIST ? 100 : 10;
+    int count = fault == Fault.BROKEN_LIST ? 50 : 10;
     TrialSeries.Summary summary = TrialSeries.run(plan, 1, count, seeds -> {});
     assertThat(summary.seeds()).isEqualTo(count);
     assertThat(summary.faults().get(fault)).as("%s struck", fault).isPositive();

@@ -12,7 +12,7 @@ import pando.fabric.FencedException;
 import pando.fabric.SpinBackoff;
 
 /**
- * The least epoch of each compute server, and who is about to touch memory for which of them.
+ * The least epoch of each compute server, and the threads that are about to touch memory for one.
  *
  * <p>A thread that runs verbs for a compute server has a {@link Pass}. It first shows by the pass
  * that it is inside, and looks at the least epoch only then. A thread that fences first raises the
@@ -125,7 +125,7 @@ public final class Fences {
   }
 
   /**
-   * Raises the least epoch of a compute server, and waits until nobody of a lower one is inside.
+   * Raises the least epoch of a compute server, and waits until no thread of a lower one is inside.
    *
    * @param nanosMax longest wait
    * @return whether all have left in time; none enters in any case
