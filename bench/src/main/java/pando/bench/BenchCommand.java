@@ -362,7 +362,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       return ProcessTestbed.start(
           ownMemoryServers(options, bytes), computeProcesses(), childArguments());
     }
-    // Whatever does not do about the addresses is said once, by this process.
+    // What is wrong with the addresses is said once, by this process.
     attach(plan).close();
     return ProcessTestbed.attach(
         addresses.stream().map(HostPort::text).toList(), computeProcesses(), childArguments());

@@ -28,7 +28,7 @@ final class ServerOptions {
       names = "--memory-servers",
       paramLabel = "N",
       description =
-          "Memory servers, which hold the nodes (default: 4, or 2 in processes of their" + " own).")
+          "Memory servers, which hold the nodes (default: 4, or 2 in processes of their own).")
   private @Nullable Integer memoryServers;
 
   @Option(

@@ -20,7 +20,7 @@ import java.util.concurrent.ThreadFactory;
  * the JDK. One that computes for long, or finds all that it looks up in caches, holds up the others
  * of its lane unless it calls {@link Thread#yield} now and then. The JVM must be started with
  * {@code --add-opens java.base/java.lang=pando.fabric}; without it the threads run on the JDK's own
- * scheduler, which is slower, and a line in the log says so once.
+ * scheduler, which may take further cores, and a line in the log says so once.
  *
  * <p>Thread-safe.
  */

@@ -4,7 +4,7 @@ package pando.bench.cluster;
 enum Answer {
   /** Did what it says; results follow, if it has any. */
   DONE,
-  /** The arguments of the benchmark do not do. */
+  /** The arguments of the benchmark are of no use. */
   REFUSED,
   /** Failed. */
   FAILED

@@ -101,7 +101,7 @@ public final class LaneLoop implements Lane {
     if (!carries && SAID_SLOW.compareAndSet(false, true)) {
       LOG.log(
           System.Logger.Level.WARNING,
-          "lanes run on the JDK's scheduler, which is slower: start the JVM with"
+          "lanes run on the JDK's scheduler, which may take further cores: start the JVM with"
               + " --add-opens java.base/java.lang=pando.fabric");
     }
     return start(fabric, name, completions, carries);

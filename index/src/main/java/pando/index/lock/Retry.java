@@ -64,7 +64,7 @@ public final class Retry {
       throw e;
     } catch (RuntimeException | Error e) {
       if (isFenced(e)) {
-        // Nobody here can use the nodes any more; their locks in the pool stay.
+        // This compute server can use the nodes no more; their locks in the pool stay.
         throw e;
       }
       locks.keep();

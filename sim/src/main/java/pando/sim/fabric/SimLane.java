@@ -43,7 +43,7 @@ final class SimLane implements Lane {
   }
 
   @Override
-  @SuppressWarnings("ReferenceEquality") // Cores are what they are.
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
   public void close() {
     Client client = simulation.running();
     if (client != null && client.core() == core) {
