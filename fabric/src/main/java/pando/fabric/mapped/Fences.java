@@ -7,17 +7,24 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.ComputeServer;
 import pando.fabric.FencedException;
 import pando.fabric.SpinBackoff;
 
 /**
- * The least epoch of each compute server, and the threads that are about to touch memory for one.
+ * The threads that are about to touch memory, and which of them may: those of compute servers whose
+ * epoch is not refused, on the newest connection of their way.
  *
- * <p>A thread that runs verbs for a compute server has a {@link Pass}. It first shows by the pass
- * that it is inside, and looks at the least epoch only then. A thread that fences first raises the
- * least epoch, and looks at the passes only then. So at least one sees the other: either the verbs
- * are not run, or the fence waits for their end. Thread-safe.
+ * <p>A thread that runs verbs for others has a {@link Pass}. It first shows by the pass that it is
+ * inside, and looks only then whether it is refused. A thread that refuses it says so first, and
+ * looks at the pass only then. So at least one sees the other: either the verbs are not run, or the
+ * one that refuses waits for their end. Thread-safe.
+ *
+ * <p>A way is what connections have in common that a client opens one after the other, each because
+ * the one before was cut. What still comes by an older one must not take effect behind what comes
+ * by a newer one, so the older ones are refused before the newer one is used.
  */
 public final class Fences {
   /** How long a fence waits for what is being served. */
@@ -29,25 +36,27 @@ public final class Fences {
   /** Creates fences that refuse none. */
   public Fences() {}
 
-  /** What one thread at a time enters by, to run verbs for a compute server. */
+  /** The way of connections that are never opened again. */
+  public static final long NO_WAY = 0;
+
+  /** What one thread at a time enters by, to run verbs for others. */
   public static final class Pass implements AutoCloseable {
     private static final VarHandle INSIDE = inside();
 
     private final Fences fences;
-    private final ComputeServer holder;
-    private final int number;
-    private final long epoch;
-    private final Runnable onFence;
+    private final @Nullable ComputeServer holder;
+    private final long way;
+    private final Runnable onRefusal;
+    private volatile boolean replaced;
 
     @SuppressWarnings("unused") // Used through INSIDE.
     private boolean inside;
 
-    private Pass(Fences fences, ComputeServer holder, Runnable onFence) {
+    private Pass(Fences fences, @Nullable ComputeServer holder, long way, Runnable onRefusal) {
       this.fences = fences;
       this.holder = holder;
-      this.number = holder.number();
-      this.epoch = holder.epoch();
-      this.onFence = onFence;
+      this.way = way;
+      this.onRefusal = onRefusal;
     }
 
     private static VarHandle inside() {
@@ -58,10 +67,10 @@ public final class Fences {
       }
     }
 
-    /** Enters, unless the epoch is refused; returns whether it did. */
+    /** Enters, unless it is refused; returns whether it did. */
     public boolean tryEnter() {
       INSIDE.setVolatile(this, true);
-      if (!isFenced()) {
+      if (!replaced && !isFenced()) {
         return true;
       }
       exit();
@@ -75,11 +84,7 @@ public final class Fences {
      */
     public void enter() {
       if (!tryEnter()) {
-        throw new FencedException(
-            "this compute server is fenced: "
-                + holder
-                + ", leastEpoch="
-                + fences.leastEpochs.get(number));
+        throw new FencedException("this compute server is fenced: " + holder);
       }
     }
 
@@ -90,7 +95,20 @@ public final class Fences {
 
     /** Returns whether the epoch is refused. */
     public boolean isFenced() {
-      return fences.leastEpochs.get(number) > epoch;
+      return holder != null && fences.isFenced(holder);
+    }
+
+    private boolean isOf(int computeServer) {
+      return holder != null && holder.number() == computeServer;
+    }
+
+    private boolean isOlderThan(Pass newer) {
+      return way == newer.way && !equals(newer);
+    }
+
+    private void replace() {
+      replaced = true;
+      onRefusal.run();
     }
 
     private boolean isInside() {
@@ -107,12 +125,29 @@ public final class Fences {
   /**
    * Makes a pass, also for an epoch that is refused.
    *
-   * @param onFence run, maybe more than once, by a thread that fences the holder
+   * @param holder that can be fenced, or {@code null}
+   * @param way of the connection that it is for, or {@link #NO_WAY}
+   * @param onRefusal run, maybe more than once, by a thread that refuses the pass
    */
-  public synchronized Pass pass(ComputeServer holder, Runnable onFence) {
-    Pass pass = new Pass(this, holder, onFence);
+  public synchronized Pass pass(@Nullable ComputeServer holder, long way, Runnable onRefusal) {
+    Pass pass = new Pass(this, holder, way, onRefusal);
     passes.add(pass);
     return pass;
+  }
+
+  /**
+   * Refuses the older passes of the same way, and waits until no thread of theirs is inside.
+   *
+   * @param nanosMax longest wait
+   * @return whether all have left in time; none enters in any case
+   */
+  public boolean replaceOlder(Pass newer, long nanosMax) {
+    if (newer.way == NO_WAY) {
+      return true;
+    }
+    List<Pass> older = passes(pass -> pass.isOlderThan(newer));
+    older.forEach(Pass::replace);
+    return awaitOutside(older, nanosMax);
   }
 
   /** Returns whether the epoch of a compute server is refused. */
@@ -132,8 +167,12 @@ public final class Fences {
    */
   public boolean fence(int computeServer, long leastEpoch, long nanosMax) {
     leastEpochs.accumulateAndGet(computeServer, leastEpoch, Math::max);
-    List<Pass> refused = refused(computeServer);
-    refused.forEach(pass -> pass.onFence.run());
+    List<Pass> refused = passes(pass -> pass.isOf(computeServer) && pass.isFenced());
+    refused.forEach(pass -> pass.onRefusal.run());
+    return awaitOutside(refused, nanosMax);
+  }
+
+  private static boolean awaitOutside(List<Pass> refused, long nanosMax) {
     long start = System.nanoTime();
     SpinBackoff backoff = new SpinBackoff();
     for (int attempt = 0; refused.stream().anyMatch(Pass::isInside); attempt++) {
@@ -145,7 +184,7 @@ public final class Fences {
     return true;
   }
 
-  private synchronized List<Pass> refused(int computeServer) {
-    return passes.stream().filter(pass -> pass.number == computeServer && pass.isFenced()).toList();
+  private synchronized List<Pass> passes(Predicate<Pass> which) {
+    return passes.stream().filter(which).toList();
   }
 }

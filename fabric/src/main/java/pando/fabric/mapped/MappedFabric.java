@@ -80,7 +80,7 @@ public final class MappedFabric extends FabricBase {
     workers.add(worker);
     return fences == null || computeServer == null
         ? worker
-        : new FencedWorker(worker, fences.pass(computeServer, () -> {}));
+        : new FencedWorker(worker, fences.pass(computeServer, Fences.NO_WAY, () -> {}));
   }
 
   @Override

@@ -22,11 +22,13 @@ final class ClientHandshake {
   /**
    * Does all that comes before the first request.
    *
+   * @param way whose older connections this one replaces, 0 for none
    * @return the answer of the memory server, which may say that it has no room or another version,
-   *     or refuses the compute server's epoch
+   *     that it still serves an older connection, or that it refuses the compute server's epoch
    * @throws RefusedException if one side does not accept the other
    */
-  static Welcome perform(Watchdog.Watched connection, Introduction self) throws IOException {
+  static Welcome perform(Watchdog.Watched connection, Introduction self, long way)
+      throws IOException {
     Credentials credentials = self.credentials();
     try {
       TlsKeys keys = credentials.keys();
@@ -34,7 +36,7 @@ final class ClientHandshake {
         secure(connection, keys);
       }
       ByteChannel channel = connection.channel();
-      Hello.send(channel, credentials.kind(), self.role(), self.computeServer());
+      Hello.send(channel, credentials.kind(), self.role(), self.computeServer(), way);
       Secret secret = credentials.secret();
       return secret == null ? Hello.receiveAnswer(channel) : prove(channel, secret, self.role());
     } catch (SSLException e) {

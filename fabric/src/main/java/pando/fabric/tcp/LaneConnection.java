@@ -35,6 +35,7 @@ import pando.fabric.wire.SecureChannel;
 final class LaneConnection {
   private final TcpLane lane;
   private final RemoteServer server;
+  private final long way;
   private final long callNanos;
 
   /** Is held while the connection is opened, which waits for the memory server. */
@@ -59,6 +60,7 @@ final class LaneConnection {
   LaneConnection(TcpLane lane, RemoteServer server, long callNanos) {
     this.lane = lane;
     this.server = server;
+    this.way = server.newWay();
     this.callNanos = callNanos;
   }
 
@@ -86,7 +88,7 @@ final class LaneConnection {
   }
 
   private void openAnew() throws IOException {
-    Watchdog.Watched opened = lane.open(server);
+    Watchdog.Watched opened = lane.open(server, way);
     boolean adopted = false;
     try {
       adopt(opened);

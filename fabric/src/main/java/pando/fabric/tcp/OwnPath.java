@@ -9,6 +9,7 @@ import pando.fabric.wire.ResponseReader;
 /** A connection that one worker uses alone. */
 final class OwnPath implements RequestPath {
   private final RemoteServer server;
+  private final long way;
   private final Watchdog watchdog;
   private final RequestWriter request;
   private final ResponseReader response;
@@ -18,6 +19,7 @@ final class OwnPath implements RequestPath {
 
   OwnPath(RemoteServer server, Watchdog watchdog, RequestWriter request, ResponseReader response) {
     this.server = server;
+    this.way = server.newWay();
     this.watchdog = watchdog;
     this.request = request;
     this.response = response;
@@ -31,7 +33,7 @@ final class OwnPath implements RequestPath {
   @Override
   public void open() throws IOException {
     cut();
-    connection = server.open(watchdog);
+    connection = server.open(watchdog, way);
   }
 
   @Override

@@ -3,6 +3,7 @@ package pando.fabric.tcp;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.security.SecureRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
@@ -11,12 +12,17 @@ import pando.fabric.StalledException;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Hello.Welcome;
 import pando.fabric.wire.RefusedException;
+import pando.fabric.wire.Role;
 
 /**
  * A compute server's view of one memory server: where it is, and whether it is lost, or refuses
  * this compute server.
  */
 final class RemoteServer {
+  /** The way of a connection that replaces none, and that none replaces. */
+  private static final long NO_WAY = 0;
+
+  private static final SecureRandom WAYS = new SecureRandom();
   private static final long GREETING_NANOS_MAX = TimeUnit.SECONDS.toNanos(3);
 
   private final InetSocketAddress address;
@@ -41,7 +47,7 @@ final class RemoteServer {
   static RemoteServer find(
       InetSocketAddress address, int number, Introduction self, Watchdog watchdog) {
     try (Watchdog.Watched connection = connect(address, watchdog)) {
-      Welcome welcome = greet(connection, self);
+      Welcome welcome = greet(connection, self, NO_WAY);
       if (welcome.version() != Hello.VERSION || welcome.status() == Hello.OTHER_VERSION) {
         throw new TcpException(
             "memory server of another version: address="
@@ -96,17 +102,28 @@ final class RemoteServer {
   }
 
   /**
+   * Makes up the name of a way to the memory server, which no other client can guess. That of an
+   * admin has none: what it sends may take effect late.
+   */
+  long newWay() {
+    return self.role() == Role.COMPUTE ? WAYS.nextLong() : NO_WAY;
+  }
+
+  /**
    * Opens a further connection, if this is still the memory server that was found; another one in
-   * its place declares it lost.
+   * its place declares it lost. Nothing takes effect any more that was sent by an older connection
+   * of the same way.
    *
+   * @param way of which this is the newest connection, see {@link #newWay}
    * @throws IOException if nothing answers as a memory server does
+   * @throws StalledException if the memory server still serves an older connection, or has no room
    * @throws FencedException if it refuses this compute server; no later verb is tried
    */
-  Watchdog.Watched open(Watchdog watchdog) throws IOException {
+  Watchdog.Watched open(Watchdog watchdog, long way) throws IOException {
     Watchdog.Watched connection = connect(address, watchdog);
     boolean ready = false;
     try {
-      Welcome welcome = greet(connection, self);
+      Welcome welcome = greet(connection, self, way);
       if (!isKnown(welcome)) {
         declareLost("another one has its place: known=" + known + ", found=" + welcome);
       }
@@ -125,7 +142,8 @@ final class RemoteServer {
   private boolean isKnown(Welcome welcome) {
     return welcome.equals(known)
         || welcome.equals(known.withStatus(Hello.FULL))
-        || welcome.equals(known.withStatus(Hello.FENCED));
+        || welcome.equals(known.withStatus(Hello.FENCED))
+        || welcome.equals(known.withStatus(Hello.OCCUPIED));
   }
 
   private void checkNotFenced(Welcome welcome) {
@@ -164,6 +182,13 @@ final class RemoteServer {
   }
 
   private static void checkRoom(InetSocketAddress address, Welcome welcome) {
+    if (welcome.status() == Hello.OCCUPIED) {
+      throw new StalledException(
+          "the memory server still serves what was sent by the connection before: server="
+              + welcome.server()
+              + ", address="
+              + address);
+    }
     if (welcome.status() == Hello.FULL) {
       throw new StalledException(
           "the memory server has as many connections as it takes: server="
@@ -190,8 +215,9 @@ final class RemoteServer {
     }
   }
 
-  private static Welcome greet(Watchdog.Watched connection, Introduction self) throws IOException {
-    Welcome welcome = ClientHandshake.perform(connection, self);
+  private static Welcome greet(Watchdog.Watched connection, Introduction self, long way)
+      throws IOException {
+    Welcome welcome = ClientHandshake.perform(connection, self, way);
     connection.relax();
     return welcome;
   }

@@ -3,8 +3,7 @@ package pando.fabric.tcp;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
-import pando.fabric.ComputeServer;
+import java.nio.channels.ClosedChannelException;
 import pando.fabric.Worker;
 import pando.fabric.mapped.Fences;
 import pando.fabric.mapped.MemoryServerLink;
@@ -14,10 +13,8 @@ import pando.fabric.server.CallFailedException;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.FrameBuffer;
 import pando.fabric.wire.FrameException;
-import pando.fabric.wire.Hello;
 import pando.fabric.wire.RequestReader;
 import pando.fabric.wire.ResponseWriter;
-import pando.fabric.wire.Role;
 
 /**
  * A memory server's side of one connection, in a thread of its own: reads requests, serves them,
@@ -51,12 +48,9 @@ final class ServerConnection implements Runnable {
   public void run() {
     try (connection) {
       Sockets.configure(connection.socket());
-      Hello.Request client = owner.handshake().perform(connection);
-      if (client != null) {
-        try {
+      try (Client client = owner.handshake().perform(connection)) {
+        if (client != null) {
           serve(client);
-        } finally {
-          owner.leave(client);
         }
       }
     } catch (IOException peerIsGone) {
@@ -75,26 +69,15 @@ final class ServerConnection implements Runnable {
     runner.awaitNoNativeCall();
   }
 
-  private void serve(Hello.Request client) throws IOException {
-    ComputeServer name = client.computeServer();
-    if (name == null) {
-      serveRequests(client, null);
-    } else {
-      try (Fences.Pass pass = owner.fences().pass(name, connection::close)) {
-        serveRequests(client, pass);
-      }
-    }
-  }
-
   /** Responses gather while further requests are there, as those of a lane come in one piece. */
-  private void serveRequests(Hello.Request client, Fences.@Nullable Pass pass) throws IOException {
+  private void serve(Client client) throws IOException {
     while (true) {
       try {
-        if (client.role() == Role.ADMIN) {
+        if (client.isAdmin()) {
           connection.expect(limits.frameNanos());
         }
         receive();
-        serve(request.check(input, client), pass);
+        serve(request.check(input, client.hello()), client.pass());
         input.consume();
         if (!input.hasFrame(Frame.REQUEST_BYTES)) {
           send();
@@ -139,10 +122,10 @@ final class ServerConnection implements Runnable {
   }
 
   /**
-   * Serves a request. Inside the fence are only effects, no sending: a client that does not read
+   * Serves a request. Inside the pass are only effects, no sending: a client that does not read
    * holds up no fence.
    */
-  private void serve(int status, Fences.@Nullable Pass pass) throws IOException {
+  private void serve(int status, Fences.Pass pass) throws IOException {
     makeRoom(request.responseBytes());
     if (status != Frame.DONE) {
       answer(status, request.badVerb());
@@ -161,18 +144,24 @@ final class ServerConnection implements Runnable {
     response.finish(status, detail, request.sequence());
   }
 
-  private void serveList(Fences.@Nullable Pass pass) {
-    if (pass != null && !pass.tryEnter()) {
-      answer(Frame.FENCED, 0);
+  private void serveList(Fences.Pass pass) throws IOException {
+    if (!pass.tryEnter()) {
+      refuse(pass);
       return;
     }
     try {
       runVerbs();
     } finally {
-      if (pass != null) {
-        pass.exit();
-      }
+      pass.exit();
     }
+  }
+
+  /** Answers that the client is fenced; one that has replaced this connection awaits no answer. */
+  private void refuse(Fences.Pass pass) throws IOException {
+    if (!pass.isFenced()) {
+      throw new ClosedChannelException();
+    }
+    answer(Frame.FENCED, 0);
   }
 
   private void runVerbs() {
@@ -223,7 +212,7 @@ final class ServerConnection implements Runnable {
     assert !stored || request.bytes() == 2 * Long.BYTES;
   }
 
-  private void serveCall(Fences.@Nullable Pass pass) throws IOException {
+  private void serveCall(Fences.Pass pass) throws IOException {
     if (!response.isEmpty()) {
       // They must not wait for a processor.
       send();
@@ -235,18 +224,18 @@ final class ServerConnection implements Runnable {
       return;
     }
     try {
-      // Only now: the fence may have come while this waited.
-      if (pass != null && !pass.tryEnter()) {
-        answer(Frame.FENCED, 0);
-      } else {
+      // Only now: what refuses it may have come while this waited.
+      if (pass.tryEnter()) {
         runCall(requestBytes, pass);
+      } else {
+        refuse(pass);
       }
     } finally {
       owner.releaseProcessor();
     }
   }
 
-  private void runCall(int requestBytes, Fences.@Nullable Pass pass) {
+  private void runCall(int requestBytes, Fences.Pass pass) {
     try {
       int responseBytes = owner.serve(request.function(), scratch, requestBytes);
       response.begin(request.responseBytes());
@@ -256,9 +245,7 @@ final class ServerConnection implements Runnable {
     } catch (CallFailedException e) {
       response.message(Frame.CALL_FAILED, String.valueOf(e.getMessage()), request.sequence());
     } finally {
-      if (pass != null) {
-        pass.exit();
-      }
+      pass.exit();
     }
   }
 }

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.SocketChannel;
 import java.security.cert.CertificateException;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.ComputeServer;
@@ -34,6 +35,11 @@ import pando.fabric.wire.TokenExchange;
 final class ServerHandshake {
   /** Most bytes that are read of a client that was refused, so that it can read why. */
   private static final int DRAINED_MAX = 64 << 10;
+
+  /**
+   * Longest wait for what is served of older connections: less than a client has for all of this.
+   */
+  private static final long REPLACE_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
   private final TcpMemoryServer owner;
   private final Credentials credentials;
@@ -68,13 +74,13 @@ final class ServerHandshake {
   /**
    * Lets a guest in or refuses it; either way it is none any more.
    *
-   * @return the client, if it may go on; then it has a place
+   * @return the client, if it may go on; it has a place until it is closed
    * @throws IOException if the client is gone, or makes no sense
    */
-  Hello.@Nullable Request perform(Watchdog.Watched connection) throws IOException {
+  @Nullable Client perform(Watchdog.Watched connection) throws IOException {
     String client = String.valueOf(remote(connection.socket()));
     try {
-      Hello.Request served = greet(connection, client);
+      Client served = greet(connection, client);
       connection.relax();
       return served;
     } catch (RefusedException e) {
@@ -99,8 +105,7 @@ final class ServerHandshake {
     }
   }
 
-  private Hello.@Nullable Request greet(Watchdog.Watched connection, String client)
-      throws IOException {
+  private @Nullable Client greet(Watchdog.Watched connection, String client) throws IOException {
     TlsKeys keys = credentials.keys();
     Identity peer = keys == null ? null : secure(connection, keys);
     ByteChannel channel = connection.channel();
@@ -117,7 +122,7 @@ final class ServerHandshake {
       answer(channel, Hello.FENCED, exchange);
       return null;
     }
-    return admit(channel, hello, exchange) ? hello : null;
+    return admit(connection, hello, exchange);
   }
 
   private boolean isFenced(Hello.Request hello) {
@@ -170,19 +175,30 @@ final class ServerHandshake {
   }
 
   /** Gives a client a place, if there is one, and tells it so. */
-  private boolean admit(ByteChannel channel, Hello.Request hello, @Nullable TokenExchange exchange)
+  private @Nullable Client admit(
+      Watchdog.Watched connection, Hello.Request hello, @Nullable TokenExchange exchange)
       throws IOException {
-    boolean served = owner.enter(hello);
-    boolean told = false;
+    Client client = new Client(owner, hello, connection::close);
+    boolean served = false;
     try {
-      answer(channel, served ? Hello.WELCOME : Hello.FULL, exchange);
-      told = true;
-      return served;
+      int status = admit(client);
+      answer(connection.channel(), status, exchange);
+      served = status == Hello.WELCOME;
     } finally {
-      if (served && !told) {
-        owner.leave(hello);
+      if (!served) {
+        client.close();
       }
     }
+    return served ? client : null;
+  }
+
+  private int admit(Client client) {
+    if (!client.takePlace()) {
+      return Hello.FULL;
+    }
+    // What came by older connections must not take effect once the client goes on.
+    boolean replaced = owner.fences().replaceOlder(client.pass(), REPLACE_NANOS_MAX);
+    return replaced ? Hello.WELCOME : Hello.OCCUPIED;
   }
 
   private void answer(ByteChannel channel, int status, @Nullable TokenExchange exchange)

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
+import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList.Outcome;
@@ -39,6 +40,9 @@ final class TcpConnection {
   private boolean isUnderWay;
 
   private boolean isRefused;
+
+  /** Whether a request that was cut on its way may yet take effect. */
+  private boolean isUnsettled;
 
   /** What became of the last request, as far as is known. */
   private Outcome outcome = Outcome.NOT_DONE;
@@ -80,6 +84,14 @@ final class TcpConnection {
     return response;
   }
 
+  /**
+   * Returns whether something may yet take effect of a request that was cut on its way, as it was
+   * not {@linkplain #connect connected} since.
+   */
+  boolean isUnsettled() {
+    return isUnsettled;
+  }
+
   /** Returns what became of the last request. */
   Outcome outcome() {
     return outcome;
@@ -97,8 +109,11 @@ final class TcpConnection {
   }
 
   /**
-   * Connects, unless it is connected: tries until the memory server is found to be lost.
+   * Connects, unless it is connected: tries until the memory server is found to be lost. Nothing
+   * takes effect any more of what an older connection has sent.
    *
+   * @throws StalledException if the memory server still serves that, or has no room; nothing was
+   *     sent
    * @throws pando.fabric.MemoryServerLostException if it is; nothing was sent
    * @throws FencedException if it refuses this compute server; nothing was sent
    */
@@ -110,6 +125,7 @@ final class TcpConnection {
     if (!path.isOpen()) {
       connectAnew();
     }
+    isUnsettled = false;
   }
 
   private void connectAnew() {
@@ -172,7 +188,7 @@ final class TcpConnection {
     } catch (IOException e) {
       failure = e;
       cut();
-      outcome = path.hasLeft() ? Outcome.UNKNOWN : Outcome.NOT_DONE;
+      noteFailed(path.hasLeft());
       return path.hasLeft();
     }
   }
@@ -222,9 +238,14 @@ final class TcpConnection {
       return null;
     } catch (IOException e) {
       cut();
-      outcome = isRefused || !path.hasLeft() ? Outcome.NOT_DONE : Outcome.UNKNOWN;
+      noteFailed(!isRefused && path.hasLeft());
       return e;
     }
+  }
+
+  private void noteFailed(boolean maybeDone) {
+    outcome = maybeDone ? Outcome.UNKNOWN : Outcome.NOT_DONE;
+    isUnsettled |= maybeDone;
   }
 
   private void checkResponse() throws FrameException {
@@ -255,8 +276,24 @@ final class TcpConnection {
     path.cut();
   }
 
-  /** Gives the connection up, as the worker is closed. */
+  /**
+   * Gives the connection up, as the worker is closed. What may yet take effect of an older one does
+   * not from then on, unless the memory server cannot be reached.
+   */
   void close() {
+    if (isUnsettled) {
+      settle();
+    }
     path.release();
+  }
+
+  private void settle() {
+    try {
+      server.checkUsable();
+      path.open();
+    } catch (IOException | PandoException e) {
+      // What is not known was told when the request failed; no more can be found out now.
+      worker.keepInterrupt();
+    }
   }
 }

@@ -73,8 +73,8 @@ final class TcpLane implements Completions {
   }
 
   /** Opens a connection that wakes the lane when the watchdog closes it. */
-  Watchdog.Watched open(RemoteServer server) throws IOException {
-    Watchdog.Watched opened = server.open(watchdog);
+  Watchdog.Watched open(RemoteServer server, long way) throws IOException {
+    Watchdog.Watched opened = server.open(watchdog, way);
     opened.afterClose(this::wakeUp);
     return opened;
   }

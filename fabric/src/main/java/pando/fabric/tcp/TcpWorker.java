@@ -96,8 +96,13 @@ final class TcpWorker extends ListWorker {
   @Override
   public void close() {
     super.close();
-    close(connections);
-    close(callConnections);
+    keepInterrupt();
+    try {
+      close(connections);
+      close(callConnections);
+    } finally {
+      restoreInterrupt();
+    }
   }
 
   private static void close(@Nullable TcpConnection[] connections) {
@@ -117,9 +122,16 @@ final class TcpWorker extends ListWorker {
     }
   }
 
-  /** Puts the interrupt of this thread aside until the end of the verb. */
+  /** Puts the interrupt of this thread aside until the end of the verb, or of closing. */
   void keepInterrupt() {
     interrupted |= Thread.interrupted();
+  }
+
+  private void restoreInterrupt() {
+    if (interrupted) {
+      interrupted = false;
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Override
@@ -197,6 +209,9 @@ final class TcpWorker extends ListWorker {
     keepInterrupt();
     try {
       for (int i = 0; i < usedCount; i++) {
+        int server = used[i].server().number();
+        settle(connections[server]);
+        settle(callConnections[server]);
         used[i].connect();
       }
       RuntimeException failure = null;
@@ -221,10 +236,14 @@ final class TcpWorker extends ListWorker {
         throw failure;
       }
     } finally {
-      if (interrupted) {
-        interrupted = false;
-        Thread.currentThread().interrupt();
-      }
+      restoreInterrupt();
+    }
+  }
+
+  /** Makes sure that nothing takes effect any more of a request that was cut on its way. */
+  private static void settle(@Nullable TcpConnection connection) {
+    if (connection != null && connection.isUnsettled()) {
+      connection.connect();
     }
   }
 

@@ -25,6 +25,8 @@ import pando.fabric.layout.ServerLayout;
  *    12  role         u8    that the client has: 1 memory, 2 compute, 3 admin, 4 client
  *    14  number       u16   of a compute server that can be fenced, 0 to {@value ComputeServer#NUMBER_MAX}; else 0
  *    16  epoch        u64   of the same, at least 1; else 0
+ *    24  way          u64   of a compute server: random, the same for all connections that replace
+ *                           each other, of which the newest is served; 0 for one that replaces none
  *  answer, 0 if the client is not let in:
  *    12  server       u32   number of the memory server
  *    16  incarnation  u64   differs each time a memory server starts
@@ -64,6 +66,9 @@ public final class Hello {
   /** Status of an answer: the compute server's epoch is refused; the connection ends. */
   public static final int FENCED = 7;
 
+  /** Status of an answer: an older connection of the same way is being served; this one ends. */
+  public static final int OCCUPIED = 8;
+
   /** The first byte of both, which is none of TLS. */
   static final byte FIRST_BYTE = 'P';
 
@@ -77,7 +82,8 @@ public final class Hello {
   private static final int ROLE_OFFSET = 12;
   private static final int NUMBER_OFFSET = 14;
   private static final int EPOCH_OFFSET = 16;
-  private static final int HELLO_END = 24;
+  private static final int WAY_OFFSET = 24;
+  private static final int HELLO_END = 32;
   private static final int SERVER_OFFSET = 12;
   private static final int INCARNATION_OFFSET = 16;
   private static final int DRAM_BYTES_OFFSET = 24;
@@ -112,12 +118,14 @@ public final class Hello {
    * @param authentication that it has
    * @param role that it has, or {@code null} if there is no such role
    * @param computeServer that it can be fenced by, or {@code null}
+   * @param way whose older connections this one replaces, 0 for none
    */
   public record Request(
       int version,
       AuthenticationKind authentication,
       @Nullable Role role,
-      @Nullable ComputeServer computeServer) {
+      @Nullable ComputeServer computeServer,
+      long way) {
     /** Returns the epoch that its requests have, 0 for none. */
     public long epoch() {
       return computeServer == null ? 0 : computeServer.epoch();
@@ -128,12 +136,14 @@ public final class Hello {
    * Says HELLO.
    *
    * @param computeServer that it can be fenced by, or {@code null}
+   * @param way whose older connections this one replaces, 0 for none
    */
   public static void send(
       WritableByteChannel channel,
       AuthenticationKind authentication,
       Role role,
-      @Nullable ComputeServer computeServer)
+      @Nullable ComputeServer computeServer,
+      long way)
       throws IOException {
     ByteBuffer message = message(VERSION);
     message.put(AUTHENTICATION_OFFSET, (byte) authentication.code());
@@ -142,6 +152,7 @@ public final class Hello {
       message.putShort(NUMBER_OFFSET, (short) computeServer.number());
       message.putLong(EPOCH_OFFSET, computeServer.epoch());
     }
+    message.putLong(WAY_OFFSET, way);
     sendAll(channel, message);
   }
 
@@ -158,13 +169,22 @@ public final class Hello {
     }
     int version = version(message);
     if (version != VERSION) {
-      return new Request(version, AuthenticationKind.NONE, null, null);
+      return new Request(version, AuthenticationKind.NONE, null, null, 0);
     }
     checkUnused(message, STATUS_OFFSET, AUTHENTICATION_OFFSET);
     checkUnused(message, ROLE_OFFSET + 1, NUMBER_OFFSET);
     checkUnused(message, HELLO_END, BYTES);
     Role role = Role.of(message.get(ROLE_OFFSET));
-    return new Request(version, authentication(message), role, computeServer(message, role));
+    return new Request(
+        version, authentication(message), role, computeServer(message, role), way(message, role));
+  }
+
+  private static long way(ByteBuffer message, @Nullable Role role) throws FrameException {
+    long way = message.getLong(WAY_OFFSET);
+    if (way != 0 && role != Role.COMPUTE) {
+      throw new FrameException("only compute servers have ways: role=" + role + ", way=" + way);
+    }
+    return way;
   }
 
   private static @Nullable ComputeServer computeServer(ByteBuffer message, @Nullable Role role)
@@ -241,7 +261,7 @@ public final class Hello {
 
   /** Returns whether an answer of a status says what the memory server is. */
   private static boolean isOfMemoryServer(int status) {
-    return status == WELCOME || status == FULL || status == FENCED;
+    return status == WELCOME || status == FULL || status == FENCED || status == OCCUPIED;
   }
 
   private static void checkRefusal(ByteBuffer message, int status) throws IOException {

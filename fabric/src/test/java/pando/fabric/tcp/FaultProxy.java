@@ -41,6 +41,10 @@ final class FaultProxy implements AutoCloseable {
     WITHIN_RESPONSE(true, false),
     /** The memory server serves it; nothing comes back for as long as the client waits. */
     STALLED(true, false),
+    /** The memory server gets it when it is released, long after the client has given up. */
+    HELD(false, false),
+    /** The connection to the client is cut; the memory server gets it when it is released. */
+    CUT_AND_HELD(false, false),
     /** Both it and the response come late. */
     DELAYED(true, true),
     /** Both it and the response come byte by byte. */
@@ -77,6 +81,8 @@ final class FaultProxy implements AutoCloseable {
   private final List<Socket> sockets = new CopyOnWriteArrayList<>();
   private final BlockingQueue<Fault> faults = new LinkedBlockingQueue<>();
   private final Semaphore stalled = new Semaphore(0);
+  private final Semaphore released = new Semaphore(0);
+  private final Semaphore delivered = new Semaphore(0);
   private final Random random;
 
   private FaultProxy(InetSocketAddress target, ServerSocket listener, long seed) {
@@ -104,6 +110,12 @@ final class FaultProxy implements AutoCloseable {
   /** Waits until a request or its response is held back. */
   void awaitStalled() throws InterruptedException {
     stalled.acquire();
+  }
+
+  /** Lets the memory server have the request that is held, and waits until it has done with it. */
+  void deliverHeld() throws InterruptedException {
+    released.release();
+    delivered.acquire();
   }
 
   @Override
@@ -142,6 +154,14 @@ final class FaultProxy implements AutoCloseable {
       while (open) {
         byte[] request = frame(fromClient);
         Fault fault = faults.poll();
+        if (fault == Fault.HELD || fault == Fault.CUT_AND_HELD) {
+          if (fault == Fault.HELD) {
+            awaitEnd(fromClient);
+          }
+          client.close();
+          hold(request, fromServer, toServer);
+          return;
+        }
         open =
             passRequest(fault, request, fromClient, toServer)
                 && passResponse(fault, frame(fromServer), fromClient, toClient);
@@ -173,7 +193,7 @@ final class FaultProxy implements AutoCloseable {
         toServer.write(request);
       }
       case DELAYED, TRICKLED -> pass(fault, request, toServer);
-      case BEHIND, WITHIN_RESPONSE, STALLED -> toServer.write(request);
+      case BEHIND, WITHIN_RESPONSE, STALLED, HELD, CUT_AND_HELD -> toServer.write(request);
       case null -> toServer.write(request);
     }
     return true;
@@ -209,6 +229,19 @@ final class FaultProxy implements AutoCloseable {
         LockSupport.parkNanos(DELAY_NANOS);
       }
       to.write(frame);
+    }
+  }
+
+  /** Passes a request when it is released, and waits for the response, or the connection's end. */
+  private void hold(byte[] request, InputStream fromServer, OutputStream toServer)
+      throws IOException {
+    released.acquireUninterruptibly();
+    try {
+      toServer.write(request);
+      int first = fromServer.read();
+      assert first < 256;
+    } finally {
+      delivered.release();
     }
   }
 

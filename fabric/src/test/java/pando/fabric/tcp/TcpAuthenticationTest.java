@@ -380,7 +380,7 @@ class TcpAuthenticationTest {
     try (SocketChannel socket = SocketChannel.open(server.address())) {
       SecureChannel channel = new SecureChannel(socket, keys.engine(true));
       assertThat(channel.handshake()).isTrue();
-      Hello.send(channel, AuthenticationKind.TLS, role, null);
+      Hello.send(channel, AuthenticationKind.TLS, role, null, 0);
       Hello.receiveAnswer(channel);
     }
   }
@@ -394,7 +394,7 @@ class TcpAuthenticationTest {
       return record.flip();
     }
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    Hello.send(Channels.newChannel(bytes), kind, Role.COMPUTE, null);
+    Hello.send(Channels.newChannel(bytes), kind, Role.COMPUTE, null, 0);
     bytes.writeBytes(new byte[2 * NONCE_BYTES]);
     return ByteBuffer.wrap(bytes.toByteArray());
   }

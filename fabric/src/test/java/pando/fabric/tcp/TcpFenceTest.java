@@ -94,7 +94,7 @@ class TcpFenceTest {
   private static Hello.Welcome hello(TcpMemoryServer server, Role role, ComputeServer name)
       throws IOException {
     try (SocketChannel channel = SocketChannel.open(server.address())) {
-      Hello.send(channel, AuthenticationKind.NONE, role, name);
+      Hello.send(channel, AuthenticationKind.NONE, role, name, 0);
       return Hello.receiveAnswer(channel);
     }
   }
@@ -174,7 +174,7 @@ class TcpFenceTest {
     try (Fabric fabric = attach();
         SocketChannel deaf = SocketChannel.open()) {
       deaf.setOption(StandardSocketOptions.SO_RCVBUF, 4 << 10).connect(server.address());
-      Hello.send(deaf, AuthenticationKind.NONE, Role.COMPUTE, NAME);
+      Hello.send(deaf, AuthenticationKind.NONE, Role.COMPUTE, NAME, 0);
       assertThat(Hello.receiveAnswer(deaf).status()).isEqualTo(Hello.WELCOME);
       deaf.configureBlocking(false);
       RequestWriter reads = reads(new VerbList().read(WORD, 0, 100_000).read(WORD, 0, 100_000));
@@ -386,7 +386,7 @@ class TcpFenceTest {
   private static SocketChannel connect(
       TcpMemoryServer server, Role role, @Nullable ComputeServer name) throws IOException {
     SocketChannel channel = SocketChannel.open(server.address());
-    Hello.send(channel, AuthenticationKind.NONE, role, name);
+    Hello.send(channel, AuthenticationKind.NONE, role, name, 0);
     assertThat(Hello.receiveAnswer(channel).status()).isEqualTo(Hello.WELCOME);
     return channel;
   }

@@ -213,7 +213,7 @@ class TcpMemoryServerTest {
       try (SocketChannel gone = SocketChannel.open(server.address())) {
         // It resets the connection when it ends.
         gone.setOption(StandardSocketOptions.SO_LINGER, 0);
-        Hello.send(gone, AuthenticationKind.NONE, Role.COMPUTE, null);
+        Hello.send(gone, AuthenticationKind.NONE, Role.COMPUTE, null, 0);
       }
     }
     awaitNoConnection(server);
@@ -383,7 +383,7 @@ class TcpMemoryServerTest {
 
   private static SocketChannel connect(TcpMemoryServer server) throws IOException {
     SocketChannel channel = SocketChannel.open(server.address());
-    Hello.send(channel, AuthenticationKind.NONE, Role.COMPUTE, null);
+    Hello.send(channel, AuthenticationKind.NONE, Role.COMPUTE, null, 0);
     assertThat(Hello.receiveAnswer(channel).status()).isEqualTo(Hello.WELCOME);
     return channel;
   }

@@ -23,10 +23,10 @@ class HelloTest {
     for (AuthenticationKind kind : AuthenticationKind.values()) {
       for (Role role : Role.values()) {
         assertThat(Hello.receive(channel(hello(kind, role))))
-            .isEqualTo(new Hello.Request(Hello.VERSION, kind, role, null));
+            .isEqualTo(new Hello.Request(Hello.VERSION, kind, role, null, 0));
       }
     }
-    for (int status : new int[] {Hello.WELCOME, Hello.FULL, Hello.FENCED}) {
+    for (int status : new int[] {Hello.WELCOME, Hello.FULL, Hello.FENCED, Hello.OCCUPIED}) {
       Hello.Welcome welcome = WELCOME.withStatus(status);
       assertThat(Hello.receiveAnswer(channel(answer(welcome)))).isEqualTo(welcome);
     }
@@ -72,7 +72,28 @@ class HelloTest {
   }
 
   private static byte[] hello(Role role, ComputeServer name) {
-    return bytes(out -> Hello.send(Channels.newChannel(out), AuthenticationKind.NONE, role, name));
+    return bytes(
+        out -> Hello.send(Channels.newChannel(out), AuthenticationKind.NONE, role, name, 0));
+  }
+
+  @Test
+  void shouldReadWaysOfComputeServersAlone() throws IOException {
+    for (long way : new long[] {0, 1, -1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+      assertThat(Hello.receive(channel(hello(Role.COMPUTE, way))).way()).isEqualTo(way);
+      for (Role role : new Role[] {Role.ADMIN, Role.CLIENT, Role.MEMORY}) {
+        byte[] other = hello(role, way);
+        if (way == 0) {
+          assertThat(Hello.receive(channel(other)).way()).isZero();
+        } else {
+          assertRefused(() -> Hello.receive(channel(other)), "ways: role=" + role + ", way=" + way);
+        }
+      }
+    }
+  }
+
+  private static byte[] hello(Role role, long way) {
+    return bytes(
+        out -> Hello.send(Channels.newChannel(out), AuthenticationKind.NONE, role, null, way));
   }
 
   @Test
@@ -97,8 +118,8 @@ class HelloTest {
   @Test
   void shouldRefuseBytesThatMustBeZero() {
     for (int offset = VERSION_END; offset < Hello.BYTES; offset++) {
-      boolean isName = offset >= 14 && offset < 24;
-      if (offset != 11 && offset != 12 && !isName) {
+      boolean isNameOrWay = offset >= 14 && offset < 32;
+      if (offset != 11 && offset != 12 && !isNameOrWay) {
         byte[] hello = with(hello(), offset, 1);
         assertRefused(() -> Hello.receive(channel(hello)), "must be 0: offset=" + offset);
       }
@@ -113,7 +134,7 @@ class HelloTest {
 
   @Test
   void shouldRefuseAnswersOutsideTheirRanges() {
-    assertRefused(refusal(8));
+    assertRefused(refusal(9));
     assertRefused(refusal(-1));
     assertRefused(with(answer(WELCOME), 32, 1));
     assertRefused(with(answer(WELCOME), 36, 2));
@@ -142,7 +163,7 @@ class HelloTest {
   }
 
   private static byte[] hello(AuthenticationKind kind, Role role) {
-    return bytes(out -> Hello.send(Channels.newChannel(out), kind, role, null));
+    return bytes(out -> Hello.send(Channels.newChannel(out), kind, role, null, 0));
   }
 
   private static byte[] refusal(int status) {

@@ -36,10 +36,10 @@ class RequestTest {
   private static final long DRAM_BYTES = Fabric.CATALOGUE_BYTES + (1 << 20);
 
   private static final Hello.Request CLIENT =
-      new Hello.Request(Hello.VERSION, AuthenticationKind.NONE, Role.COMPUTE, null);
+      new Hello.Request(Hello.VERSION, AuthenticationKind.NONE, Role.COMPUTE, null, 0);
 
   private static final Hello.Request ADMIN =
-      new Hello.Request(Hello.VERSION, AuthenticationKind.NONE, Role.ADMIN, null);
+      new Hello.Request(Hello.VERSION, AuthenticationKind.NONE, Role.ADMIN, null, 0);
 
   private final MemorySegment memory = Arena.ofAuto().allocate(1 << 20, 64);
   private final RequestWriter writer = new RequestWriter(0);
@@ -217,7 +217,7 @@ class RequestTest {
     RequestWriter named = new RequestWriter(7);
     Hello.Request client =
         new Hello.Request(
-            Hello.VERSION, AuthenticationKind.NONE, Role.COMPUTE, new ComputeServer(3, 7));
+            Hello.VERSION, AuthenticationKind.NONE, Role.COMPUTE, new ComputeServer(3, 7), 0);
     named.call(1, 16, memory, 0, 8);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     named.send(Channels.newChannel(out));
