@@ -3,8 +3,7 @@ package pando.fabric;
 /**
  * An operation failed, and may have taken effect, may take effect later, or never: read the key
  * before repeating the operation. Also thrown for a CALL that a memory server took and did not
- * answer in time. A verb takes effect before the same worker's next one to the same memory server,
- * or never.
+ * answer in time.
  */
 public final class UnknownOutcomeException extends PandoException {
   private static final long serialVersionUID = 1L;

@@ -27,6 +27,9 @@ import pando.fabric.SpinBackoff;
  * by a newer one, so the older ones are refused before the newer one is used.
  */
 public final class Fences {
+  /** The way of a connection that replaces none, and that none replaces. */
+  public static final long NO_WAY = 0;
+
   /** How long a fence waits for what is being served. */
   public static final long WAIT_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
@@ -35,9 +38,6 @@ public final class Fences {
 
   /** Creates fences that refuse none. */
   public Fences() {}
-
-  /** The way of connections that are never opened again. */
-  public static final long NO_WAY = 0;
 
   /** What one thread at a time enters by, to run verbs for others. */
   public static final class Pass implements AutoCloseable {
@@ -84,7 +84,7 @@ public final class Fences {
      */
     public void enter() {
       if (!tryEnter()) {
-        throw new FencedException("this compute server is fenced: " + holder);
+        throw new FencedException("this compute server is fenced: " + fences.describe(holder));
       }
     }
 
@@ -153,6 +153,10 @@ public final class Fences {
   /** Returns whether the epoch of a compute server is refused. */
   public boolean isFenced(ComputeServer computeServer) {
     return leastEpochs.get(computeServer.number()) > computeServer.epoch();
+  }
+
+  private String describe(@Nullable ComputeServer holder) {
+    return holder + ", leastEpoch=" + (holder == null ? 0 : leastEpochs.get(holder.number()));
   }
 
   private synchronized void forget(Pass pass) {

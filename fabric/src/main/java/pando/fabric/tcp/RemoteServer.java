@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
+import pando.fabric.mapped.Fences;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Hello.Welcome;
 import pando.fabric.wire.RefusedException;
@@ -19,9 +20,6 @@ import pando.fabric.wire.Role;
  * this compute server.
  */
 final class RemoteServer {
-  /** The way of a connection that replaces none, and that none replaces. */
-  private static final long NO_WAY = 0;
-
   private static final SecureRandom WAYS = new SecureRandom();
   private static final long GREETING_NANOS_MAX = TimeUnit.SECONDS.toNanos(3);
 
@@ -47,7 +45,7 @@ final class RemoteServer {
   static RemoteServer find(
       InetSocketAddress address, int number, Introduction self, Watchdog watchdog) {
     try (Watchdog.Watched connection = connect(address, watchdog)) {
-      Welcome welcome = greet(connection, self, NO_WAY);
+      Welcome welcome = greet(connection, self, Fences.NO_WAY);
       if (welcome.version() != Hello.VERSION || welcome.status() == Hello.OTHER_VERSION) {
         throw new TcpException(
             "memory server of another version: address="
@@ -106,7 +104,7 @@ final class RemoteServer {
    * admin has none: what it sends may take effect late.
    */
   long newWay() {
-    return self.role() == Role.COMPUTE ? WAYS.nextLong() : NO_WAY;
+    return self.role() == Role.COMPUTE ? WAYS.nextLong() : Fences.NO_WAY;
   }
 
   /**

@@ -291,8 +291,8 @@ final class TcpConnection {
     try {
       server.checkUsable();
       path.open();
-    } catch (IOException | PandoException e) {
-      // What is not known was told when the request failed; no more can be found out now.
+    } catch (IOException | PandoException | IllegalStateException e) {
+      // It cannot be reached, or the lane is closed. That the outcome is unknown was told before.
       worker.keepInterrupt();
     }
   }

@@ -28,12 +28,12 @@ import pando.fabric.wire.Role;
  *
  * <p>Each worker has a connection to each memory server that it uses; those of a lane share one. If
  * one is cut, READs are sent again, on a new connection. All else that was sent and not answered
- * ends in {@link pando.fabric.UnknownOutcomeException} and is never sent twice; at the latest it
- * takes effect before the worker's next verb to the same memory server does. That holds for a
- * thread that is interrupted in the middle of a verb, too, which stays interrupted. What could not
- * be sent is sent later, or ends in {@link pando.fabric.StalledException}. A memory server that
- * accepts no connection for a while, or that was started anew, is lost: from then on every verb to
- * it throws {@link pando.fabric.MemoryServerLostException}.
+ * ends in {@link pando.fabric.UnknownOutcomeException} and is never sent twice; it takes effect
+ * before the worker's next verb to the same memory server does, or never. That holds for a thread
+ * that is interrupted in the middle of a verb, too, which stays interrupted. What could not be sent
+ * is sent later, or ends in {@link pando.fabric.StalledException}. A memory server that accepts no
+ * connection for a while, or that was started anew, is lost: from then on every verb to it throws
+ * {@link pando.fabric.MemoryServerLostException}.
  *
  * <p>Without {@link Authentication} only on the loopback interface, where any user of the machine
  * can connect to a memory server then.

@@ -41,10 +41,8 @@ final class FaultProxy implements AutoCloseable {
     WITHIN_RESPONSE(true, false),
     /** The memory server serves it; nothing comes back for as long as the client waits. */
     STALLED(true, false),
-    /** The memory server gets it when it is released, long after the client has given up. */
+    /** The connection to the client is cut; the memory server gets it when it is delivered. */
     HELD(false, false),
-    /** The connection to the client is cut; the memory server gets it when it is released. */
-    CUT_AND_HELD(false, false),
     /** Both it and the response come late. */
     DELAYED(true, true),
     /** Both it and the response come byte by byte. */
@@ -121,6 +119,7 @@ final class FaultProxy implements AutoCloseable {
   @Override
   public void close() throws IOException {
     listener.close();
+    released.release();
     for (Socket socket : sockets) {
       socket.close();
     }
@@ -154,16 +153,11 @@ final class FaultProxy implements AutoCloseable {
       while (open) {
         byte[] request = frame(fromClient);
         Fault fault = faults.poll();
-        if (fault == Fault.HELD || fault == Fault.CUT_AND_HELD) {
-          if (fault == Fault.HELD) {
-            awaitEnd(fromClient);
-          }
+        if (fault == Fault.HELD) {
           client.close();
-          hold(request, fromServer, toServer);
-          return;
         }
         open =
-            passRequest(fault, request, fromClient, toServer)
+            passRequest(fault, request, fromClient, fromServer, toServer)
                 && passResponse(fault, frame(fromServer), fromClient, toClient);
       }
     } catch (IOException ended) {
@@ -173,7 +167,11 @@ final class FaultProxy implements AutoCloseable {
 
   /** Returns whether there will be a response. */
   private boolean passRequest(
-      @Nullable Fault fault, byte[] request, InputStream fromClient, OutputStream toServer)
+      @Nullable Fault fault,
+      byte[] request,
+      InputStream fromClient,
+      InputStream fromServer,
+      OutputStream toServer)
       throws IOException {
     switch (fault) {
       case BEFORE -> {
@@ -193,7 +191,11 @@ final class FaultProxy implements AutoCloseable {
         toServer.write(request);
       }
       case DELAYED, TRICKLED -> pass(fault, request, toServer);
-      case BEHIND, WITHIN_RESPONSE, STALLED, HELD, CUT_AND_HELD -> toServer.write(request);
+      case HELD -> {
+        hold(request, fromServer, toServer);
+        return false;
+      }
+      case BEHIND, WITHIN_RESPONSE, STALLED -> toServer.write(request);
       case null -> toServer.write(request);
     }
     return true;
@@ -232,14 +234,13 @@ final class FaultProxy implements AutoCloseable {
     }
   }
 
-  /** Passes a request when it is released, and waits for the response, or the connection's end. */
+  /** Passes a request when it is delivered, and waits for the response or the end. */
   private void hold(byte[] request, InputStream fromServer, OutputStream toServer)
       throws IOException {
     released.acquireUninterruptibly();
     try {
       toServer.write(request);
-      int first = fromServer.read();
-      assert first < 256;
+      int _ = fromServer.read();
     } finally {
       delivered.release();
     }

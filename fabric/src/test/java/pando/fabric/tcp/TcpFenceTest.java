@@ -2,6 +2,7 @@ package pando.fabric.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static pando.fabric.tcp.RawPeer.assertEnded;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -94,8 +95,7 @@ class TcpFenceTest {
   private static Hello.Welcome hello(TcpMemoryServer server, Role role, ComputeServer name)
       throws IOException {
     try (SocketChannel channel = SocketChannel.open(server.address())) {
-      Hello.send(channel, AuthenticationKind.NONE, role, name, 0);
-      return Hello.receiveAnswer(channel);
+      return RawPeer.greet(channel, role, name, 0);
     }
   }
 
@@ -385,19 +385,6 @@ class TcpFenceTest {
 
   private static SocketChannel connect(
       TcpMemoryServer server, Role role, @Nullable ComputeServer name) throws IOException {
-    SocketChannel channel = SocketChannel.open(server.address());
-    Hello.send(channel, AuthenticationKind.NONE, role, name, 0);
-    assertThat(Hello.receiveAnswer(channel).status()).isEqualTo(Hello.WELCOME);
-    return channel;
-  }
-
-  private static void assertEnded(SocketChannel channel) {
-    int read;
-    try {
-      read = channel.read(ByteBuffer.allocate(1));
-    } catch (IOException reset) {
-      read = -1;
-    }
-    assertThat(read).isEqualTo(-1);
+    return RawPeer.connect(server, role, name, 0);
   }
 }

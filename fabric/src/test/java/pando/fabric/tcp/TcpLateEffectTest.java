@@ -2,14 +2,15 @@ package pando.fabric.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static pando.fabric.tcp.RawPeer.assertEnded;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -34,7 +35,6 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.tcp.FaultProxy.Fault;
-import pando.fabric.wire.AuthenticationKind;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.RequestWriter;
@@ -80,17 +80,54 @@ class TcpLateEffectTest {
 
   @Test
   void shouldNotLetAnOldRequestOfALaneTakeEffect() throws Exception {
+    runInLane(TcpLateEffectTest::addOneLate);
+  }
+
+  /** The CALL goes by another connection than the verbs behind it. */
+  @Test
+  void shouldNotLetAnOldCallOfALaneTakeEffect() throws Exception {
+    runInLane(TcpLateEffectTest::addOneByALateCall);
+  }
+
+  private interface Scenario {
+    void run(Fabric fabric, FaultProxy proxy) throws Exception;
+  }
+
+  private void runInLane(Scenario scenario) throws Exception {
     try (FaultProxy proxy = FaultProxy.start(server.address(), 1);
         Fabric fabric = attach(proxy.address());
         Lane lane = fabric.lane("lane");
         ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
       Future<?> end =
           threads.submit(() -> {
-            addOneLate(fabric, proxy);
+            scenario.run(fabric, proxy);
             return null;
           });
       end.get(30, TimeUnit.SECONDS);
     }
+  }
+
+  @Test
+  void shouldCloseAWorkerWhoseLaneIsClosed() throws Exception {
+    try (FaultProxy proxy = FaultProxy.start(server.address(), 1);
+        Fabric fabric = attach(proxy.address());
+        RegisteredMemory local = fabric.register(64)) {
+      Worker worker;
+      try (Lane lane = fabric.lane("lane");
+          ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
+        worker = threads.submit(() -> cutOff(fabric, local, proxy)).get(30, TimeUnit.SECONDS);
+      }
+      worker.close();
+      assertThatThrownBy(() -> worker.faa(WORD, 0)).hasMessageContaining("worker is closed");
+    }
+  }
+
+  /** Returns a worker, the outcome of whose last verb is unknown. */
+  private static Worker cutOff(Fabric fabric, RegisteredMemory local, FaultProxy proxy) {
+    Worker worker = fabric.worker(local);
+    proxy.inject(Fault.BEHIND);
+    assertThatThrownBy(() -> worker.faa(WORD, 1)).isInstanceOf(UnknownOutcomeException.class);
+    return worker;
   }
 
   /** Adds 1 by a request that is held until 16 was added by the next connection. */
@@ -108,22 +145,6 @@ class TcpLateEffectTest {
     }
   }
 
-  @Test
-  void shouldNotLetAnOldCallOfALaneTakeEffect() throws Exception {
-    try (FaultProxy proxy = FaultProxy.start(server.address(), 1);
-        Fabric fabric = attach(proxy.address());
-        Lane lane = fabric.lane("lane");
-        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane)) {
-      Future<?> end =
-          threads.submit(() -> {
-            addOneByALateCall(fabric, proxy);
-            return null;
-          });
-      end.get(30, TimeUnit.SECONDS);
-    }
-  }
-
-  /** The CALL goes by another connection than the verbs behind it. */
   private static void addOneByALateCall(Fabric fabric, FaultProxy proxy)
       throws InterruptedException {
     try (RegisteredMemory local = fabric.register(Worker.CALL_BYTES_MAX);
@@ -132,7 +153,7 @@ class TcpLateEffectTest {
       assertThat(worker.faa(WORD, 0)).isZero();
       Words.set(local.segment(), 0, 1);
       Words.set(local.segment(), 8, GlobalAddress.offset(WORD));
-      proxy.inject(Fault.CUT_AND_HELD);
+      proxy.inject(Fault.HELD);
       assertThatThrownBy(() -> worker.call(0, TestHandlers.ADD, 0, 16))
           .isInstanceOf(UnknownOutcomeException.class);
       assertThat(worker.faa(WORD, 16)).isZero();
@@ -171,7 +192,8 @@ class TcpLateEffectTest {
       ByteArrayOutputStream both = new ByteArrayOutputStream();
       awaitGate().send(Channels.newChannel(both));
       addOne().send(Channels.newChannel(both));
-      old.write(ByteBuffer.wrap(both.toByteArray()));
+      OutputStream toServer = old.socket().getOutputStream();
+      toServer.write(both.toByteArray());
       awaitServed(worker);
 
       assertThat(status(WAY)).isEqualTo(Hello.OCCUPIED);
@@ -296,34 +318,17 @@ class TcpLateEffectTest {
   }
 
   private SocketChannel welcomed(long way) throws IOException {
-    SocketChannel channel = SocketChannel.open(server.address());
-    assertThat(greet(channel, way)).isEqualTo(Hello.WELCOME);
-    return channel;
+    return RawPeer.connect(server, Role.COMPUTE, null, way);
   }
 
   private int status(long way) throws IOException {
     try (SocketChannel channel = SocketChannel.open(server.address())) {
-      return greet(channel, way);
+      return RawPeer.greet(channel, Role.COMPUTE, null, way).status();
     }
-  }
-
-  private static int greet(SocketChannel channel, long way) throws IOException {
-    Hello.send(channel, AuthenticationKind.NONE, Role.COMPUTE, null, way);
-    return Hello.receiveAnswer(channel).status();
   }
 
   private static Fabric attach(InetSocketAddress address) {
     TcpOptions options = TcpOptions.defaults().withVerbTimeout(Duration.ofMillis(300));
     return TcpFabric.attach(List.of(address), 1, options);
-  }
-
-  private static void assertEnded(SocketChannel channel) {
-    int read;
-    try {
-      read = channel.read(ByteBuffer.allocate(1));
-    } catch (IOException reset) {
-      read = -1;
-    }
-    assertThat(read).isEqualTo(-1);
   }
 }

@@ -2,6 +2,7 @@ package pando.fabric.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static pando.fabric.tcp.RawPeer.assertEnded;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -382,10 +383,7 @@ class TcpMemoryServerTest {
   }
 
   private static SocketChannel connect(TcpMemoryServer server) throws IOException {
-    SocketChannel channel = SocketChannel.open(server.address());
-    Hello.send(channel, AuthenticationKind.NONE, Role.COMPUTE, null, 0);
-    assertThat(Hello.receiveAnswer(channel).status()).isEqualTo(Hello.WELCOME);
-    return channel;
+    return RawPeer.connect(server, Role.COMPUTE, null, 0);
   }
 
   /** Writes a list of READs and atomics. */
@@ -408,15 +406,5 @@ class TcpMemoryServerTest {
       int written = channel.write(bytes);
       assertThat(written).isNotNegative();
     }
-  }
-
-  private static void assertEnded(SocketChannel channel) {
-    int read;
-    try {
-      read = channel.read(ByteBuffer.allocate(1));
-    } catch (IOException reset) {
-      read = -1;
-    }
-    assertThat(read).isEqualTo(-1);
   }
 }
