@@ -102,8 +102,8 @@ final class SimulationOptions {
       converter = Choices.FaultConverter.class,
       description = {
         "What may go wrong:",
-        "torn, late-read, delay, pause, clock-jump, lost-completion, broken-list, reconnect, cut,"
-            + " full-pool, crash-compute, crash-memory, wipe-memory."
+        "torn, late-read, delay, pause, clock-jump, fence, lost-completion, broken-list, reconnect,"
+            + " cut, full-pool, crash-compute, crash-memory, wipe-memory."
       })
   private List<Fault> faults = new ArrayList<>();
 

@@ -3,12 +3,16 @@ package pando.sim;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
+import pando.fabric.base.Fences;
 import pando.fabric.local.LocalPool;
 import pando.fabric.server.PoolOptions;
 import pando.sim.fabric.ComputeHost;
+import pando.sim.fabric.Fencer;
 import pando.sim.fabric.Processors;
 import pando.sim.fabric.SimFabric;
+import pando.sim.fabric.SimPool;
 import pando.sim.fault.Fault;
 import pando.sim.network.Faults;
 import pando.sim.network.Network;
@@ -51,18 +55,20 @@ public final class Cluster implements AutoCloseable {
   }
 
   private void addComputeServers() {
-    Processors processors = new Processors(pool, simulation, faults);
-    for (int number = 0; number < options.computeServers(); number++) {
-      ComputeHost host = new ComputeHost(number, simulation, faults, options.yieldShare());
+    SimPool shared =
+        new SimPool(
+            memory,
+            new Processors(pool, simulation, faults),
+            network,
+            new Fences(),
+            options.model(),
+            number -> hosts.get(number).isCrashed());
+    int count = options.computeServers();
+    for (int number = 0; number < count; number++) {
+      Fencer fencer = new Fencer(shared, simulation, (number + 1) % count);
+      ComputeHost host = new ComputeHost(number, simulation, faults, options.yieldShare(), fencer);
       hosts.add(host);
-      fabrics.add(
-          new SimFabric(
-              memory,
-              processors,
-              host,
-              network,
-              options.model(),
-              other -> hosts.get(other).isCrashed()));
+      fabrics.add(new SimFabric(shared, host));
     }
   }
 
@@ -83,9 +89,20 @@ public final class Cluster implements AutoCloseable {
     return new Cluster(other, pool.fork());
   }
 
-  /** Returns the pool as one compute server's fabric. */
+  /** Returns the pool as one compute server's fabric; its name has its number, and epoch 1. */
   public Fabric fabric(int computeServer) {
     return fabrics.get(computeServer);
+  }
+
+  /**
+   * Returns the pool as the fabric of a process that runs on a compute server's machine, and has a
+   * name of its own.
+   *
+   * @param machine number of the compute server whose machine it is
+   * @throws pando.fabric.FencedException if the epoch of the name is refused
+   */
+  public Fabric fabric(int machine, ComputeServer name) {
+    return fabrics.get(machine).as(name);
   }
 
   /** Returns a core for clients to use. */

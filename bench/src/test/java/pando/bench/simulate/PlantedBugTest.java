@@ -52,6 +52,7 @@ class PlantedBugTest {
     "bytes-record-old,          bytes, 25",
     "bytes-record-kept,         bytes, 1",
     "bytes-sum-ignored,         bytes, 1",
+    "fence-answered-early,      dex, 1",
   })
   void shouldFind(String bug, String system, int from) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
@@ -80,6 +81,9 @@ class PlantedBugTest {
     /** Ends with 0 where a violation was found. */
     public static void main(String[] arguments) {
       Set<Fault> faults = EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE);
+      if (System.getProperty("pando.plant", "").startsWith("fence")) {
+        faults.add(Fault.FENCE);
+      }
       String system = arguments[0];
       int from = Integer.parseInt(arguments[1]);
       for (int seed = from; seed < from + SEEDS_MAX; seed++) {

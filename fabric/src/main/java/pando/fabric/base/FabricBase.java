@@ -8,7 +8,6 @@ import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
-import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.Lane;
 import pando.fabric.PoolUsage;
@@ -132,16 +131,7 @@ public abstract class FabricBase implements Fabric {
 
   @Override
   public final void fence(int computeServer, long leastEpoch) {
-    if (!ComputeServer.isName(computeServer, leastEpoch)) {
-      throw new IllegalArgumentException(
-          "no such fence: computeServer="
-              + computeServer
-              + ", maximum="
-              + ComputeServer.NUMBER_MAX
-              + ", leastEpoch="
-              + leastEpoch
-              + ", minimum=1");
-    }
+    Fences.checkRange(computeServer, leastEpoch);
     checkOpen();
     raiseFence(computeServer, leastEpoch);
   }

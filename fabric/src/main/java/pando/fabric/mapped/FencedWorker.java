@@ -6,6 +6,7 @@ import pando.fabric.Backoff;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.base.Fences;
 
 /**
  * A worker of a compute server that can be fenced. Each verb, list or CALL as a whole is done

@@ -1,7 +1,6 @@
 package pando.fabric.mapped;
 
 import java.lang.foreign.MemorySegment;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,9 +10,9 @@ import pando.fabric.Capabilities;
 import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.Capabilities.OnChip;
 import pando.fabric.ComputeServer;
-import pando.fabric.FenceFailedException;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
+import pando.fabric.base.Fences;
 import pando.fabric.lane.LaneLoop;
 import pando.fabric.layout.ServerLayout;
 import pando.fabric.memory.Atomic16;
@@ -91,16 +90,7 @@ public final class MappedFabric extends FabricBase {
               + "fabric="
               + name());
     }
-    if (!fences.fence(number, leastEpoch, Fences.WAIT_NANOS_MAX)) {
-      throw new FenceFailedException(
-          "verbs do not end: computeServer="
-              + number
-              + ", leastEpoch="
-              + leastEpoch
-              + ", waitedNanos="
-              + Fences.WAIT_NANOS_MAX,
-          new BitSet());
-    }
+    fences.fence(number, leastEpoch);
   }
 
   @Override

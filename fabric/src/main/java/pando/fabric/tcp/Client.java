@@ -1,6 +1,6 @@
 package pando.fabric.tcp;
 
-import pando.fabric.mapped.Fences;
+import pando.fabric.base.Fences;
 import pando.fabric.memory.Closing;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Role;

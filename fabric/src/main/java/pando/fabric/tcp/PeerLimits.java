@@ -1,7 +1,7 @@
 package pando.fabric.tcp;
 
 import java.util.concurrent.TimeUnit;
-import pando.fabric.mapped.Fences;
+import pando.fabric.base.Fences;
 
 /**
  * What a memory server grants each client.

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
-import pando.fabric.mapped.Fences;
+import pando.fabric.base.Fences;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Hello.Welcome;
 import pando.fabric.wire.RefusedException;

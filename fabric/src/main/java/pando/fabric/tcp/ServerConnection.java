@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedChannelException;
 import pando.fabric.Worker;
-import pando.fabric.mapped.Fences;
+import pando.fabric.base.Fences;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.mapped.VerbRunner;
 import pando.fabric.memory.Words;

@@ -1,10 +1,13 @@
 package pando.sim.fabric;
 
 import java.util.random.RandomGenerator;
+import pando.fabric.ComputeServer;
+import pando.fabric.FenceFailedException;
 import pando.sim.ComputeServerCrash;
 import pando.sim.fault.Fault;
 import pando.sim.network.Faults;
 import pando.sim.time.Client;
+import pando.sim.time.Resource;
 import pando.sim.time.Simulation;
 
 /** A compute server's machine: the state that its clients share, except the card. */
@@ -17,6 +20,8 @@ public final class ComputeHost {
   private final Faults faults;
   private final RandomGenerator random;
   private final double yieldShare;
+  private final Fencer fencer;
+  private final Identity identity;
   private boolean crashed;
   private long clockOffset;
 
@@ -25,12 +30,16 @@ public final class ComputeHost {
    *
    * @param number of the compute server
    * @param yieldShare share of the transitions of a local lock or cache at which a client yields
+   * @param fencer by which another compute server fences this one
    */
-  public ComputeHost(int number, Simulation simulation, Faults faults, double yieldShare) {
+  public ComputeHost(
+      int number, Simulation simulation, Faults faults, double yieldShare, Fencer fencer) {
     this.number = number;
     this.simulation = simulation;
     this.faults = faults;
     this.yieldShare = yieldShare;
+    this.fencer = fencer;
+    this.identity = new Identity(simulation, new ComputeServer(number, 1));
     this.random = simulation.fork();
   }
 
@@ -64,6 +73,11 @@ public final class ComputeHost {
     return number;
   }
 
+  /** Returns the name of the compute server. */
+  Identity identity() {
+    return identity;
+  }
+
   Simulation simulation() {
     return simulation;
   }
@@ -89,11 +103,26 @@ public final class ComputeHost {
     }
     long jump = faults.picosOf(Fault.CLOCK_JUMP) / Simulation.NANO;
     clockOffset += random.nextBoolean() ? jump : -jump;
+    if (!identity.isRenewing() && faults.strikes(Fault.FENCE)) {
+      identity.beginRenewal();
+      simulation.spawn(client.now(), "fence-" + number, new Resource(), () -> {}, this::beFenced);
+    }
     if (faults.strikes(Fault.CRASH_COMPUTE)) {
       crashed = true;
       return (int) faults.draw(verbs + 1L);
     }
     return verbs;
+  }
+
+  private void beFenced() {
+    ComputeServer name = identity.name();
+    try {
+      fencer.fence(name.number(), name.epoch() + 1);
+    } catch (FenceFailedException e) {
+      // A memory server that is lost or cut off goes on to accept the old epoch as well.
+    } finally {
+      identity.renew();
+    }
   }
 
   /** Makes a client wait. */

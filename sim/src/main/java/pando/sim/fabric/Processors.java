@@ -33,13 +33,18 @@ public final class Processors {
 
   /** Serves one CALL; returns the length of the response, which replaces the request. */
   int serve(int server, int function, MemorySegment message, int requestBytes) {
-    if (!pool.segment(server).scope().isAlive()) {
-      throw new IllegalStateException("the pool is closed");
-    }
+    checkOpen(server);
     if (function == SpaceMessage.ALLOCATE && isFull()) {
       return respondFull(message, usage(server));
     }
     return pool.server(server).serve(function, message, requestBytes);
+  }
+
+  /** Checks that a memory server has its memory. */
+  void checkOpen(int server) {
+    if (!pool.segment(server).scope().isAlive()) {
+      throw new IllegalStateException("the pool is closed");
+    }
   }
 
   private boolean isFull() {

@@ -3,57 +3,60 @@ package pando.sim.fabric;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
-import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
 import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.Capabilities.OnChip;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.Lane;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
+import pando.fabric.base.Fences;
 import pando.fabric.layout.Regions;
 import pando.sim.ClusterModel;
-import pando.sim.network.Network;
 
 /**
  * The fabric of one compute server of a simulated cluster. Verbs of a client take virtual time;
  * verbs outside of clients, such as those of a bulk load before the run, take none.
  */
 public final class SimFabric implements Fabric {
-  private final Fabric memory;
-  private final long[] dramBytes;
-  private final Processors processors;
+  private final SimPool pool;
   private final ComputeHost host;
-  private final Network network;
-  private final ClusterModel model;
-  private final IntPredicate isCrashed;
+  private final Identity identity;
+  private final Fencer fencer;
+  private final long[] dramBytes;
   private final List<SimTask> tasks = new CopyOnWriteArrayList<>();
 
-  /**
-   * Connects a compute server to the pool.
-   *
-   * @param memory a fabric over the pool, through which verbs take effect
-   * @param processors of the same pool
-   * @param isCrashed returns whether a compute server has crashed
-   */
-  public SimFabric(
-      Fabric memory,
-      Processors processors,
-      ComputeHost host,
-      Network network,
-      ClusterModel model,
-      IntPredicate isCrashed) {
-    this.memory = memory;
+  /** Connects a compute server to the pool. */
+  public SimFabric(SimPool pool, ComputeHost host) {
+    this(pool, host, host.identity());
+  }
+
+  private SimFabric(SimPool pool, ComputeHost host, Identity identity) {
+    this.pool = pool;
+    this.host = host;
+    this.identity = identity;
+    this.fencer = new Fencer(pool, host.simulation(), host.number());
+    Fabric memory = pool.memory();
     this.dramBytes =
         IntStream.range(0, memory.memoryServers()).mapToLong(memory::dramBytes).toArray();
-    this.processors = processors;
-    this.host = host;
-    this.network = network;
-    this.model = model;
-    this.isCrashed = isCrashed;
+  }
+
+  /**
+   * Returns a fabric of the same machine under another name.
+   *
+   * @throws pando.fabric.FencedException if the epoch is refused
+   */
+  public SimFabric as(ComputeServer name) {
+    try (Fences.Pass pass = pool.fences().pass(name, Fences.NO_WAY, () -> {})) {
+      pass.enter();
+      pass.exit();
+    }
+    Identity other = new Identity(host.simulation(), name);
+    return new SimFabric(pool, host, other);
   }
 
   @Override
@@ -63,42 +66,42 @@ public final class SimFabric implements Fabric {
 
   @Override
   public Capabilities capabilities() {
-    Capabilities real = memory.capabilities();
+    Capabilities real = pool.memory().capabilities();
     return new Capabilities(
-        network.atomicityBytes(),
+        pool.network().atomicityBytes(),
         MaskedAtomics.NATIVE,
         real.cas16(),
-        network.hasRemoteProcessor() ? OnChip.HOST : OnChip.CARD,
+        pool.network().hasRemoteProcessor() ? OnChip.HOST : OnChip.CARD,
         real.onChipBytes(),
-        network.hasRemoteProcessor(),
-        false,
+        pool.network().hasRemoteProcessor(),
+        true,
         true);
   }
 
   @Override
   public int memoryServers() {
-    return memory.memoryServers();
+    return pool.memory().memoryServers();
   }
 
   @Override
   public long dramBytes(int server) {
-    return memory.dramBytes(server);
+    return pool.memory().dramBytes(server);
   }
 
   @Override
   public RegisteredMemory register(long bytes) {
-    return memory.register(bytes);
+    return pool.memory().register(bytes);
   }
 
   @Override
   public Worker worker(RegisteredMemory registered) {
-    return new SimWorker(memory.worker(registered), dramBytes, processors, host, network);
+    return new SimWorker(pool, host, identity, pool.memory().worker(registered), dramBytes);
   }
 
   @Override
   public BackgroundTask background(String task, BooleanSupplier step) {
     SimTask resting =
-        SimTask.resting(host, task, step, model.picos(ClusterModel.Constant.STEP_NANOS));
+        SimTask.resting(host, task, step, pool.model().picos(ClusterModel.Constant.STEP_NANOS));
     tasks.add(resting);
     return resting;
   }
@@ -122,18 +125,21 @@ public final class SimFabric implements Fabric {
 
   @Override
   public boolean isGone(long process) {
-    return isCrashed.test((int) (process >>> (PROCESS_BITS / 2)) - 1);
+    return pool.isCrashed().test((int) (process >>> (PROCESS_BITS / 2)) - 1);
   }
 
   @Override
   public PoolUsage usage(int server) {
     Regions.checkServer(server, memoryServers());
-    return processors.usage(server);
+    return pool.processors().usage(server);
   }
 
   @Override
   public void fence(int computeServer, long leastEpoch) {
-    throw new UnsupportedOperationException("the simulation has no fences yet");
+    Fences.checkRange(computeServer, leastEpoch);
+    // Outside of clients, where a list of verbs is done as a whole, or not.
+    pool.fences().fence(computeServer, leastEpoch);
+    fencer.fence(computeServer, leastEpoch);
   }
 
   /** Does nothing: the pool ends with its cluster. */

@@ -1,22 +1,18 @@
 package pando.sim.fabric;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Outcome;
 import pando.fabric.Worker;
+import pando.fabric.base.Fences;
 import pando.fabric.base.ListWorker;
 import pando.sim.fault.Fault;
 import pando.sim.network.Message;
 import pando.sim.network.Network;
-import pando.sim.network.QueuePair;
 import pando.sim.time.Client;
 
 /**
@@ -24,14 +20,14 @@ import pando.sim.time.Client;
  * virtual time of its effect, a worker of the real pool executes each verb.
  */
 final class SimWorker extends ListWorker {
-  private final Worker pool;
+  private final Worker memory;
   private final Processors processors;
   private final ComputeHost host;
   private final Network network;
-  private final QueuePair[] queuePairs;
-  private final List<Message> messages = new ArrayList<>();
-  private @Nullable Client waiting;
-  private int underWay;
+  private final Identity identity;
+  private final Fences fences;
+  private final Messages messages;
+  private final int memoryServers;
 
   /** The first verb that is left out, and the memory server of those that are. */
   private int leftOutFrom;
@@ -41,17 +37,18 @@ final class SimWorker extends ListWorker {
   /**
    * Creates a worker.
    *
-   * @param pool worker of the real pool, with the same local memory
+   * @param memory worker of the pool's memory, through which verbs take effect
    */
-  SimWorker(
-      Worker pool, long[] dramBytes, Processors processors, ComputeHost host, Network network) {
-    super(dramBytes, pool.memory(), host.simulation().fork(), new SimBackoff(host));
-    this.pool = pool;
-    this.processors = processors;
+  SimWorker(SimPool pool, ComputeHost host, Identity identity, Worker memory, long[] dramBytes) {
+    super(dramBytes, memory.memory(), host.simulation().fork(), new SimBackoff(host));
+    this.memory = memory;
+    this.processors = pool.processors();
     this.host = host;
-    this.network = network;
-    this.queuePairs = new QueuePair[dramBytes.length];
-    Arrays.setAll(queuePairs, i -> new QueuePair(host.number(), i));
+    this.network = pool.network();
+    this.identity = identity;
+    this.fences = pool.fences();
+    this.memoryServers = dramBytes.length;
+    this.messages = new Messages(network, memory, identity, host.number(), memoryServers);
   }
 
   @Override
@@ -137,7 +134,7 @@ final class SimWorker extends ListWorker {
 
   private void checkOutcome(VerbList list, int posted, boolean breaks) {
     try {
-      checkAnswered(posted);
+      messages.checkAnswered(posted);
       if (breaks) {
         throw new UnknownOutcomeException(
             "a doorbell list ended with an error: posted=" + posted + ", verbs=" + list.size());
@@ -175,7 +172,8 @@ final class SimWorker extends ListWorker {
 
   private void prepare(int index, VerbList list, int i) {
     long remote = list.remote(i);
-    message(index)
+    messages
+        .get(index)
         .verb(list.kind(i), GlobalAddress.server(remote), remote, list.local(i), list.length(i))
         .operands(list.operand(i, 0), list.operand(i, 1), list.operand(i, 2), list.operand(i, 3));
   }
@@ -183,10 +181,11 @@ final class SimWorker extends ListWorker {
   @Override
   public int call(int server, int function, long message, int requestBytes) {
     checkOpen();
-    checkCall(server, queuePairs.length, function, message, requestBytes);
+    checkCall(server, memoryServers, function, message, requestBytes);
     MemorySegment bytes = memory().asSlice(message, CALL_BYTES_MAX);
     Message call =
-        message(0)
+        messages
+            .get(0)
             .call(
                 server,
                 function,
@@ -194,7 +193,7 @@ final class SimWorker extends ListWorker {
                 () -> processors.serve(server, function, bytes, requestBytes));
     long reconnecting = host.faults().picosOf(Fault.RECONNECT);
     post(reconnecting > 0 && draw(2) == 0 ? 0 : 1);
-    checkAnswered(1);
+    messages.checkAnswered(1);
     if (reconnecting > 0) {
       sleep(reconnecting);
       throw cutOff(server);
@@ -212,14 +211,7 @@ final class SimWorker extends ListWorker {
   @Override
   public void close() {
     super.close();
-    pool.close();
-  }
-
-  private Message message(int index) {
-    while (messages.size() <= index) {
-      messages.add(new Message(network, this::comeBack, pool, queuePairs));
-    }
-    return messages.get(index);
+    memory.close();
   }
 
   /** Posts the first {@code count} messages and waits for all. */
@@ -228,50 +220,23 @@ final class SimWorker extends ListWorker {
     if (client == null) {
       applyNow(count);
     } else if (count > 0) {
-      postAndWait(client, host.strike(client, count));
-    }
-  }
-
-  private void checkAnswered(int count) {
-    for (int i = 0; i < count; i++) {
-      RuntimeException failure = messages.get(i).failure();
-      if (failure != null) {
-        throw failure;
+      int posted = host.strike(client, count);
+      if (posted == 0) {
+        host.checkUp();
       }
+      messages.post(client, posted);
     }
   }
 
-  /** Executes verbs at once; those behind one that fails fail, too. */
+  /** Outside of clients, threads may be fenced by others. */
   private void applyNow(int count) {
-    RuntimeException failure = null;
-    for (int i = 0; i < count; i++) {
-      Message message = messages.get(i);
-      if (failure == null) {
-        message.apply();
-        failure = message.failure();
-      } else {
-        message.fail(failure);
+    try (Fences.Pass pass = fences.pass(identity.name(), Fences.NO_WAY, () -> {})) {
+      pass.enter();
+      try {
+        messages.applyNow(count);
+      } finally {
+        pass.exit();
       }
-    }
-  }
-
-  private void postAndWait(Client client, int count) {
-    if (count == 0) {
-      host.checkUp();
-    }
-    waiting = client;
-    underWay = count;
-    network.post(client, messages, count);
-    client.await();
-    network.complete(client);
-    client.countRoundTrip();
-  }
-
-  private void comeBack() {
-    if (--underWay == 0) {
-      Client client = Objects.requireNonNull(waiting);
-      waiting = null;
-      client.resume();
     }
   }
 }

@@ -19,6 +19,12 @@ public enum Fault {
   PAUSE(0.001, 10_000_000),
   /** A clock jumps, forwards or backwards. */
   CLOCK_JUMP(0.001, 1_000_000_000),
+  /**
+   * Another compute server fences the one that posts a verb, which goes on with the next epoch and
+   * sends again what was refused. One fence of a compute server at a time; its probability is per
+   * list or CALL.
+   */
+  FENCE(0.003, 0),
   /** A verb takes effect, and its completion is lost. */
   LOST_COMPLETION(0.0005, 0),
   /** A doorbell list ends in the middle, with an error. */
@@ -63,7 +69,7 @@ public enum Fault {
   /** Returns whether an index must behave as if the fault had not struck. */
   public boolean isHarmless() {
     return switch (this) {
-      case TORN, LATE_READ, DELAY, PAUSE, CLOCK_JUMP -> true;
+      case TORN, LATE_READ, DELAY, PAUSE, CLOCK_JUMP, FENCE -> true;
       default -> false;
     };
   }

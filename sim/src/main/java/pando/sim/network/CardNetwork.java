@@ -47,8 +47,8 @@ final class CardNetwork extends Network {
   }
 
   @Override
-  public void post(Client client, List<Message> messages, int count) {
-    for (int i = 0; i < count; i++) {
+  public void post(Client client, List<Message> messages) {
+    for (int i = 0; i < messages.size(); i++) {
       client.charge(model.picos(i == 0 ? POST_NANOS : POST_NEXT_NANOS));
       next(messages.get(i), Stage.SEND, client.now() + model.picos(DOORBELL_NANOS));
     }
@@ -80,8 +80,8 @@ final class CardNetwork extends Network {
 
   private void send(Message message) {
     QueuePair pair = message.queuePair();
-    if (!pair.fenced.isEmpty() || message.isFenced()) {
-      pair.fenced.add(message);
+    if (!pair.behindReads.isEmpty() || message.followsReads()) {
+      pair.behindReads.add(message);
     } else {
       sendNow(message);
     }
@@ -184,7 +184,7 @@ final class CardNetwork extends Network {
     } else if (pair.error != null) {
       message.fail(pair.error);
     }
-    boolean fails = message.failure() != null;
+    boolean fails = message.failure() != null || message.refuse();
     if (message.isOnHost()) {
       boolean stored = !fails && message.apply();
       long kept = model.picos(stored ? ATOMIC_SUCCESS_NANOS : ATOMIC_FAILURE_NANOS);
@@ -267,7 +267,7 @@ final class CardNetwork extends Network {
       return;
     }
     for (Message late : pair.late) {
-      if (late.failure() == null) {
+      if (late.failure() == null && !late.refuse()) {
         late.apply();
       }
       answerNow(late);
@@ -302,8 +302,8 @@ final class CardNetwork extends Network {
   private void finish(Message message) {
     QueuePair pair = message.queuePair();
     pair.reads -= message.kind == Kind.READ ? 1 : 0;
-    while (!pair.fenced.isEmpty() && !pair.fenced.element().isFenced()) {
-      sendNow(pair.fenced.remove());
+    while (!pair.behindReads.isEmpty() && !pair.behindReads.element().followsReads()) {
+      sendNow(pair.behindReads.remove());
     }
     message.finish();
   }

@@ -2,6 +2,8 @@ package pando.sim.network;
 
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.ComputeServer;
+import pando.fabric.FencedException;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList.Kind;
 import pando.fabric.VerbList.Outcome;
@@ -25,8 +27,9 @@ public final class Message implements Runnable {
   }
 
   private final Network network;
+  private final LeastEpochs leastEpochs;
   private final Runnable owner;
-  private final Worker memory;
+  private final @Nullable Worker memory;
   private final QueuePair[] queuePairs;
   private QueuePair queuePair;
   Stage stage = Stage.SEND;
@@ -46,6 +49,8 @@ public final class Message implements Runnable {
   int function;
 
   private @Nullable Call call;
+
+  private @Nullable ComputeServer sender;
 
   /** Bytes of payload to the memory server, and back. */
   int bytesOut;
@@ -73,11 +78,12 @@ public final class Message implements Runnable {
    * Creates a message.
    *
    * @param owner run each time that the message is done
-   * @param memory worker that executes the verb
+   * @param memory worker that executes verbs; {@code null} if this is never but a CALL
    * @param queuePairs of the owner, one to each memory server
    */
-  public Message(Network network, Runnable owner, Worker memory, QueuePair[] queuePairs) {
+  public Message(Network network, Runnable owner, @Nullable Worker memory, QueuePair[] queuePairs) {
     this.network = network;
+    this.leastEpochs = network.leastEpochs();
     this.owner = owner;
     this.memory = memory;
     this.queuePairs = queuePairs;
@@ -92,8 +98,12 @@ public final class Message implements Runnable {
     local = newLocal;
     length = newLength;
     bytesOut = newKind == Kind.WRITE ? newLength : newKind.operandBytes();
-    bytesIn = newKind == Kind.READ ? newLength : newKind.resultBytes();
+    bytesIn = bytesIn(newKind);
     return this;
+  }
+
+  private int bytesIn(Kind verb) {
+    return verb == Kind.READ ? length : verb.resultBytes();
   }
 
   /** Sets the operands of an atomic. */
@@ -118,9 +128,34 @@ public final class Message implements Runnable {
 
   private void reset(int server) {
     queuePair = queuePairs[server];
+    clearFailure();
+  }
+
+  private void clearFailure() {
     queuePair.error = null;
     failure = null;
     outcome = Outcome.DONE;
+  }
+
+  /** Says from whom this is sent; {@code null} for one that is never refused. */
+  public void sendAs(@Nullable ComputeServer newSender) {
+    sender = newSender;
+  }
+
+  /** Makes a message that was not done ready to be sent again. */
+  public void repeat() {
+    clearFailure();
+    bytesIn = kind == null ? 0 : bytesIn(kind);
+  }
+
+  /** Returns from whom this was sent, or {@code null}. */
+  @Nullable ComputeServer sender() {
+    return sender;
+  }
+
+  /** Returns whether it failed as its sender's epoch is refused. */
+  public boolean isRefused() {
+    return failure instanceof FencedException;
   }
 
   /**
@@ -151,10 +186,22 @@ public final class Message implements Runnable {
     return outcome;
   }
 
+  /** Fails if the memory server refuses the epoch of its sender; returns whether it does. */
+  public boolean refuse() {
+    boolean refused = leastEpochs.refuses(this);
+    if (refused) {
+      fail(
+          new FencedException(
+              "this compute server is fenced: " + sender + ", by=" + queuePair.memoryServer));
+    }
+    return refused;
+  }
+
   /** Lets the verb take effect at once; returns whether an atomic stored. */
   public boolean apply() {
+    leastEpochs.checkEffect(this);
     try {
-      return applyTo(memory);
+      return applyTo();
     } catch (RuntimeException e) {
       fail(e);
       return false;
@@ -181,7 +228,7 @@ public final class Message implements Runnable {
   }
 
   /** Returns whether this has to wait for the answers to READs posted before it. */
-  boolean isFenced() {
+  boolean followsReads() {
     return kind != Kind.READ && queuePair.reads > 0;
   }
 
@@ -205,12 +252,13 @@ public final class Message implements Runnable {
     owner.run();
   }
 
-  private boolean applyTo(Worker worker) {
+  private boolean applyTo() {
     if (kind == null) {
       bytesIn = Objects.requireNonNull(call).serve();
       result = bytesIn;
       return true;
     }
+    Worker worker = Objects.requireNonNull(memory);
     switch (kind) {
       case READ -> worker.read(remote, local, length);
       case WRITE -> worker.write(remote, local, length);
@@ -234,14 +282,21 @@ public final class Message implements Runnable {
 
   /** Lets a part of a READ or WRITE take effect. */
   void applyPart(int offset, int bytes) {
+    leastEpochs.checkEffect(this);
+    Worker worker = Objects.requireNonNull(memory);
     try {
       if (kind == Kind.READ) {
-        memory.read(remote + offset, local + offset, bytes);
+        worker.read(remote + offset, local + offset, bytes);
       } else {
-        memory.write(remote + offset, local + offset, bytes);
+        worker.write(remote + offset, local + offset, bytes);
       }
     } catch (RuntimeException e) {
       fail(e);
     }
+  }
+
+  @Override
+  public String toString() {
+    return kind == null ? "CALL" : kind + " at " + GlobalAddress.toString(remote);
   }
 }

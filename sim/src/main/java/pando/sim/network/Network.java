@@ -31,6 +31,7 @@ public abstract class Network {
   final Faults faults;
   final Outages outages;
   final Tear tear;
+  private final LeastEpochs leastEpochs;
   private final RandomGenerator random;
   private final int atomicityBytes;
   private final Card[] computeCards;
@@ -55,7 +56,8 @@ public abstract class Network {
     this.random = simulation.fork();
     int memoryServers = options.pool().memoryServers();
     outages = new Outages(simulation, faults, options.computeServers(), memoryServers, wipe);
-    tear = new Tear(simulation, faults, outages, atomicityBytes);
+    leastEpochs = new LeastEpochs(simulation, memoryServers);
+    tear = new Tear(simulation, faults, outages, leastEpochs, atomicityBytes);
     memoryCards = new Card[memoryServers];
     Arrays.setAll(memoryCards, i -> new Card(model));
     computeCards = new Card[options.computeServers()];
@@ -77,10 +79,8 @@ public abstract class Network {
     };
   }
 
-  /**
-   * Posts the first {@code count} messages of a client, which runs their owner when each is done.
-   */
-  public abstract void post(Client client, List<Message> messages, int count);
+  /** Posts messages of a client, and runs their owner when each is done. */
+  public abstract void post(Client client, List<Message> messages);
 
   /** Uses the processor time of a client that goes on as its messages are done. */
   public abstract void complete(Client client);
@@ -98,6 +98,11 @@ public abstract class Network {
 
   /** Returns whether every verb costs time of the memory server's processors. */
   public abstract boolean hasRemoteProcessor();
+
+  /** Returns what the memory servers refuse. */
+  public final LeastEpochs leastEpochs() {
+    return leastEpochs;
+  }
 
   final Card computeCard(int computeServer) {
     return computeCards[computeServer];

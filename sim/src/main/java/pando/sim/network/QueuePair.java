@@ -34,7 +34,7 @@ public final class QueuePair {
    * WRITEs and atomics that are sent when those READs are answered, and all messages posted behind
    * them.
    */
-  final Queue<Message> fenced = new ArrayDeque<>();
+  final Queue<Message> behindReads = new ArrayDeque<>();
 
   /** READs that must be served again, in order. */
   final Queue<Message> late = new ArrayDeque<>();

@@ -43,9 +43,8 @@ final class TcpNetwork extends Network {
   }
 
   @Override
-  public void post(Client client, List<Message> messages, int count) {
-    for (int i = 0; i < count; i++) {
-      Message message = messages.get(i);
+  public void post(Client client, List<Message> messages) {
+    for (Message message : messages) {
       connection(client, message.queuePair()).gather(message);
     }
   }

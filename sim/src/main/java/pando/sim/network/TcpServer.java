@@ -104,6 +104,9 @@ final class TcpServer {
         message.fail(error);
         return 0;
       }
+      if (message.refuse()) {
+        return 0;
+      }
       long tearing = network.tear.isPossible(message) ? network.faults.picosOf(Fault.TORN) : 0;
       if (tearing > 0) {
         network.tear.start(message, tearing);

@@ -10,12 +10,19 @@ final class Tear {
   private final Simulation simulation;
   private final Faults faults;
   private final Outages outages;
+  private final LeastEpochs leastEpochs;
   private final int partBytes;
 
-  Tear(Simulation simulation, Faults faults, Outages outages, int partBytes) {
+  Tear(
+      Simulation simulation,
+      Faults faults,
+      Outages outages,
+      LeastEpochs leastEpochs,
+      int partBytes) {
     this.simulation = simulation;
     this.faults = faults;
     this.outages = outages;
+    this.leastEpochs = leastEpochs;
     this.partBytes = partBytes;
   }
 
@@ -24,6 +31,7 @@ final class Tear {
     int parts = (skew(message) + message.length + partBytes - 1) / partBytes;
     int[] order = order(parts);
     int steps = Math.min(parts, STEPS_MAX);
+    leastEpochs.begin(message);
     for (int step = 0; step < steps; step++) {
       int from = parts * step / steps;
       int to = parts * (step + 1) / steps;
@@ -60,6 +68,9 @@ final class Tear {
       int start = Math.max(0, part);
       int end = Math.min(message.length, part + partBytes);
       message.applyPart(start, end - start);
+    }
+    if (to == order.length) {
+      leastEpochs.end(message);
     }
   }
 }

@@ -4,6 +4,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FabricContract;
 import pando.fabric.server.PoolOptions;
@@ -35,8 +36,8 @@ class SimFabricTest extends FabricContract {
   }
 
   @Override
-  protected boolean fences() {
-    return false;
+  protected Fabric openAs(ComputeServer computeServer) {
+    return Objects.requireNonNull(cluster).fabric(0, computeServer);
   }
 
   @Override

@@ -1,7 +1,8 @@
-package pando.fabric.mapped;
+package pando.fabric.base;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -10,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.ComputeServer;
+import pando.fabric.FenceFailedException;
 import pando.fabric.FencedException;
 import pando.fabric.SpinBackoff;
 
@@ -148,6 +150,42 @@ public final class Fences {
     List<Pass> older = passes(pass -> pass.isOlderThan(newer));
     older.forEach(Pass::replace);
     return awaitOutside(older, nanosMax);
+  }
+
+  /**
+   * As {@link #fence(int, long, long)}, with the usual wait.
+   *
+   * @throws FenceFailedException if not all have left in time
+   */
+  public void fence(int computeServer, long leastEpoch) {
+    if (!fence(computeServer, leastEpoch, WAIT_NANOS_MAX)) {
+      throw new FenceFailedException(
+          "verbs do not end: computeServer="
+              + computeServer
+              + ", leastEpoch="
+              + leastEpoch
+              + ", waitedNanos="
+              + WAIT_NANOS_MAX,
+          new BitSet());
+    }
+  }
+
+  /**
+   * Checks what a compute server is to be fenced by.
+   *
+   * @throws IllegalArgumentException if a value is out of its range
+   */
+  public static void checkRange(int computeServer, long leastEpoch) {
+    if (!ComputeServer.isName(computeServer, leastEpoch)) {
+      throw new IllegalArgumentException(
+          "no such fence: computeServer="
+              + computeServer
+              + ", maximum="
+              + ComputeServer.NUMBER_MAX
+              + ", leastEpoch="
+              + leastEpoch
+              + ", minimum=1");
+    }
   }
 
   /** Returns whether the epoch of a compute server is refused. */
