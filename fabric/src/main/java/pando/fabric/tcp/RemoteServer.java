@@ -26,6 +26,7 @@ final class RemoteServer {
   private final InetSocketAddress address;
   private final Introduction self;
   private final Welcome known;
+  private final SpareConnections spares = new SpareConnections();
   private volatile @Nullable String lostBecause;
   private volatile boolean isFenced;
 
@@ -80,6 +81,11 @@ final class RemoteServer {
   /** Returns the same memory server, for another that comes to it. */
   RemoteServer seenBy(Introduction other) {
     return new RemoteServer(address, other, known);
+  }
+
+  /** Returns the connections that closed workers have left. */
+  SpareConnections spares() {
+    return spares;
   }
 
   /** Returns the epoch that requests have, 0 for none. */

@@ -99,7 +99,9 @@ final class TcpWorker extends ListWorker {
     keepInterrupt();
     try {
       close(connections);
-      close(callConnections);
+      if (lane != null) {
+        close(callConnections);
+      }
     } finally {
       restoreInterrupt();
     }

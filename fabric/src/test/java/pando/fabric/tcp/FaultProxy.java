@@ -19,6 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbList;
@@ -81,6 +82,7 @@ final class FaultProxy implements AutoCloseable {
   private final Semaphore stalled = new Semaphore(0);
   private final Semaphore released = new Semaphore(0);
   private final Semaphore delivered = new Semaphore(0);
+  private final AtomicInteger accepted = new AtomicInteger();
   private final Random random;
 
   private FaultProxy(InetSocketAddress target, ServerSocket listener, long seed) {
@@ -116,10 +118,20 @@ final class FaultProxy implements AutoCloseable {
     delivered.acquire();
   }
 
+  /** Returns how many connections there were. */
+  int connections() {
+    return accepted.get();
+  }
+
   @Override
   public void close() throws IOException {
     listener.close();
     released.release();
+    cutAll();
+  }
+
+  /** Cuts all connections. */
+  void cutAll() throws IOException {
     for (Socket socket : sockets) {
       socket.close();
     }
@@ -129,6 +141,7 @@ final class FaultProxy implements AutoCloseable {
     while (!listener.isClosed()) {
       try {
         Socket client = listener.accept();
+        accepted.incrementAndGet();
         sockets.add(client);
         Thread.ofPlatform().daemon().name("fault-proxy-connection").start(() -> pass(client));
       } catch (IOException closed) {
