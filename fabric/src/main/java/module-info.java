@@ -30,4 +30,5 @@ module pando.fabric {
   exports pando.fabric.server;
   exports pando.fabric.shm;
   exports pando.fabric.tcp;
+  exports pando.fabric.verbs;
 }

@@ -30,8 +30,6 @@ import pando.bench.subject.SkipListSubject;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.fabric.Fabric;
-import pando.fabric.tcp.TcpException;
-import pando.fabric.tcp.TcpFabric;
 import pando.index.IndexOptions;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
@@ -87,7 +85,8 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         "local: in this process.",
         "shm: each in a process of its own, joined by shared memory.",
         "tcp: each in a process of its own, reached by TCP: on this machine, or where"
-            + " --memory-server says."
+            + " --memory-server says.",
+        "verbs: likewise, and its memory by RDMA."
       })
   private Choices.FabricKind fabric;
 
@@ -97,17 +96,18 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       split = ",",
       converter = HostPort.class,
       description =
-          "With tcp, memory servers that run already, in the order of their numbers, and have no"
-              + " index yet, see pando memory-server.")
+          "With tcp or verbs, memory servers that run already, in the order of their numbers, and"
+              + " have no index yet, see pando memory-server.")
   private List<InetSocketAddress> addresses = List.of();
 
   @Mixin private AuthenticationOptions authenticationOptions;
+  @Mixin private CardOption cardOption;
 
   @Option(
       names = "--compute-processes",
       paramLabel = "N",
       description =
-          "With shm or tcp, processes that share the compute servers (default: "
+          "With shm, tcp or verbs, processes that share the compute servers (default: "
               + COMPUTE_PROCESSES
               + "; with --memory-server, all are in this process).")
   private @Nullable Integer computeProcesses;
@@ -174,7 +174,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     return switch (fabric) {
       case LOCAL -> serverOptions.memoryServers(LOCAL_MEMORY_SERVERS);
       case SHM -> serverOptions.memoryServers(PROCESS_MEMORY_SERVERS);
-      case TCP ->
+      case TCP, VERBS ->
           addresses.isEmpty()
               ? serverOptions.memoryServers(PROCESS_MEMORY_SERVERS)
               : addresses.size();
@@ -208,11 +208,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       return;
     }
     Ranges.check(
-        spec,
-        "--memory-server",
-        fabric == Choices.FabricKind.TCP,
-        addresses,
-        "only with --fabric tcp");
+        spec, "--memory-server", fabric.isRemote(), addresses, "only with --fabric tcp or verbs");
     Ranges.check(
         spec,
         "--memory-servers",
@@ -232,7 +228,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
           "--compute-processes",
           computeProcesses == null,
           computeProcesses(),
-          "only with --fabric shm or tcp");
+          "only with --fabric shm, tcp or verbs");
       return;
     }
     // Each compute process needs at least one compute server and one thread.
@@ -375,9 +371,15 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         PoolSize.bytesPerServer(
             PoolSize.withKeys(bytes, options.keyBytes()), servers, options.computeServers());
     String size = "--size=" + bytesPerServer;
-    return IntStream.range(0, servers)
-        .mapToObj(number -> List.of(place(number), "--number=" + number, size))
-        .toList();
+    return IntStream.range(0, servers).mapToObj(number -> ownMemoryServer(number, size)).toList();
+  }
+
+  private List<String> ownMemoryServer(int number, String size) {
+    List<String> options = new ArrayList<>(List.of(place(number), "--number=" + number, size));
+    if (fabric == Choices.FabricKind.VERBS) {
+      options.add("--card=" + cardOption.card());
+    }
+    return options;
   }
 
   private String place(int number) {
@@ -387,11 +389,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   }
 
   private Fabric attach(Plan plan) {
-    try {
-      return TcpFabric.attach(addresses, plan.seed(), authenticationOptions.tcp());
-    } catch (TcpException e) {
-      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-    }
+    return cardOption.attach(fabric, addresses, plan.seed(), authenticationOptions.tcp());
   }
 
   private static long poolBytes(Plan plan, long inserts) {

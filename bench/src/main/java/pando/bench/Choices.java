@@ -35,7 +35,14 @@ final class Choices {
     /** Each in a process of its own, joined by shared memory. */
     SHM,
     /** Each in a process of its own, reached by TCP. */
-    TCP;
+    TCP,
+    /** Each in a process of its own, whose memory is reached by RDMA. */
+    VERBS;
+
+    /** Returns whether memory servers are reached by addresses. */
+    boolean isRemote() {
+      return this == TCP || this == VERBS;
+    }
 
     @Override
     public String toString() {

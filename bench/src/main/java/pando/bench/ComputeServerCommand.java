@@ -11,7 +11,6 @@ import pando.bench.cluster.JavaProcess;
 import pando.bench.run.Plan;
 import pando.fabric.Fabric;
 import pando.fabric.shm.ShmFabric;
-import pando.fabric.tcp.TcpFabric;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -36,6 +35,7 @@ final class ComputeServerCommand implements Callable<Integer> {
   private List<String> memoryServers;
 
   @Mixin private AuthenticationOptions authenticationOptions;
+  @Mixin private CardOption cardOption;
 
   @Option(names = "--process", required = true)
   private int process;
@@ -74,6 +74,6 @@ final class ComputeServerCommand implements Callable<Integer> {
     }
     List<InetSocketAddress> addresses =
         memoryServers.stream().map(new HostPort()::convert).toList();
-    return TcpFabric.attach(addresses, seed, authenticationOptions.tcp());
+    return cardOption.attach(fabric, addresses, seed, authenticationOptions.tcp());
   }
 }

@@ -14,6 +14,8 @@ import pando.fabric.shm.ShmMemoryServer;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpException;
 import pando.fabric.tcp.TcpMemoryServer;
+import pando.fabric.verbs.VerbsException;
+import pando.fabric.verbs.VerbsMemoryServer;
 import pando.index.Systems;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -81,6 +83,15 @@ final class MemoryServerCommand implements Callable<Integer> {
 
   @Mixin private AuthenticationOptions authenticationOptions;
 
+  @Option(
+      names = "--card",
+      paramLabel = "NAME",
+      description = {
+        "With --listen, RDMA card that reaches its memory, see pando verbs.",
+        "The keys of the memory pass the network in clear: for a network of its own."
+      })
+  private @Nullable String card;
+
   @Option(names = "--parent", hidden = true, description = "Process to end with.")
   private @Nullable Long parent;
 
@@ -102,21 +113,24 @@ final class MemoryServerCommand implements Callable<Integer> {
   }
 
   private HostedMemoryServer start() {
-    if (name != null && listen == null) {
+    if (name != null && listen == null && card == null) {
       authenticationOptions.checkUnused("--listen");
       return ShmMemoryServer.start(name, number(name), options());
     }
     if (listen != null && name == null) {
       return listening(listen, number == null ? 0 : number);
     }
-    throw new ParameterException(spec.commandLine(), "give either --name or --listen");
+    throw new ParameterException(
+        spec.commandLine(), "give either --name or --listen, and --card with the latter alone");
   }
 
   private TcpMemoryServer listening(InetSocketAddress address, int place) {
     Authentication authentication = authenticationOptions.authentication();
     try {
-      return TcpMemoryServer.start(address, place, options(), authentication);
-    } catch (TcpException e) {
+      return card == null
+          ? TcpMemoryServer.start(address, place, options(), authentication)
+          : VerbsMemoryServer.start(address, place, options(), authentication, card);
+    } catch (TcpException | VerbsException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }
   }

@@ -26,6 +26,7 @@ import picocli.CommandLine.Spec;
       JmhCommand.class,
       ServeCommand.class,
       MemoryServerCommand.class,
+      VerbsCommand.class,
       StatCommand.class,
       ComputeServerCommand.class,
       HelpCommand.class

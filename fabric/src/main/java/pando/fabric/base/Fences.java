@@ -51,6 +51,9 @@ public final class Fences {
     private final Runnable onRefusal;
     private volatile boolean replaced;
 
+    /** Whether something takes effect by this pass without a thread that is inside. */
+    private volatile boolean attached;
+
     @SuppressWarnings("unused") // Used through INSIDE.
     private boolean inside;
 
@@ -95,6 +98,19 @@ public final class Fences {
       INSIDE.setRelease(this, false);
     }
 
+    /**
+     * Says, inside, that from now on something takes effect by this pass on its own, as the verbs
+     * of a card do: what refuses the pass waits until {@link #detach}.
+     */
+    public void attach() {
+      attached = true;
+    }
+
+    /** Says that it has ended. */
+    public void detach() {
+      attached = false;
+    }
+
     /** Returns whether the epoch is refused. */
     public boolean isFenced() {
       return holder != null && fences.isFenced(holder);
@@ -114,7 +130,7 @@ public final class Fences {
     }
 
     private boolean isInside() {
-      return (boolean) INSIDE.getVolatile(this);
+      return attached || (boolean) INSIDE.getVolatile(this);
     }
 
     /** Gives the pass back; its thread is outside. */

@@ -2,6 +2,7 @@ package pando.fabric.mapped;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import pando.fabric.base.MaskedWords;
 import pando.fabric.memory.Words;
 
 /**
@@ -73,8 +74,8 @@ public final class VerbRunner {
       long swapMask) {
     long position = link.alignedPosition(remote, Long.BYTES);
     long found = Words.getAcquire(link.segment(), position);
-    while (((found ^ compare) & compareMask) == 0) {
-      long desired = (found & ~swapMask) | (swap & swapMask);
+    while (MaskedWords.matches(found, compare, compareMask)) {
+      long desired = MaskedWords.swapped(found, swap, swapMask);
       long witness = Words.compareAndExchange(link.segment(), position, found, desired);
       if (witness == found) {
         break;
@@ -90,8 +91,7 @@ public final class VerbRunner {
     long position = link.alignedPosition(remote, Long.BYTES);
     long before = Words.getAcquire(link.segment(), position);
     while (true) {
-      // Adding without the highest bits cannot carry out of a field; those are then added by xor.
-      long sum = (before & ~boundaries) + (addend & ~boundaries) ^ ((before ^ addend) & boundaries);
+      long sum = MaskedWords.sum(before, addend, boundaries);
       long witness = Words.compareAndExchange(link.segment(), position, before, sum);
       if (witness == before) {
         break;

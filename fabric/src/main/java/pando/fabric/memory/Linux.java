@@ -2,7 +2,6 @@ package pando.fabric.memory;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 
 /**
@@ -84,11 +83,6 @@ final class Linux {
   }
 
   private static FunctionDescriptor descriptor(boolean returnsLong, Class<?>... parameters) {
-    ValueLayout[] layouts = new ValueLayout[parameters.length];
-    for (int i = 0; i < layouts.length; i++) {
-      layouts[i] = parameters[i] == long.class ? ValueLayout.JAVA_LONG : ValueLayout.JAVA_INT;
-    }
-    return FunctionDescriptor.of(
-        returnsLong ? ValueLayout.JAVA_LONG : ValueLayout.JAVA_INT, layouts);
+    return NativeLibrary.descriptor(returnsLong ? long.class : int.class, parameters);
   }
 }

@@ -6,6 +6,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -13,14 +14,27 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A system call that reports failure by -1 and {@code errno}. Not meant for hot paths. */
-final class NativeFunction {
+/** A function of the C library, or of another one. Not meant for hot paths. */
+public final class NativeFunction {
   private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO =
       CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
   private final String name;
   private final @Nullable MethodHandle handle;
+
+  /**
+   * What a function returned.
+   *
+   * @param value its result; a pointer is an address
+   * @param errno the error number; means something only if the result says that it failed
+   */
+  public record Returned(long value, int errno) {
+    /** Returns the error's name and number. */
+    public String error() {
+      return Errno.name(errno);
+    }
+  }
 
   NativeFunction(String name, FunctionDescriptor descriptor, Linker.Option... options) {
     this.name = name;
@@ -30,8 +44,21 @@ final class NativeFunction {
     this.handle = NativeMemory.systemFunction(name, descriptor, all).orElse(null);
   }
 
-  /** Returns whether the C library has the function. */
-  boolean isLinked() {
+  /** Links a function of a shared library, whose parameters are {@code long} or {@code int}. */
+  NativeFunction(SymbolLookup library, String name, FunctionDescriptor descriptor) {
+    this.name = name;
+    this.handle =
+        NativeMemory.function(library, name, descriptor, Linker.Option.captureCallState("errno"))
+            .orElse(null);
+  }
+
+  /** Returns the name of the function. */
+  public String name() {
+    return name;
+  }
+
+  /** Returns whether the library has the function. */
+  public boolean isLinked() {
     return handle != null;
   }
 
@@ -51,8 +78,14 @@ final class NativeFunction {
 
   /** Calls the function; returns its result, or minus its error number. */
   long tryCall(Object... arguments) {
+    Returned returned = invoke(arguments);
+    return returned.value == -1 ? -returned.errno : returned.value;
+  }
+
+  /** Calls the function. */
+  public Returned invoke(Object... arguments) {
     if (handle == null) {
-      throw new NativeMemoryException("no such function in the C library: name=" + name);
+      throw new NativeMemoryException("no such function in the library: name=" + name);
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(CALL_STATE);
@@ -60,7 +93,7 @@ final class NativeFunction {
       all.add(state);
       all.addAll(List.of(arguments));
       long result = ((Number) handle.invokeWithArguments(all)).longValue();
-      return result == -1 ? -(int) ERRNO.get(state, 0L) : result;
+      return new Returned(result, (int) ERRNO.get(state, 0L));
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {

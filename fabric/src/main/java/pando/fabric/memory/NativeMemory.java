@@ -144,19 +144,37 @@ public final class NativeMemory implements AutoCloseable {
   }
 
   /** Links a function of a shared library, if both exist. */
-  @SuppressWarnings("restricted")
   static Optional<MethodHandle> libraryFunction(
       String library, String name, FunctionDescriptor descriptor, Linker.Option... options) {
+    return library(library).flatMap(lookup -> function(lookup, name, descriptor, options));
+  }
+
+  /** Loads a shared library for good, if it exists. */
+  @SuppressWarnings("restricted")
+  static Optional<SymbolLookup> library(String name) {
     try {
-      SymbolLookup lookup = SymbolLookup.libraryLookup(library, Arena.global());
-      return function(lookup, name, descriptor, options);
+      return Optional.of(SymbolLookup.libraryLookup(name, Arena.global()));
     } catch (IllegalArgumentException noSuchLibrary) {
       return Optional.empty();
     }
   }
 
+  /**
+   * Returns a handle for functions that are known by their address, which is its first parameter.
+   */
   @SuppressWarnings("restricted")
-  private static Optional<MethodHandle> function(
+  static MethodHandle functionByAddress(FunctionDescriptor descriptor, Linker.Option... options) {
+    return Linker.nativeLinker().downcallHandle(descriptor, options);
+  }
+
+  /** Returns memory that a library has made, and may free: only while it is known not to. */
+  @SuppressWarnings("restricted")
+  public static MemorySegment at(long address, long bytes) {
+    return MemorySegment.ofAddress(address).reinterpret(bytes);
+  }
+
+  @SuppressWarnings("restricted")
+  static Optional<MethodHandle> function(
       SymbolLookup lookup, String name, FunctionDescriptor descriptor, Linker.Option... options) {
     return lookup
         .find(name)

@@ -1,7 +1,10 @@
 package pando.fabric.tcp;
 
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.base.Fences;
 import pando.fabric.memory.Closing;
+import pando.fabric.wire.CardAccess;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Role;
 
@@ -11,6 +14,7 @@ final class Client implements AutoCloseable {
   private final Hello.Request hello;
   private final Fences.Pass pass;
   private boolean hasPlace;
+  private CardAccess.@Nullable Way way;
 
   /**
    * Creates it, without a place.
@@ -42,10 +46,35 @@ final class Client implements AutoCloseable {
     return hasPlace;
   }
 
-  /** Gives its place back. */
+  /**
+   * Serves a CALL by which it asks for a way by the memory server's card; its thread is inside.
+   *
+   * @return length of the response
+   * @throws IllegalArgumentException if there is no card, or the request makes no sense
+   */
+  int serveCard(MemorySegment message, int requestBytes) {
+    CardAccess card = owner.card();
+    if (card == null) {
+      throw new IllegalArgumentException("this memory server has no card");
+    }
+    if (way == null) {
+      way = card.open();
+    }
+    pass.attach();
+    return way.serve(message, requestBytes);
+  }
+
+  /** Ends what takes effect by it, and gives its place back. */
   @Override
   public void close() {
-    Closing.all(pass::close, this::leave);
+    Closing.all(this::endWay, pass::close, this::leave);
+  }
+
+  private void endWay() {
+    if (way != null) {
+      way.close();
+      pass.detach();
+    }
   }
 
   private void leave() {

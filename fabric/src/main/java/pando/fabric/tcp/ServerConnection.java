@@ -10,6 +10,7 @@ import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.mapped.VerbRunner;
 import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;
+import pando.fabric.wire.CardAccess;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.FrameBuffer;
 import pando.fabric.wire.FrameException;
@@ -77,7 +78,7 @@ final class ServerConnection implements Runnable {
           connection.expect(limits.frameNanos());
         }
         receive();
-        serve(request.check(input, client.hello()), client.pass());
+        serve(request.check(input, client.hello()), client);
         input.consume();
         if (!input.hasFrame(Frame.REQUEST_BYTES)) {
           send();
@@ -125,16 +126,16 @@ final class ServerConnection implements Runnable {
    * Serves a request. Inside the pass are only effects, no sending: a client that does not read
    * holds up no fence.
    */
-  private void serve(int status, Fences.Pass pass) throws IOException {
+  private void serve(int status, Client client) throws IOException {
     makeRoom(request.responseBytes());
     if (status != Frame.DONE) {
       answer(status, request.badVerb());
       return;
     }
     switch (request.kindOfRequest()) {
-      case Frame.CALL -> serveCall(pass);
+      case Frame.CALL -> serveCall(client);
       case Frame.FENCE -> serveFence();
-      default -> serveList(pass);
+      default -> serveList(client.pass());
     }
   }
 
@@ -212,7 +213,7 @@ final class ServerConnection implements Runnable {
     assert !stored || request.bytes() == 2 * Long.BYTES;
   }
 
-  private void serveCall(Fences.Pass pass) throws IOException {
+  private void serveCall(Client client) throws IOException {
     if (!response.isEmpty()) {
       // They must not wait for a processor.
       send();
@@ -224,9 +225,10 @@ final class ServerConnection implements Runnable {
       return;
     }
     try {
+      Fences.Pass pass = client.pass();
       // Only now: what refuses it may have come while this waited.
       if (pass.tryEnter()) {
-        runCall(requestBytes, pass);
+        runCall(requestBytes, client);
       } else {
         refuse(pass);
       }
@@ -235,9 +237,9 @@ final class ServerConnection implements Runnable {
     }
   }
 
-  private void runCall(int requestBytes, Fences.Pass pass) {
+  private void runCall(int requestBytes, Client client) {
     try {
-      int responseBytes = owner.serve(request.function(), scratch, requestBytes);
+      int responseBytes = callResponse(requestBytes, client);
       response.begin(request.responseBytes());
       int offset = response.add(responseBytes);
       MemorySegment.copy(scratch, 0, response.segment(), offset, responseBytes);
@@ -245,7 +247,20 @@ final class ServerConnection implements Runnable {
     } catch (CallFailedException e) {
       response.message(Frame.CALL_FAILED, String.valueOf(e.getMessage()), request.sequence());
     } finally {
-      pass.exit();
+      client.pass().exit();
+    }
+  }
+
+  /** Returns the length of the response, which replaces the request. */
+  private int callResponse(int requestBytes, Client client) {
+    if (request.function() != CardAccess.FUNCTION) {
+      return owner.serve(request.function(), scratch, requestBytes);
+    }
+    try {
+      return client.serveCard(scratch, requestBytes);
+    } catch (IllegalArgumentException e) {
+      throw CallFailedException.of(
+          link.number(), CardAccess.FUNCTION, String.valueOf(e.getMessage()));
     }
   }
 }

@@ -13,6 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.base.Fences;
 import pando.fabric.layout.ServerLayout;
 import pando.fabric.mapped.MemoryServerLink;
@@ -22,6 +24,7 @@ import pando.fabric.memory.NativeMemory;
 import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
+import pando.fabric.wire.CardAccess;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Role;
 
@@ -51,6 +54,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   private final MemoryServerLink link;
   private final Hello.Welcome welcome;
   private final PeerLimits limits;
+  private final @Nullable CardAccess card;
   private final ServerHandshake handshake;
   private final Fences fences = new Fences();
   private final Semaphore places;
@@ -65,7 +69,8 @@ public final class TcpMemoryServer extends HostedMemoryServer {
       int number,
       PoolOptions options,
       Credentials credentials,
-      PeerLimits limits) {
+      PeerLimits limits,
+      @Nullable CardAccess card) {
     super(MemoryServer.unattended(number, memory.segment(), options));
     ServerLayout layout = MemoryServer.layout(options);
     this.listener = listener;
@@ -73,6 +78,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
         new InetSocketAddress(listener.socket().getInetAddress(), listener.socket().getLocalPort());
     this.memory = memory;
     this.limits = limits;
+    this.card = card;
     this.places = new Semaphore(limits.connections());
     this.link = new MemoryServerLink(number, memory.segment(), layout);
     // Must differ from those of earlier memory servers, whatever their seeds were.
@@ -127,23 +133,59 @@ public final class TcpMemoryServer extends HostedMemoryServer {
     return start(address, number, options, authentication, PeerLimits.DEFAULTS);
   }
 
+  /**
+   * Starts a memory server whose memory a card reaches, too: for {@link
+   * pando.fabric.verbs.VerbsMemoryServer}.
+   *
+   * @param cards opens the card for DRAM and on-chip region, which are one piece of memory
+   */
+  @SuppressWarnings("exports") // For pando.fabric.verbs alone.
+  public static TcpMemoryServer start(
+      InetSocketAddress address,
+      int number,
+      PoolOptions options,
+      Authentication authentication,
+      Function<MemorySegment, CardAccess> cards) {
+    return start(address, number, options, authentication, PeerLimits.DEFAULTS, cards);
+  }
+
   static TcpMemoryServer start(
       InetSocketAddress address,
       int number,
       PoolOptions options,
       Authentication authentication,
       PeerLimits limits) {
+    return start(address, number, options, authentication, limits, null);
+  }
+
+  private static TcpMemoryServer start(
+      InetSocketAddress address,
+      int number,
+      PoolOptions options,
+      Authentication authentication,
+      PeerLimits limits,
+      @Nullable Function<MemorySegment, CardAccess> cards) {
     Credentials.checkAddress(authentication, address);
     PoolOptions.checkNumber(number);
     Credentials credentials = Credentials.of(authentication, Role.MEMORY);
     ServerSocketChannel listener = listen(address);
     try {
-      NativeMemory memory = NativeMemory.allocate(MemoryServer.layout(options).bytes());
+      ServerLayout layout = MemoryServer.layout(options);
+      NativeMemory memory = NativeMemory.allocate(layout.bytes());
       try {
-        TcpMemoryServer server =
-            new TcpMemoryServer(listener, memory, number, options, credentials, limits);
-        server.start();
-        return server;
+        CardAccess card =
+            cards == null ? null : cards.apply(memory.segment().asSlice(0, layout.mailboxOffset()));
+        try {
+          TcpMemoryServer server =
+              new TcpMemoryServer(listener, memory, number, options, credentials, limits, card);
+          server.start();
+          return server;
+        } catch (RuntimeException | Error e) {
+          if (card != null) {
+            card.close();
+          }
+          throw e;
+        }
       } catch (RuntimeException | Error e) {
         memory.close();
         throw e;
@@ -189,7 +231,19 @@ public final class TcpMemoryServer extends HostedMemoryServer {
         link::close,
         () -> connections.keySet().forEach(ServerConnection::awaitNoNativeCall),
         server()::close,
+        this::closeCard,
         memory::close);
+  }
+
+  private void closeCard() {
+    if (card != null) {
+      card.close();
+    }
+  }
+
+  /** Returns the card that reaches the memory, {@code null} if none does. */
+  @Nullable CardAccess card() {
+    return card;
   }
 
   /** Serves a CALL, see {@link MemoryServer#serve}. */

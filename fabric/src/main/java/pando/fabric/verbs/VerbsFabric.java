@@ -1,0 +1,144 @@
+package pando.fabric.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Capabilities;
+import pando.fabric.Capabilities.MaskedAtomics;
+import pando.fabric.Capabilities.OnChip;
+import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.Worker;
+import pando.fabric.base.FabricBase;
+import pando.fabric.lane.LaneLoop;
+import pando.fabric.layout.ServerLayout;
+import pando.fabric.tcp.TcpFabric;
+import pando.fabric.tcp.TcpOptions;
+
+/**
+ * Connects a compute server to {@linkplain VerbsMemoryServer memory servers} by RDMA. TCP beside it
+ * carries the proof of who both sides are, the set-up of queue pairs, CALLs and fences.
+ *
+ * <p>Each worker has a queue pair to each memory server that it uses. One that breaks is made anew;
+ * READs are sent again then, and all else that was not answered ends in {@link
+ * pando.fabric.UnknownOutcomeException}.
+ */
+@SuppressWarnings("exports") // The base has nothing of its own that is public.
+public final class VerbsFabric extends FabricBase {
+  static final String NAME = "verbs";
+
+  private final Fabric control;
+  private final Device device;
+  private final long[] dramBytes;
+  private final long verbNanos;
+  private final Set<VerbsWorker> workers = ConcurrentHashMap.newKeySet();
+  private volatile boolean isClosed;
+
+  private VerbsFabric(Fabric control, Device device, long seed, long verbNanos) {
+    super(NAME, seed);
+    this.control = control;
+    this.device = device;
+    this.verbNanos = verbNanos;
+    this.dramBytes =
+        IntStream.range(0, control.memoryServers()).mapToLong(control::dramBytes).toArray();
+  }
+
+  /**
+   * Connects to running memory servers.
+   *
+   * @param addresses where the memory servers listen by TCP, in the order of their numbers
+   * @param seed start of all randomness in the fabric
+   * @param options of the connections by TCP; the time-out is that of verbs as well
+   * @param card name of the card, see {@link Cards#names}
+   * @throws VerbsException if the card cannot be used
+   * @throws pando.fabric.tcp.TcpException as {@link TcpFabric#attach}
+   * @throws pando.fabric.FencedException if the epoch of the options' compute server is refused
+   */
+  public static Fabric attach(
+      List<InetSocketAddress> addresses, long seed, TcpOptions options, String card) {
+    Fabric control = TcpFabric.attach(addresses, seed, options);
+    try {
+      return new VerbsFabric(control, Device.open(card), seed, options.verbTimeout().toNanos());
+    } catch (RuntimeException | Error e) {
+      control.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return new Capabilities(
+        Long.BYTES,
+        MaskedAtomics.EMULATED,
+        false,
+        OnChip.HOST,
+        ServerLayout.ON_CHIP_BYTES,
+        false,
+        control.capabilities().fences(),
+        false);
+  }
+
+  @Override
+  public int memoryServers() {
+    return dramBytes.length;
+  }
+
+  @Override
+  public long dramBytes(int server) {
+    checkServer(server);
+    return dramBytes[server];
+  }
+
+  @Override
+  protected Worker open(MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
+    RegisteredMemory message = control.register(Worker.CALL_BYTES_MAX);
+    try {
+      Worker calls = control.worker(message);
+      VerbsWorker worker =
+          new VerbsWorker(
+              this,
+              device,
+              calls,
+              message,
+              dramBytes,
+              verbNanos,
+              memory,
+              random,
+              LaneLoop.backoff(lane));
+      workers.add(worker);
+      return worker;
+    } catch (RuntimeException | Error e) {
+      message.close();
+      throw e;
+    }
+  }
+
+  @Override
+  protected void raiseFence(int computeServer, long leastEpoch) {
+    control.fence(computeServer, leastEpoch);
+  }
+
+  /** Returns whether it is closed: what is under way ends. */
+  boolean isClosed() {
+    return isClosed;
+  }
+
+  /** Removes a worker that is closed. */
+  void forget(VerbsWorker worker) {
+    workers.remove(worker);
+  }
+
+  @Override
+  protected void end() {
+    isClosed = true;
+    // Wakes those that wait in CALLs.
+    control.close();
+    workers.forEach(VerbsWorker::release);
+    device.close();
+  }
+}

@@ -1,0 +1,2 @@
+/** Verbs of network cards: RDMA, through the library {@code libibverbs}. */
+package pando.fabric.verbs;
