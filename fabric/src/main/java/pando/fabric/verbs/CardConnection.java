@@ -3,6 +3,7 @@ package pando.fabric.verbs;
 import java.security.SecureRandom;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
 import pando.fabric.layout.Regions;
@@ -76,13 +77,20 @@ final class CardConnection implements AutoCloseable {
     this.server = server;
     this.dramBytes = dramBytes;
     this.found = NativeMemory.allocate((long) CHAIN_MAX * Long.BYTES);
-    this.foundRegion = device.register(found.segment(), IbvMr.LOCAL_WRITE);
+    try {
+      this.foundRegion = device.register(found.segment(), IbvMr.LOCAL_WRITE);
+    } catch (RuntimeException | Error e) {
+      found.close();
+      requests.close();
+      throw e;
+    }
   }
 
   /**
    * Connects, unless it is connected. What an older queue pair has sent takes no effect any more.
    *
    * @throws VerbsException if the memory server has no card, or the cards cannot be connected
+   * @throws StalledException if the memory server does not answer
    * @throws pando.fabric.FencedException if this compute server is fenced
    * @throws pando.fabric.MemoryServerLostException if the memory server is lost
    */
@@ -122,7 +130,7 @@ final class CardConnection implements AutoCloseable {
         throw new VerbsException("no queue pair: server=" + server + ", because=" + e.getMessage());
       } catch (UnknownOutcomeException e) {
         if (attempt == ATTEMPTS_MAX) {
-          throw e;
+          throw new StalledException("no queue pair: server=" + server + ", because=" + e);
         }
       }
     }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Words;
 import pando.fabric.verbs.Abi.IbvMr;
@@ -28,13 +29,27 @@ final class SelfTest implements AutoCloseable {
   private final WorkRequests requests = new WorkRequests(DEPTH);
   private final List<Finding> findings = new ArrayList<>();
 
+  /** Gives everything back, what was made last first. */
+  private final List<Runnable> ends = new ArrayList<>();
+
   private SelfTest(Device device) {
-    completions = new CompletionQueue(device, 2 * DEPTH);
-    client = new QueuePair(device, completions, DEPTH, 1);
-    server = new QueuePair(device, completions, DEPTH, 2);
-    client.connect(server.endpoint());
-    server.connect(client.endpoint());
-    region = device.register(memory.segment(), IbvMr.ALL_ACCESS);
+    ends.add(memory::close);
+    ends.add(requests::close);
+    try {
+      completions = new CompletionQueue(device, 2 * DEPTH);
+      ends.addFirst(completions::close);
+      client = new QueuePair(device, completions, DEPTH, 1);
+      ends.addFirst(client::close);
+      server = new QueuePair(device, completions, DEPTH, 2);
+      ends.addFirst(server::close);
+      client.connect(server.endpoint());
+      server.connect(client.endpoint());
+      region = device.register(memory.segment(), IbvMr.ALL_ACCESS);
+      ends.addFirst(region::close);
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
   }
 
   static List<Finding> run(Device device) {
@@ -195,11 +210,6 @@ final class SelfTest implements AutoCloseable {
 
   @Override
   public void close() {
-    client.close();
-    server.close();
-    completions.close();
-    region.close();
-    memory.close();
-    requests.close();
+    Closing.all(ends);
   }
 }

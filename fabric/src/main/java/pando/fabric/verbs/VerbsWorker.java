@@ -31,7 +31,6 @@ import pando.fabric.verbs.Abi.IbvMr;
  * masked atomic is sent to the same memory server before it is done.
  */
 final class VerbsWorker extends ListWorker {
-  private static final int COMPLETIONS = 1024;
   private static final int READ_ATTEMPTS_MAX = 3;
 
   /** How long a broken queue pair has to flush what is under way. */
@@ -86,7 +85,7 @@ final class VerbsWorker extends ListWorker {
     this.verbNanos = verbNanos;
     this.connections = new CardConnection[dramBytes.length];
     this.used = new CardConnection[dramBytes.length];
-    this.completions = new CompletionQueue(device, COMPLETIONS);
+    this.completions = new CompletionQueue(device, CardConnection.CHAIN_MAX * dramBytes.length);
     try {
       this.local = device.register(memory, IbvMr.LOCAL_WRITE);
     } catch (RuntimeException | Error e) {
@@ -126,6 +125,7 @@ final class VerbsWorker extends ListWorker {
         // What went in earlier chains has taken effect.
         throw start == 0 || repeatable ? e : someSent(e);
       }
+      counters().roundTrips += start == 0 ? 0 : 1;
       start = end;
     }
   }
@@ -246,6 +246,7 @@ final class VerbsWorker extends ListWorker {
         attempt = 0;
       } else if (nanoTime() - deadline > 0 || (owner.isClosed() && !broken)) {
         if (broken) {
+          disconnectUsed();
           throw new IllegalStateException(
               "a broken queue pair does not flush: card=" + device.name());
         }
@@ -340,6 +341,12 @@ final class VerbsWorker extends ListWorker {
       }
     }
     return null;
+  }
+
+  private void disconnectUsed() {
+    for (int i = 0; i < usedCount; i++) {
+      used[i].disconnect();
+    }
   }
 
   private void disconnectFailed() {
