@@ -46,7 +46,8 @@ final class MainTest extends CommandFixture {
         "pando bench --fill 1.1                           | --fill is out of range: value=1.1",
         "pando bench --fill x                             | 'x'",
         "pando bench --index btree                        | 'btree' is not one of dex",
-        "pando bench --fabric rdma                        | 'rdma' is not one of local, shm, tcp",
+        "pando bench --fabric rdma                        | 'rdma' is not one of local, shm, tcp,"
+            + " verbs",
         "pando bench --workload read-mostly               | 'read-mostly' is not one of read-only",
         "pando bench --distribution normal                | 'normal' is not one of zipfian",
         "pando bench --peer lmdb                          | 'lmdb' is not one of skiplist",
@@ -161,7 +162,7 @@ final class MainTest extends CommandFixture {
         "pando bench --fabric tcp --stat                  | --stat is out of range",
         "pando bench --fabric tcp --http 0                | only where all compute servers are in",
         "pando bench --fabric tcp --compute-processes 3   | --compute-processes is out of range",
-        "pando bench --compute-processes 1                | only with --fabric shm or tcp",
+        "pando bench --compute-processes 1                | only with --fabric shm, tcp or verbs",
         "pando bench --fabric tcp --token-file a          | go with --memory-server",
         "pando bench --memory-server 127.0.0.1:1          | --memory-server is out of range",
         "pando bench --fabric tcp --memory-server 1.2.3   | '1.2.3' is not HOST:PORT",

@@ -89,7 +89,7 @@ public final class Fences {
      */
     public void enter() {
       if (!tryEnter()) {
-        throw new FencedException("this compute server is fenced: " + fences.describe(holder));
+        throw fences.fenced(holder);
       }
     }
 
@@ -207,6 +207,21 @@ public final class Fences {
   /** Returns whether the epoch of a compute server is refused. */
   public boolean isFenced(ComputeServer computeServer) {
     return leastEpochs.get(computeServer.number()) > computeServer.epoch();
+  }
+
+  /**
+   * Checks that the epoch of a compute server is not refused.
+   *
+   * @throws FencedException if it is
+   */
+  public void checkAccepted(ComputeServer computeServer) {
+    if (isFenced(computeServer)) {
+      throw fenced(computeServer);
+    }
+  }
+
+  private FencedException fenced(@Nullable ComputeServer holder) {
+    return new FencedException("this compute server is fenced: " + describe(holder));
   }
 
   private String describe(@Nullable ComputeServer holder) {

@@ -117,10 +117,7 @@ public final class LocalPool implements AutoCloseable {
    * @throws pando.fabric.FencedException if the epoch is refused
    */
   public Fabric attach(ComputeServer computeServer, long seed) {
-    try (Fences.Pass pass = fences.pass(computeServer, Fences.NO_WAY, () -> {})) {
-      pass.enter();
-      pass.exit();
-    }
+    fences.checkAccepted(computeServer);
     Runnable ending = () -> attached.remove(computeServer);
     Fabric fabric = new MappedFabric(NAME, links(), seed, fences, computeServer, ending);
     if (attached.putIfAbsent(computeServer, fabric) != null) {

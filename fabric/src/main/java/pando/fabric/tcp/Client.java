@@ -67,14 +67,16 @@ final class Client implements AutoCloseable {
   /** Ends what takes effect by it, and gives its place back. */
   @Override
   public void close() {
-    Closing.all(this::endWay, pass::close, this::leave);
+    Closing.all(this::end, this::leave);
   }
 
-  private void endWay() {
+  private void end() {
     if (way != null) {
       way.close();
       pass.detach();
     }
+    // Not if its way did not end: a fence must not be answered then.
+    pass.close();
   }
 
   private void leave() {

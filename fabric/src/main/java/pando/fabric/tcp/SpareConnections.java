@@ -19,7 +19,7 @@ final class SpareConnections {
   private final Deque<Spare> kept = new ArrayDeque<>();
 
   /**
-   * A connection that nobody uses.
+   * A connection that no worker uses.
    *
    * @param way its way, see {@link RemoteServer#newWay}
    */

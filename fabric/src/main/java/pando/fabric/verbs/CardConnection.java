@@ -245,6 +245,13 @@ final class CardConnection implements AutoCloseable {
     return failedAt;
   }
 
+  /** Ends the chain without its completions: what it did is not known. */
+  void giveUp() {
+    failure = Status.RESPONSE_TIMEOUT;
+    failedAt = 0;
+    underWay = false;
+  }
+
   /** Makes what is under way complete, with an error. */
   void breakUp() {
     connected().breakUp();

@@ -11,7 +11,7 @@ import pando.fabric.memory.NativeMemory;
 
 /**
  * The functions of {@code libibverbs}. What the library makes is named by its address. Functions
- * that return nothing are linked as if they returned a number, which nobody reads.
+ * that return nothing are linked as if they returned a number, which is not read.
  */
 final class Libibverbs {
   static final String NAME = "libibverbs.so.1";

@@ -2,9 +2,7 @@ package pando.fabric.verbs;
 
 import pando.fabric.PandoException;
 
-/**
- * RDMA is not to be had here, or a card refuses. The message says what was found and what to do.
- */
+/** RDMA cannot be used here, or a card refuses. The message says what was found and what to do. */
 public final class VerbsException extends PandoException {
   private static final long serialVersionUID = 1L;
 

@@ -99,6 +99,20 @@ public final class VerbsFabric extends FabricBase {
     RegisteredMemory message = control.register(Worker.CALL_BYTES_MAX);
     try {
       Worker calls = control.worker(message);
+      return open(memory, random, lane, calls, message);
+    } catch (RuntimeException | Error e) {
+      message.close();
+      throw e;
+    }
+  }
+
+  private Worker open(
+      MemorySegment memory,
+      RandomGenerator random,
+      @Nullable LaneLoop lane,
+      Worker calls,
+      RegisteredMemory message) {
+    try {
       VerbsWorker worker =
           new VerbsWorker(
               this,
@@ -113,7 +127,7 @@ public final class VerbsFabric extends FabricBase {
       workers.add(worker);
       return worker;
     } catch (RuntimeException | Error e) {
-      message.close();
+      calls.close();
       throw e;
     }
   }

@@ -11,6 +11,7 @@ import pando.fabric.Backoff;
 import pando.fabric.FencedException;
 import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
@@ -152,8 +153,8 @@ final class VerbsWorker extends ListWorker {
       RuntimeException failure = failure(failed);
       disconnectFailed();
       if (!repeatable || !(failure instanceof UnknownOutcomeException)) {
-        boolean saysNotDone = failure instanceof FencedException;
-        throw saysNotDone && usedCount > 1 && !repeatable ? someSent(failure) : failure;
+        boolean someDone = !repeatable && (usedCount > 1 || failed.failedAt() > 0);
+        throw someDone && failure instanceof FencedException ? someSent(failure) : failure;
       }
       if (attempt == READ_ATTEMPTS_MAX) {
         throw new StalledException("READs are not answered: " + failure.getMessage());
@@ -235,26 +236,34 @@ final class VerbsWorker extends ListWorker {
 
   /** Sends the chains of all used connections, and waits until they are complete. */
   private void exchange() {
-    for (int i = 0; i < usedCount; i++) {
-      used[i].post(nextNumber);
-      nextNumber += CardConnection.CHAIN_MAX;
-    }
+    post();
     long deadline = nanoTime() + verbNanos;
     boolean broken = false;
     for (int attempt = 0; isUnderWay(); attempt++) {
       if (poll() > 0) {
         attempt = 0;
       } else if (nanoTime() - deadline > 0 || (owner.isClosed() && !broken)) {
-        if (broken) {
-          disconnectUsed();
-          throw new IllegalStateException(
-              "a broken queue pair does not flush: card=" + device.name());
-        }
+        breakUp(broken);
         broken = true;
-        breakUp();
         deadline = nanoTime() + FLUSH_NANOS_MAX;
       } else {
         backoff().pause(attempt);
+      }
+    }
+  }
+
+  private void post() {
+    boolean posted = false;
+    try {
+      for (int i = 0; i < usedCount; i++) {
+        used[i].post(nextNumber);
+        nextNumber += CardConnection.CHAIN_MAX;
+      }
+      posted = true;
+    } finally {
+      if (!posted) {
+        // The card must not write to local memory when the caller goes on.
+        disconnectUsed();
       }
     }
   }
@@ -278,9 +287,16 @@ final class VerbsWorker extends ListWorker {
     return count;
   }
 
-  private void breakUp() {
+  /**
+   * Makes what is under way complete.
+   *
+   * @param again whether queue pairs were broken before, and have not flushed
+   */
+  private void breakUp(boolean again) {
     for (int i = 0; i < usedCount; i++) {
-      if (used[i].isUnderWay()) {
+      if (used[i].isUnderWay() && again) {
+        used[i].giveUp();
+      } else if (used[i].isUnderWay()) {
         used[i].breakUp();
       }
     }
@@ -294,16 +310,24 @@ final class VerbsWorker extends ListWorker {
       return failure.isDoneNever() ? Outcome.NOT_DONE : Outcome.UNKNOWN;
     }
     Kind kind = list.kind(index);
-    if (kind == Kind.CAS || kind == Kind.FAA) {
-      setFound(list.local(index), connection.found(place));
+    if (!kind.isAtomic()) {
+      return Outcome.DONE;
     }
+    long found = connection.found(place);
+    if (isEmulated(kind) && found != firstGuess(list, index) && stores(list, index, found)) {
+      return Outcome.NOT_DONE;
+    }
+    setFound(list.local(index), found);
     return Outcome.DONE;
+  }
+
+  private static boolean isEmulated(Kind kind) {
+    return kind == Kind.MASKED_CAS || kind == Kind.MASKED_FAA;
   }
 
   /** Repeats the CAS of a masked atomic until it is done. */
   private void finish(VerbList list, int index, int place) {
-    Kind kind = list.kind(index);
-    if (kind != Kind.MASKED_CAS && kind != Kind.MASKED_FAA) {
+    if (list.outcome(index) == Outcome.DONE) {
       return;
     }
     CardConnection connection = connection(GlobalAddress.server(list.remote(index)));
@@ -314,6 +338,7 @@ final class VerbsWorker extends ListWorker {
       found = cas(connection, list, index, guess);
     }
     setFound(list.local(index), found);
+    list.setOutcome(index, Outcome.DONE);
   }
 
   private long cas(CardConnection connection, VerbList list, int index, long guess) {
@@ -329,7 +354,8 @@ final class VerbsWorker extends ListWorker {
       list.setOutcome(index, status.isDoneNever() ? Outcome.NOT_DONE : Outcome.UNKNOWN);
       RuntimeException failure = failure(connection);
       disconnectFailed();
-      throw index == 0 || !(failure instanceof FencedException) ? failure : someSent(failure);
+      boolean someDone = list.size() > 1;
+      throw someDone && failure instanceof FencedException ? someSent(failure) : failure;
     }
     return connection.found(0);
   }
@@ -371,14 +397,17 @@ final class VerbsWorker extends ListWorker {
   }
 
   private static RuntimeException refused(CardConnection connection, String text) {
+    MemoryServerLostException lost =
+        new MemoryServerLostException("the memory server refuses a verb that is in order: " + text);
     try {
       connection.disconnect();
       connection.connect();
     } catch (FencedException | MemoryServerLostException e) {
       return e;
+    } catch (PandoException e) {
+      lost.addSuppressed(e);
     }
-    return new MemoryServerLostException(
-        "the memory server refuses a verb that is in order: " + text);
+    return lost;
   }
 
   private CardConnection connection(int server) {

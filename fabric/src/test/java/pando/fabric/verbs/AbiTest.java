@@ -87,7 +87,7 @@ class AbiTest {
           Map.entry("IbvContext.POST_RECV", offset("ibv_context", "ops.post_recv")));
 
   @Test
-  void headersAgree() throws Exception {
+  void shouldAgreeWithTheHeaders() throws Exception {
     assumeTrue(Files.exists(HEADER), "NOT COMPARED: install libibverbs-dev; no " + HEADER);
     String program =
         "#include <stddef.h>\n#include <infiniband/verbs.h>\n"
@@ -99,7 +99,7 @@ class AbiTest {
   }
 
   @Test
-  void wrongOffsetIsFound() throws Exception {
+  void shouldFindAWrongOffset() throws Exception {
     assumeTrue(Files.exists(HEADER), "NOT COMPARED: install libibverbs-dev; no " + HEADER);
     String program =
         "#include <stddef.h>\n#include <infiniband/verbs.h>\n"

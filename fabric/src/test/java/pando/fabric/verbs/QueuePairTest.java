@@ -49,7 +49,7 @@ class QueuePairTest {
   }
 
   @Test
-  void readsWhatIsThere() {
+  void shouldReadWhatIsThere() {
     Words.set(memory.segment(), REMOTE, 42);
 
     requests.transfer(
@@ -60,7 +60,7 @@ class QueuePairTest {
   }
 
   @Test
-  void writesAndCompares() {
+  void shouldWriteAndCompare() {
     Words.set(memory.segment(), 0, 7);
     requests.transfer(
         IbvSendWr.WRITE,
@@ -82,7 +82,7 @@ class QueuePairTest {
   }
 
   @Test
-  void wrongKeyIsRefused() {
+  void shouldRefuseAWrongKey() {
     requests.transfer(
         IbvSendWr.READ, 0, at(0), region.localKey(), 8, at(REMOTE), region.remoteKey() + 1);
 
@@ -90,7 +90,7 @@ class QueuePairTest {
   }
 
   @Test
-  void brokenPairFlushes() {
+  void shouldFlushWhenItIsBroken() {
     client.breakUp();
     requests.transfer(
         IbvSendWr.READ, 0, at(0), region.localKey(), 8, at(REMOTE), region.remoteKey());
@@ -99,7 +99,7 @@ class QueuePairTest {
   }
 
   @Test
-  void unknownCardIsNamed() {
+  void shouldNameAnUnknownCard() {
     assertThatThrownBy(() -> Device.open("none"))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("none")

@@ -51,10 +51,7 @@ public final class SimFabric implements Fabric {
    * @throws pando.fabric.FencedException if the epoch is refused
    */
   public SimFabric as(ComputeServer name) {
-    try (Fences.Pass pass = pool.fences().pass(name, Fences.NO_WAY, () -> {})) {
-      pass.enter();
-      pass.exit();
-    }
+    pool.fences().checkAccepted(name);
     Identity other = new Identity(host.simulation(), name);
     return new SimFabric(pool, host, other);
   }
