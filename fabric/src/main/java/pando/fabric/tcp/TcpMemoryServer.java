@@ -198,6 +198,9 @@ public final class TcpMemoryServer extends HostedMemoryServer {
 
   private void start() {
     try {
+      if (card != null) {
+        card.start(this::serveByCard);
+      }
       acceptor.start();
     } catch (RuntimeException | Error e) {
       // The system may refuse a thread.
@@ -249,6 +252,16 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   /** Serves a CALL, see {@link MemoryServer#serve}. */
   int serve(int function, MemorySegment message, int requestBytes) {
     return server().serve(function, message, requestBytes);
+  }
+
+  /** Serves a CALL that came by the card, once a processor is free. */
+  private int serveByCard(int function, MemorySegment message, int requestBytes) {
+    processors.acquireUninterruptibly();
+    try {
+      return serve(function, message, requestBytes);
+    } finally {
+      releaseProcessor();
+    }
   }
 
   PeerLimits limits() {

@@ -29,6 +29,7 @@ final class Abi {
     static final int NUM_SGE = 24;
     static final int OPCODE = 28;
     static final int SEND_FLAGS = 32;
+    static final int IMM_DATA = 36;
     static final int RDMA_REMOTE_ADDR = 40;
     static final int RDMA_RKEY = 48;
     static final int ATOMIC_REMOTE_ADDR = 40;
@@ -37,7 +38,7 @@ final class Abi {
     static final int ATOMIC_RKEY = 64;
 
     static final int WRITE = 0;
-    static final int SEND = 2;
+    static final int SEND_WITH_IMM = 3;
     static final int READ = 4;
     static final int COMPARE_AND_SWAP = 5;
     static final int FETCH_AND_ADD = 6;
@@ -78,6 +79,7 @@ final class Abi {
     static final int OPCODE = 12;
     static final int VENDOR_ERR = 16;
     static final int BYTE_LEN = 20;
+    static final int IMM_DATA = 24;
     static final int QP_NUM = 28;
 
     private IbvWc() {}
@@ -209,6 +211,13 @@ final class Abi {
     static final int MAX_SGE = 12;
 
     private IbvSrqInitAttr() {}
+  }
+
+  /** Where a thread is told of completions. */
+  static final class IbvCompChannel {
+    static final int FD = 8;
+
+    private IbvCompChannel() {}
   }
 
   /** A card that is open. Its functions are pointers in it. */

@@ -16,11 +16,21 @@ import pando.fabric.wire.CardAccess;
 
 /**
  * A worker's connection to one memory server: a queue pair, and a chain of verbs that are under way
- * by it or are gathered. It is made over the control connection, and made anew when it has broken.
+ * by it or are gathered; or a CALL. It is made over the control connection, and made anew when it
+ * has broken.
  */
 final class CardConnection implements AutoCloseable {
   /** Verbs of a chain. */
   static final int CHAIN_MAX = 64;
+
+  /** Completions of a queue pair, at most: of all verbs of a chain if one fails. */
+  static final int DEPTH = CHAIN_MAX + 2;
+
+  /** Among the numbers of a chain, that of a CALL's answer. A CALL is a chain of one. */
+  private static final int ANSWER = CHAIN_MAX - 1;
+
+  /** Among the numbers of a chain, that of an empty WRITE. */
+  private static final int PROBE = CHAIN_MAX - 2;
 
   private static final SecureRandom PACKETS = new SecureRandom();
   private static final int ATTEMPTS_MAX = 3;
@@ -33,6 +43,8 @@ final class CardConnection implements AutoCloseable {
   private final int server;
   private final long dramBytes;
   private final WorkRequests requests = new WorkRequests(CHAIN_MAX);
+  private final WorkRequests probes = new WorkRequests(1);
+  private final ReceiveRequest answer = new ReceiveRequest();
 
   /** What atomics found, 8 bytes for each verb of a chain. */
   private final NativeMemory found;
@@ -48,6 +60,12 @@ final class CardConnection implements AutoCloseable {
   private int reads;
   private boolean hasEmulated;
   private boolean underWay;
+  private boolean sent;
+  private boolean isCall;
+  private boolean answered;
+  private boolean probed;
+  private int answerBytes;
+  private int answerResult;
 
   /** Number in the chain of the first verb that failed, and why; {@code null} if none has. */
   private int failedAt;
@@ -81,7 +99,7 @@ final class CardConnection implements AutoCloseable {
       this.foundRegion = device.register(found.segment(), IbvMr.LOCAL_WRITE);
     } catch (RuntimeException | Error e) {
       found.close();
-      requests.close();
+      freeRequests();
       throw e;
     }
   }
@@ -141,6 +159,7 @@ final class CardConnection implements AutoCloseable {
     requests.clear();
     reads = 0;
     hasEmulated = false;
+    isCall = false;
     failure = null;
   }
 
@@ -200,6 +219,23 @@ final class CardConnection implements AutoCloseable {
     hasEmulated = true;
   }
 
+  /** Gathers a CALL alone, whose response replaces the request. */
+  void call(int function, long offset, int requestBytes) {
+    isCall = true;
+    requests.send(local.address() + offset, local.localKey(), requestBytes, function);
+    answer.set(local.address() + offset, local.localKey(), Worker.CALL_BYTES_MAX);
+  }
+
+  /** Returns the length of a CALL's answer. */
+  int answerBytes() {
+    return answerBytes;
+  }
+
+  /** Returns whether a CALL was served; if not, the answer says why. */
+  boolean isServed() {
+    return answerResult == ClientWay.SERVED;
+  }
+
   /** Returns what an atomic found. */
   long found(int index) {
     return Words.get(found.segment(), (long) index * Long.BYTES);
@@ -214,7 +250,27 @@ final class CardConnection implements AutoCloseable {
     first = number;
     requests.finish(number);
     underWay = true;
+    sent = false;
+    answered = !isCall;
+    probed = false;
+    if (isCall) {
+      connected().receive(answer, number + ANSWER);
+    }
     connected().post(requests);
+  }
+
+  /**
+   * Has the card find out whether the memory server is there, while a CALL is served: sends an
+   * empty WRITE, unless one is under way.
+   */
+  void probe() {
+    if (isCall && sent && !answered && !probed) {
+      probed = true;
+      probes.clear();
+      probes.transfer(IbvSendWr.WRITE, 0, 0, 0, 0, remoteAddress, remoteKey);
+      probes.finish(first + PROBE);
+      connected().post(probes);
+    }
   }
 
   /** Returns whether the chain was sent, and is not complete. */
@@ -223,16 +279,26 @@ final class CardConnection implements AutoCloseable {
   }
 
   /** Notes a completion if it is of this chain. */
-  void complete(long number, Status status) {
-    long index = number - first;
-    if (!underWay || index < 0 || index >= requests.size()) {
+  void complete(CompletionQueue from, int completion) {
+    long index = from.number(completion) - first;
+    if (!underWay || index < 0 || index >= CHAIN_MAX) {
       return;
     }
+    Status status = from.status(completion);
     if (status != Status.SUCCESS && failure == null) {
       failure = status;
-      failedAt = (int) index;
+      failedAt = (int) Math.min(index, requests.size() - 1);
     }
-    underWay = index < requests.size() - 1;
+    if (isCall && index == ANSWER) {
+      answered = true;
+      answerBytes = from.bytes(completion);
+      answerResult = from.immediate(completion);
+    } else if (isCall && index == PROBE) {
+      probed = false;
+    } else {
+      sent = index == requests.size() - 1;
+    }
+    underWay = !(sent && answered);
   }
 
   /** Returns why the chain failed, {@code null} if it did not. */
@@ -300,6 +366,12 @@ final class CardConnection implements AutoCloseable {
     disconnect();
     foundRegion.close();
     found.close();
+    freeRequests();
+  }
+
+  private void freeRequests() {
     requests.close();
+    probes.close();
+    answer.close();
   }
 }

@@ -2,16 +2,22 @@ package pando.fabric.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.verbs.Abi.IbvWc;
 
 /** Where the verbs of queue pairs complete. One thread at a time polls it. */
 final class CompletionQueue implements AutoCloseable {
+  /** Of a message's 4 bytes beside the data. */
+  static final ValueLayout.OfInt IMMEDIATE = ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
+
   private static final int BATCH = 16;
 
   private final Libibverbs library;
   private final MemorySegment pollFunction;
+  private final MemorySegment askFunction;
   private final long queue;
   private final NativeMemory batch;
   private final MemorySegment completions;
@@ -22,12 +28,24 @@ final class CompletionQueue implements AutoCloseable {
    * @param entries completions that are not polled yet, at most
    */
   CompletionQueue(Device device, int entries) {
+    this(device, entries, null);
+  }
+
+  /**
+   * Creates it with a channel, by which a thread can wait for completions.
+   *
+   * @param channel of this queue alone, closed after it
+   */
+  CompletionQueue(Device device, int entries, @Nullable CompletionChannel channel) {
     this.library = device.library();
     this.pollFunction = device.pollFunction();
+    this.askFunction = device.askFunction();
     this.batch = NativeMemory.allocate((long) BATCH * IbvWc.BYTES);
     this.completions = batch.segment();
     try {
-      this.queue = library.createCompletionQueue(device.context(), entries);
+      this.queue =
+          library.createCompletionQueue(
+              device.context(), entries, channel == null ? 0 : channel.address());
     } catch (RuntimeException | Error e) {
       batch.close();
       throw e;
@@ -57,6 +75,19 @@ final class CompletionQueue implements AutoCloseable {
     return count;
   }
 
+  /** Asks for an event by its channel at the next completion; poll once more before the wait. */
+  void ask() {
+    int result;
+    try {
+      result = (int) Libibverbs.ASK.invokeExact(askFunction, queue, 0);
+    } catch (Throwable e) {
+      throw Libibverbs.thrown(e);
+    }
+    if (result != 0) {
+      throw new VerbsException("no event can be asked for: result=" + result);
+    }
+  }
+
   /** Returns the number that the verb of a completion was given. */
   long number(int index) {
     return completions.get(ValueLayout.JAVA_LONG, at(index) + IbvWc.WR_ID);
@@ -64,6 +95,21 @@ final class CompletionQueue implements AutoCloseable {
 
   Status status(int index) {
     return Status.of(completions.get(ValueLayout.JAVA_INT, at(index) + IbvWc.STATUS));
+  }
+
+  /** Returns the length of a message that was received. */
+  int bytes(int index) {
+    return completions.get(ValueLayout.JAVA_INT, at(index) + IbvWc.BYTE_LEN);
+  }
+
+  /** Returns the 4 bytes beside a message that was received. */
+  int immediate(int index) {
+    return completions.get(IMMEDIATE, at(index) + IbvWc.IMM_DATA);
+  }
+
+  /** Returns the number of the queue pair. */
+  int queuePair(int index) {
+    return completions.get(ValueLayout.JAVA_INT, at(index) + IbvWc.QP_NUM);
   }
 
   private static long at(int index) {

@@ -40,7 +40,10 @@ final class Device implements AutoCloseable {
   private final @Nullable Gid gid;
   private final String firmware;
   private final MemorySegment pollFunction;
+  private final MemorySegment askFunction;
   private final MemorySegment postSendFunction;
+  private final MemorySegment postReceiveFunction;
+  private final MemorySegment postSharedReceiveFunction;
 
   private Device(Libibverbs library, String name, long context) {
     this.library = library;
@@ -49,7 +52,10 @@ final class Device implements AutoCloseable {
     MemorySegment functions = NativeMemory.at(context, IbvContext.BYTES);
     checkAbi(functions);
     this.pollFunction = function(functions, IbvContext.POLL_CQ);
+    this.askFunction = function(functions, IbvContext.REQ_NOTIFY_CQ);
     this.postSendFunction = function(functions, IbvContext.POST_SEND);
+    this.postReceiveFunction = function(functions, IbvContext.POST_RECV);
+    this.postSharedReceiveFunction = function(functions, IbvContext.POST_SRQ_RECV);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment card = arena.allocate(IbvDeviceAttr.BYTES, Long.BYTES);
       library.queryDevice(context, card);
@@ -131,8 +137,21 @@ final class Device implements AutoCloseable {
     return pollFunction;
   }
 
+  /** Returns the function that asks to be told of the next completion. */
+  MemorySegment askFunction() {
+    return askFunction;
+  }
+
   MemorySegment postSendFunction() {
     return postSendFunction;
+  }
+
+  MemorySegment postReceiveFunction() {
+    return postReceiveFunction;
+  }
+
+  MemorySegment postSharedReceiveFunction() {
+    return postSharedReceiveFunction;
   }
 
   int port() {

@@ -23,6 +23,8 @@ final class Libibverbs {
   static final MethodHandle POLL =
       NativeLibrary.byAddress(int.class, long.class, int.class, long.class);
 
+  static final MethodHandle ASK = NativeLibrary.byAddress(int.class, long.class, int.class);
+
   private static final int NAME_BYTES_MAX = 64;
   private static final int NO_SUCH_CALL = 38;
 
@@ -39,6 +41,12 @@ final class Libibverbs {
   private final NativeFunction deregMr;
   private final NativeFunction createCq;
   private final NativeFunction destroyCq;
+  private final NativeFunction createCompChannel;
+  private final NativeFunction destroyCompChannel;
+  private final NativeFunction getCqEvent;
+  private final NativeFunction ackCqEvents;
+  private final NativeFunction createSrq;
+  private final NativeFunction destroySrq;
   private final NativeFunction createQp;
   private final NativeFunction modifyQp;
   private final NativeFunction destroyQp;
@@ -60,6 +68,13 @@ final class Libibverbs {
         library.function(
             "ibv_create_cq", long.class, long.class, int.class, long.class, long.class, int.class);
     destroyCq = library.function("ibv_destroy_cq", int.class, long.class);
+    createCompChannel = library.function("ibv_create_comp_channel", long.class, long.class);
+    destroyCompChannel = library.function("ibv_destroy_comp_channel", int.class, long.class);
+    getCqEvent =
+        library.function("ibv_get_cq_event", int.class, long.class, long.class, long.class);
+    ackCqEvents = library.function("ibv_ack_cq_events", int.class, long.class, int.class);
+    createSrq = library.function("ibv_create_srq", long.class, long.class, long.class);
+    destroySrq = library.function("ibv_destroy_srq", int.class, long.class);
     createQp = library.function("ibv_create_qp", long.class, long.class, long.class);
     modifyQp = library.function("ibv_modify_qp", int.class, long.class, long.class, int.class);
     destroyQp = library.function("ibv_destroy_qp", int.class, long.class);
@@ -162,12 +177,40 @@ final class Libibverbs {
     check(deregMr, "deregister memory", region);
   }
 
-  long createCompletionQueue(long context, int entries) {
-    return pointer(createCq, "completion queue, entries=" + entries, context, entries, 0L, 0L, 0);
+  /**
+   * Creates a completion queue.
+   *
+   * @param channel by which a thread is told of completions, or 0
+   */
+  long createCompletionQueue(long context, int entries, long channel) {
+    String purpose = "completion queue, entries=" + entries;
+    return pointer(createCq, purpose, context, entries, 0L, channel, 0);
   }
 
   void destroyCompletionQueue(long queue) {
     check(destroyCq, "destroy a completion queue", queue);
+  }
+
+  long createChannel(long context) {
+    return pointer(createCompChannel, "channel of completions", context);
+  }
+
+  void destroyChannel(long channel) {
+    check(destroyCompChannel, "destroy a channel of completions", channel);
+  }
+
+  /** Takes and acknowledges an event, which is there: else it waits for one. */
+  void takeEvent(long channel, long queueRoom, long contextRoom, long queue) {
+    check(getCqEvent, "take an event", channel, queueRoom, contextRoom);
+    ackCqEvents.invoke(queue, 1);
+  }
+
+  long createSharedReceives(long domain, MemorySegment attributes) {
+    return pointer(createSrq, "shared receive queue", domain, attributes.address());
+  }
+
+  void destroySharedReceives(long queue) {
+    check(destroySrq, "destroy a shared receive queue", queue);
   }
 
   long createQueuePair(long domain, MemorySegment attributes) {

@@ -2,118 +2,140 @@ package pando.fabric.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
-import java.util.HashSet;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.verbs.Abi.IbvMr;
 import pando.fabric.wire.CardAccess;
 
 /**
  * A memory server's card, with which its DRAM and on-chip region are registered. Each client has a
- * queue pair, whose verbs the card serves. Thread-safe.
+ * queue pair, whose verbs the card serves, and whose CALLs threads of the memory server.
+ * Thread-safe.
  */
 final class MemoryCard implements CardAccess {
-  /** Its queue pairs post nothing. */
-  private static final int DEPTH = 1;
+  private static final System.Logger LOG = System.getLogger("pando.fabric.verbs");
 
   private final SecureRandom packets = new SecureRandom();
   private final Device device;
-  private final CompletionQueue none;
   private final Region region;
+  private final SharedReceives receives;
+  private final List<CallProcessor> processors = new ArrayList<>();
+  private final AtomicInteger opened = new AtomicInteger();
+  private final Set<ClientWay> ways = ConcurrentHashMap.newKeySet();
 
-  /** Those of all clients. What they belong to must not be freed while one is left. */
-  private final Set<QueuePair> queuePairs = new HashSet<>();
+  /** Gives everything back, what was made last first. */
+  private final List<Runnable> ends = new ArrayList<>();
 
-  private boolean isClosed;
+  private volatile boolean isClosed;
 
   /**
    * Opens a card.
    *
    * @param memory that verbs may reach
+   * @param processorThreads that serve CALLs, at least 1
    * @throws VerbsException if the card cannot be used, or refuses the memory
    */
-  MemoryCard(String name, MemorySegment memory) {
-    device = Device.open(name);
+  MemoryCard(String name, MemorySegment memory, int processorThreads) {
     try {
-      none = new CompletionQueue(device, DEPTH);
-      try {
-        region = device.register(memory, IbvMr.ALL_ACCESS);
-      } catch (RuntimeException | Error e) {
-        none.close();
-        throw e;
+      device = Device.open(name);
+      ends.addFirst(device::close);
+      region = device.register(memory, IbvMr.ALL_ACCESS);
+      ends.addFirst(region::close);
+      receives = new SharedReceives(device);
+      ends.addFirst(receives::close);
+      int waysMax = TcpMemoryServer.CONNECTIONS_MAX / processorThreads + 1;
+      for (int i = 0; i < processorThreads; i++) {
+        CallProcessor processor = new CallProcessor(device, receives, waysMax);
+        processors.add(processor);
+        ends.addFirst(processor::close);
       }
     } catch (RuntimeException | Error e) {
-      device.close();
+      free();
       throw e;
     }
   }
 
   @Override
-  public Way open() {
-    return new ClientWay();
-  }
-
-  private synchronized QueuePair newQueuePair() {
-    if (isClosed) {
-      throw new IllegalArgumentException("the memory server is closed");
-    }
-    QueuePair made = new QueuePair(device, none, DEPTH, packets.nextInt());
-    queuePairs.add(made);
-    return made;
-  }
-
-  private synchronized void close(QueuePair old) {
-    if (queuePairs.remove(old)) {
-      old.close();
+  public void start(Calls calls) {
+    for (int i = 0; i < processors.size(); i++) {
+      processors.get(i).start("pando-card-" + device.name() + "-processor-" + i, calls);
     }
   }
 
-  /** Also ends the ways that are open. */
   @Override
-  public synchronized void close() {
-    isClosed = true;
-    queuePairs.forEach(QueuePair::close);
-    queuePairs.clear();
-    // In this order, and none if one before it failed: a card's parts must not outlive it.
-    region.close();
-    none.close();
-    device.close();
+  public synchronized Way open() {
+    if (isClosed) {
+      throw closed();
+    }
+    int number = Math.floorMod(opened.getAndIncrement(), processors.size());
+    ClientWay way = new ClientWay(this, processors.get(number));
+    ways.add(way);
+    return way;
   }
 
-  /** The queue pair of a client, if it has asked for one. */
-  private final class ClientWay implements Way {
-    private @Nullable QueuePair queuePair;
+  Device device() {
+    return device;
+  }
 
-    /** An empty request gives the queue pair up. */
-    @Override
-    public int serve(MemorySegment message, int requestBytes) {
-      this.close();
-      if (requestBytes == 0) {
-        return 0;
-      }
-      if (requestBytes != Offer.REQUEST_BYTES) {
-        throw new IllegalArgumentException(
-            "no endpoint: bytes=" + requestBytes + ", expected=" + Offer.REQUEST_BYTES);
-      }
-      Endpoint client = Offer.endpoint(message);
-      QueuePair made = newQueuePair();
-      queuePair = made;
-      try {
-        made.connect(client);
-      } catch (VerbsException e) {
-        throw new IllegalArgumentException(e.getMessage(), e);
-      }
-      new Offer(made.endpoint(), region.address(), region.remoteKey()).write(message);
-      return Offer.RESPONSE_BYTES;
-    }
+  Region region() {
+    return region;
+  }
 
-    @Override
-    public void close() {
-      QueuePair old = queuePair;
-      queuePair = null;
-      if (old != null) {
-        MemoryCard.this.close(old);
-      }
+  /** Makes a queue pair, of which the caller holds the way. */
+  QueuePair newQueuePair(CallProcessor processor) {
+    if (isClosed) {
+      throw closed();
     }
+    return new QueuePair(
+        device,
+        processor.completions(),
+        ClientWay.ANSWERS_MAX,
+        packets.nextInt(),
+        receives.address());
+  }
+
+  private static IllegalArgumentException closed() {
+    return new IllegalArgumentException("the memory server is closed");
+  }
+
+  /** Removes a way that is closed. */
+  void forget(ClientWay way) {
+    ways.remove(way);
+  }
+
+  /** Ends the queue pairs of all clients, which may ask for others. */
+  void disconnect() {
+    ways.forEach(ClientWay::end);
+  }
+
+  /** Also ends the ways that are open. Leaves what a CALL still uses that does not end. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      isClosed = true;
+    }
+    // A queue pair that is made meanwhile is of a way that is known, and refused or found here.
+    disconnect();
+    processors.forEach(CallProcessor::stop);
+    boolean ended = true;
+    for (CallProcessor processor : processors) {
+      ended &= processor.join();
+    }
+    if (ended) {
+      ways.forEach(ClientWay::free);
+      free();
+    } else {
+      region.close();
+      LOG.log(System.Logger.Level.WARNING, "a CALL does not end: card=" + device.name());
+    }
+  }
+
+  /** In order, and none if one before it failed: a card's parts must not outlive it. */
+  private void free() {
+    ends.forEach(Runnable::run);
   }
 }

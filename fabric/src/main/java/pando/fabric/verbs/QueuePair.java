@@ -43,17 +43,29 @@ final class QueuePair implements AutoCloseable {
   /**
    * Creates it, not connected.
    *
-   * @param sent where its verbs complete
+   * @param completions of its verbs
    * @param depth verbs under way, at most
    * @param packet random number of its first packet
    */
-  QueuePair(Device device, CompletionQueue sent, int depth, int packet) {
+  QueuePair(Device device, CompletionQueue completions, int depth, int packet) {
+    this(device, completions, depth, packet, 0);
+  }
+
+  /**
+   * Creates it, with room for messages that it shares with others.
+   *
+   * @param completions where its verbs and messages complete
+   * @param receives address of the shared receive queue, or 0: it has one of its own, for one
+   *     message
+   */
+  QueuePair(Device device, CompletionQueue completions, int depth, int packet, long receives) {
     this.device = device;
     this.packet = packet & ((1 << PACKET_BITS) - 1);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment attributes = arena.allocate(IbvQpInitAttr.BYTES, Long.BYTES);
-      attributes.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.SEND_CQ, sent.address());
-      attributes.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.RECV_CQ, sent.address());
+      attributes.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.SEND_CQ, completions.address());
+      attributes.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.RECV_CQ, completions.address());
+      attributes.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.SRQ, receives);
       attributes.set(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_SEND_WR, depth);
       attributes.set(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_RECV_WR, 1);
       attributes.set(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_SEND_SGE, 1);
@@ -67,6 +79,11 @@ final class QueuePair implements AutoCloseable {
     this.number =
         NativeMemory.at(queuePair, IbvQp.QP_NUM + Integer.BYTES)
             .get(ValueLayout.JAVA_INT, IbvQp.QP_NUM);
+  }
+
+  /** Returns the number by which the card names it. */
+  int number() {
+    return number;
   }
 
   /** Returns where it is, for the other side. */
@@ -133,6 +150,11 @@ final class QueuePair implements AutoCloseable {
         IbvQpAttr.MAX_RD_ATOMIC,
         (byte) Math.min(device.maxReads(), other.readsMax()));
     modify(attributes, IbvQpAttr.READY_TO_SEND_MASK);
+  }
+
+  /** Posts room for a message. */
+  void receive(ReceiveRequest request, long completion) {
+    request.post(device.postReceiveFunction(), queuePair, completion);
   }
 
   /** Posts a chain of verbs, and hears of them by its completion queue. */

@@ -15,7 +15,7 @@ enum Status {
   REMOTE_OPERATION(11),
   /** The other side did not answer. */
   RETRIES_EXCEEDED(12),
-  /** The other side took no message. */
+  /** The other side had no room for a message, which was not received. */
   RECEIVER_NOT_READY(13),
   LOCAL_ABORTED(16),
   FATAL(19),
@@ -51,7 +51,7 @@ enum Status {
 
   /** Returns whether neither the verb was done nor any behind it, nor will be. */
   boolean isDoneNever() {
-    return isRefused() || isLocal();
+    return isRefused() || isLocal() || this == RECEIVER_NOT_READY;
   }
 
   @Override

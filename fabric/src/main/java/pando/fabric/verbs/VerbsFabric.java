@@ -22,7 +22,7 @@ import pando.fabric.tcp.TcpOptions;
 
 /**
  * Connects a compute server to {@linkplain VerbsMemoryServer memory servers} by RDMA. TCP beside it
- * carries the proof of who both sides are, the set-up of queue pairs, CALLs and fences.
+ * carries the proof of who both sides are, the set-up of queue pairs, and fences.
  *
  * <p>Each worker has a queue pair to each memory server that it uses. One that breaks is made anew;
  * READs are sent again then, and all else that was not answered ends in {@link

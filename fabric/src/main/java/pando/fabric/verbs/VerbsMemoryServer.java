@@ -7,8 +7,8 @@ import pando.fabric.tcp.TcpMemoryServer;
 
 /**
  * A memory server in this process whose memory compute servers reach by RDMA. It listens by TCP as
- * well, where compute servers prove who they are, learn how to reach the memory, and make CALLs; a
- * compute server without a card can use it by TCP alone.
+ * well, where compute servers prove who they are and learn how to reach the memory; a compute
+ * server without a card can use it by TCP alone.
  *
  * <p>The keys that its clients learn pass the network in clear, and no card proves where a packet
  * comes from: for a network of its own.
@@ -34,6 +34,10 @@ public final class VerbsMemoryServer {
       Authentication authentication,
       String card) {
     return TcpMemoryServer.start(
-        address, number, options, authentication, memory -> new MemoryCard(card, memory));
+        address,
+        number,
+        options,
+        authentication,
+        memory -> new MemoryCard(card, memory, options.processorThreads()));
   }
 }

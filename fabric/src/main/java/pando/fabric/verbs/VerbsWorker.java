@@ -1,6 +1,8 @@
 package pando.fabric.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -21,11 +23,13 @@ import pando.fabric.VerbList.Outcome;
 import pando.fabric.Worker;
 import pando.fabric.base.ListWorker;
 import pando.fabric.base.MaskedWords;
+import pando.fabric.server.CallFailedException;
 import pando.fabric.verbs.Abi.IbvMr;
 
 /**
  * Issues verbs by a card: a list goes as one chain to each memory server, of which the last verb
- * alone completes. CALLs go by the control connection.
+ * alone completes. A CALL goes as a message. While it is served, empty WRITEs find out whether the
+ * memory server is still there, as nothing else would say that it is not.
  *
  * <p>No card has masked atomics that all cards have. Each is emulated by CAS with a guess, which is
  * repeated with what was found until it took place or the compared bits differ. So nothing behind a
@@ -33,6 +37,12 @@ import pando.fabric.verbs.Abi.IbvMr;
  */
 final class VerbsWorker extends ListWorker {
   private static final int READ_ATTEMPTS_MAX = 3;
+
+  /** Longest wait for the end of a CALL. */
+  private static final long CALL_NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
+
+  /** After so long a wait for a CALL, the memory server is probed, and so on. */
+  private static final long PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   /** How long a broken queue pair has to flush what is under way. */
   private static final long FLUSH_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
@@ -86,7 +96,7 @@ final class VerbsWorker extends ListWorker {
     this.verbNanos = verbNanos;
     this.connections = new CardConnection[dramBytes.length];
     this.used = new CardConnection[dramBytes.length];
-    this.completions = new CompletionQueue(device, CardConnection.CHAIN_MAX * dramBytes.length);
+    this.completions = new CompletionQueue(device, CardConnection.DEPTH * dramBytes.length);
     try {
       this.local = device.register(memory, IbvMr.LOCAL_WRITE);
     } catch (RuntimeException | Error e) {
@@ -139,7 +149,7 @@ final class VerbsWorker extends ListWorker {
   private int runPiece(VerbList list, int start, boolean repeatable) {
     for (int attempt = 1; true; attempt++) {
       int end = gather(list, start);
-      exchange();
+      exchange(verbNanos);
       for (int i = start; i < end; i++) {
         list.setOutcome(i, take(list, i, places[i - start]));
       }
@@ -235,18 +245,25 @@ final class VerbsWorker extends ListWorker {
   }
 
   /** Sends the chains of all used connections, and waits until they are complete. */
-  private void exchange() {
+  private void exchange(long nanosMax) {
     post();
-    long deadline = nanoTime() + verbNanos;
+    long deadline = nanoTime() + nanosMax;
+    long nextProbe = nanoTime() + PROBE_NANOS;
     boolean broken = false;
-    for (int attempt = 0; isUnderWay(); attempt++) {
+    // A lane's other threads go on even if all verbs of this one complete at once.
+    backoff().pause(0);
+    for (int attempt = 1; isUnderWay(); attempt++) {
       if (poll() > 0) {
-        attempt = 0;
+        attempt = 1;
       } else if (nanoTime() - deadline > 0 || (owner.isClosed() && !broken)) {
         breakUp(broken);
         broken = true;
         deadline = nanoTime() + FLUSH_NANOS_MAX;
       } else {
+        if (nanoTime() - nextProbe > 0) {
+          used[0].probe();
+          nextProbe = nanoTime() + PROBE_NANOS;
+        }
         backoff().pause(attempt);
       }
     }
@@ -281,7 +298,7 @@ final class VerbsWorker extends ListWorker {
     int count = completions.poll();
     for (int i = 0; i < count; i++) {
       for (int j = 0; j < usedCount; j++) {
-        used[j].complete(completions.number(i), completions.status(i));
+        used[j].complete(completions, i);
       }
     }
     return count;
@@ -327,7 +344,7 @@ final class VerbsWorker extends ListWorker {
 
   /** Repeats the CAS of a masked atomic until it is done. */
   private void finish(VerbList list, int index, int place) {
-    if (list.outcome(index) == Outcome.DONE) {
+    if (!isEmulated(list.kind(index))) {
       return;
     }
     CardConnection connection = connection(GlobalAddress.server(list.remote(index)));
@@ -346,7 +363,7 @@ final class VerbsWorker extends ListWorker {
     used[0] = connection;
     connection.begin();
     connection.cas(list.remote(index), guess, desired(list, index, guess));
-    exchange();
+    exchange(verbNanos);
     counters().atomics++;
     counters().roundTrips++;
     Status status = connection.failure();
@@ -393,6 +410,9 @@ final class VerbsWorker extends ListWorker {
     if (status.isLocal()) {
       return new IllegalStateException(text);
     }
+    if (status == Status.RECEIVER_NOT_READY) {
+      return new StalledException("no processor takes the CALL: " + text);
+    }
     return status.isRefused() ? refused(connection, text) : new UnknownOutcomeException(text);
   }
 
@@ -423,13 +443,36 @@ final class VerbsWorker extends ListWorker {
 
   @Override
   public int call(int server, int function, long local, int requestBytes) {
-    checkOpen();
-    checkCall(server, connections.length, function, local, requestBytes);
-    MemorySegment.copy(memory(), local, message.segment(), 0, requestBytes);
-    int responseBytes = control.call(server, function, 0, requestBytes);
-    MemorySegment.copy(message.segment(), 0, memory(), local, responseBytes);
-    counters().countCall(requestBytes, responseBytes);
-    return responseBytes;
+    using.lock();
+    try {
+      checkOpen();
+      checkCall(server, connections.length, function, local, requestBytes);
+      int responseBytes = answer(connection(server), function, local, requestBytes);
+      counters().countCall(requestBytes, responseBytes);
+      return responseBytes;
+    } finally {
+      using.unlock();
+    }
+  }
+
+  private int answer(CardConnection connection, int function, long local, int requestBytes) {
+    connection.connect();
+    connection.begin();
+    connection.call(function, local, requestBytes);
+    used[0] = connection;
+    usedCount = 1;
+    exchange(CALL_NANOS_MAX);
+    if (connection.failure() != null) {
+      RuntimeException failure = failure(connection);
+      disconnectFailed();
+      throw failure;
+    }
+    int bytes = connection.answerBytes();
+    if (!connection.isServed()) {
+      byte[] text = memory().asSlice(local, bytes).toArray(ValueLayout.JAVA_BYTE);
+      throw new CallFailedException(new String(text, StandardCharsets.UTF_8));
+    }
+    return bytes;
   }
 
   @Override

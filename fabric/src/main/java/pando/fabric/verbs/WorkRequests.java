@@ -85,6 +85,12 @@ final class WorkRequests implements AutoCloseable {
     atomic(at, remote, remoteKey, addend, 0);
   }
 
+  /** Adds a SEND of a message, with 4 bytes beside it. */
+  void send(long local, int localKey, int length, int immediate) {
+    long at = add(IbvSendWr.SEND_WITH_IMM, 0, local, localKey, length);
+    bytes.set(CompletionQueue.IMMEDIATE, at + IbvSendWr.IMM_DATA, immediate);
+  }
+
   /**
    * Ends the chain.
    *

@@ -22,6 +22,20 @@ public interface CardAccess extends AutoCloseable {
     void close();
   }
 
+  /** What serves CALLs that come by the card. */
+  interface Calls {
+    /**
+     * Serves a CALL; see {@link pando.fabric.server.MemoryServer#serve}.
+     *
+     * @param message the request, which the response replaces
+     * @return length of the response
+     */
+    int serve(int function, MemorySegment message, int requestBytes);
+  }
+
+  /** Starts to serve CALLs; called once, before the first {@link #open}. */
+  void start(Calls calls);
+
   /** Returns the way of a new client, which has not asked for it yet. */
   Way open();
 

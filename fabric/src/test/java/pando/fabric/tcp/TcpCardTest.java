@@ -41,6 +41,9 @@ class TcpCardTest {
     private volatile long bytes;
 
     @Override
+    public void start(Calls calls) {}
+
+    @Override
     public Way open() {
       open.incrementAndGet();
       return new Way() {

@@ -28,7 +28,7 @@ class AbiTest {
   private static final Map<String, String> EXPRESSIONS =
       Map.ofEntries(
           Map.entry("IbvSendWr.WRITE", "IBV_WR_RDMA_WRITE"),
-          Map.entry("IbvSendWr.SEND", "IBV_WR_SEND"),
+          Map.entry("IbvSendWr.SEND_WITH_IMM", "IBV_WR_SEND_WITH_IMM"),
           Map.entry("IbvSendWr.READ", "IBV_WR_RDMA_READ"),
           Map.entry("IbvSendWr.COMPARE_AND_SWAP", "IBV_WR_ATOMIC_CMP_AND_SWP"),
           Map.entry("IbvSendWr.FETCH_AND_ADD", "IBV_WR_ATOMIC_FETCH_AND_ADD"),

@@ -8,7 +8,12 @@ import java.util.List;
 /** Runs the tests that need an RDMA card in the virtual machine of the test bed. */
 final class GuestRun {
   private static final List<Class<?>> TESTS =
-      List.of(AbiTest.class, QueuePairTest.class, VerbsFabricTest.class);
+      List.of(
+          AbiTest.class,
+          QueuePairTest.class,
+          VerbsFabricTest.class,
+          VerbsLaneFabricTest.class,
+          VerbsFaultTest.class);
 
   private GuestRun() {}
 

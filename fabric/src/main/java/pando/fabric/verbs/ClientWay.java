@@ -1,0 +1,179 @@
+package pando.fabric.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Worker;
+import pando.fabric.memory.NativeMemory;
+import pando.fabric.server.CallFailedException;
+import pando.fabric.verbs.Abi.IbvMr;
+import pando.fabric.wire.CardAccess;
+
+/**
+ * A client of a memory server's card: its queue pair, if it has asked for one. Verbs take effect by
+ * it, and CALLs come by it, one at a time; a CALL's response goes back from memory of this client's
+ * own. Thread-safe.
+ *
+ * <p>Once it has ended, no verb and no CALL takes effect any more that came by the queue pair: one
+ * that is served is waited for.
+ */
+final class ClientWay implements CardAccess.Way {
+  /** Answers under way, at most. */
+  static final int ANSWERS_MAX = 2;
+
+  /** Number of the completions of answers, which no message has. */
+  static final int ANSWER = -1;
+
+  /** Beside an answer: the CALL was served. */
+  static final int SERVED = 0;
+
+  /** Beside an answer: it was not, and the answer says why. */
+  static final int FAILED = 1;
+
+  private final MemoryCard card;
+  private final CallProcessor processor;
+  private final NativeMemory message = NativeMemory.allocate(Worker.CALL_BYTES_MAX);
+  private final Region region;
+  private final WorkRequests answers = new WorkRequests(1);
+  private @Nullable QueuePair queuePair;
+  private boolean serving;
+  private boolean freed;
+
+  /** Creates it, without a queue pair. */
+  ClientWay(MemoryCard card, CallProcessor processor) {
+    this.card = card;
+    this.processor = processor;
+    try {
+      this.region = card.device().register(message.segment(), IbvMr.LOCAL_WRITE);
+    } catch (RuntimeException | Error e) {
+      answers.close();
+      message.close();
+      throw e;
+    }
+  }
+
+  /** Makes a queue pair in place of the one before. An empty request gives it up. */
+  @Override
+  public int serve(MemorySegment request, int requestBytes) {
+    end();
+    awaitServed();
+    if (requestBytes == 0) {
+      return 0;
+    }
+    if (requestBytes != Offer.REQUEST_BYTES) {
+      throw new IllegalArgumentException(
+          "no endpoint: bytes=" + requestBytes + ", expected=" + Offer.REQUEST_BYTES);
+    }
+    try {
+      connect(Offer.endpoint(request)).write(request);
+      return Offer.RESPONSE_BYTES;
+    } catch (VerbsException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+  }
+
+  private synchronized Offer connect(Endpoint client) {
+    QueuePair made = card.newQueuePair(processor);
+    queuePair = made;
+    processor.add(made.number(), this);
+    made.connect(client);
+    return new Offer(made.endpoint(), card.region().address(), card.region().remoteKey());
+  }
+
+  /**
+   * Begins to serve a CALL: copies the request, so that its room can be given back.
+   *
+   * @param number of the queue pair by which it came
+   * @return false if that has ended
+   */
+  synchronized boolean begin(int number, MemorySegment request) {
+    QueuePair open = queuePair;
+    if (open == null || open.number() != number) {
+      return false;
+    }
+    message.segment().copyFrom(request);
+    serving = true;
+    return true;
+  }
+
+  /** Serves the CALL that has begun, and answers. */
+  void serve(int function, int requestBytes, CardAccess.Calls calls) {
+    int result = FAILED;
+    int responseBytes = 0;
+    try {
+      responseBytes = calls.serve(function, message.segment(), requestBytes);
+      result = SERVED;
+    } catch (CallFailedException e) {
+      responseBytes = write(String.valueOf(e.getMessage()));
+    } finally {
+      served(result, responseBytes);
+    }
+  }
+
+  private int write(String reason) {
+    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+    int bytes = Math.min(text.length, Worker.CALL_BYTES_MAX);
+    MemorySegment.copy(text, 0, message.segment(), ValueLayout.JAVA_BYTE, 0, bytes);
+    return bytes;
+  }
+
+  private synchronized void served(int result, int responseBytes) {
+    serving = false;
+    notifyAll();
+    QueuePair open = queuePair;
+    if (open == null) {
+      return;
+    }
+    answers.clear();
+    answers.send(message.segment().address(), region.localKey(), responseBytes, result);
+    answers.finish(ANSWER);
+    try {
+      open.post(answers);
+    } catch (IllegalStateException moreCallsThanOne) {
+      end();
+    }
+  }
+
+  /** Ends what comes by its queue pair, but for a CALL that is served. */
+  synchronized void end() {
+    QueuePair old = queuePair;
+    if (old != null) {
+      queuePair = null;
+      processor.remove(old.number());
+      old.close();
+    }
+  }
+
+  private synchronized void awaitServed() {
+    boolean interrupted = false;
+    while (serving) {
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Frees its memory; it has ended, and serves no CALL. */
+  synchronized void free() {
+    if (!freed) {
+      freed = true;
+      region.close();
+      answers.close();
+      message.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    end();
+    awaitServed();
+    free();
+    card.forget(this);
+  }
+}

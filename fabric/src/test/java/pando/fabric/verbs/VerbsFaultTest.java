@@ -1,0 +1,262 @@
+package pando.fabric.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.fabric.JavaProcess;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.PandoException;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
+import pando.fabric.TestHandlers;
+import pando.fabric.UnknownOutcomeException;
+import pando.fabric.Worker;
+import pando.fabric.memory.Words;
+import pando.fabric.server.PoolOptions;
+import pando.fabric.tcp.Authentication;
+import pando.fabric.tcp.TcpMemoryServer;
+import pando.fabric.tcp.TcpOptions;
+import pando.fabric.wire.CardAccess;
+
+/** Memory servers that end, and queue pairs that break; only where there is a card. */
+@Timeout(300)
+class VerbsFaultTest {
+  private static final long WORD = GlobalAddress.of(0, 1 << 20);
+  private static final long OFFSET = GlobalAddress.offset(WORD);
+  private static final InetSocketAddress ANY =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+  private static final PoolOptions POOL =
+      PoolOptions.defaults()
+          .withMemoryServers(1)
+          .withBytesPerServer(64 << 20)
+          .withHandlers(TestHandlers.all());
+  private static final TcpOptions OPTIONS =
+      TcpOptions.defaults().withLostAfter(Duration.ofMillis(200));
+
+  private String card = "";
+
+  @BeforeEach
+  void findCard() {
+    card = TestCards.first();
+  }
+
+  /** A memory server, until the input ends. */
+  static final class MemoryProcess {
+    private MemoryProcess() {}
+
+    public static void main(String[] arguments) throws IOException {
+      try (TcpMemoryServer server =
+          VerbsMemoryServer.start(ANY, 0, POOL, Authentication.none(), arguments[0])) {
+        System.out.println(server.address().getPort());
+        System.in.transferTo(OutputStream.nullOutputStream());
+      }
+    }
+  }
+
+  private interface Verb {
+    void run(Worker worker);
+  }
+
+  @Test
+  void shouldEndWritesWhenTheMemoryServerIsKilled() throws Exception {
+    killUnder(worker -> worker.write(WORD, 0, 64));
+  }
+
+  @Test
+  void shouldEndReadsWhenTheMemoryServerIsKilled() throws Exception {
+    killUnder(worker -> worker.read(WORD, 0, 64));
+  }
+
+  /** No verb is under way that would miss an answer of the other card. */
+  @Test
+  void shouldEndACallWhenTheMemoryServerIsKilled() throws Exception {
+    killUnder(worker -> worker.call(0, TestHandlers.WAIT, 0, 8));
+  }
+
+  private void killUnder(Verb verb) throws Exception {
+    try (JavaProcess process = JavaProcess.start(List.of(), MemoryProcess.class, card)) {
+      InetSocketAddress address =
+          new InetSocketAddress(ANY.getAddress(), Integer.parseInt(process.line()));
+      try (Fabric fabric = VerbsFabric.attach(List.of(address), 1, OPTIONS, card);
+          RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+          Worker worker = fabric.worker(memory)) {
+        worker.faa(WORD, 0);
+        Words.set(memory.segment(), 0, OFFSET + 8);
+        CompletableFuture<Throwable> end = CompletableFuture.supplyAsync(() -> endOf(verb, worker));
+        Thread.sleep(200); // Time to be in the middle of it; any time is as good.
+        assertThat(end).isNotDone();
+        long start = System.nanoTime();
+        process.kill();
+        Throwable failure = end.get(30, TimeUnit.SECONDS);
+        print("killed", start, failure);
+        assertThat(failure)
+            .isInstanceOfAny(
+                UnknownOutcomeException.class,
+                MemoryServerLostException.class,
+                StalledException.class);
+        assertThatThrownBy(() -> worker.read(WORD, 0, 8))
+            .isInstanceOf(MemoryServerLostException.class);
+      }
+    }
+  }
+
+  private static Throwable endOf(Verb verb, Worker worker) {
+    return catchThrowable(() -> {
+      while (true) {
+        verb.run(worker);
+      }
+    });
+  }
+
+  private static void print(String what, long start, Throwable failure) {
+    System.out.printf(
+        "%s: micros=%d, %s%n",
+        what, TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start), failure);
+  }
+
+  private TcpMemoryServer start(Function<MemorySegment, CardAccess> cards) {
+    return TcpMemoryServer.start(ANY, 0, POOL, Authentication.none(), cards);
+  }
+
+  /** Each FAA that is not answered is done once or not at all; those that are, once. */
+  @Test
+  void shouldGoOnWithNewQueuePairsWhenTheOldOnesEnd() throws Exception {
+    CompletableFuture<MemoryCard> opened = new CompletableFuture<>();
+    AtomicBoolean over = new AtomicBoolean();
+    try (TcpMemoryServer server = start(memory -> open(memory, opened));
+        Fabric fabric = VerbsFabric.attach(List.of(server.address()), 1, OPTIONS, card);
+        RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(memory)) {
+      worker.faa(WORD, 0);
+      CompletableFuture<Void> breaking = CompletableFuture.runAsync(() -> breakUp(opened, over));
+      int done = 0;
+      int unknown = 0;
+      while (unknown < 5) {
+        try {
+          worker.faa(WORD, 1);
+          done++;
+        } catch (UnknownOutcomeException e) {
+          unknown++;
+        }
+      }
+      over.set(true);
+      breaking.get(30, TimeUnit.SECONDS);
+      System.out.printf("broken queue pairs: unknown=%d, done=%d%n", unknown, done);
+      assertThat(worker.faa(WORD, 0)).isBetween((long) done, (long) done + unknown);
+    }
+  }
+
+  private static void breakUp(CompletableFuture<MemoryCard> opened, AtomicBoolean over) {
+    while (!over.get()) {
+      try {
+        TimeUnit.MILLISECONDS.sleep(300);
+      } catch (InterruptedException e) {
+        return;
+      }
+      opened.join().disconnect();
+    }
+  }
+
+  private MemoryCard open(MemorySegment memory, CompletableFuture<MemoryCard> opened) {
+    MemoryCard made = new MemoryCard(card, memory, 1);
+    opened.complete(made);
+    return made;
+  }
+
+  /** As when the memory server has deregistered its memory. */
+  @Test
+  void shouldSayThatTheMemoryServerRefuses() {
+    CompletableFuture<MemoryCard> opened = new CompletableFuture<>();
+    try (TcpMemoryServer server = start(memory -> new WrongKey(open(memory, opened)));
+        Fabric fabric = VerbsFabric.attach(List.of(server.address()), 1, OPTIONS, card);
+        RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(memory)) {
+      for (int i = 0; i < 3; i++) {
+        long start = System.nanoTime();
+        Throwable failure = catchThrowable(() -> worker.write(WORD, 0, 8));
+        print("refused", start, failure);
+        assertThat(failure)
+            .isInstanceOf(MemoryServerLostException.class)
+            .hasMessageContaining("remote access");
+      }
+      // A message needs no key.
+      assertThat(worker.call(0, TestHandlers.INCREMENT, 0, 8)).isEqualTo(8);
+    }
+  }
+
+  /** Tells its clients a key by which they do not reach the memory. */
+  private record WrongKey(MemoryCard card) implements CardAccess {
+    @Override
+    public void start(Calls calls) {
+      card.start(calls);
+    }
+
+    @Override
+    public Way open() {
+      Way way = card.open();
+      return new Way() {
+        @Override
+        public int serve(MemorySegment message, int requestBytes) {
+          int bytes = way.serve(message, requestBytes);
+          if (bytes == Offer.RESPONSE_BYTES) {
+            Offer offer = Offer.read(message);
+            new Offer(offer.endpoint(), offer.address(), offer.remoteKey() + 1).write(message);
+          }
+          return bytes;
+        }
+
+        @Override
+        public void close() {
+          way.close();
+        }
+      };
+    }
+
+    @Override
+    public void close() {
+      card.close();
+    }
+  }
+
+  @Test
+  void shouldEndACallThatIsServedWhenTheFabricCloses() throws Exception {
+    try (TcpMemoryServer server =
+            VerbsMemoryServer.start(ANY, 0, POOL, Authentication.none(), card);
+        Fabric other = VerbsFabric.attach(List.of(server.address()), 1, OPTIONS, card);
+        RegisteredMemory memory = other.register(Worker.CALL_BYTES_MAX);
+        Worker worker = other.worker(memory)) {
+      Fabric fabric = VerbsFabric.attach(List.of(server.address()), 2, OPTIONS, card);
+      RegisteredMemory own = fabric.register(Worker.CALL_BYTES_MAX);
+      Worker caller = fabric.worker(own);
+      Words.set(own.segment(), 0, OFFSET);
+      CompletableFuture<Throwable> call =
+          CompletableFuture.supplyAsync(
+              () -> catchThrowable(() -> caller.call(0, TestHandlers.WAIT, 0, 8)));
+      while (worker.faa(WORD + 8, 0) == 0) {
+        worker.backoff().pause(100);
+      }
+      fabric.close();
+      assertThat(call.get(30, TimeUnit.SECONDS))
+          .isInstanceOfAny(IllegalStateException.class, PandoException.class);
+      worker.faa(WORD, 1); // Lets the handler return.
+      own.close();
+    }
+  }
+}
