@@ -16,7 +16,11 @@ import pando.fabric.PandoException;
 import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.shm.ShmFabric;
 import pando.fabric.shm.ShmMemoryServer;
+import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpMemoryServer;
+import pando.fabric.tcp.TcpOptions;
+import pando.fabric.verbs.VerbsFabric;
+import pando.fabric.verbs.VerbsMemoryServer;
 import pando.index.dex.DexIndex;
 
 /** A memory server, or two compute servers, in a process of its own, which ends with this one. */
@@ -43,6 +47,37 @@ public final class IndexProcess implements AutoCloseable {
   /** Starts a memory server that is reached by TCP on loopback; port 0 takes a free one. */
   public static IndexProcess tcpMemoryServer(int port, int number) throws IOException {
     return start("tcp", Integer.toString(port), Integer.toString(number));
+  }
+
+  /** Starts a memory server on loopback whose memory a card reaches. */
+  public static IndexProcess verbsMemoryServer(String card, int number) throws IOException {
+    return start("verbs", card, Integer.toString(number));
+  }
+
+  /** As {@link #computeServers}, by a card. */
+  public static IndexProcess verbsComputeServers(
+      SystemUnderTest system, int first, String card, String... memoryServers) throws IOException {
+    return start(
+        "compute",
+        system.systemName(),
+        Integer.toString(first),
+        String.join(",", memoryServers),
+        card);
+  }
+
+  /** Opens a fabric by a card to memory servers at addresses and ports. */
+  public static Fabric verbsFabric(List<String> memoryServers, String card, long seed) {
+    return VerbsFabric.attach(
+        memoryServers.stream().map(IndexProcess::address).toList(),
+        seed,
+        TcpOptions.defaults(),
+        card);
+  }
+
+  private static InetSocketAddress address(String place) {
+    int colon = place.lastIndexOf(':');
+    return new InetSocketAddress(
+        place.substring(0, colon), Integer.parseInt(place.substring(colon + 1)));
   }
 
   /** Starts a process that joins the index with two of its compute servers. */
@@ -87,9 +122,20 @@ public final class IndexProcess implements AutoCloseable {
 
   /** Has the process do something; returns what it answers. */
   public String ask(String request) throws IOException {
-    process.getOutputStream().write((request + "\n").getBytes(StandardCharsets.UTF_8));
+    return askAll(List.of(request)).getFirst();
+  }
+
+  /** As {@link #ask}, with all requests in the pipe at once, which has place for 1,000 of them. */
+  public List<String> askAll(List<String> requests) throws IOException {
+    for (String request : requests) {
+      process.getOutputStream().write((request + "\n").getBytes(StandardCharsets.UTF_8));
+    }
     process.getOutputStream().flush();
-    return String.valueOf(output.readLine());
+    List<String> answers = new ArrayList<>();
+    for (int i = 0; i < requests.size(); i++) {
+      answers.add(String.valueOf(output.readLine()));
+    }
+    return answers;
   }
 
   /** Sends a signal, such as STOP. */
@@ -131,12 +177,23 @@ public final class IndexProcess implements AutoCloseable {
             new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[1]));
         serveMemory(TcpMemoryServer.start(address, number, Pools.options(8 << 20)), input);
       }
-      default ->
-          serveKeys(
-              configuration(SystemUnderTest.of(arguments[1])),
-              number,
-              List.of(arguments[3].split(",")),
-              input);
+      case "verbs" -> {
+        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        serveMemory(
+            VerbsMemoryServer.start(
+                any, number, Pools.options(8 << 20), Authentication.none(), arguments[1]),
+            input);
+      }
+      default -> {
+        List<String> names = List.of(arguments[3].split(","));
+        serveKeys(
+            configuration(SystemUnderTest.of(arguments[1])),
+            number,
+            arguments.length > 4
+                ? verbsFabric(names, arguments[4], number)
+                : ShmFabric.attach(names, number),
+            input);
+      }
     }
   }
 
@@ -153,9 +210,9 @@ public final class IndexProcess implements AutoCloseable {
   }
 
   private static void serveKeys(
-      Configuration configuration, int first, List<String> names, BufferedReader input)
+      Configuration configuration, int first, Fabric attached, BufferedReader input)
       throws IOException {
-    try (Fabric fabric = ShmFabric.attach(names, first);
+    try (Fabric fabric = attached;
         RangeIndex index = configuration.join(fabric, first, 2);
         Session session = index.session()) {
       System.out.println(READY);
