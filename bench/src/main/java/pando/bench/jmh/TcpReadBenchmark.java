@@ -1,114 +1,54 @@
 package pando.bench.jmh;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 import pando.fabric.Fabric;
-import pando.fabric.GlobalAddress;
-import pando.fabric.Lane;
-import pando.fabric.RegisteredMemory;
-import pando.fabric.VerbList;
-import pando.fabric.Worker;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.tcp.TcpFabric;
 import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 
-/**
- * READs of 1 KB over TCP on loopback, beside a ping-pong of the same bytes in plain Java: time a
- * READ, and, after each iteration, processor time a READ of both sides.
- */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
+/** READs over TCP, beside a ping-pong of the same bytes in plain Java. */
 @SuppressWarnings("NullAway.Init") // JMH sets the fields
-public class TcpReadBenchmark {
-  private static final int NODE_BYTES = 1024;
-  private static final int NODES = 1000;
-  private static final int IN_FLIGHT = 16;
-  private static final int READS_EACH = 256;
-
+public class TcpReadBenchmark extends ReadBenchmark {
   /** What surrounds a READ's bytes: the request, and the header of the response. */
   private static final int REQUEST_BYTES = 48;
 
   private static final int RESPONSE_HEADER_BYTES = 16;
 
-  private final VerbList list = new VerbList();
-  private final ProcessorTimes times = new ProcessorTimes();
   private PingPong pingPong;
-  private TcpMemoryServer server;
-  private Fabric fabric;
-  private RegisteredMemory memory;
-  private Worker worker;
-  private Lane lane;
-  private ExecutorService threads;
-  private int next;
 
   /** For JMH. */
   public TcpReadBenchmark() {}
 
-  /** Starts a memory server and the other side of the ping-pong. */
+  @Override
+  TcpMemoryServer serve(PoolOptions options) {
+    return TcpMemoryServer.start(ANY, 0, options);
+  }
+
+  @Override
+  Fabric attach(InetSocketAddress address) {
+    return TcpFabric.attach(List.of(address), 1, TcpOptions.defaults());
+  }
+
+  /** Starts the other side of the ping-pong. */
   @Setup
-  public void open() throws IOException {
-    InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    pingPong = new PingPong(any, REQUEST_BYTES, RESPONSE_HEADER_BYTES + NODE_BYTES);
-    server = TcpMemoryServer.start(any, 0, PoolOptions.defaults().withBytesPerServer(64 << 20));
-    fabric = TcpFabric.attach(List.of(server.address()), 1, TcpOptions.defaults());
-    memory = fabric.register((long) IN_FLIGHT * NODE_BYTES);
-    worker = fabric.worker(memory);
-    lane = fabric.lane("lane");
-    threads = Executors.newThreadPerTaskExecutor(lane);
+  public void openPingPong() throws IOException {
+    pingPong = new PingPong(ANY, REQUEST_BYTES, RESPONSE_HEADER_BYTES + NODE_BYTES);
   }
 
-  /** Ends both. */
+  /** Ends it. */
   @TearDown
-  public void close() throws IOException {
-    threads.close();
-    lane.close();
-    worker.close();
-    memory.close();
-    fabric.close();
-    server.close();
+  public void closePingPong() throws IOException {
     pingPong.close();
-  }
-
-  /** Begins to count processor time. */
-  @Setup(Level.Iteration)
-  public void startCounting() {
-    times.start();
-  }
-
-  /** Prints processor time. */
-  @TearDown(Level.Iteration)
-  public void printProcessorTimes() {
-    System.out.print("processor a READ: " + times.since() + ", ");
   }
 
   /** The bytes of a READ, there and back, by blocking channels. */
@@ -116,53 +56,6 @@ public class TcpReadBenchmark {
   public void pingPong() throws IOException {
     pingPong.exchange();
     times.count(1);
-  }
-
-  /** One worker, one READ under way. */
-  @Benchmark
-  public void read() {
-    worker.read(nextNode(), 0, NODE_BYTES);
-    times.count(1);
-  }
-
-  /** A list of 16 READs. */
-  @Benchmark
-  @OperationsPerInvocation(IN_FLIGHT)
-  public void listOf16() {
-    list.clear();
-    for (int i = 0; i < IN_FLIGHT; i++) {
-      list.read(nextNode(), (long) i * NODE_BYTES, NODE_BYTES);
-    }
-    worker.post(list);
-    times.count(IN_FLIGHT);
-  }
-
-  /** 16 workers of a lane, one READ of each under way. */
-  @Benchmark
-  @OperationsPerInvocation(IN_FLIGHT * READS_EACH)
-  public void laneOf16() throws ExecutionException, InterruptedException {
-    List<Future<?>> ends = new ArrayList<>();
-    for (int i = 0; i < IN_FLIGHT; i++) {
-      ends.add(threads.submit(this::readNodes));
-    }
-    for (Future<?> end : ends) {
-      end.get();
-    }
-    times.count((long) IN_FLIGHT * READS_EACH);
-  }
-
-  private void readNodes() {
-    try (RegisteredMemory own = fabric.register(NODE_BYTES);
-        Worker ownWorker = fabric.worker(own)) {
-      for (int i = 0; i < READS_EACH; i++) {
-        ownWorker.read(nextNode(), 0, NODE_BYTES);
-      }
-    }
-  }
-
-  private long nextNode() {
-    next = (next + 1) % NODES;
-    return GlobalAddress.of(0, Fabric.CATALOGUE_BYTES + next * (long) NODE_BYTES);
   }
 
   /** Two blocking channels: a request one way, a response the other. */

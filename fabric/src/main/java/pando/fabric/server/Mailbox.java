@@ -1,10 +1,9 @@
 package pando.fabric.server;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.charset.StandardCharsets;
 import pando.fabric.Worker;
 import pando.fabric.layout.MailboxLayout;
+import pando.fabric.memory.Utf8;
 import pando.fabric.memory.Words;
 
 /**
@@ -71,9 +70,7 @@ final class Mailbox {
 
   /** Reports why a request was not served. Overwrites the message. */
   void fail(int slot, MemorySegment message, String reason) {
-    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
-    int length = Math.min(text.length, Worker.CALL_BYTES_MAX);
-    MemorySegment.copy(text, 0, message, ValueLayout.JAVA_BYTE, 0, length);
+    int length = Utf8.write(reason, message, 0, Worker.CALL_BYTES_MAX);
     respond(slot, message, length, MailboxLayout.FAILED);
   }
 

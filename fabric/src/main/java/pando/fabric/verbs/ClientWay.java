@@ -1,11 +1,10 @@
 package pando.fabric.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Worker;
 import pando.fabric.memory.NativeMemory;
+import pando.fabric.memory.Utf8;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.verbs.Abi.IbvMr;
 import pando.fabric.wire.CardAccess;
@@ -105,17 +104,11 @@ final class ClientWay implements CardAccess.Way {
       responseBytes = calls.serve(function, message.segment(), requestBytes);
       result = SERVED;
     } catch (CallFailedException e) {
-      responseBytes = write(String.valueOf(e.getMessage()));
+      responseBytes =
+          Utf8.write(String.valueOf(e.getMessage()), message.segment(), 0, Worker.CALL_BYTES_MAX);
     } finally {
       served(result, responseBytes);
     }
-  }
-
-  private int write(String reason) {
-    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
-    int bytes = Math.min(text.length, Worker.CALL_BYTES_MAX);
-    MemorySegment.copy(text, 0, message.segment(), ValueLayout.JAVA_BYTE, 0, bytes);
-    return bytes;
   }
 
   private synchronized void served(int result, int responseBytes) {

@@ -32,8 +32,13 @@ final class CompletionChannel implements AutoCloseable {
         NativeLibrary.load(C_LIBRARY)
             .orElseThrow(() -> new VerbsException("no C library: name=" + C_LIBRARY))
             .function("poll", int.class, long.class, long.class, int.class);
-    this.channel = library.createChannel(device.context());
     this.memory = NativeMemory.allocate(BYTES);
+    try {
+      this.channel = library.createChannel(device.context());
+    } catch (RuntimeException | Error e) {
+      memory.close();
+      throw e;
+    }
     int file =
         NativeMemory.at(channel, IbvCompChannel.FD + Integer.BYTES)
             .get(ValueLayout.JAVA_INT, IbvCompChannel.FD);

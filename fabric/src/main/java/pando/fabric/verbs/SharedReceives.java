@@ -3,6 +3,8 @@ package pando.fabric.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import pando.fabric.Worker;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.verbs.Abi.IbvMr;
@@ -22,23 +24,25 @@ final class SharedReceives implements AutoCloseable {
   private final ReceiveRequest request = new ReceiveRequest();
   private final long queue;
 
+  /** Gives everything back, what was made last first. */
+  private final List<Runnable> ends = new ArrayList<>();
+
   SharedReceives(Device device) {
     this.device = device;
-    this.memory = NativeMemory.allocate((long) MESSAGES_MAX * STRIDE);
+    ends.addFirst(request::close);
     try {
-      this.region = device.register(memory.segment(), IbvMr.LOCAL_WRITE);
-      try {
-        this.queue = create(device);
-      } catch (RuntimeException | Error e) {
-        region.close();
-        throw e;
+      memory = NativeMemory.allocate((long) MESSAGES_MAX * STRIDE);
+      ends.addFirst(memory::close);
+      region = device.register(memory.segment(), IbvMr.LOCAL_WRITE);
+      ends.addFirst(region::close);
+      queue = create(device);
+      ends.addFirst(() -> device.library().destroySharedReceives(queue));
+      for (int i = 0; i < MESSAGES_MAX; i++) {
+        post(i);
       }
     } catch (RuntimeException | Error e) {
-      memory.close();
+      close();
       throw e;
-    }
-    for (int i = 0; i < MESSAGES_MAX; i++) {
-      post(i);
     }
   }
 
@@ -68,12 +72,9 @@ final class SharedReceives implements AutoCloseable {
     request.post(device.postSharedReceiveFunction(), queue, number);
   }
 
-  /** No queue pair uses it any more. */
+  /** No queue pair uses it any more. In order, and none if one before it failed. */
   @Override
   public void close() {
-    device.library().destroySharedReceives(queue);
-    region.close();
-    request.close();
-    memory.close();
+    ends.forEach(Runnable::run);
   }
 }

@@ -1,8 +1,6 @@
 package pando.fabric.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +21,7 @@ import pando.fabric.VerbList.Outcome;
 import pando.fabric.Worker;
 import pando.fabric.base.ListWorker;
 import pando.fabric.base.MaskedWords;
+import pando.fabric.memory.Utf8;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.verbs.Abi.IbvMr;
 
@@ -469,8 +468,7 @@ final class VerbsWorker extends ListWorker {
     }
     int bytes = connection.answerBytes();
     if (!connection.isServed()) {
-      byte[] text = memory().asSlice(local, bytes).toArray(ValueLayout.JAVA_BYTE);
-      throw new CallFailedException(new String(text, StandardCharsets.UTF_8));
+      throw new CallFailedException(Utf8.read(memory(), local, bytes));
     }
     return bytes;
   }

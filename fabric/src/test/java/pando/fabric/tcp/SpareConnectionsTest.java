@@ -43,6 +43,7 @@ class SpareConnectionsTest {
     fabric = TcpFabric.attach(List.of(proxy.address()), 1, TcpOptions.defaults());
     local = fabric.register(64);
     asking = proxy.connections();
+    awaitConnections(0);
   }
 
   @AfterEach
@@ -70,9 +71,7 @@ class SpareConnectionsTest {
       workers.add(worker);
     }
     workers.forEach(Worker::close);
-    while (server.connections() > SpareConnections.KEPT_MAX) {
-      Thread.onSpinWait();
-    }
+    awaitConnections(SpareConnections.KEPT_MAX);
     assertThat(proxy.connections()).isEqualTo(asking + 10);
     for (int i = 0; i < 10; i++) {
       addOne();
@@ -106,7 +105,12 @@ class SpareConnectionsTest {
     addOne();
     assertThat(server.connections()).isEqualTo(1);
     fabric.close();
-    while (server.connections() > 0) {
+    awaitConnections(0);
+  }
+
+  /** Waits until the memory server, too, has noticed that others have ended. */
+  private void awaitConnections(int most) {
+    while (server.connections() > most) {
       Thread.onSpinWait();
     }
   }

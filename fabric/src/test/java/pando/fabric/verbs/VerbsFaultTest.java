@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,6 +50,12 @@ class VerbsFaultTest {
           .withHandlers(TestHandlers.all());
   private static final TcpOptions OPTIONS =
       TcpOptions.defaults().withLostAfter(Duration.ofMillis(200));
+
+  /** What {@link TestHandlers#WAIT} sets when it has begun. */
+  private static final long BEGUN = WORD + 16;
+
+  /** Verbs that have ended. */
+  private final AtomicInteger ended = new AtomicInteger();
 
   private String card = "";
 
@@ -96,11 +103,14 @@ class VerbsFaultTest {
           new InetSocketAddress(ANY.getAddress(), Integer.parseInt(process.line()));
       try (Fabric fabric = VerbsFabric.attach(List.of(address), 1, OPTIONS, card);
           RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
-          Worker worker = fabric.worker(memory)) {
-        worker.faa(WORD, 0);
+          Worker worker = fabric.worker(memory);
+          RegisteredMemory other = fabric.register(8);
+          Worker observer = fabric.worker(other)) {
         Words.set(memory.segment(), 0, OFFSET + 8);
         CompletableFuture<Throwable> end = CompletableFuture.supplyAsync(() -> endOf(verb, worker));
-        Thread.sleep(200); // Time to be in the middle of it; any time is as good.
+        while (ended.get() == 0 && observer.faa(BEGUN, 0) == 0) {
+          observer.backoff().pause(100);
+        }
         assertThat(end).isNotDone();
         long start = System.nanoTime();
         process.kill();
@@ -117,10 +127,11 @@ class VerbsFaultTest {
     }
   }
 
-  private static Throwable endOf(Verb verb, Worker worker) {
+  private Throwable endOf(Verb verb, Worker worker) {
     return catchThrowable(() -> {
       while (true) {
         verb.run(worker);
+        ended.getAndIncrement();
       }
     });
   }
