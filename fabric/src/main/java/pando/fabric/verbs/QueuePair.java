@@ -175,9 +175,7 @@ final class QueuePair implements AutoCloseable {
               + ", error="
               + result
               + ", verbs="
-              + requests.size()
-              + ", posted="
-              + requests.posted());
+              + requests.size());
     }
   }
 

@@ -4,7 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.BlockingDeque;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingDeque;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -12,9 +14,9 @@ import pando.fabric.Capabilities;
 import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.Capabilities.OnChip;
 import pando.fabric.Fabric;
-import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
+import pando.fabric.lane.Completions;
 import pando.fabric.lane.LaneLoop;
 import pando.fabric.layout.ServerLayout;
 import pando.fabric.tcp.TcpFabric;
@@ -32,11 +34,19 @@ import pando.fabric.tcp.TcpOptions;
 public final class VerbsFabric extends FabricBase {
   static final String NAME = "verbs";
 
+  /** Each takes a queue pair of the memory servers that it was used for. */
+  private static final int SPARES_MAX = 4;
+
   private final Fabric control;
   private final Device device;
   private final long[] dramBytes;
   private final long verbNanos;
   private final Set<VerbsWorker> workers = ConcurrentHashMap.newKeySet();
+  private final Set<VerbsLane> lanes = ConcurrentHashMap.newKeySet();
+
+  /** Ways that closed workers have left to the next ones. */
+  private final BlockingDeque<OwnLinks> spares = new LinkedBlockingDeque<>(SPARES_MAX);
+
   private volatile boolean isClosed;
 
   private VerbsFabric(Fabric control, Device device, long seed, long verbNanos) {
@@ -96,39 +106,28 @@ public final class VerbsFabric extends FabricBase {
 
   @Override
   protected Worker open(MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
-    RegisteredMemory message = control.register(Worker.CALL_BYTES_MAX);
-    try {
-      Worker calls = control.worker(message);
-      return open(memory, random, lane, calls, message);
-    } catch (RuntimeException | Error e) {
-      message.close();
-      throw e;
-    }
+    VerbsWorker worker = new VerbsWorker(this, device, lane, dramBytes, verbNanos, memory, random);
+    workers.add(worker);
+    return worker;
   }
 
-  private Worker open(
-      MemorySegment memory,
-      RandomGenerator random,
-      @Nullable LaneLoop lane,
-      Worker calls,
-      RegisteredMemory message) {
-    try {
-      VerbsWorker worker =
-          new VerbsWorker(
-              this,
-              device,
-              calls,
-              message,
-              dramBytes,
-              verbNanos,
-              memory,
-              random,
-              LaneLoop.backoff(lane));
-      workers.add(worker);
-      return worker;
-    } catch (RuntimeException | Error e) {
-      calls.close();
-      throw e;
+  @Override
+  protected Completions completions() {
+    VerbsLane lane = new VerbsLane(this, device, control);
+    lanes.add(lane);
+    return lane;
+  }
+
+  /** Returns ways that a closed worker has left, or new ones. */
+  OwnLinks takeLinks() {
+    OwnLinks kept = spares.pollLast();
+    return kept == null ? new OwnLinks(this, device, control) : kept;
+  }
+
+  /** Keeps ways for the next worker, or closes them where enough are kept; nothing uses them. */
+  void keepLinks(OwnLinks links) {
+    if (isClosed || !spares.offerLast(links)) {
+      links.close();
     }
   }
 
@@ -142,6 +141,16 @@ public final class VerbsFabric extends FabricBase {
     return isClosed;
   }
 
+  /** Returns the name of the card. */
+  String card() {
+    return device.name();
+  }
+
+  /** Removes a lane that is closed. */
+  void forget(VerbsLane lane) {
+    lanes.remove(lane);
+  }
+
   /** Removes a worker that is closed. */
   void forget(VerbsWorker worker) {
     workers.remove(worker);
@@ -152,7 +161,15 @@ public final class VerbsFabric extends FabricBase {
     isClosed = true;
     // Wakes those that wait in CALLs.
     control.close();
+    lanes.forEach(VerbsLane::release);
     workers.forEach(VerbsWorker::release);
+    closeSpares();
     device.close();
+  }
+
+  private void closeSpares() {
+    for (OwnLinks kept = spares.pollLast(); kept != null; kept = spares.pollLast()) {
+      kept.close();
+    }
   }
 }

@@ -1,26 +1,27 @@
 package pando.fabric.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.Backoff;
 import pando.fabric.FencedException;
 import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
-import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.fabric.VerbList.Outcome;
-import pando.fabric.Worker;
 import pando.fabric.base.ListWorker;
 import pando.fabric.base.MaskedWords;
+import pando.fabric.lane.LaneLoop;
+import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Utf8;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.verbs.Abi.IbvMr;
@@ -35,73 +36,85 @@ import pando.fabric.verbs.Abi.IbvMr;
  * masked atomic is sent to the same memory server before it is done.
  */
 final class VerbsWorker extends ListWorker {
-  private static final int READ_ATTEMPTS_MAX = 3;
+  /** How often verbs of which nothing was done are sent. */
+  private static final int ATTEMPTS_MAX = 3;
 
   /** Longest wait for the end of a CALL. */
   private static final long CALL_NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
 
-  /** After so long a wait for a CALL, the memory server is probed, and so on. */
-  private static final long PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-
-  /** How long a broken queue pair has to flush what is under way. */
-  private static final long FLUSH_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
-
   private final VerbsFabric owner;
-  private final Device device;
-  private final Worker control;
-  private final RegisteredMemory message;
-  private final CompletionQueue completions;
+  private final Links links;
   private final Region local;
-  private final long[] dramBytes;
+  private final MemorySegment found;
+  private final Region foundRegion;
   private final long verbNanos;
-  private final @Nullable CardConnection[] connections;
 
-  /** Connections that the verbs under way go by. */
-  private final CardConnection[] used;
+  /** Ways for CALLs, once there was one; of a worker of no lane, the same as those for verbs. */
+  private @Nullable OwnLinks calls;
+
+  /** A chain for each memory server that was used. */
+  private final @Nullable Chain[] chains;
+
+  /** Chains under way. */
+  private final Chain[] used;
 
   private int usedCount;
 
-  /** For each verb of a piece of a list, its number in the chain. */
-  private int[] places = new int[CardConnection.CHAIN_MAX];
-
-  private long nextNumber = 1;
+  /** For each verb of a piece of a list, its place in the chain. */
+  private int[] places = new int[Chain.MAX];
 
   /** Held during a list, so that what it uses is not given back meanwhile. */
   private final ReentrantLock using = new ReentrantLock();
 
+  /** Gives back what this has, what was made last first. */
+  private final List<Runnable> ends = new ArrayList<>();
+
   private boolean released;
 
   /**
-   * Creates a worker without connections.
+   * Creates a worker.
    *
-   * @param control worker of the control connections, with a message of memory
+   * @param lane that it belongs to, or {@code null}
+   * @param dramBytes bytes of DRAM of each memory server
+   * @param verbNanos longest wait for verbs
    */
   VerbsWorker(
       VerbsFabric owner,
       Device device,
-      Worker control,
-      RegisteredMemory message,
+      @Nullable LaneLoop lane,
       long[] dramBytes,
       long verbNanos,
       MemorySegment memory,
-      RandomGenerator random,
-      Backoff backoff) {
-    super(dramBytes, memory, random, backoff);
+      RandomGenerator random) {
+    super(dramBytes, memory, random, LaneLoop.backoff(lane));
     this.owner = owner;
-    this.device = device;
-    this.control = control;
-    this.message = message;
-    this.dramBytes = dramBytes;
     this.verbNanos = verbNanos;
-    this.connections = new CardConnection[dramBytes.length];
-    this.used = new CardConnection[dramBytes.length];
-    this.completions = new CompletionQueue(device, CardConnection.DEPTH * dramBytes.length);
+    this.chains = new Chain[dramBytes.length];
+    this.used = new Chain[dramBytes.length];
     try {
-      this.local = device.register(memory, IbvMr.LOCAL_WRITE);
+      local = device.register(memory, IbvMr.LOCAL_WRITE);
+      ends.addFirst(local::close);
+      NativeMemory room = NativeMemory.allocate((long) dramBytes.length * Chain.FOUND_BYTES);
+      ends.addFirst(room::close);
+      found = room.segment();
+      foundRegion = device.register(found, IbvMr.LOCAL_WRITE);
+      ends.addFirst(foundRegion::close);
+      links = open(lane);
     } catch (RuntimeException | Error e) {
-      completions.close();
+      giveBack();
       throw e;
     }
+  }
+
+  private Links open(@Nullable LaneLoop lane) {
+    if (lane != null) {
+      LaneLinks shared = new LaneLinks(lane);
+      ends.addFirst(shared::close);
+      return shared;
+    }
+    OwnLinks own = owner.takeLinks();
+    calls = own;
+    return own;
   }
 
   @Override
@@ -148,11 +161,11 @@ final class VerbsWorker extends ListWorker {
   private int runPiece(VerbList list, int start, boolean repeatable) {
     for (int attempt = 1; true; attempt++) {
       int end = gather(list, start);
-      exchange(verbNanos);
+      links.exchange(used, usedCount, verbNanos, backoff());
       for (int i = start; i < end; i++) {
         list.setOutcome(i, take(list, i, places[i - start]));
       }
-      CardConnection failed = firstFailed();
+      Chain failed = firstFailed();
       if (failed == null) {
         for (int i = start; i < end; i++) {
           finish(list, i, places[i - start]);
@@ -160,15 +173,24 @@ final class VerbsWorker extends ListWorker {
         return end;
       }
       RuntimeException failure = failure(failed);
-      disconnectFailed();
-      if (!repeatable || !(failure instanceof UnknownOutcomeException)) {
+      boolean again = isUndone() || (repeatable && (failed.isUndone() || isUnknown(failure)));
+      if (!again) {
         boolean someDone = !repeatable && (usedCount > 1 || failed.failedAt() > 0);
-        throw someDone && failure instanceof FencedException ? someSent(failure) : failure;
+        throw someDone && isNotDone(failure) ? someSent(failure) : failure;
       }
-      if (attempt == READ_ATTEMPTS_MAX) {
-        throw new StalledException("READs are not answered: " + failure.getMessage());
+      if (attempt == ATTEMPTS_MAX) {
+        throw new StalledException("verbs are not answered: " + failure.getMessage());
       }
     }
+  }
+
+  private static boolean isUnknown(RuntimeException failure) {
+    return failure instanceof UnknownOutcomeException;
+  }
+
+  /** Returns whether a failure says that nothing was done. */
+  private static boolean isNotDone(RuntimeException failure) {
+    return failure instanceof FencedException || failure instanceof StalledException;
   }
 
   /** Adds verbs to chains, until one does not fit; returns its number. */
@@ -182,33 +204,33 @@ final class VerbsWorker extends ListWorker {
   }
 
   private boolean add(VerbList list, int index, int place) {
-    CardConnection connection = connection(GlobalAddress.server(list.remote(index)));
-    if (!isUsed(connection)) {
-      connection.connect();
-      connection.begin();
-      used[usedCount++] = connection;
+    int server = GlobalAddress.server(list.remote(index));
+    Chain chain = chain(server);
+    if (!isUsed(chain)) {
+      chain.begin(links.to(server).open());
+      used[usedCount++] = chain;
     }
-    if (!connection.hasRoom()) {
+    if (!chain.hasRoom()) {
       return false;
     }
     if (place == places.length) {
       places = Arrays.copyOf(places, 2 * place);
     }
-    places[place] = connection.size();
-    add(list, index, connection);
+    places[place] = chain.size();
+    add(list, index, chain);
     return true;
   }
 
-  private static void add(VerbList list, int index, CardConnection connection) {
+  private static void add(VerbList list, int index, Chain chain) {
     long remote = list.remote(index);
     switch (list.kind(index)) {
-      case READ -> connection.read(remote, list.local(index), list.length(index));
-      case WRITE -> connection.write(remote, list.local(index), list.length(index));
-      case CAS -> connection.cas(remote, list.operand(index, 0), list.operand(index, 1));
-      case FAA -> connection.faa(remote, list.operand(index, 0));
+      case READ -> chain.read(remote, list.local(index), list.length(index));
+      case WRITE -> chain.write(remote, list.local(index), list.length(index));
+      case CAS -> chain.cas(remote, list.operand(index, 0), list.operand(index, 1));
+      case FAA -> chain.faa(remote, list.operand(index, 0));
       case MASKED_CAS, MASKED_FAA -> {
         long guess = firstGuess(list, index);
-        connection.emulated(remote, guess, desired(list, index, guess));
+        chain.emulated(remote, guess, desired(list, index, guess));
       }
       case MASKED_CAS_16 -> throw new AssertionError(list.kind(index));
     }
@@ -234,107 +256,37 @@ final class VerbsWorker extends ListWorker {
         || MaskedWords.matches(word, list.operand(index, 0), list.operand(index, 1));
   }
 
-  private boolean isUsed(CardConnection connection) {
+  private boolean isUsed(Chain chain) {
     for (int i = 0; i < usedCount; i++) {
-      if (used[i].equals(connection)) {
+      if (used[i].equals(chain)) {
         return true;
       }
     }
     return false;
-  }
-
-  /** Sends the chains of all used connections, and waits until they are complete. */
-  private void exchange(long nanosMax) {
-    post();
-    long deadline = nanoTime() + nanosMax;
-    long nextProbe = nanoTime() + PROBE_NANOS;
-    boolean broken = false;
-    // A lane's other threads go on even if all verbs of this one complete at once.
-    backoff().pause(0);
-    for (int attempt = 1; isUnderWay(); attempt++) {
-      if (poll() > 0) {
-        attempt = 1;
-      } else if (nanoTime() - deadline > 0 || (owner.isClosed() && !broken)) {
-        breakUp(broken);
-        broken = true;
-        deadline = nanoTime() + FLUSH_NANOS_MAX;
-      } else {
-        if (nanoTime() - nextProbe > 0) {
-          used[0].probe();
-          nextProbe = nanoTime() + PROBE_NANOS;
-        }
-        backoff().pause(attempt);
-      }
-    }
-  }
-
-  private void post() {
-    boolean posted = false;
-    try {
-      for (int i = 0; i < usedCount; i++) {
-        used[i].post(nextNumber);
-        nextNumber += CardConnection.CHAIN_MAX;
-      }
-      posted = true;
-    } finally {
-      if (!posted) {
-        // The card must not write to local memory when the caller goes on.
-        disconnectUsed();
-      }
-    }
-  }
-
-  private boolean isUnderWay() {
-    for (int i = 0; i < usedCount; i++) {
-      if (used[i].isUnderWay()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private int poll() {
-    int count = completions.poll();
-    for (int i = 0; i < count; i++) {
-      for (int j = 0; j < usedCount; j++) {
-        used[j].complete(completions, i);
-      }
-    }
-    return count;
-  }
-
-  /**
-   * Makes what is under way complete.
-   *
-   * @param again whether queue pairs were broken before, and have not flushed
-   */
-  private void breakUp(boolean again) {
-    for (int i = 0; i < usedCount; i++) {
-      if (used[i].isUnderWay() && again) {
-        used[i].giveUp();
-      } else if (used[i].isUnderWay()) {
-        used[i].breakUp();
-      }
-    }
   }
 
   /** Takes the result of a verb that was done; returns what became of it. */
   private Outcome take(VerbList list, int index, int place) {
-    CardConnection connection = connection(GlobalAddress.server(list.remote(index)));
-    Status failure = connection.failure();
-    if (failure != null && place >= connection.failedAt()) {
-      return failure.isDoneNever() ? Outcome.NOT_DONE : Outcome.UNKNOWN;
+    Chain chain = chain(GlobalAddress.server(list.remote(index)));
+    if (chain.failure() != null && place >= chain.failedAt()) {
+      return outcome(chain);
     }
     Kind kind = list.kind(index);
     if (!kind.isAtomic()) {
       return Outcome.DONE;
     }
-    long found = connection.found(place);
-    if (isEmulated(kind) && found != firstGuess(list, index) && stores(list, index, found)) {
+    long word = chain.found(place);
+    if (isEmulated(kind) && word != firstGuess(list, index) && stores(list, index, word)) {
       return Outcome.NOT_DONE;
     }
-    setFound(list.local(index), found);
+    setFound(list.local(index), word);
     return Outcome.DONE;
+  }
+
+  /** Returns what became of the verb of a chain that failed, and of those behind it. */
+  private static Outcome outcome(Chain failed) {
+    boolean isNotDone = failed.isUndone() || Objects.requireNonNull(failed.failure()).isDoneNever();
+    return isNotDone ? Outcome.NOT_DONE : Outcome.UNKNOWN;
   }
 
   private static boolean isEmulated(Kind kind) {
@@ -346,37 +298,39 @@ final class VerbsWorker extends ListWorker {
     if (!isEmulated(list.kind(index))) {
       return;
     }
-    CardConnection connection = connection(GlobalAddress.server(list.remote(index)));
+    Chain chain = chain(GlobalAddress.server(list.remote(index)));
     long guess = firstGuess(list, index);
-    long found = connection.found(place);
-    while (found != guess && stores(list, index, found)) {
-      guess = found;
-      found = cas(connection, list, index, guess);
+    long word = chain.found(place);
+    while (word != guess && stores(list, index, word)) {
+      guess = word;
+      word = cas(chain, list, index, guess);
     }
-    setFound(list.local(index), found);
+    setFound(list.local(index), word);
     list.setOutcome(index, Outcome.DONE);
   }
 
-  private long cas(CardConnection connection, VerbList list, int index, long guess) {
-    usedCount = 1;
-    used[0] = connection;
-    connection.begin();
-    connection.cas(list.remote(index), guess, desired(list, index, guess));
-    exchange(verbNanos);
-    counters().atomics++;
-    counters().roundTrips++;
-    Status status = connection.failure();
-    if (status != null) {
-      list.setOutcome(index, status.isDoneNever() ? Outcome.NOT_DONE : Outcome.UNKNOWN);
-      RuntimeException failure = failure(connection);
-      disconnectFailed();
-      boolean someDone = list.size() > 1;
-      throw someDone && failure instanceof FencedException ? someSent(failure) : failure;
+  private long cas(Chain chain, VerbList list, int index, long guess) {
+    for (int attempt = 1; true; attempt++) {
+      usedCount = 1;
+      used[0] = chain;
+      chain.begin(links.to(GlobalAddress.server(list.remote(index))).open());
+      chain.cas(list.remote(index), guess, desired(list, index, guess));
+      links.exchange(used, usedCount, verbNanos, backoff());
+      counters().atomics++;
+      counters().roundTrips++;
+      if (chain.failure() == null) {
+        return chain.found(0);
+      }
+      list.setOutcome(index, outcome(chain));
+      RuntimeException failure = failure(chain);
+      if (!chain.isUndone() || attempt == ATTEMPTS_MAX) {
+        boolean someDone = list.size() > 1;
+        throw someDone && isNotDone(failure) ? someSent(failure) : failure;
+      }
     }
-    return connection.found(0);
   }
 
-  private @Nullable CardConnection firstFailed() {
+  private @Nullable Chain firstFailed() {
     for (int i = 0; i < usedCount; i++) {
       if (used[i].failure() != null) {
         return used[i];
@@ -385,42 +339,48 @@ final class VerbsWorker extends ListWorker {
     return null;
   }
 
-  private void disconnectUsed() {
+  /** Returns whether no chain has done anything. */
+  private boolean isUndone() {
     for (int i = 0; i < usedCount; i++) {
-      used[i].disconnect();
-    }
-  }
-
-  private void disconnectFailed() {
-    for (int i = 0; i < usedCount; i++) {
-      if (used[i].failure() != null) {
-        used[i].disconnect();
+      if (!used[i].isUndone()) {
+        return false;
       }
     }
+    return true;
   }
 
   /** Returns what a failed chain means. */
-  private RuntimeException failure(CardConnection connection) {
+  private RuntimeException failure(Chain failed) {
     if (owner.isClosed()) {
-      return new IllegalStateException("fabric is closed: name=" + VerbsFabric.NAME);
+      return closedFabric();
     }
-    Status status = Objects.requireNonNull(connection.failure());
-    String text = "verb " + connection.failedAt() + " failed: status=" + status + ", " + connection;
+    Status status = Objects.requireNonNull(failed.failure());
+    String text =
+        "verb "
+            + failed.failedAt()
+            + " failed: status="
+            + status
+            + ", server="
+            + failed.connection().server()
+            + ", card="
+            + owner.card();
+    if (failed.isUndone()) {
+      return new StalledException("the connection broke before the verbs were sent: " + text);
+    }
     if (status.isLocal()) {
       return new IllegalStateException(text);
     }
     if (status == Status.RECEIVER_NOT_READY) {
       return new StalledException("no processor takes the CALL: " + text);
     }
-    return status.isRefused() ? refused(connection, text) : new UnknownOutcomeException(text);
+    return status.isRefused() ? refused(failed, text) : new UnknownOutcomeException(text);
   }
 
-  private static RuntimeException refused(CardConnection connection, String text) {
+  private RuntimeException refused(Chain failed, String text) {
     MemoryServerLostException lost =
         new MemoryServerLostException("the memory server refuses a verb that is in order: " + text);
     try {
-      connection.disconnect();
-      connection.connect();
+      links.to(failed.connection().server()).open();
     } catch (FencedException | MemoryServerLostException e) {
       return e;
     } catch (PandoException e) {
@@ -429,15 +389,18 @@ final class VerbsWorker extends ListWorker {
     return lost;
   }
 
-  private CardConnection connection(int server) {
-    CardConnection connection = connections[server];
-    if (connection == null) {
-      connection =
-          new CardConnection(
-              device, completions, local, control, message, server, dramBytes[server]);
-      connections[server] = connection;
+  private static IllegalStateException closedFabric() {
+    return new IllegalStateException("fabric is closed: name=" + VerbsFabric.NAME);
+  }
+
+  private Chain chain(int server) {
+    Chain chain = chains[server];
+    if (chain == null) {
+      MemorySegment room = found.asSlice((long) server * Chain.FOUND_BYTES, Chain.FOUND_BYTES);
+      chain = new Chain(local, room, foundRegion.localKey());
+      chains[server] = chain;
     }
-    return connection;
+    return chain;
   }
 
   @Override
@@ -445,8 +408,8 @@ final class VerbsWorker extends ListWorker {
     using.lock();
     try {
       checkOpen();
-      checkCall(server, connections.length, function, local, requestBytes);
-      int responseBytes = answer(connection(server), function, local, requestBytes);
+      checkCall(server, chains.length, function, local, requestBytes);
+      int responseBytes = answer(server, function, local, requestBytes);
       counters().countCall(requestBytes, responseBytes);
       return responseBytes;
     } finally {
@@ -454,56 +417,62 @@ final class VerbsWorker extends ListWorker {
     }
   }
 
-  private int answer(CardConnection connection, int function, long local, int requestBytes) {
-    connection.connect();
-    connection.begin();
-    connection.call(function, local, requestBytes);
-    used[0] = connection;
+  private int answer(int server, int function, long offset, int requestBytes) {
+    Chain chain = chain(server);
+    chain.begin(callLinks().to(server).open());
+    chain.call(function, offset, requestBytes);
+    used[0] = chain;
     usedCount = 1;
-    exchange(CALL_NANOS_MAX);
-    if (connection.failure() != null) {
-      RuntimeException failure = failure(connection);
-      disconnectFailed();
-      throw failure;
+    callLinks().exchange(used, usedCount, CALL_NANOS_MAX, backoff());
+    if (chain.failure() != null) {
+      throw failure(chain);
     }
-    int bytes = connection.answerBytes();
-    if (!connection.isServed()) {
-      throw new CallFailedException(Utf8.read(memory(), local, bytes));
+    int bytes = chain.answerBytes();
+    if (!chain.isServed()) {
+      throw new CallFailedException(Utf8.read(memory(), offset, bytes));
     }
     return bytes;
+  }
+
+  private OwnLinks callLinks() {
+    OwnLinks own = calls;
+    if (own == null) {
+      own = owner.takeLinks();
+      calls = own;
+    }
+    return own;
   }
 
   @Override
   protected void checkOpen() {
     super.checkOpen();
     if (released || owner.isClosed()) {
-      throw new IllegalStateException("fabric is closed: name=" + VerbsFabric.NAME);
+      throw closedFabric();
     }
   }
 
-  /** Gives the queue pairs back, once a list that is under way has ended. */
+  /** Gives everything back, once a list that is under way has ended. */
   void release() {
     using.lock();
     try {
-      if (released) {
-        return;
+      if (!released) {
+        released = true;
+        giveBack();
       }
-      released = true;
-      // In this order, and none if one before it failed: what the card still uses is not freed.
-      closeConnections();
-      local.close();
-      completions.close();
-      control.close();
-      message.close();
     } finally {
       using.unlock();
     }
   }
 
-  private void closeConnections() {
-    for (CardConnection connection : connections) {
-      if (connection != null) {
-        connection.close();
+  /** In this order, and none if one before it failed: what the card still uses is not freed. */
+  private void giveBack() {
+    if (calls != null) {
+      owner.keepLinks(calls);
+    }
+    ends.forEach(Runnable::run);
+    for (Chain chain : chains) {
+      if (chain != null) {
+        chain.close();
       }
     }
   }

@@ -106,6 +106,11 @@ final class WorkRequests implements AutoCloseable {
     }
   }
 
+  /** Puts another chain behind this one, which was ended: both are posted together. */
+  void setNext(WorkRequests next) {
+    bytes.set(ValueLayout.JAVA_LONG, request(size - 1) + IbvSendWr.NEXT, next.chain());
+  }
+
   /** Returns the address of the chain. */
   long chain() {
     return address(0);
@@ -114,12 +119,6 @@ final class WorkRequests implements AutoCloseable {
   /** Returns the address of room for the address of a verb that was refused. */
   long refusedRoom() {
     return address((long) capacity * STRIDE);
-  }
-
-  /** Returns how many verbs stand before the one that was refused. */
-  int posted() {
-    long refused = bytes.get(ValueLayout.JAVA_LONG, (long) capacity * STRIDE);
-    return (int) ((refused - address(0)) / IbvSendWr.BYTES);
   }
 
   private long add(int operation, int flags, long local, int localKey, int length) {

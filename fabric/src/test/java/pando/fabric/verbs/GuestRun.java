@@ -13,7 +13,8 @@ final class GuestRun {
           QueuePairTest.class,
           VerbsFabricTest.class,
           VerbsLaneFabricTest.class,
-          VerbsFaultTest.class);
+          VerbsFaultTest.class,
+          VerbsLaneFaultTest.class);
 
   private GuestRun() {}
 

@@ -1,0 +1,161 @@
+package pando.fabric.verbs;
+
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
+import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
+import pando.fabric.server.CallFailedException;
+import pando.fabric.wire.CardAccess;
+
+/**
+ * The way to one memory server: a connection that is made over TCP when it is needed, and made anew
+ * when it has broken. Thread-safe.
+ */
+final class Link implements AutoCloseable {
+  private static final SecureRandom PACKETS = new SecureRandom();
+  private static final int ATTEMPTS_MAX = 3;
+
+  private final Device device;
+  private final CompletionQueue completions;
+  private final int depth;
+  private final Fabric control;
+  private final int server;
+
+  /** Is held while a connection is made, which waits for the memory server; guards what follows. */
+  private final ReentrantLock opening = new ReentrantLock();
+
+  private @Nullable Worker asker;
+
+  /** Gives back what belongs to the worker that asks, what was made last first. */
+  private final List<Runnable> ends = new ArrayList<>();
+
+  private boolean closed;
+
+  private final AtomicReference<@Nullable CardConnection> current = new AtomicReference<>();
+
+  /**
+   * Creates it, not connected.
+   *
+   * @param completions of its verbs
+   * @param depth verbs under way, at most
+   * @param control by which it is connected
+   */
+  Link(Device device, CompletionQueue completions, int depth, Fabric control, int server) {
+    this.device = device;
+    this.completions = completions;
+    this.depth = depth;
+    this.control = control;
+    this.server = server;
+  }
+
+  /**
+   * Connects, unless it is connected. What an older queue pair has sent takes no effect any more.
+   *
+   * @throws VerbsException if the memory server has no card, or the cards cannot be connected
+   * @throws StalledException if the memory server does not answer
+   * @throws pando.fabric.FencedException if this compute server is fenced
+   * @throws pando.fabric.MemoryServerLostException if the memory server is lost
+   */
+  CardConnection open() {
+    CardConnection open = current.get();
+    if (open != null) {
+      return open;
+    }
+    opening.lock();
+    try {
+      if (closed) {
+        throw new IllegalStateException("fabric is closed: name=" + VerbsFabric.NAME);
+      }
+      open = current.get();
+      if (open == null) {
+        open = connect();
+        current.set(open);
+      }
+      return open;
+    } finally {
+      opening.unlock();
+    }
+  }
+
+  private CardConnection connect() {
+    QueuePair made = new QueuePair(device, completions, depth, PACKETS.nextInt());
+    boolean connected = false;
+    try {
+      Offer offer = ask(made.endpoint());
+      made.connect(offer.endpoint());
+      connected = true;
+      return new CardConnection(made, offer, server, control.dramBytes(server));
+    } finally {
+      if (!connected) {
+        made.close();
+      }
+    }
+  }
+
+  /** Asks the memory server for a queue pair; asking again replaces the one that it has made. */
+  private Offer ask(Endpoint own) {
+    for (int attempt = 1; true; attempt++) {
+      Worker worker = asker();
+      Offer.ask(own, worker.memory());
+      try {
+        int bytes = worker.call(server, CardAccess.FUNCTION, 0, Offer.REQUEST_BYTES);
+        if (bytes != Offer.RESPONSE_BYTES) {
+          throw new VerbsException(
+              "not the answer to a request for a queue pair: server="
+                  + server
+                  + ", bytes="
+                  + bytes);
+        }
+        return Offer.read(worker.memory());
+      } catch (CallFailedException e) {
+        throw new VerbsException("no queue pair: server=" + server + ", because=" + e.getMessage());
+      } catch (UnknownOutcomeException e) {
+        if (attempt == ATTEMPTS_MAX) {
+          throw new StalledException("no queue pair: server=" + server + ", because=" + e);
+        }
+      }
+    }
+  }
+
+  /** Returns the worker of the connection by TCP, by whose end the memory server knows of ours. */
+  private Worker asker() {
+    Worker worker = asker;
+    if (worker == null) {
+      RegisteredMemory memory = control.register(Worker.CALL_BYTES_MAX);
+      ends.addFirst(memory::close);
+      worker = control.worker(memory);
+      ends.addFirst(worker::close);
+      asker = worker;
+    }
+    return worker;
+  }
+
+  /** Gives a connection up, which the caller closes; the next verbs are sent by another one. */
+  void giveUp(CardConnection broken) {
+    current.compareAndSet(broken, null);
+  }
+
+  /** Nothing is under way by it any more. */
+  @Override
+  public void close() {
+    opening.lock();
+    try {
+      closed = true;
+      CardConnection open = current.getAndSet(null);
+      if (open != null) {
+        open.close();
+      }
+      Closing.all(ends);
+    } finally {
+      opening.unlock();
+    }
+  }
+}
