@@ -220,20 +220,27 @@ final class ServerConnection implements Runnable {
     }
     int requestBytes = request.bytes();
     MemorySegment.copy(input.segment(), request.payloadOffset(), scratch, 0, requestBytes);
-    if (!owner.takeProcessor()) {
-      answer(Frame.BUSY, 0);
-      return;
-    }
-    try {
-      Fences.Pass pass = client.pass();
-      // Only now: what refuses it may have come while this waited.
-      if (pass.tryEnter()) {
-        runCall(requestBytes, client);
-      } else {
-        refuse(pass);
+    if (request.function() == CardAccess.FUNCTION) {
+      // Waits for a CALL that came by the card, and that one needs a processor.
+      enterCall(requestBytes, client);
+    } else if (owner.takeProcessor()) {
+      try {
+        // Only now: what refuses it may have come while this waited.
+        enterCall(requestBytes, client);
+      } finally {
+        owner.releaseProcessor();
       }
-    } finally {
-      owner.releaseProcessor();
+    } else {
+      answer(Frame.BUSY, 0);
+    }
+  }
+
+  private void enterCall(int requestBytes, Client client) throws IOException {
+    Fences.Pass pass = client.pass();
+    if (pass.tryEnter()) {
+      runCall(requestBytes, client);
+    } else {
+      refuse(pass);
     }
   }
 

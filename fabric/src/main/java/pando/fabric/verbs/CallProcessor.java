@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
 import pando.fabric.wire.CardAccess;
@@ -25,6 +27,16 @@ final class CallProcessor implements AutoCloseable {
   private final CompletionChannel channel;
   private final CompletionQueue completions;
   private final Map<Integer, ClientWay> clients = new ConcurrentHashMap<>();
+  private final AtomicInteger ways = new AtomicInteger();
+
+  /** Guards completions and arrivals. */
+  private final ReentrantLock polling = new ReentrantLock();
+
+  private final Arrivals arrivals = new Arrivals(SharedReceives.MESSAGES_MAX);
+
+  /** The message that is served. */
+  private final Arrivals.Arrival arrival = new Arrivals.Arrival();
+
   private @Nullable Thread thread;
   private volatile boolean stopped;
 
@@ -65,15 +77,64 @@ final class CallProcessor implements AutoCloseable {
     clients.remove(queuePair);
   }
 
+  /** Returns how many clients it has. */
+  int ways() {
+    return ways.get();
+  }
+
+  /** Counts clients that come, or go. */
+  void addWays(int count) {
+    ways.addAndGet(count);
+  }
+
+  /**
+   * Destroys a queue pair. Takes the messages that came by it before, as a card may forget them
+   * with the queue pair, and their rooms would be lost.
+   */
+  void destroy(QueuePair queuePair) {
+    polling.lock();
+    try (queuePair) {
+      queuePair.breakUp();
+      int count;
+      do {
+        count = poll();
+      } while (count == CompletionQueue.BATCH);
+    } finally {
+      polling.unlock();
+    }
+  }
+
   private void run(CardAccess.Calls calls) {
     int idle = 0;
     while (!stopped) {
-      int count = completions.poll();
-      for (int i = 0; i < count; i++) {
-        take(i, calls);
+      int served = 0;
+      while (next()) {
+        take(calls);
+        served++;
       }
-      idle = count > 0 ? 0 : pause(idle);
+      idle = served > 0 ? 0 : pause(idle);
     }
+  }
+
+  /** Takes the next message; returns whether there was one. */
+  private boolean next() {
+    polling.lock();
+    try {
+      return arrivals.take(arrival) || (poll() > 0 && arrivals.take(arrival));
+    } finally {
+      polling.unlock();
+    }
+  }
+
+  /** Notes messages that have come; of the end of an answer nothing follows. */
+  private int poll() {
+    int count = completions.poll();
+    for (int i = 0; i < count; i++) {
+      if ((int) completions.number(i) != ClientWay.ANSWER) {
+        arrivals.add(completions, i);
+      }
+    }
+    return count;
   }
 
   /** Waits longer the longer nothing came; returns how long that is now. */
@@ -92,28 +153,22 @@ final class CallProcessor implements AutoCloseable {
     return idle + 1;
   }
 
-  /** Takes a completion: a message, or the end of an answer, of which nothing follows. */
-  private void take(int index, CardAccess.Calls calls) {
-    int message = (int) completions.number(index);
-    if (message == ClientWay.ANSWER) {
-      return;
-    }
-    ClientWay client = begin(index, message);
-    receives.post(message);
+  private void take(CardAccess.Calls calls) {
+    ClientWay client = begin();
+    receives.post(arrival.message);
     if (client != null) {
-      client.serve(completions.immediate(index), completions.bytes(index), calls);
+      client.serve(arrival.immediate, arrival.bytes, calls);
     }
   }
 
-  /** Hands a message to its client; returns {@code null} if none came, or its way has ended. */
-  private @Nullable ClientWay begin(int index, int message) {
-    int queuePair = completions.queuePair(index);
-    ClientWay client = clients.get(queuePair);
-    if (client == null || completions.status(index) != Status.SUCCESS) {
+  /** Hands the message to its client; returns {@code null} if none came, or its way has ended. */
+  private @Nullable ClientWay begin() {
+    ClientWay client = clients.get(arrival.queuePair);
+    if (client == null || !arrival.isWhole) {
       return null;
     }
-    MemorySegment request = receives.message(message, completions.bytes(index));
-    return client.begin(queuePair, request) ? client : null;
+    MemorySegment request = receives.message(arrival.message, arrival.bytes);
+    return client.begin(arrival.queuePair, request) ? client : null;
   }
 
   /** Lets the thread end after the CALL that it serves. */

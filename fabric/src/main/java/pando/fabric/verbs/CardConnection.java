@@ -13,7 +13,8 @@ final class CardConnection implements AutoCloseable {
   private final int server;
   private final long dramBytes;
   private @Nullable Status cause;
-  private boolean isBroken;
+  private boolean flushing;
+  private boolean closed;
 
   /** For a lane: verbs that are posted and not complete, and when they must have been flushed. */
   private int underWay;
@@ -86,20 +87,22 @@ final class CardConnection implements AutoCloseable {
     return status == Status.FLUSHED ? first : status;
   }
 
-  /** Returns why a verb has failed, {@code null} if none has. */
-  @Nullable Status cause() {
-    return cause;
+  /** Returns whether a verb has failed by it or it was broken up. */
+  boolean isBroken() {
+    return cause != null || flushing;
   }
 
   /** Makes what is under way complete, with an error. */
   void breakUp() {
-    isBroken = true;
-    queuePair.breakUp();
+    flushing = true;
+    if (!closed) {
+      queuePair.breakUp();
+    }
   }
 
   /** Returns whether {@link #breakUp} was called. */
-  boolean isBroken() {
-    return isBroken;
+  boolean isFlushing() {
+    return flushing;
   }
 
   /** Returns the verbs that a lane has posted, and that are not complete. */
@@ -122,6 +125,9 @@ final class CardConnection implements AutoCloseable {
 
   @Override
   public void close() {
-    queuePair.close();
+    if (!closed) {
+      closed = true;
+      queuePair.close();
+    }
   }
 }

@@ -13,7 +13,7 @@ public final class Cards {
    * @param firmware version of its firmware, as it says
    * @param address of its port: an IP address, or on InfiniBand the LID
    * @param mtuBytes largest packet of its port
-   * @param queuePairs that it has, at most; each worker takes one for each memory server
+   * @param queuePairs that it has, at most; each worker or lane takes one for each memory server
    * @param regions of memory that can be registered at a time
    * @param readsUnderWay READs and atomics that a queue pair has under way, at most
    */

@@ -49,7 +49,7 @@ final class Chain implements AutoCloseable {
   private int answerBytes;
   private int answerResult;
 
-  /** Place of the first verb that failed, and why; {@code null} if none has. */
+  /** Place of the first verb whose failure is known, and why; {@code null} if none has failed. */
   private int failedAt;
 
   private @Nullable Status failure;
@@ -222,7 +222,7 @@ final class Chain implements AutoCloseable {
     if (status != Status.SUCCESS && failure == null) {
       failure = connection().fail(status);
       failedAt = Math.min(place, requests.size() - 1);
-      undone = status == Status.FLUSHED && failure.isDoneNever();
+      undone = status == Status.FLUSHED && failure.isRefused();
     }
     if (isCall && place == ANSWER) {
       answered = true;
@@ -241,7 +241,7 @@ final class Chain implements AutoCloseable {
     return failure;
   }
 
-  /** Returns the place of the first verb that failed. */
+  /** Returns the place of the first verb that failed; those before it were done. */
   int failedAt() {
     return failedAt;
   }
@@ -258,7 +258,7 @@ final class Chain implements AutoCloseable {
     underWay = false;
   }
 
-  /** Ends it before it was posted. */
+  /** Ends it before it was posted: nothing of it was done. */
   void giveUpUnsent() {
     giveUp();
     undone = true;

@@ -134,7 +134,7 @@ final class ClientWay implements CardAccess.Way {
     if (old != null) {
       queuePair = null;
       processor.remove(old.number());
-      old.close();
+      processor.destroy(old);
     }
   }
 
@@ -168,5 +168,6 @@ final class ClientWay implements CardAccess.Way {
     awaitServed();
     free();
     card.forget(this);
+    processor.addWays(-1);
   }
 }

@@ -8,12 +8,13 @@ import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.verbs.Abi.IbvWc;
 
-/** Where the verbs of queue pairs complete. One thread at a time polls it. */
+/** Where the verbs of queue pairs complete. One thread at a time polls and reads it. */
 final class CompletionQueue implements AutoCloseable {
   /** Of a message's 4 bytes beside the data. */
   static final ValueLayout.OfInt IMMEDIATE = ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
 
-  private static final int BATCH = 16;
+  /** Completions that a poll takes at most. */
+  static final int BATCH = 16;
 
   private final Libibverbs library;
   private final MemorySegment pollFunction;

@@ -6,8 +6,8 @@ import pando.fabric.lane.LaneLoop;
 import pando.fabric.lane.Waiter;
 
 /**
- * The ways that a worker shares with the others of its lane, and what of it is under way. While
- * chains are under way, the lane guards what this has.
+ * The ways that a worker shares with the others of its lane, and what of it is under way. The lane
+ * guards what this has.
  */
 final class LaneLinks implements Links, AutoCloseable {
   private static final Chain[] NONE = {};
@@ -91,6 +91,9 @@ final class LaneLinks implements Links, AutoCloseable {
   void end() {
     left--;
     if (left == 0) {
+      // The worker may use its chains for something else from now on.
+      chains = NONE;
+      count = 0;
       waiter.goOn();
     }
   }

@@ -72,7 +72,7 @@ final class Link implements AutoCloseable {
     opening.lock();
     try {
       if (closed) {
-        throw new IllegalStateException("fabric is closed: name=" + VerbsFabric.NAME);
+        throw new IllegalStateException("closed: memory server=" + server);
       }
       open = current.get();
       if (open == null) {
@@ -115,7 +115,7 @@ final class Link implements AutoCloseable {
                   + bytes);
         }
         return Offer.read(worker.memory());
-      } catch (CallFailedException e) {
+      } catch (CallFailedException | IllegalArgumentException e) {
         throw new VerbsException("no queue pair: server=" + server + ", because=" + e.getMessage());
       } catch (UnknownOutcomeException e) {
         if (attempt == ATTEMPTS_MAX) {

@@ -8,7 +8,7 @@ interface Links {
   Link to(int server);
 
   /**
-   * Posts chains, each of another connection, and waits until all are complete or have failed.
+   * Posts chains, no two of one connection, and waits until all are complete or have failed.
    *
    * @param chains that have begun and are not empty
    * @param count how many of them

@@ -3,10 +3,11 @@ package pando.fabric.verbs;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.verbs.Abi.IbvMr;
 import pando.fabric.wire.CardAccess;
@@ -24,7 +25,6 @@ final class MemoryCard implements CardAccess {
   private final Region region;
   private final SharedReceives receives;
   private final List<CallProcessor> processors = new ArrayList<>();
-  private final AtomicInteger opened = new AtomicInteger();
   private final Set<ClientWay> ways = ConcurrentHashMap.newKeySet();
 
   /** Gives everything back, what was made last first. */
@@ -71,8 +71,10 @@ final class MemoryCard implements CardAccess {
     if (isClosed) {
       throw closed();
     }
-    int number = Math.floorMod(opened.getAndIncrement(), processors.size());
-    ClientWay way = new ClientWay(this, processors.get(number));
+    CallProcessor processor =
+        Collections.min(processors, Comparator.comparingInt(CallProcessor::ways));
+    ClientWay way = new ClientWay(this, processor);
+    processor.addWays(1);
     ways.add(way);
     return way;
   }

@@ -9,8 +9,11 @@ import pando.fabric.Fabric;
  * pair to each memory server. A closed worker leaves them to the next one. Not thread-safe.
  */
 final class OwnLinks implements Links, AutoCloseable {
-  /** After so long a wait for a CALL, the memory server is probed, and so on. */
+  /** After so long a wait, the memory server of a CALL is probed, and so on. */
   private static final long PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+  /** Verbs of a queue pair under way: a chain, behind the WRITE that has probed for a CALL. */
+  private static final int DEPTH = Chain.MAX + 1;
 
   /** How long a broken queue pair has to flush what is under way. */
   static final long FLUSH_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
@@ -31,7 +34,7 @@ final class OwnLinks implements Links, AutoCloseable {
     this.links = new Link[control.memoryServers()];
     this.completions = new CompletionQueue(device, Chain.COMPLETIONS_MAX * links.length);
     for (int i = 0; i < links.length; i++) {
-      links[i] = new Link(device, completions, Chain.MAX, control, i);
+      links[i] = new Link(device, completions, DEPTH, control, i);
     }
   }
 

@@ -8,7 +8,7 @@ enum Status {
   LOCAL_LENGTH(1),
   LOCAL_QUEUE_PAIR(2),
   LOCAL_PROTECTION(4),
-  /** It stood behind one that failed, and was not done. */
+  /** It stood behind one that failed: not done, if that one was refused. */
   FLUSHED(5),
   REMOTE_INVALID_REQUEST(9),
   REMOTE_ACCESS(10),
@@ -23,6 +23,8 @@ enum Status {
   GENERAL(21),
   OTHER(-1);
 
+  private static final Status[] ALL = values();
+
   private final int code;
 
   Status(int code) {
@@ -31,7 +33,7 @@ enum Status {
 
   /** Returns the status of a code of the library's. */
   static Status of(int code) {
-    for (Status status : values()) {
+    for (Status status : ALL) {
       if (status.code == code) {
         return status;
       }
@@ -44,14 +46,14 @@ enum Status {
     return this == REMOTE_INVALID_REQUEST || this == REMOTE_ACCESS || this == REMOTE_OPERATION;
   }
 
-  /** Returns whether the fault is on this side: the verb was not sent. */
+  /** Returns whether the fault is on this side; it may be found when the answer comes. */
   boolean isLocal() {
     return this == LOCAL_LENGTH || this == LOCAL_QUEUE_PAIR || this == LOCAL_PROTECTION;
   }
 
   /** Returns whether neither the verb was done nor any behind it, nor will be. */
   boolean isDoneNever() {
-    return isRefused() || isLocal() || this == RECEIVER_NOT_READY;
+    return isRefused() || this == RECEIVER_NOT_READY;
   }
 
   @Override

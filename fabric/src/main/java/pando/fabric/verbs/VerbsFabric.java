@@ -26,8 +26,9 @@ import pando.fabric.tcp.TcpOptions;
  * Connects a compute server to {@linkplain VerbsMemoryServer memory servers} by RDMA. TCP beside it
  * carries the proof of who both sides are, the set-up of queue pairs, and fences.
  *
- * <p>Each worker has a queue pair to each memory server that it uses. One that breaks is made anew;
- * READs are sent again then, and all else that was not answered ends in {@link
+ * <p>A worker has a queue pair to each memory server that it uses, or shares it with the others of
+ * its lane. One that breaks is made anew; READs are sent again then, as is what others have kept
+ * from being sent, and all else that was not answered ends in {@link
  * pando.fabric.UnknownOutcomeException}.
  */
 @SuppressWarnings("exports") // The base has nothing of its own that is public.

@@ -7,12 +7,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.Backoff;
 import pando.fabric.Fabric;
-import pando.fabric.SpinBackoff;
 import pando.fabric.lane.Completions;
 import pando.fabric.lane.LaneLoop;
 import pando.fabric.lane.NoCompletions;
+import pando.fabric.memory.Closing;
 
 /**
  * The queue pairs that the workers of a lane share, one to each memory server, and the completion
@@ -27,21 +26,24 @@ import pando.fabric.lane.NoCompletions;
  * </pre>
  *
  * <p>A verb that fails breaks the queue pair for all. Chains of other workers behind it are
- * flushed: where the memory server has refused the verb, nothing of them was done, and their
+ * flushed. Where the memory server has refused the verb, nothing of them was done, and their
  * workers send them again. A broken queue pair is destroyed when all of its chains have ended.
  *
- * <p>The numbers of verbs say whose they are: 16 bits for the worker's slot, 42 that count chains,
+ * <p>The numbers of verbs say whose they are: 15 bits for the worker's slot, 42 that count chains,
  * 6 for the place in the chain.
  *
  * <p>A thread of the lane may give way while it waits for the lock, and needs the lane's own thread
- * to go on. So that one never waits for the lock. Thread-safe.
+ * to go on. So polling never waits for the lock; workers and closing threads do. Thread-safe.
  */
 final class VerbsLane implements Completions {
   /** Verbs of a queue pair that are under way, at most. */
   private static final int DEPTH = 256;
 
-  /** Queue pairs to a memory server: one that has broken may flush while the next one works. */
-  private static final int QUEUE_PAIRS = 2;
+  /**
+   * Queue pairs to a memory server for which there are completions: those that have broken may
+   * flush while the next one works, which takes a connection by TCP, and a poll takes less.
+   */
+  private static final int QUEUE_PAIRS = 4;
 
   private static final int SLOT_SHIFT = 48;
   private static final int SLOTS_MAX = 1 << (Long.SIZE - SLOT_SHIFT - 1);
@@ -50,11 +52,19 @@ final class VerbsLane implements Completions {
   /** How often it looks for chains that are late. */
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+  /** After so many polls it looks whether it is time to. */
+  private static final int LOOK_POLLS = 64;
+
+  /** Waits in which it gives way, before those in which it sleeps, longer and longer. */
+  private static final int YIELDS = 64;
+
+  private static final long SLEEP_NANOS_MIN = 1_000;
+  private static final int DOUBLINGS_MAX = 10;
+
   private final VerbsFabric owner;
   private final CompletionQueue completions;
   private final Row[] rows;
   private final NoCompletions idle = new NoCompletions();
-  private final Backoff pause = new SpinBackoff();
 
   /** Guards all that follows. */
   private final ReentrantLock lock = new ReentrantLock();
@@ -66,6 +76,7 @@ final class VerbsLane implements Completions {
   private final List<CardConnection> broken = new ArrayList<>();
 
   private long counter;
+  private int polls;
   private long nextLook;
   private boolean closed;
 
@@ -75,7 +86,7 @@ final class VerbsLane implements Completions {
   /** Whether chains have gathered since the last poll began. */
   private volatile boolean hasGathered;
 
-  /** Waits since a verb has completed. */
+  /** Waits in a row in which no verb has completed. */
   private final AtomicInteger waits = new AtomicInteger();
 
   /** What belongs to a memory server. */
@@ -153,15 +164,34 @@ final class VerbsLane implements Completions {
         throw new IllegalStateException("lane is closed");
       }
       worker.begin(chains, count, latest);
-      for (int i = 0; i < count; i++) {
-        counter += Chain.MAX;
-        chains[i].start(((long) worker.slot() << SLOT_SHIFT) | (counter & COUNTER_MASK));
-        rows[chains[i].connection().server()].waiting().addLast(chains[i]);
+      int gathered = 0;
+      try {
+        for (; gathered < count; gathered++) {
+          gather(worker, chains[gathered]);
+        }
+      } finally {
+        if (gathered < count) {
+          takeBack(chains, gathered);
+        }
       }
-      underWay.addAndGet(count);
       hasGathered = true;
     } finally {
       lock.unlock();
+    }
+  }
+
+  private void gather(LaneLinks worker, Chain chain) {
+    rows[chain.connection().server()].waiting().addLast(chain);
+    counter += Chain.MAX;
+    chain.start(((long) worker.slot() << SLOT_SHIFT) | (counter & COUNTER_MASK));
+    underWay.incrementAndGet();
+  }
+
+  private void takeBack(Chain[] chains, int count) {
+    for (int i = 0; i < count; i++) {
+      rows[chains[i].connection().server()].waiting().remove(chains[i]);
+      chains[i].giveUpUnsent();
+      underWay.decrementAndGet();
     }
   }
 
@@ -179,19 +209,29 @@ final class VerbsLane implements Completions {
 
   private boolean pollLocked() {
     hasGathered = false;
-    for (Row row : rows) {
-      post(row);
+    boolean polled = false;
+    try {
+      for (Row row : rows) {
+        post(row);
+      }
+      int count = underWay.get() == 0 ? 0 : completions.poll();
+      for (int i = 0; i < count; i++) {
+        complete(i);
+      }
+      if (count > 0) {
+        waits.set(0);
+      }
+      if (++polls % LOOK_POLLS == 0 || count == 0) {
+        lookForLate();
+      }
+      polled = true;
+      return count > 0;
+    } finally {
+      if (!polled) {
+        // What is under way may never be seen to complete.
+        giveUpAll();
+      }
     }
-    int count = underWay.get() == 0 ? 0 : completions.poll();
-    for (int i = 0; i < count; i++) {
-      complete(i);
-    }
-    if (count > 0) {
-      waits.set(0);
-    } else if (underWay.get() > 0) {
-      lookForLate();
-    }
-    return count > 0;
   }
 
   /** Posts the chains that wait, in one piece, as far as there is room. */
@@ -200,8 +240,9 @@ final class VerbsLane implements Completions {
     Chain last = null;
     for (Chain next = row.waiting().peek(); next != null; next = row.waiting().peek()) {
       CardConnection connection = next.connection();
-      if (connection.cause() != null) {
+      if (connection.isBroken()) {
         giveUpUnsent(row.waiting().remove());
+        closeIfDone(connection);
         continue;
       }
       if (connection.underWay() + next.size() > DEPTH) {
@@ -217,19 +258,7 @@ final class VerbsLane implements Completions {
       last = next;
     }
     if (first != null) {
-      post(first);
-    }
-  }
-
-  private void post(Chain first) {
-    boolean posted = false;
-    try {
       first.post();
-      posted = true;
-    } finally {
-      if (!posted) {
-        destroy(first.connection());
-      }
     }
   }
 
@@ -241,13 +270,22 @@ final class VerbsLane implements Completions {
       return;
     }
     chain.complete(completions, completion);
+    CardConnection connection = chain.connection();
+    if (connection.isBroken()) {
+      abandon(connection);
+    }
     if (!chain.isUnderWay()) {
-      CardConnection connection = chain.connection();
       connection.addUnderWay(-chain.size());
-      if (connection.cause() != null) {
-        retire(connection);
-      }
       end(chain);
+      closeIfDone(connection);
+    }
+  }
+
+  /** Destroys a connection that has broken, if all of its verbs have ended. */
+  private void closeIfDone(CardConnection connection) {
+    if (connection.isBroken() && connection.underWay() == 0) {
+      broken.remove(connection);
+      connection.close();
     }
   }
 
@@ -260,13 +298,10 @@ final class VerbsLane implements Completions {
     }
   }
 
-  /** Has the next verbs go by another connection; destroys this one when it has nothing left. */
-  private void retire(CardConnection connection) {
+  /** Has the next verbs go by another connection; this one is destroyed when its chains end. */
+  private void abandon(CardConnection connection) {
     to(connection.server()).giveUp(connection);
-    if (connection.underWay() == 0) {
-      broken.remove(connection);
-      connection.close();
-    } else if (!broken.contains(connection)) {
+    if (!broken.contains(connection)) {
       broken.add(connection);
     }
   }
@@ -274,7 +309,7 @@ final class VerbsLane implements Completions {
   /** Breaks connections whose verbs should have been answered, or all if the fabric is closed. */
   private void lookForLate() {
     long now = System.nanoTime();
-    if (now - nextLook < 0) {
+    if (underWay.get() == 0 || now - nextLook < 0) {
       return;
     }
     nextLook = now + LOOK_NANOS;
@@ -290,37 +325,57 @@ final class VerbsLane implements Completions {
   }
 
   private void breakUp(CardConnection connection, long now) {
-    if (!connection.isBroken()) {
-      connection.breakUp();
+    abandon(connection);
+    if (!connection.isFlushing()) {
       connection.setFlushEnd(now + OwnLinks.FLUSH_NANOS_MAX);
+      connection.breakUp();
     } else if (now - connection.flushEnd() > 0) {
       destroy(connection);
     }
   }
 
-  /** Destroys a connection, and gives up what is under way by it. */
+  /** Destroys a connection, and gives up all that goes by it. */
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
   private void destroy(CardConnection connection) {
-    connection.fail(Status.GENERAL);
-    to(connection.server()).giveUp(connection);
     broken.remove(connection);
-    try {
-      connection.close();
-    } finally {
-      giveUpWaiting(rows[connection.server()]);
-      giveUp(connection);
+    // Now: the card must not write to local memory when the workers go on.
+    connection.close();
+    for (LaneLinks worker : workers) {
+      for (int i = 0; worker != null && i < worker.count(); i++) {
+        Chain chain = worker.chain(i);
+        if (chain.isUnderWay() && chain.connection() == connection) {
+          giveUp(chain);
+        }
+      }
     }
   }
 
-  /** Gives up what waits for connections that have broken. */
-  private void giveUpWaiting(Row row) {
-    for (int left = row.waiting().size(); left > 0; left--) {
-      Chain chain = row.waiting().remove();
-      if (chain.connection().cause() == null) {
-        row.waiting().addLast(chain);
-      } else {
-        giveUpUnsent(chain);
+  /** Destroys all connections that are used, and gives up all that is under way. */
+  private void giveUpAll() {
+    List<Chain> all = new ArrayList<>();
+    for (LaneLinks worker : workers) {
+      for (int i = 0; worker != null && i < worker.count(); i++) {
+        if (worker.chain(i).isUnderWay()) {
+          all.add(worker.chain(i));
+        }
       }
     }
+    all.forEach(chain -> abandon(chain.connection()));
+    try {
+      Closing.all(broken.stream().<Runnable>map(connection -> connection::close).toList());
+    } finally {
+      broken.clear();
+      all.forEach(this::giveUp);
+    }
+  }
+
+  private void giveUp(Chain chain) {
+    if (rows[chain.connection().server()].waiting().remove(chain)) {
+      chain.giveUpUnsent();
+    } else {
+      chain.giveUp();
+    }
+    end(chain);
   }
 
   private void giveUpUnsent(Chain chain) {
@@ -328,29 +383,20 @@ final class VerbsLane implements Completions {
     end(chain);
   }
 
-  /** Gives up what is under way by a connection, or by any; nothing waits to be posted. */
-  @SuppressWarnings("ReferenceEquality") // Compared by identity.
-  private void giveUp(@Nullable CardConnection connection) {
-    for (LaneLinks worker : workers) {
-      for (int i = 0; worker != null && i < worker.count(); i++) {
-        Chain chain = worker.chain(i);
-        if (chain.isUnderWay() && (connection == null || chain.connection() == connection)) {
-          chain.giveUp();
-          end(chain);
-        }
-      }
-    }
-  }
-
   @Override
+  @SuppressWarnings("ThreadPriorityCheck") // What it waits for may wait for this core.
   public void await(long nanos) {
     if (hasGathered) {
       return;
     }
-    if (underWay.get() == 0) {
+    int wait = underWay.get() == 0 ? 0 : waits.incrementAndGet();
+    if (wait == 0) {
       idle.await(nanos);
+    } else if (wait < YIELDS) {
+      Thread.yield();
     } else {
-      pause.pause(waits.incrementAndGet());
+      int doublings = Math.min((wait - YIELDS) / 4, DOUBLINGS_MAX);
+      idle.await(Math.min(nanos, SLEEP_NANOS_MIN << doublings));
     }
   }
 
@@ -363,29 +409,31 @@ final class VerbsLane implements Completions {
   void release() {
     lock.lock();
     try {
-      if (!closed) {
-        closed = true;
-        destroyAll();
+      if (closed) {
+        return;
       }
+      closed = true;
+      hasGathered = false;
     } finally {
       lock.unlock();
     }
-  }
-
-  private void destroyAll() {
     try {
-      // In this order, and none if one before it failed: what the card still uses is not freed.
       for (Row row : rows) {
         row.link().close();
       }
-      broken.forEach(CardConnection::close);
+    } finally {
+      end();
+    }
+  }
+
+  private void end() {
+    lock.lock();
+    try {
+      giveUpAll();
+      // Not if something before failed: what the card still uses is not freed.
       completions.close();
     } finally {
-      for (Row row : rows) {
-        row.waiting().forEach(this::giveUpUnsent);
-        row.waiting().clear();
-      }
-      giveUp(null);
+      lock.unlock();
     }
   }
 

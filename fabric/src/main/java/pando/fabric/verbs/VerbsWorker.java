@@ -60,6 +60,9 @@ final class VerbsWorker extends ListWorker {
 
   private int usedCount;
 
+  /** For each memory server, the ways by which something has failed that may take effect late. */
+  private final @Nullable Links[] unsettled;
+
   /** For each verb of a piece of a list, its place in the chain. */
   private int[] places = new int[Chain.MAX];
 
@@ -91,6 +94,7 @@ final class VerbsWorker extends ListWorker {
     this.verbNanos = verbNanos;
     this.chains = new Chain[dramBytes.length];
     this.used = new Chain[dramBytes.length];
+    this.unsettled = new Links[dramBytes.length];
     try {
       local = device.register(memory, IbvMr.LOCAL_WRITE);
       ends.addFirst(local::close);
@@ -161,9 +165,12 @@ final class VerbsWorker extends ListWorker {
   private int runPiece(VerbList list, int start, boolean repeatable) {
     for (int attempt = 1; true; attempt++) {
       int end = gather(list, start);
-      links.exchange(used, usedCount, verbNanos, backoff());
-      for (int i = start; i < end; i++) {
-        list.setOutcome(i, take(list, i, places[i - start]));
+      try {
+        exchange(links, verbNanos);
+      } finally {
+        for (int i = start; i < end; i++) {
+          list.setOutcome(i, take(list, i, places[i - start]));
+        }
       }
       Chain failed = firstFailed();
       if (failed == null) {
@@ -176,7 +183,7 @@ final class VerbsWorker extends ListWorker {
       boolean again = isUndone() || (repeatable && (failed.isUndone() || isUnknown(failure)));
       if (!again) {
         boolean someDone = !repeatable && (usedCount > 1 || failed.failedAt() > 0);
-        throw someDone && isNotDone(failure) ? someSent(failure) : failure;
+        throw someDone && saysNotDone(failure) ? someSent(failure) : failure;
       }
       if (attempt == ATTEMPTS_MAX) {
         throw new StalledException("verbs are not answered: " + failure.getMessage());
@@ -188,8 +195,8 @@ final class VerbsWorker extends ListWorker {
     return failure instanceof UnknownOutcomeException;
   }
 
-  /** Returns whether a failure says that nothing was done. */
-  private static boolean isNotDone(RuntimeException failure) {
+  /** Returns whether a failure tells the caller that nothing was done. */
+  private static boolean saysNotDone(RuntimeException failure) {
     return failure instanceof FencedException || failure instanceof StalledException;
   }
 
@@ -207,7 +214,7 @@ final class VerbsWorker extends ListWorker {
     int server = GlobalAddress.server(list.remote(index));
     Chain chain = chain(server);
     if (!isUsed(chain)) {
-      chain.begin(links.to(server).open());
+      begin(chain, links, server);
       used[usedCount++] = chain;
     }
     if (!chain.hasRoom()) {
@@ -254,6 +261,33 @@ final class VerbsWorker extends ListWorker {
   private static boolean stores(VerbList list, int index, long word) {
     return list.kind(index) == Kind.MASKED_FAA
         || MaskedWords.matches(word, list.operand(index, 0), list.operand(index, 1));
+  }
+
+  /**
+   * Begins a chain. What went by the other way to the same memory server, and was not answered,
+   * takes no effect any more: that way is made anew before.
+   */
+  private void begin(Chain chain, Links by, int server) {
+    Links other = unsettled[server];
+    if (other != null) {
+      other.to(server).open();
+      unsettled[server] = null;
+    }
+    chain.begin(by.to(server).open());
+  }
+
+  private void exchange(Links by, long nanosMax) {
+    boolean ended = false;
+    try {
+      by.exchange(used, usedCount, nanosMax, backoff());
+      ended = true;
+    } finally {
+      for (int i = 0; i < usedCount; i++) {
+        if (!ended || used[i].failure() != null) {
+          unsettled[used[i].connection().server()] = by;
+        }
+      }
+    }
   }
 
   private boolean isUsed(Chain chain) {
@@ -313,30 +347,44 @@ final class VerbsWorker extends ListWorker {
     for (int attempt = 1; true; attempt++) {
       usedCount = 1;
       used[0] = chain;
-      chain.begin(links.to(GlobalAddress.server(list.remote(index))).open());
+      beginBehindOthers(chain, list, index);
       chain.cas(list.remote(index), guess, desired(list, index, guess));
-      links.exchange(used, usedCount, verbNanos, backoff());
+      try {
+        exchange(links, verbNanos);
+      } finally {
+        list.setOutcome(index, chain.failure() == null ? Outcome.NOT_DONE : outcome(chain));
+      }
       counters().atomics++;
       counters().roundTrips++;
       if (chain.failure() == null) {
         return chain.found(0);
       }
-      list.setOutcome(index, outcome(chain));
       RuntimeException failure = failure(chain);
       if (!chain.isUndone() || attempt == ATTEMPTS_MAX) {
         boolean someDone = list.size() > 1;
-        throw someDone && isNotDone(failure) ? someSent(failure) : failure;
+        throw someDone && saysNotDone(failure) ? someSent(failure) : failure;
       }
     }
   }
 
+  private void beginBehindOthers(Chain chain, VerbList list, int index) {
+    try {
+      begin(chain, links, GlobalAddress.server(list.remote(index)));
+    } catch (StalledException | FencedException e) {
+      throw list.size() > 1 ? someSent(e) : e;
+    }
+  }
+
+  /** Returns the first chain that failed, one that others have not kept from being sent if any. */
   private @Nullable Chain firstFailed() {
+    Chain first = null;
     for (int i = 0; i < usedCount; i++) {
-      if (used[i].failure() != null) {
-        return used[i];
+      boolean isBetter = first == null || (first.isUndone() && !used[i].isUndone());
+      if (used[i].failure() != null && isBetter) {
+        first = used[i];
       }
     }
-    return null;
+    return first;
   }
 
   /** Returns whether no chain has done anything. */
@@ -419,11 +467,11 @@ final class VerbsWorker extends ListWorker {
 
   private int answer(int server, int function, long offset, int requestBytes) {
     Chain chain = chain(server);
-    chain.begin(callLinks().to(server).open());
+    begin(chain, callLinks(), server);
     chain.call(function, offset, requestBytes);
     used[0] = chain;
     usedCount = 1;
-    callLinks().exchange(used, usedCount, CALL_NANOS_MAX, backoff());
+    exchange(callLinks(), CALL_NANOS_MAX);
     if (chain.failure() != null) {
       throw failure(chain);
     }
