@@ -378,6 +378,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     List<String> options = new ArrayList<>(List.of(place(number), "--number=" + number, size));
     if (fabric == Choices.FabricKind.VERBS) {
       options.add("--card=" + cardOption.card());
+      options.addAll(cardOption.settings());
     }
     return options;
   }

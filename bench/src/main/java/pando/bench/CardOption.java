@@ -10,12 +10,13 @@ import pando.fabric.tcp.TcpOptions;
 import pando.fabric.verbs.Cards;
 import pando.fabric.verbs.VerbsException;
 import pando.fabric.verbs.VerbsFabric;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The option for the RDMA card by which memory servers are reached. */
+/** The options for the RDMA card by which memory servers are reached. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class CardOption {
   @Spec(Spec.Target.MIXEE)
@@ -26,6 +27,13 @@ final class CardOption {
       paramLabel = "NAME",
       description = "RDMA card of this process, see pando verbs (default: the first).")
   private @Nullable String card;
+
+  @Mixin private CardSettings settings;
+
+  /** Returns how cards are used, as arguments for another command. */
+  List<String> settings() {
+    return settings.arguments();
+  }
 
   /** Returns the card that was named, or the first of this machine. */
   String card() {
@@ -48,7 +56,8 @@ final class CardOption {
       Choices.FabricKind kind, List<InetSocketAddress> addresses, long seed, TcpOptions tcp) {
     try {
       return kind == Choices.FabricKind.VERBS
-          ? VerbsFabric.attach(addresses, seed, tcp, card())
+          ? VerbsFabric.attach(
+              addresses, seed, tcp, card(), Ranges.accepted(spec, settings::options))
           : TcpFabric.attach(addresses, seed, tcp);
     } catch (TcpException | VerbsException e) {
       throw refusal(String.valueOf(e.getMessage()), e);

@@ -92,6 +92,8 @@ final class MemoryServerCommand implements Callable<Integer> {
       })
   private @Nullable String card;
 
+  @Mixin private CardSettings cardSettings;
+
   @Option(names = "--parent", hidden = true, description = "Process to end with.")
   private @Nullable Long parent;
 
@@ -129,7 +131,8 @@ final class MemoryServerCommand implements Callable<Integer> {
     try {
       return card == null
           ? TcpMemoryServer.start(address, place, options(), authentication)
-          : VerbsMemoryServer.start(address, place, options(), authentication, card);
+          : VerbsMemoryServer.start(
+              address, place, options(), authentication, card, cardSettings.options());
     } catch (TcpException | VerbsException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }

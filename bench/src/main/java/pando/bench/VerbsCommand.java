@@ -3,6 +3,8 @@ package pando.bench;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
+import pando.bench.console.Numbers;
+import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.verbs.Cards;
 import pando.fabric.verbs.VerbsException;
 import picocli.CommandLine.Command;
@@ -36,6 +38,7 @@ final class VerbsCommand implements Callable<Integer> {
             "no RDMA card. Without one, Soft-RoCE does the same over a network interface:"
                 + " modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0");
       }
+      printLimit(out);
       boolean usable = !cards.isEmpty();
       for (String card : cards) {
         usable &= print(out, card);
@@ -47,20 +50,40 @@ final class VerbsCommand implements Callable<Integer> {
     }
   }
 
+  private static void print(PrintWriter out, Cards.Description card) {
+    out.printf(
+        "%s: address %s, packets of %d bytes, %d queue pairs, %d regions, %d READs and atomics"
+            + " under way, firmware %s%n",
+        card.name(),
+        card.address(),
+        card.mtuBytes(),
+        card.queuePairs(),
+        card.regions(),
+        card.readsUnderWay(),
+        card.firmware());
+    out.printf(
+        "  device memory %s, masked atomics %s, 16-byte CAS %s%n",
+        card.deviceMemoryBytes() == 0 ? "none" : card.deviceMemoryBytes() + " bytes",
+        card.maskedAtomics() == MaskedAtomics.NATIVE ? "native" : "emulated",
+        card.cas16() ? "yes" : "no");
+  }
+
+  private static void printLimit(PrintWriter out) {
+    Cards.lockedBytesMax()
+        .ifPresentOrElse(
+            bytes ->
+                out.printf(
+                    "This process may lock %s. A card's memory is locked, the whole pool of a"
+                        + " memory server: raise the limit (ulimit -l unlimited;"
+                        + " LimitMEMLOCK=infinity of a systemd unit).%n",
+                    Numbers.bytes(bytes)),
+            () -> out.println("No limit of locked memory."));
+  }
+
   /** Returns whether the card can be used. */
   private boolean print(PrintWriter out, String card) {
     try {
-      Cards.Description found = Cards.describe(card);
-      out.printf(
-          "%s: address %s, packets of %d bytes, %d queue pairs, %d regions, %d READs and atomics"
-              + " under way, firmware %s%n",
-          card,
-          found.address(),
-          found.mtuBytes(),
-          found.queuePairs(),
-          found.regions(),
-          found.readsUnderWay(),
-          found.firmware());
+      print(out, Cards.describe(card));
       boolean works = true;
       for (Cards.Finding finding : test ? Cards.test(card) : List.<Cards.Finding>of()) {
         out.printf(

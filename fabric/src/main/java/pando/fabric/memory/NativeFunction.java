@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,6 +51,14 @@ public final class NativeFunction {
     this.handle =
         NativeMemory.function(library, name, descriptor, Linker.Option.captureCallState("errno"))
             .orElse(null);
+  }
+
+  /** Links a function that is known by its address. */
+  NativeFunction(String name, long address, FunctionDescriptor descriptor) {
+    this.name = name;
+    MethodHandle any =
+        NativeMemory.functionByAddress(descriptor, Linker.Option.captureCallState("errno"));
+    this.handle = MethodHandles.insertArguments(any, 0, MemorySegment.ofAddress(address));
   }
 
   /** Returns the name of the function. */

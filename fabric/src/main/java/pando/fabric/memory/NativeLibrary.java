@@ -43,6 +43,18 @@ public final class NativeLibrary {
         descriptor(result, parameters), Linker.Option.critical(false));
   }
 
+  /**
+   * Links a function that is known by its address.
+   *
+   * @param name of the function, for messages
+   * @param result {@code long} or {@code int}
+   * @param parameters each {@code long} or {@code int}
+   */
+  public static NativeFunction functionAt(
+      String name, long address, Class<?> result, Class<?>... parameters) {
+    return new NativeFunction(name, address, descriptor(result, parameters));
+  }
+
   static FunctionDescriptor descriptor(Class<?> result, Class<?>... parameters) {
     ValueLayout[] layouts = new ValueLayout[parameters.length];
     for (int i = 0; i < layouts.length; i++) {

@@ -101,6 +101,10 @@ final class RemoteServer {
     return known.dramBytes();
   }
 
+  int onChipBytes() {
+    return known.onChipBytes();
+  }
+
   boolean hasCas16() {
     return known.cas16();
   }

@@ -19,7 +19,6 @@ import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
 import pando.fabric.lane.Completions;
 import pando.fabric.lane.LaneLoop;
-import pando.fabric.layout.ServerLayout;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.Role;
 
@@ -112,12 +111,13 @@ public final class TcpFabric extends FabricBase {
   @Override
   public Capabilities capabilities() {
     boolean cas16 = Arrays.stream(servers).allMatch(RemoteServer::hasCas16);
+    int onChipBytes = Arrays.stream(servers).mapToInt(RemoteServer::onChipBytes).min().orElse(0);
     return new Capabilities(
         Long.BYTES,
         MaskedAtomics.NATIVE,
         cas16,
         OnChip.HOST,
-        ServerLayout.ON_CHIP_BYTES,
+        onChipBytes,
         true,
         admin != null,
         false);

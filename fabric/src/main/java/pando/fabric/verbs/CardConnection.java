@@ -1,7 +1,6 @@
 package pando.fabric.verbs;
 
 import org.jspecify.annotations.Nullable;
-import pando.fabric.layout.Regions;
 
 /**
  * A queue pair that is connected to a memory server's, and where that memory is. Of no further use
@@ -45,17 +44,17 @@ final class CardConnection implements AutoCloseable {
    * @throws pando.fabric.InvalidAddressException if the memory server does not have all of them
    */
   long address(long remote, int bytes) {
-    return offer.address() + Regions.position(dramBytes, remote, bytes);
+    return offer.address(dramBytes, remote, bytes);
   }
 
-  /** Returns an address at which a WRITE of no bytes is in order. */
-  long anyAddress() {
-    return offer.address();
+  /** Returns the key for bytes of the pool. */
+  int key(long remote) {
+    return offer.key(remote);
   }
 
-  /** Returns the key of the memory server's memory. */
-  int remoteKey() {
-    return offer.remoteKey();
+  /** Returns where a WRITE of no bytes is in order. */
+  Offer.Place anyPlace() {
+    return offer.dram();
   }
 
   /** Returns the most bytes of a WRITE that may go within the request. */

@@ -1,6 +1,8 @@
 package pando.fabric.verbs;
 
 import java.util.List;
+import java.util.OptionalLong;
+import pando.fabric.Capabilities.MaskedAtomics;
 
 /** The RDMA cards of this machine. Thread-safe. */
 public final class Cards {
@@ -16,6 +18,9 @@ public final class Cards {
    * @param queuePairs that it has, at most; each worker or lane takes one for each memory server
    * @param regions of memory that can be registered at a time
    * @param readsUnderWay READs and atomics that a queue pair has under way, at most
+   * @param deviceMemoryBytes of its own memory, at most; 0 if it has none
+   * @param maskedAtomics how it does them: native if it was seen to, by itself
+   * @param cas16 whether it was seen to do masked CAS of 16 bytes
    */
   public record Description(
       String name,
@@ -24,7 +29,10 @@ public final class Cards {
       int mtuBytes,
       int queuePairs,
       int regions,
-      int readsUnderWay) {}
+      int readsUnderWay,
+      long deviceMemoryBytes,
+      MaskedAtomics maskedAtomics,
+      boolean cas16) {}
 
   /**
    * A part of the self-test.
@@ -45,13 +53,13 @@ public final class Cards {
   }
 
   /**
-   * Returns what a card can do.
+   * Returns what a card can do. Masked atomics it is made to do, on memory of this process.
    *
    * @throws VerbsException if there is none of this name, or it cannot be used
    */
   public static Description describe(String name) {
     try (Device device = Device.open(name)) {
-      return device.describe();
+      return device.describe(Loopback.masked(device));
     }
   }
 
@@ -64,5 +72,13 @@ public final class Cards {
     try (Device device = Device.open(name)) {
       return SelfTest.run(device);
     }
+  }
+
+  /**
+   * Returns how many bytes this process may lock in memory, as everything is that cards reach;
+   * empty if there is no limit.
+   */
+  public static OptionalLong lockedBytesMax() {
+    return MemoryLock.limit();
   }
 }

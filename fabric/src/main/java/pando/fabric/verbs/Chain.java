@@ -16,8 +16,10 @@ final class Chain implements AutoCloseable {
   /** Verbs, at most. Each has a number among as many. */
   static final int MAX = 64;
 
-  /** Bytes for what atomics find. */
-  static final int FOUND_BYTES = MAX * Long.BYTES;
+  private static final int FOUND_STRIDE = 2 * Long.BYTES;
+
+  /** Bytes for what atomics find, 16 for each verb. */
+  static final int FOUND_BYTES = MAX * FOUND_STRIDE;
 
   /** Completions, at most: of all verbs if one fails. */
   static final int COMPLETIONS_MAX = MAX + 2;
@@ -106,7 +108,7 @@ final class Chain implements AutoCloseable {
         local.localKey(),
         bytes,
         connection().address(remote, bytes),
-        connection().remoteKey());
+        connection().key(remote));
   }
 
   void cas(long remote, long expected, long desired) {
@@ -115,7 +117,7 @@ final class Chain implements AutoCloseable {
         room(),
         foundKey,
         connection().address(remote, Long.BYTES),
-        connection().remoteKey(),
+        connection().key(remote),
         expected,
         desired);
   }
@@ -126,8 +128,43 @@ final class Chain implements AutoCloseable {
         room(),
         foundKey,
         connection().address(remote, Long.BYTES),
-        connection().remoteKey(),
+        connection().key(remote),
         addend);
+  }
+
+  void maskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
+    requests.maskedCas(
+        behindReads(),
+        room(),
+        foundKey,
+        connection().address(remote, Long.BYTES),
+        connection().key(remote),
+        compare,
+        compareMask,
+        swap,
+        swapMask);
+  }
+
+  void maskedFaa(long remote, long addend, long boundaries) {
+    requests.maskedFaa(
+        behindReads(),
+        room(),
+        foundKey,
+        connection().address(remote, Long.BYTES),
+        connection().key(remote),
+        addend,
+        boundaries);
+  }
+
+  void maskedCas16(long remote, MemorySegment operands, long offset) {
+    requests.maskedCas16(
+        behindReads(),
+        room(),
+        foundKey,
+        connection().address(remote, 2 * Long.BYTES),
+        connection().key(remote),
+        operands,
+        offset);
   }
 
   /** Ends the chain with a CAS that may have to be repeated, before anything behind it is sent. */
@@ -153,9 +190,14 @@ final class Chain implements AutoCloseable {
     return answerResult == ClientWay.SERVED;
   }
 
-  /** Returns what an atomic found. */
+  /** Returns what an atomic found, of 16 bytes the first word. */
   long found(int place) {
-    return Words.get(found, (long) place * Long.BYTES);
+    return Words.get(found, (long) place * FOUND_STRIDE);
+  }
+
+  /** Returns the second word that an atomic of 16 bytes found. */
+  long found16(int place) {
+    return Words.get(found, (long) place * FOUND_STRIDE + Long.BYTES);
   }
 
   /**
@@ -193,8 +235,8 @@ final class Chain implements AutoCloseable {
     if (isCall && sent && !answered && !probed) {
       probed = true;
       probes.clear();
-      probes.transfer(
-          IbvSendWr.WRITE, 0, 0, 0, 0, connection().anyAddress(), connection().remoteKey());
+      Offer.Place place = connection().anyPlace();
+      probes.transfer(IbvSendWr.WRITE, 0, 0, 0, 0, place.address(), place.key());
       probes.finish(first + PROBE);
       connection().post(probes);
     }
@@ -272,7 +314,7 @@ final class Chain implements AutoCloseable {
   }
 
   private long room() {
-    return found.address() + (long) requests.size() * Long.BYTES;
+    return found.address() + (long) requests.size() * FOUND_STRIDE;
   }
 
   /** Returns the connection that its verbs go by. */

@@ -1,8 +1,11 @@
 package pando.fabric.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Utf8;
 import pando.fabric.server.CallFailedException;
@@ -34,7 +37,12 @@ final class ClientWay implements CardAccess.Way {
   private final CallProcessor processor;
   private final NativeMemory message = NativeMemory.allocate(Worker.CALL_BYTES_MAX);
   private final Region region;
+  private final Region scratch;
   private final WorkRequests answers = new WorkRequests(1);
+
+  /** Gives everything back, what was made last first. */
+  private final List<Runnable> ends = new ArrayList<>();
+
   private @Nullable QueuePair queuePair;
   private boolean serving;
   private boolean freed;
@@ -43,11 +51,17 @@ final class ClientWay implements CardAccess.Way {
   ClientWay(MemoryCard card, CallProcessor processor) {
     this.card = card;
     this.processor = processor;
+    ends.addFirst(message::close);
+    ends.addFirst(answers::close);
     try {
-      this.region = card.device().register(message.segment(), IbvMr.LOCAL_WRITE);
+      region = card.device().register(message.segment(), IbvMr.LOCAL_WRITE);
+      ends.addFirst(region::close);
+      NativeMemory line = NativeMemory.allocate(Offer.SCRATCH_BYTES);
+      ends.addFirst(line::close);
+      scratch = card.device().register(line.segment(), IbvMr.ALL_ACCESS);
+      ends.addFirst(scratch::close);
     } catch (RuntimeException | Error e) {
-      answers.close();
-      message.close();
+      Closing.all(ends);
       throw e;
     }
   }
@@ -77,7 +91,7 @@ final class ClientWay implements CardAccess.Way {
     queuePair = made;
     processor.add(made.number(), this);
     made.connect(client);
-    return new Offer(made.endpoint(), card.region().address(), card.region().remoteKey());
+    return card.offer(made.endpoint(), scratch.place());
   }
 
   /**
@@ -156,9 +170,8 @@ final class ClientWay implements CardAccess.Way {
   synchronized void free() {
     if (!freed) {
       freed = true;
-      region.close();
-      answers.close();
-      message.close();
+      // In order, and none if one before it failed: what the card still uses is not freed.
+      ends.forEach(Runnable::run);
     }
   }
 

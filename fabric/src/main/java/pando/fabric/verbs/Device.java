@@ -6,11 +6,11 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.verbs.Abi.IbvContext;
 import pando.fabric.verbs.Abi.IbvDeviceAttr;
-import pando.fabric.verbs.Abi.IbvMr;
 import pando.fabric.verbs.Abi.IbvPortAttr;
 
 /**
@@ -39,11 +39,15 @@ final class Device implements AutoCloseable {
   private final int lid;
   private final @Nullable Gid gid;
   private final String firmware;
+  private final Extensions extensions;
+  private final long deviceMemoryBytes;
+  private final @Nullable Mlx5 mlx5;
   private final MemorySegment pollFunction;
   private final MemorySegment askFunction;
   private final MemorySegment postSendFunction;
   private final MemorySegment postReceiveFunction;
   private final MemorySegment postSharedReceiveFunction;
+  private volatile boolean usesRawRequests;
 
   private Device(Libibverbs library, String name, long context) {
     this.library = library;
@@ -73,6 +77,9 @@ final class Device implements AutoCloseable {
           port.get(ValueLayout.JAVA_BYTE, IbvPortAttr.LINK_LAYER) == IbvPortAttr.ETHERNET;
       this.gid = ethernet ? firstGid() : null;
     }
+    this.extensions = new Extensions(context);
+    this.deviceMemoryBytes = DeviceMemory.bytesMax(extensions);
+    this.mlx5 = Mlx5.of(library, context).orElse(null);
     this.domain = library.allocateProtectionDomain(context);
   }
 
@@ -110,6 +117,35 @@ final class Device implements AutoCloseable {
             + name
             + ", cards="
             + Arrays.stream(devices).mapToObj(library::deviceName).toList());
+  }
+
+  /** Returns the functions that not every card has. */
+  Extensions extensions() {
+    return extensions;
+  }
+
+  /** Returns the most bytes of its own memory, 0 if it has none. */
+  long deviceMemoryBytes() {
+    return deviceMemoryBytes;
+  }
+
+  /** Returns whether it is of a kind that may take raw requests. */
+  boolean hasRawRequests() {
+    return mlx5 != null;
+  }
+
+  /**
+   * Says whether queue pairs that are made from now on take raw requests; at first they do not.
+   *
+   * @param use no if it is not of their kind
+   */
+  void useRawRequests(boolean use) {
+    usesRawRequests = use;
+  }
+
+  /** Returns what makes queue pairs for raw requests, {@code null} if none are to be made. */
+  @Nullable Mlx5 rawRequests() {
+    return usesRawRequests ? mlx5 : null;
   }
 
   /** Returns its name. */
@@ -168,7 +204,12 @@ final class Device implements AutoCloseable {
     return gid;
   }
 
-  Cards.Description describe() {
+  /**
+   * Describes it.
+   *
+   * @param found which masked atomics it was seen to do
+   */
+  Cards.Description describe(Atomics found) {
     return new Cards.Description(
         name,
         firmware,
@@ -176,7 +217,10 @@ final class Device implements AutoCloseable {
         SMALLEST_MTU << mtu,
         maxQueuePairs,
         maxRegions,
-        maxReads);
+        maxReads,
+        deviceMemoryBytes,
+        found.isMasked() ? MaskedAtomics.NATIVE : MaskedAtomics.EMULATED,
+        found.maskedCas16());
   }
 
   /** Returns where a queue pair of it is. */
@@ -187,14 +231,9 @@ final class Device implements AutoCloseable {
 
   /** Registers memory, which must outlive the registration. */
   Region register(MemorySegment memory, int access) {
-    long region = library.register(domain, memory.address(), memory.byteSize(), access);
-    MemorySegment fields = NativeMemory.at(region, IbvMr.RKEY + Integer.BYTES);
-    return new Region(
-        library,
-        region,
-        memory.address(),
-        integer(fields, IbvMr.LKEY),
-        integer(fields, IbvMr.RKEY));
+    long address = memory.address();
+    long region = library.register(domain, address, memory.byteSize(), access);
+    return Region.of(library, region, address);
   }
 
   @Override

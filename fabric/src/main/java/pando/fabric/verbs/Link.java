@@ -8,12 +8,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
-import pando.fabric.StalledException;
-import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
-import pando.fabric.server.CallFailedException;
-import pando.fabric.wire.CardAccess;
 
 /**
  * The way to one memory server: a connection that is made over TCP when it is needed, and made anew
@@ -21,7 +17,6 @@ import pando.fabric.wire.CardAccess;
  */
 final class Link implements AutoCloseable {
   private static final SecureRandom PACKETS = new SecureRandom();
-  private static final int ATTEMPTS_MAX = 3;
 
   private final Device device;
   private final CompletionQueue completions;
@@ -37,6 +32,8 @@ final class Link implements AutoCloseable {
   /** Gives back what belongs to the worker that asks, what was made last first. */
   private final List<Runnable> ends = new ArrayList<>();
 
+  private final Renewals renewals;
+  private boolean hasConnected;
   private boolean closed;
 
   private final AtomicReference<@Nullable CardConnection> current = new AtomicReference<>();
@@ -54,13 +51,15 @@ final class Link implements AutoCloseable {
     this.depth = depth;
     this.control = control;
     this.server = server;
+    this.renewals = new Renewals(server);
   }
 
   /**
    * Connects, unless it is connected. What an older queue pair has sent takes no effect any more.
    *
    * @throws VerbsException if the memory server has no card, or the cards cannot be connected
-   * @throws StalledException if the memory server does not answer
+   * @throws pando.fabric.StalledException if the memory server does not answer, or queue pairs to
+   *     it have broken too often of late
    * @throws pando.fabric.FencedException if this compute server is fenced
    * @throws pando.fabric.MemoryServerLostException if the memory server is lost
    */
@@ -86,41 +85,21 @@ final class Link implements AutoCloseable {
   }
 
   private CardConnection connect() {
+    Worker worker = asker();
+    if (hasConnected) {
+      renewals.count(worker.nanoTime());
+    }
     QueuePair made = new QueuePair(device, completions, depth, PACKETS.nextInt());
     boolean connected = false;
     try {
-      Offer offer = ask(made.endpoint());
+      Offer offer = Asking.ask(worker, server, made.endpoint());
       made.connect(offer.endpoint());
       connected = true;
+      hasConnected = true;
       return new CardConnection(made, offer, server, control.dramBytes(server));
     } finally {
       if (!connected) {
         made.close();
-      }
-    }
-  }
-
-  /** Asks the memory server for a queue pair; asking again replaces the one that it has made. */
-  private Offer ask(Endpoint own) {
-    for (int attempt = 1; true; attempt++) {
-      Worker worker = asker();
-      Offer.ask(own, worker.memory());
-      try {
-        int bytes = worker.call(server, CardAccess.FUNCTION, 0, Offer.REQUEST_BYTES);
-        if (bytes != Offer.RESPONSE_BYTES) {
-          throw new VerbsException(
-              "not the answer to a request for a queue pair: server="
-                  + server
-                  + ", bytes="
-                  + bytes);
-        }
-        return Offer.read(worker.memory());
-      } catch (CallFailedException | IllegalArgumentException e) {
-        throw new VerbsException("no queue pair: server=" + server + ", because=" + e.getMessage());
-      } catch (UnknownOutcomeException e) {
-        if (attempt == ATTEMPTS_MAX) {
-          throw new StalledException("no queue pair: server=" + server + ", because=" + e);
-        }
       }
     }
   }

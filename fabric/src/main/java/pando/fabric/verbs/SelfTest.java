@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
@@ -15,18 +14,14 @@ import pando.fabric.verbs.Cards.Finding;
 
 /** Two queue pairs of one card, connected to each other, and what they are seen to do. */
 final class SelfTest implements AutoCloseable {
-  private static final int DEPTH = 64;
   private static final int REMOTE = 8192;
   private static final int BYTES = 1024;
   private static final int TIMED = 2_000;
-  private static final long NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
 
-  private final CompletionQueue completions;
-  private final QueuePair client;
-  private final QueuePair server;
+  private final Loopback loopback;
   private final NativeMemory memory = NativeMemory.allocate(2 * REMOTE);
   private final Region region;
-  private final WorkRequests requests = new WorkRequests(DEPTH);
+  private final WorkRequests requests = new WorkRequests(Loopback.DEPTH);
   private final List<Finding> findings = new ArrayList<>();
 
   /** Gives everything back, what was made last first. */
@@ -36,14 +31,8 @@ final class SelfTest implements AutoCloseable {
     ends.add(memory::close);
     ends.add(requests::close);
     try {
-      completions = new CompletionQueue(device, 2 * DEPTH);
-      ends.addFirst(completions::close);
-      client = new QueuePair(device, completions, DEPTH, 1);
-      ends.addFirst(client::close);
-      server = new QueuePair(device, completions, DEPTH, 2);
-      ends.addFirst(server::close);
-      client.connect(server.endpoint());
-      server.connect(client.endpoint());
+      loopback = new Loopback(device);
+      ends.addFirst(loopback::close);
       region = device.register(memory.segment(), IbvMr.ALL_ACCESS);
       ends.addFirst(region::close);
     } catch (RuntimeException | Error e) {
@@ -75,7 +64,12 @@ final class SelfTest implements AutoCloseable {
     add(
         "WRITE, inline",
         inline == Status.SUCCESS && word(REMOTE) == 43,
-        "status=" + inline + ", word=" + word(REMOTE) + ", bytes at most=" + client.inlineBytes());
+        "status="
+            + inline
+            + ", word="
+            + word(REMOTE)
+            + ", bytes at most="
+            + loopback.client().inlineBytes());
   }
 
   private void tryAtomics() {
@@ -100,14 +94,18 @@ final class SelfTest implements AutoCloseable {
     addWrite(0, REMOTE);
     addWrite(0, REMOTE + 8);
     addCas(8, 44, 45);
-    int count = completionsOf();
+    Status status = exchange();
+    int count = loopback.completed();
     add(
         "list {WRITE, WRITE, CAS}, one completion",
-        count == 1 && word(8) == 44 && word(REMOTE) == 45 && word(REMOTE + 8) == 44,
+        status == Status.SUCCESS
+            && count == 1
+            && word(8) == 44
+            && word(REMOTE) == 45
+            && word(REMOTE + 8) == 44,
         "completions=" + count + ", found=" + word(8));
   }
 
-  /** The queue pair is of no use behind it. */
   private void tryWrongKey() {
     requests.transfer(
         IbvSendWr.READ, 0, at(0), region.localKey(), 8, at(REMOTE), region.remoteKey() + 1);
@@ -161,35 +159,9 @@ final class SelfTest implements AutoCloseable {
 
   /** Runs the verbs that were added; returns what the first completion says. */
   private Status exchange() {
-    post();
-    await();
+    Status status = loopback.run(requests);
     requests.clear();
-    return completions.status(0);
-  }
-
-  /** Runs the verbs that were added; returns how many completions there were. */
-  private int completionsOf() {
-    post();
-    int count = await();
-    requests.clear();
-    return count;
-  }
-
-  private void post() {
-    requests.finish(1);
-    client.post(requests);
-  }
-
-  private int await() {
-    long start = System.nanoTime();
-    int count = 0;
-    while (count == 0) {
-      if (System.nanoTime() - start > NANOS_MAX) {
-        throw new VerbsException("the card completes nothing: nanos=" + NANOS_MAX);
-      }
-      count = completions.poll();
-    }
-    return count;
+    return status;
   }
 
   private void add(String what, boolean works, String found) {

@@ -12,7 +12,6 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Capabilities.MaskedAtomics;
-import pando.fabric.Capabilities.OnChip;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
@@ -40,6 +39,8 @@ public final class VerbsFabric extends FabricBase {
 
   private final Fabric control;
   private final Device device;
+  private final Abilities abilities;
+  private final int lineAtomicity;
   private final long[] dramBytes;
   private final long verbNanos;
   private final Set<VerbsWorker> workers = ConcurrentHashMap.newKeySet();
@@ -50,31 +51,58 @@ public final class VerbsFabric extends FabricBase {
 
   private volatile boolean isClosed;
 
-  private VerbsFabric(Fabric control, Device device, long seed, long verbNanos) {
+  private VerbsFabric(
+      Fabric control, Device device, long seed, long verbNanos, CardOptions options) {
     super(NAME, seed);
     this.control = control;
     this.device = device;
     this.verbNanos = verbNanos;
+    this.lineAtomicity = options.lineAtomicity();
+    this.abilities = Abilities.find(device, control, options);
     this.dramBytes =
         IntStream.range(0, control.memoryServers()).mapToLong(control::dramBytes).toArray();
   }
 
   /**
-   * Connects to running memory servers.
+   * Connects to running memory servers, with the defaults of {@link CardOptions}.
    *
    * @param addresses where the memory servers listen by TCP, in the order of their numbers
    * @param seed start of all randomness in the fabric
    * @param options of the connections by TCP; the time-out is that of verbs as well
    * @param card name of the card, see {@link Cards#names}
-   * @throws VerbsException if the card cannot be used
+   * @throws VerbsException if the card cannot be used, or a memory server has none
    * @throws pando.fabric.tcp.TcpException as {@link TcpFabric#attach}
    * @throws pando.fabric.FencedException if the epoch of the options' compute server is refused
    */
   public static Fabric attach(
       List<InetSocketAddress> addresses, long seed, TcpOptions options, String card) {
+    return attach(addresses, seed, options, card, CardOptions.defaults());
+  }
+
+  /**
+   * Connects to running memory servers. Tries with each what the cards can do, on memory that is
+   * there for that.
+   *
+   * @param cardOptions how the card is used
+   * @throws VerbsException also if the options ask for native masked atomics, and a card was not
+   *     seen to do them
+   */
+  public static Fabric attach(
+      List<InetSocketAddress> addresses,
+      long seed,
+      TcpOptions options,
+      String card,
+      CardOptions cardOptions) {
     Fabric control = TcpFabric.attach(addresses, seed, options);
     try {
-      return new VerbsFabric(control, Device.open(card), seed, options.verbTimeout().toNanos());
+      Device device = Device.open(card);
+      try {
+        long verbNanos = options.verbTimeout().toNanos();
+        return new VerbsFabric(control, device, seed, verbNanos, cardOptions);
+      } catch (RuntimeException | Error e) {
+        device.close();
+        throw e;
+      }
     } catch (RuntimeException | Error e) {
       control.close();
       throw e;
@@ -84,14 +112,19 @@ public final class VerbsFabric extends FabricBase {
   @Override
   public Capabilities capabilities() {
     return new Capabilities(
-        Long.BYTES,
-        MaskedAtomics.EMULATED,
-        false,
-        OnChip.HOST,
+        lineAtomicity,
+        abilities.atomics().isMasked() ? MaskedAtomics.NATIVE : MaskedAtomics.EMULATED,
+        abilities.atomics().maskedCas16(),
+        abilities.onChip(),
         ServerLayout.ON_CHIP_BYTES,
         false,
         control.capabilities().fences(),
         false);
+  }
+
+  /** Returns what the cards can do. */
+  Abilities abilities() {
+    return abilities;
   }
 
   @Override

@@ -417,7 +417,7 @@ class TcpAuthenticationTest {
   }
 
   private static Hello.Welcome welcome() {
-    return new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 0, 1, 1 << 20, true);
+    return new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 0, 1, 1 << 20, 0, true);
   }
 
   private interface Conversation {

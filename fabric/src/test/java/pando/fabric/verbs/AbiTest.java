@@ -9,6 +9,7 @@ import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -23,6 +24,13 @@ import org.junit.jupiter.api.Test;
  */
 class AbiTest {
   private static final Path HEADER = Path.of("/usr/include/infiniband/verbs.h");
+
+  /**
+   * Another one compares the offsets of another architecture, if the property {@code os.arch} names
+   * that: {@code -Dos.arch=aarch64 "-Dpando.abi.compiler=aarch64-linux-gnu-gcc -idirafter
+   * /usr/include"}.
+   */
+  private static final String COMPILER = System.getProperty("pando.abi.compiler", "gcc");
 
   /** What the library's headers call our constants that are not named as a field of theirs. */
   private static final Map<String, String> EXPRESSIONS =
@@ -84,26 +92,47 @@ class AbiTest {
           Map.entry("IbvContext.REQ_NOTIFY_CQ", offset("ibv_context", "ops.req_notify_cq")),
           Map.entry("IbvContext.POST_SRQ_RECV", offset("ibv_context", "ops.post_srq_recv")),
           Map.entry("IbvContext.POST_SEND", offset("ibv_context", "ops.post_send")),
-          Map.entry("IbvContext.POST_RECV", offset("ibv_context", "ops.post_recv")));
+          Map.entry("IbvContext.POST_RECV", offset("ibv_context", "ops.post_recv")),
+          Map.entry("IbvMr.ZERO_BASED", "IBV_ACCESS_ZERO_BASED"),
+          Map.entry(
+              "IbvQpInitAttrEx.MASK", "IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS"),
+          Map.entry("IbvQpInitAttrEx.WITH_WRITE", "IBV_QP_EX_WITH_RDMA_WRITE"),
+          Map.entry("IbvDeviceAttrEx.MAX_DM_SIZE", offset("ibv_device_attr_ex", "max_dm_size")),
+          Map.entry("VerbsContext.SZ", distance("sz")),
+          Map.entry("VerbsContext.QUERY_DEVICE_EX", distance("query_device_ex")),
+          Map.entry("VerbsContext.FREE_DM", distance("free_dm")),
+          Map.entry("VerbsContext.ALLOC_DM", distance("alloc_dm")),
+          Map.entry("VerbsContext.REG_DM_MR", distance("reg_dm_mr")),
+          Map.entry(
+              "Mlx5dvQpInitAttr.MASK",
+              "MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS"
+                  + " | MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS"),
+          Map.entry(
+              "Mlx5dvQpInitAttr.DISABLE_SCATTER_TO_CQE", "MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE"),
+          Map.entry("Mlx5dvQpInitAttr.WITH_RAW_WQE", "MLX5DV_QP_EX_WITH_RAW_WQE"),
+          Map.entry("Mlx5WqeCtrlSeg.MASKED_COMPARE_AND_SWAP", "MLX5_OPCODE_ATOMIC_MASKED_CS"),
+          Map.entry("Mlx5WqeCtrlSeg.MASKED_FETCH_AND_ADD", "MLX5_OPCODE_ATOMIC_MASKED_FA"),
+          Map.entry("Mlx5WqeCtrlSeg.COMPLETION", "MLX5_WQE_CTRL_CQ_UPDATE"),
+          Map.entry("Mlx5WqeCtrlSeg.FENCE", "MLX5_WQE_CTRL_FENCE"));
+
+  /** Those of a card's own library come with the other headers; they are compared all the same. */
+  private static final String INCLUDES =
+      "#include <stddef.h>\n#include <infiniband/verbs.h>\n#include <infiniband/mlx5dv.h>\n";
 
   @Test
   void shouldAgreeWithTheHeaders() throws Exception {
     assumeTrue(Files.exists(HEADER), "NOT COMPARED: install libibverbs-dev; no " + HEADER);
-    String program =
-        "#include <stddef.h>\n#include <infiniband/verbs.h>\n"
-            + structs().flatMap(AbiTest::claims).reduce("", String::concat);
+    String program = INCLUDES + structs().flatMap(AbiTest::claims).reduce("", String::concat);
 
     assertThat(program.lines().filter(line -> line.startsWith("_Static_assert")))
-        .hasSizeGreaterThan(100);
+        .hasSizeGreaterThan(140);
     assertThat(compile(program)).as(program).isEmpty();
   }
 
   @Test
   void shouldFindAWrongOffset() throws Exception {
     assumeTrue(Files.exists(HEADER), "NOT COMPARED: install libibverbs-dev; no " + HEADER);
-    String program =
-        "#include <stddef.h>\n#include <infiniband/verbs.h>\n"
-            + claim(offset("ibv_sge", "lkey"), Abi.IbvSge.LKEY + 4);
+    String program = INCLUDES + claim(offset("ibv_sge", "lkey"), Abi.IbvSge.LKEY + 4);
 
     assertThat(compile(program)).contains("static assertion failed");
   }
@@ -146,6 +175,14 @@ class AbiTest {
     return "offsetof(struct " + struct + ", " + field + ")";
   }
 
+  /** A field's distance from the card behind it. */
+  private static String distance(String field) {
+    return "(long) "
+        + offset("verbs_context", field)
+        + " - (long) "
+        + offset("verbs_context", "context");
+  }
+
   private static String snake(String name) {
     return name.replaceAll("(?<=.)([A-Z])", "_$1").toLowerCase(Locale.ROOT);
   }
@@ -155,13 +192,19 @@ class AbiTest {
     Path source = Files.createTempFile("pando-abi", ".c");
     try {
       Files.writeString(source, program);
-      Process gcc = start(List.of("gcc", "-fsyntax-only", source.toString()));
+      Process gcc = start(command(source));
       String said = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(gcc.waitFor(60, TimeUnit.SECONDS)).isTrue();
       return said;
     } finally {
       Files.delete(source);
     }
+  }
+
+  private static List<String> command(Path source) {
+    List<String> command = new ArrayList<>(List.of(COMPILER.split(" ", -1)));
+    command.addAll(List.of("-fsyntax-only", source.toString()));
+    return command;
   }
 
   private static Process start(List<String> command) {

@@ -11,6 +11,7 @@ final class GuestRun {
       List.of(
           AbiTest.class,
           QueuePairTest.class,
+          CardAbilitiesTest.class,
           VerbsFabricTest.class,
           VerbsLaneFabricTest.class,
           VerbsFaultTest.class,

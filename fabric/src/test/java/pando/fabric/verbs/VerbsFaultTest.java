@@ -159,7 +159,7 @@ class VerbsFaultTest {
       CompletableFuture<Void> breaking = CompletableFuture.runAsync(() -> breakUp(opened, over));
       int done = 0;
       int unknown = 0;
-      while (unknown < 5) {
+      while (unknown < Renewals.MAX) {
         try {
           worker.faa(WORD, 1);
           done++;
@@ -171,6 +171,29 @@ class VerbsFaultTest {
       breaking.get(30, TimeUnit.SECONDS);
       System.out.printf("broken queue pairs: unknown=%d, done=%d%n", unknown, done);
       assertThat(worker.faa(WORD, 0)).isBetween((long) done, (long) done + unknown);
+    }
+  }
+
+  @Test
+  void shouldNotMakeQueuePairsAnewForEver() {
+    CompletableFuture<MemoryCard> opened = new CompletableFuture<>();
+    try (TcpMemoryServer server = start(memory -> open(memory, opened));
+        Fabric fabric = VerbsFabric.attach(List.of(server.address()), 1, OPTIONS, card);
+        RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(memory)) {
+      for (int i = 0; i <= Renewals.MAX; i++) {
+        worker.faa(WORD, 1);
+        opened.join().disconnect();
+        assertThatThrownBy(() -> worker.faa(WORD, 1)).isInstanceOf(UnknownOutcomeException.class);
+      }
+      assertThatThrownBy(() -> worker.faa(WORD, 1))
+          .isInstanceOf(StalledException.class)
+          .hasMessageContaining("renewals=3");
+      // Another worker has queue pairs of its own.
+      try (RegisteredMemory other = fabric.register(8);
+          Worker observer = fabric.worker(other)) {
+        assertThat(observer.faa(WORD, 0)).isEqualTo(Renewals.MAX + 1);
+      }
     }
   }
 
@@ -186,7 +209,7 @@ class VerbsFaultTest {
   }
 
   private MemoryCard open(MemorySegment memory, CompletableFuture<MemoryCard> opened) {
-    MemoryCard made = new MemoryCard(card, memory, 1);
+    MemoryCard made = new MemoryCard(card, memory, 1, CardOptions.defaults());
     opened.complete(made);
     return made;
   }
@@ -195,7 +218,9 @@ class VerbsFaultTest {
   @Test
   void shouldSayThatTheMemoryServerRefuses() {
     CompletableFuture<MemoryCard> opened = new CompletableFuture<>();
-    try (TcpMemoryServer server = start(memory -> new WrongKey(open(memory, opened)));
+    try (TcpMemoryServer server =
+            start(memory ->
+                new OtherOffers(open(memory, opened), OtherOffers::withWrongKey, () -> {}));
         Fabric fabric = VerbsFabric.attach(List.of(server.address()), 1, OPTIONS, card);
         RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(memory)) {
@@ -209,40 +234,6 @@ class VerbsFaultTest {
       }
       // A message needs no key.
       assertThat(worker.call(0, TestHandlers.INCREMENT, 0, 8)).isEqualTo(8);
-    }
-  }
-
-  /** Tells its clients a key by which they do not reach the memory. */
-  private record WrongKey(MemoryCard card) implements CardAccess {
-    @Override
-    public void start(Calls calls) {
-      card.start(calls);
-    }
-
-    @Override
-    public Way open() {
-      Way way = card.open();
-      return new Way() {
-        @Override
-        public int serve(MemorySegment message, int requestBytes) {
-          int bytes = way.serve(message, requestBytes);
-          if (bytes == Offer.RESPONSE_BYTES) {
-            Offer offer = Offer.read(message);
-            new Offer(offer.endpoint(), offer.address(), offer.remoteKey() + 1).write(message);
-          }
-          return bytes;
-        }
-
-        @Override
-        public void close() {
-          way.close();
-        }
-      };
-    }
-
-    @Override
-    public void close() {
-      card.close();
     }
   }
 

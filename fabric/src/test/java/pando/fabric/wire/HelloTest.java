@@ -11,12 +11,14 @@ import java.nio.channels.ReadableByteChannel;
 import org.junit.jupiter.api.Test;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
+import pando.fabric.layout.ServerLayout;
 
 /** HELLO and its answer, byte by byte. */
 class HelloTest {
   private static final int VERSION_END = 10;
+  private static final int ON_CHIP = ServerLayout.ON_CHIP_BYTES;
   private static final Hello.Welcome WELCOME =
-      new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, -7, Fabric.CATALOGUE_BYTES, true);
+      new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, -7, Fabric.CATALOGUE_BYTES, ON_CHIP, true);
 
   @Test
   void shouldReadWhatWasSaid() throws IOException {
@@ -26,6 +28,9 @@ class HelloTest {
             .isEqualTo(new Hello.Request(Hello.VERSION, kind, role, null, 0));
       }
     }
+    Hello.Welcome onCard =
+        new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, -7, Fabric.CATALOGUE_BYTES, 0, true);
+    assertThat(Hello.receiveAnswer(channel(answer(onCard)))).isEqualTo(onCard);
     for (int status : new int[] {Hello.WELCOME, Hello.FULL, Hello.FENCED, Hello.OCCUPIED}) {
       Hello.Welcome welcome = WELCOME.withStatus(status);
       assertThat(Hello.receiveAnswer(channel(answer(welcome)))).isEqualTo(welcome);
@@ -137,11 +142,13 @@ class HelloTest {
     assertRefused(refusal(9));
     assertRefused(refusal(-1));
     assertRefused(with(answer(WELCOME), 32, 1));
+    assertRefused(with(answer(WELCOME), 34, 5));
     assertRefused(with(answer(WELCOME), 36, 2));
     assertRefused(with(answer(WELCOME), 36, -1));
     long tooLittle = Fabric.CATALOGUE_BYTES - 1;
-    assertRefused(answer(new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, 1, tooLittle, true)));
-    assertRefused(answer(new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, 1, -1, true)));
+    assertRefused(
+        answer(new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, 1, tooLittle, ON_CHIP, true)));
+    assertRefused(answer(new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, 1, -1, ON_CHIP, true)));
   }
 
   private static void assertRefused(byte[] answer) {

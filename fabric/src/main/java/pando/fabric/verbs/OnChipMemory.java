@@ -1,0 +1,45 @@
+package pando.fabric.verbs;
+
+import org.jspecify.annotations.Nullable;
+import pando.fabric.layout.ServerLayout;
+
+/**
+ * A memory server's on-chip region in memory of its card, and what was seen to work there before
+ * the first client came.
+ *
+ * @param works masked atomics, by the card's own raw requests
+ */
+record OnChipMemory(DeviceMemory memory, Atomics works) {
+  private static final int LAST_LINE = ServerLayout.ON_CHIP_BYTES - Offer.SCRATCH_BYTES;
+
+  /** Allocates it; returns {@code null} if the card has not as much, or verbs fail there. */
+  static @Nullable OnChipMemory find(Device device, CardOptions options) {
+    DeviceMemory memory = DeviceMemory.allocate(device, ServerLayout.ON_CHIP_BYTES).orElse(null);
+    if (memory == null) {
+      return null;
+    }
+    boolean works = false;
+    try {
+      Offer.Place first = memory.region().place();
+      works = seesPlain(device, first, new Offer.Place(LAST_LINE, first.key()));
+      return works ? new OnChipMemory(memory, masked(device, first, options)) : null;
+    } finally {
+      if (!works) {
+        memory.close();
+      }
+    }
+  }
+
+  private static boolean seesPlain(Device device, Offer.Place first, Offer.Place last) {
+    try (Loopback loopback = new Loopback(device)) {
+      return Trial.on(device, loopback, first, Trial::seesPlain)
+          && Trial.on(device, loopback, last, Trial::seesPlain);
+    }
+  }
+
+  private static Atomics masked(Device device, Offer.Place line, CardOptions options) {
+    return options.maskedAtomics() == CardOptions.MaskedAtomics.EMULATED
+        ? Atomics.NONE
+        : Loopback.masked(device, line);
+  }
+}
