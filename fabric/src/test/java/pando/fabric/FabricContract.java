@@ -2,7 +2,8 @@ package pando.fabric;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -282,7 +283,7 @@ public abstract class FabricContract {
 
   @Test
   public void shouldSwap16BytesUnderMasks() {
-    assumeThat(cas16()).isTrue();
+    assumeTrue(cas16());
     setOperands(new long[] {0, 0, -1, -1, 1, 2, -1, -1});
     assertThat(worker.maskedCas16(NODE, LOCAL)).isTrue();
     assertThat(get(LOCAL + 64)).isZero();
@@ -304,7 +305,7 @@ public abstract class FabricContract {
 
   @Test
   public void shouldKeep16BytesTogetherUnderTwoRacingWorkers() throws Exception {
-    assumeThat(cas16()).isTrue();
+    assumeTrue(cas16());
     long additions = tries(20_000);
     race(2, (own, number) -> addToBothHalves(own, additions));
     assertThat(read(NODE)).isEqualTo(2 * additions);
@@ -405,7 +406,7 @@ public abstract class FabricContract {
     assertThat(get(LOCAL + 32)).isEqualTo(20);
     assertThat(get(LOCAL + 40)).isEqualTo(0x3014);
     assertThat(get(LOCAL + 48)).isEqualTo(0x3015);
-    assumeThat(cas16()).isTrue();
+    assumeTrue(cas16());
     assertThat(worker.counters().toString())
         .isEqualTo(
             "reads=2, writes=1, atomics=5, calls=0, roundTrips=1, bytesIn="
@@ -811,13 +812,13 @@ public abstract class FabricContract {
 
   @Test
   public void shouldSayThatItCannotFence() {
-    assumeThat(fences()).isFalse();
+    assumeFalse(fences());
     assertThatThrownBy(() -> fabric.fence(3, 7)).isInstanceOf(UnsupportedOperationException.class);
   }
 
   @Test
   public void shouldRefuseFencesThatMakeNoSense() {
-    assumeThat(fences()).isTrue();
+    assumeTrue(fences());
     for (int none : new int[] {-1, 1024, Integer.MIN_VALUE}) {
       assertThatThrownBy(() -> fabric.fence(none, 1))
           .isInstanceOf(IllegalArgumentException.class)
@@ -836,7 +837,7 @@ public abstract class FabricContract {
 
   @Test
   public void shouldRefuseEveryVerbOfAFencedComputeServer() throws Exception {
-    assumeThat(fences()).isTrue();
+    assumeTrue(fences());
     try (Fabric fenced = openAs(new ComputeServer(3, 7));
         RegisteredMemory own = fenced.register(MEMORY_BYTES)) {
       Worker late = worker(fenced, own);
@@ -882,7 +883,7 @@ public abstract class FabricContract {
 
   @Test
   public void shouldFenceNoOtherComputeServer() throws Exception {
-    assumeThat(fences()).isTrue();
+    assumeTrue(fences());
     try (Fabric next = openAs(new ComputeServer(3, 8));
         Fabric last = openAs(new ComputeServer(3, Long.MAX_VALUE));
         Fabric other = openAs(new ComputeServer(4, 1));
@@ -910,7 +911,7 @@ public abstract class FabricContract {
 
   @Test
   public void shouldWaitForCallsThatAreServed() throws Exception {
-    assumeThat(fences()).isTrue();
+    assumeTrue(fences());
     try (Fabric fenced = openAs(new ComputeServer(3, 7));
         RegisteredMemory own = fenced.register(MEMORY_BYTES);
         ExecutorService threads = threads(fenced);
@@ -945,7 +946,7 @@ public abstract class FabricContract {
   /** Writers store greater and greater stamps, two at once, until they are fenced. */
   @Test
   public void shouldLetNothingTakeEffectBehindAFence() throws Exception {
-    assumeThat(fences()).isTrue();
+    assumeTrue(fences());
     long[] nanos = new long[FENCES];
     for (int i = 0; i < FENCES; i++) {
       nanos[i] = fenceWriters(new ComputeServer(5, i + 1));

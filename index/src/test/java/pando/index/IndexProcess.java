@@ -11,12 +11,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.server.HostedMemoryServer;
+import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmFabric;
 import pando.fabric.shm.ShmMemoryServer;
 import pando.fabric.tcp.Authentication;
+import pando.fabric.tcp.TcpFabric;
 import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 import pando.fabric.verbs.VerbsFabric;
@@ -29,6 +32,7 @@ public final class IndexProcess implements AutoCloseable {
   public static final String DIRECTORY_PROPERTY = "pando.shm.directory";
 
   private static final String READY = "ready";
+  private static final String ANEW = "anew";
 
   private final Process process;
   private final BufferedReader output;
@@ -41,17 +45,31 @@ public final class IndexProcess implements AutoCloseable {
 
   /** Starts a memory server. */
   public static IndexProcess memoryServer(String name, int number) throws IOException {
-    return start("memory", name, Integer.toString(number));
+    return start("memory", Integer.toString(number), name);
   }
 
   /** Starts a memory server that is reached by TCP on loopback; port 0 takes a free one. */
   public static IndexProcess tcpMemoryServer(int port, int number) throws IOException {
-    return start("tcp", Integer.toString(port), Integer.toString(number));
+    return start("tcp", Integer.toString(number), "127.0.0.1:" + port);
+  }
+
+  /**
+   * Starts a memory server on a machine of {@code testbed/network}.
+   *
+   * @param token file that says what clients have to know
+   */
+  static IndexProcess tcpMemoryServerOn(int machine, int number, Path token) throws IOException {
+    return start(
+        List.of("ip", "netns", "exec", "pando" + machine),
+        "tcp",
+        Integer.toString(number),
+        "10.98.0." + machine + ":0",
+        token.toString());
   }
 
   /** Starts a memory server on loopback whose memory a card reaches. */
   public static IndexProcess verbsMemoryServer(String card, int number) throws IOException {
-    return start("verbs", card, Integer.toString(number));
+    return start("verbs", Integer.toString(number), card);
   }
 
   /** As {@link #computeServers}, by a card. */
@@ -59,8 +77,8 @@ public final class IndexProcess implements AutoCloseable {
       SystemUnderTest system, int first, String card, String... memoryServers) throws IOException {
     return start(
         "compute",
-        system.systemName(),
         Integer.toString(first),
+        system.systemName(),
         String.join(",", memoryServers),
         card);
   }
@@ -74,6 +92,14 @@ public final class IndexProcess implements AutoCloseable {
         card);
   }
 
+  /** Opens a fabric over TCP to memory servers at addresses and ports. */
+  static Fabric tcpFabric(List<String> memoryServers, Path token, long seed) {
+    return TcpFabric.attach(
+        memoryServers.stream().map(IndexProcess::address).toList(),
+        seed,
+        TcpOptions.defaults().withAuthentication(Authentication.token(token)));
+  }
+
   private static InetSocketAddress address(String place) {
     int colon = place.lastIndexOf(':');
     return new InetSocketAddress(
@@ -84,7 +110,7 @@ public final class IndexProcess implements AutoCloseable {
   public static IndexProcess computeServers(
       SystemUnderTest system, int first, String... memoryServers) throws IOException {
     return start(
-        "compute", system.systemName(), Integer.toString(first), String.join(",", memoryServers));
+        "compute", Integer.toString(first), system.systemName(), String.join(",", memoryServers));
   }
 
   /** Returns the system with settings that all processes use. */
@@ -93,7 +119,11 @@ public final class IndexProcess implements AutoCloseable {
   }
 
   private static IndexProcess start(String... arguments) throws IOException {
-    List<String> command = new ArrayList<>();
+    return start(List.of(), arguments);
+  }
+
+  private static IndexProcess start(List<String> prefix, String... arguments) throws IOException {
+    List<String> command = new ArrayList<>(prefix);
     command.add(ProcessHandle.current().info().command().orElseThrow());
     command.add("-ea");
     command.add("-Xmx256m");
@@ -107,12 +137,22 @@ public final class IndexProcess implements AutoCloseable {
     ProcessBuilder builder = new ProcessBuilder(command);
     IndexProcess started =
         new IndexProcess(builder.redirectError(ProcessBuilder.Redirect.INHERIT).start());
-    String line = String.valueOf(started.output.readLine());
+    started.awaitReady();
+    return started;
+  }
+
+  private void awaitReady() throws IOException {
+    String line = String.valueOf(output.readLine());
     if (!line.startsWith(READY)) {
       throw new IOException("not ready: line=" + line);
     }
-    started.place = line.substring(READY.length());
-    return started;
+    place = line.substring(READY.length());
+  }
+
+  /** Has a memory server start anew, empty and at another place. */
+  void startAnew() throws IOException {
+    send(List.of(ANEW));
+    awaitReady();
   }
 
   /** Returns where a memory server is found. */
@@ -127,15 +167,19 @@ public final class IndexProcess implements AutoCloseable {
 
   /** As {@link #ask}, with all requests in the pipe at once, which has place for 1,000 of them. */
   public List<String> askAll(List<String> requests) throws IOException {
-    for (String request : requests) {
-      process.getOutputStream().write((request + "\n").getBytes(StandardCharsets.UTF_8));
-    }
-    process.getOutputStream().flush();
+    send(requests);
     List<String> answers = new ArrayList<>();
     for (int i = 0; i < requests.size(); i++) {
       answers.add(String.valueOf(output.readLine()));
     }
     return answers;
+  }
+
+  private void send(List<String> requests) throws IOException {
+    for (String request : requests) {
+      process.getOutputStream().write((request + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+    process.getOutputStream().flush();
   }
 
   /** Sends a signal, such as STOP. */
@@ -168,26 +212,27 @@ public final class IndexProcess implements AutoCloseable {
   public static void main(String[] arguments) throws IOException {
     BufferedReader input =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    int number = Integer.parseInt(arguments[2]);
+    int number = Integer.parseInt(arguments[1]);
+    PoolOptions pool = Pools.options(8 << 20);
     switch (arguments[0]) {
-      case "memory" ->
-          serveMemory(ShmMemoryServer.start(arguments[1], number, Pools.options(8 << 20)), input);
+      case "memory" -> serveMemory(() -> ShmMemoryServer.start(arguments[2], number, pool), input);
       case "tcp" -> {
-        InetSocketAddress address =
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[1]));
-        serveMemory(TcpMemoryServer.start(address, number, Pools.options(8 << 20)), input);
+        Authentication token =
+            arguments.length > 3
+                ? Authentication.token(Path.of(arguments[3]))
+                : Authentication.none();
+        serveMemory(() -> TcpMemoryServer.start(address(arguments[2]), number, pool, token), input);
       }
       case "verbs" -> {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         serveMemory(
-            VerbsMemoryServer.start(
-                any, number, Pools.options(8 << 20), Authentication.none(), arguments[1]),
+            () -> VerbsMemoryServer.start(any, number, pool, Authentication.none(), arguments[2]),
             input);
       }
       default -> {
         List<String> names = List.of(arguments[3].split(","));
         serveKeys(
-            configuration(SystemUnderTest.of(arguments[1])),
+            configuration(SystemUnderTest.of(arguments[2])),
             number,
             arguments.length > 4
                 ? verbsFabric(names, arguments[4], number)
@@ -197,14 +242,19 @@ public final class IndexProcess implements AutoCloseable {
     }
   }
 
-  private static void serveMemory(HostedMemoryServer started, BufferedReader input)
+  /** Serves until there is no more input, or is to start anew. */
+  private static void serveMemory(Supplier<HostedMemoryServer> start, BufferedReader input)
       throws IOException {
-    try (HostedMemoryServer server = started) {
-      System.out.println(READY + server.place());
-      String line = input.readLine();
-      while (line != null) {
-        System.out.println(server.place() + " got " + line);
-        line = input.readLine();
+    boolean again = true;
+    while (again) {
+      try (HostedMemoryServer server = start.get()) {
+        System.out.println(READY + server.place());
+        String line = input.readLine();
+        while (line != null && !line.equals(ANEW)) {
+          System.out.println(server.place() + " got " + line);
+          line = input.readLine();
+        }
+        again = line != null;
       }
     }
   }

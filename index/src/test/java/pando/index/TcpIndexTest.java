@@ -2,6 +2,7 @@ package pando.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -29,18 +31,40 @@ import pando.fabric.tcp.TcpOptions;
 @Timeout(300)
 class TcpIndexTest {
   private static final long SEED = 0x5EED_0012L;
-  private static final int OPERATIONS = Seeds.count(800, 40_000);
   private static final int THREADS = 3;
   private static final int COMPUTE_SERVERS = 2;
   private static final int MEMORY_SERVERS = 2;
+  private static final PoolOptions POOL =
+      PoolOptions.defaults().withBytesPerServer(64 << 20).withHandlers(Systems.handlers());
   private static final int KEYS = 500;
+
+  private final List<TcpMemoryServer> servers = new ArrayList<>();
+
+  /** Starts memory servers and joins them. */
+  Fabric open(long seed) throws IOException {
+    InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    for (int i = 0; i < MEMORY_SERVERS; i++) {
+      servers.add(TcpMemoryServer.start(any, i, POOL));
+    }
+    List<InetSocketAddress> addresses = servers.stream().map(TcpMemoryServer::address).toList();
+    return TcpFabric.attach(addresses, seed, TcpOptions.defaults());
+  }
+
+  /** Returns how many operations each thread does. */
+  int operations() {
+    return Seeds.count(800, 40_000);
+  }
+
+  @AfterEach
+  void stop() {
+    Closing.all(servers.stream().<Runnable>map(server -> server::close).toList());
+  }
 
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldAgreeWithAModel(SystemUnderTest system) throws Exception {
     long seed = Seeds.of(SEED);
-    List<TcpMemoryServer> servers = new ArrayList<>();
-    try (Fabric fabric = TcpFabric.attach(start(servers), seed, TcpOptions.defaults());
+    try (Fabric fabric = open(seed);
         RangeIndex index = system.tiny(COMPUTE_SERVERS).create(fabric)) {
       Map<Long, Long> expected = new ConcurrentSkipListMap<>();
       List<Callable<Void>> tasks = new ArrayList<>();
@@ -53,8 +77,6 @@ class TcpIndexTest {
       }
       Threads.run(tasks);
       assertThat(entries(index)).isEqualTo(expected);
-    } finally {
-      Closing.all(servers.stream().<Runnable>map(server -> server::close).toList());
     }
   }
 
@@ -63,29 +85,26 @@ class TcpIndexTest {
   @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldStayLinearizableInLanes(SystemUnderTest system) throws Exception {
     long seed = Seeds.of(SEED);
-    List<TcpMemoryServer> servers = new ArrayList<>();
-    try (Fabric fabric = TcpFabric.attach(start(servers), seed, TcpOptions.defaults());
+    try (Fabric fabric = open(seed);
         RangeIndex index = system.tiny(COMPUTE_SERVERS).create(fabric);
         Lane first = fabric.lane("first");
         Lane second = fabric.lane("second")) {
       AtomicInteger made = new AtomicInteger();
       ThreadFactory inTurn =
           body -> (made.getAndIncrement() % 2 == 0 ? first : second).newThread(body);
-      StressRun run = new StressRun(index, seed, 2 * THREADS, OPERATIONS);
+      StressRun run = new StressRun(index, seed, 2 * THREADS, operations());
       // What it scans may all be cached, so it would never give way.
       run.betweenScans(Thread::yield);
       run.run(tasks -> Threads.run(inTurn, tasks));
       assertThat(entries(index)).isEqualTo(run.expected());
-    } finally {
-      Closing.all(servers.stream().<Runnable>map(server -> server::close).toList());
     }
   }
 
   /** Operates on the keys of one thread; returns what they are then. */
-  private static Map<Long, Long> operate(RangeIndex index, int thread, SplittableRandom random) {
+  private Map<Long, Long> operate(RangeIndex index, int thread, SplittableRandom random) {
     Map<Long, Long> model = new TreeMap<>();
     try (Session session = index.session()) {
-      for (long i = 1; i <= OPERATIONS; i++) {
+      for (long i = 1; i <= operations(); i++) {
         long key = random.nextInt(1, KEYS) * (long) THREADS + thread;
         switch (random.nextInt(4)) {
           case 0, 1 -> {
@@ -120,15 +139,5 @@ class TcpIndexTest {
       assertThat(visited).isEqualTo(entries.size());
     }
     return entries;
-  }
-
-  private static List<InetSocketAddress> start(List<TcpMemoryServer> servers) {
-    PoolOptions options =
-        PoolOptions.defaults().withBytesPerServer(64 << 20).withHandlers(Systems.handlers());
-    InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    for (int i = 0; i < MEMORY_SERVERS; i++) {
-      servers.add(TcpMemoryServer.start(any, i, options));
-    }
-    return servers.stream().map(TcpMemoryServer::address).toList();
   }
 }

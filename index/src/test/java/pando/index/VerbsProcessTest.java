@@ -19,6 +19,8 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -42,6 +44,9 @@ class VerbsProcessTest {
 
   private static final int RECORDS = 2_000;
   private static final int FIRST = 2;
+  private static final List<IndexProcess> MEMORY_SERVERS = new ArrayList<>();
+  private static String card = "";
+
   private static final String NOT_SERVED = NotServedHereException.class.getSimpleName();
   private static final String ABSENT = "absent";
 
@@ -51,16 +56,32 @@ class VerbsProcessTest {
   /** What the other process has stored: it may have had that alone when it was killed. */
   private final Map<Long, Set<String>> storedThere = new HashMap<>();
 
-  private String card = "";
   private int operations;
 
   static Stream<SystemUnderTest> systems() {
     return Stream.of("dex", "orca", "sherman", "deft", "rolex").map(SystemUnderTest::of);
   }
 
-  @BeforeEach
-  void findCard() {
+  @BeforeAll
+  static void startMemoryServers() throws IOException {
     card = Cards.names().getFirst();
+    for (int i = 0; i < 2; i++) {
+      MEMORY_SERVERS.add(IndexProcess.verbsMemoryServer(card, i));
+    }
+  }
+
+  @AfterAll
+  static void stopMemoryServers() throws IOException {
+    for (IndexProcess server : MEMORY_SERVERS) {
+      server.close();
+    }
+  }
+
+  @BeforeEach
+  void startMemoryServersAnew() throws IOException {
+    for (IndexProcess server : MEMORY_SERVERS) {
+      server.startAnew();
+    }
   }
 
   @ParameterizedTest
@@ -69,13 +90,11 @@ class VerbsProcessTest {
       throws Exception {
     long start = System.nanoTime();
     NavigableMap<Long, Long> loaded = new TreeMap<>(model);
-    try (IndexProcess zero = IndexProcess.verbsMemoryServer(card, 0);
-        IndexProcess one = IndexProcess.verbsMemoryServer(card, 1);
-        Fabric fabric = IndexProcess.verbsFabric(List.of(zero.place(), one.place()), card, 1);
+    String[] places = MEMORY_SERVERS.stream().map(IndexProcess::place).toArray(String[]::new);
+    try (Fabric fabric = IndexProcess.verbsFabric(List.of(places), card, 1);
         RangeIndex index = IndexProcess.configuration(system).create(fabric, 0, FIRST)) {
       index.bulkLoad(Entries.of(model), 0.7);
       try (Session session = index.session()) {
-        String[] places = {zero.place(), one.place()};
         try (IndexProcess other = IndexProcess.verbsComputeServers(system, FIRST, card, places)) {
           // A split that DEX has in the killed process's cache alone is lost by halves.
           shareKeys(session, other, !system.systemName().equals("dex"));

@@ -25,13 +25,18 @@ class TcpFabricTest extends FabricContract {
       PoolOptions options, Authentication ofServers, Authentication ofFabric) {
     addresses = new ArrayList<>();
     for (int i = 0; i < options.memoryServers(); i++) {
-      InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-      servers.add(TcpMemoryServer.start(any, i, options, ofServers));
+      servers.add(start(i, options, ofServers));
       addresses.add(servers.get(i).address());
     }
     fabricOptions =
         TcpOptions.defaults().withAuthentication(ofFabric).withFencing(fencing(ofFabric));
     return TcpFabric.attach(addresses, options.seed(), fabricOptions);
+  }
+
+  /** Starts a memory server. */
+  protected TcpMemoryServer start(int number, PoolOptions options, Authentication authentication) {
+    InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    return TcpMemoryServer.start(any, number, options, authentication);
   }
 
   /** Returns how a fabric proves that it may fence. */

@@ -1,0 +1,85 @@
+package pando.index;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Runs the tests that need an RDMA card or a bad network in virtual machines of the test bed, side
+ * by side: verbs, indexes over verbs, and the network.
+ */
+final class GuestRun {
+  private static final String VERBS = "-Dpando.verbs=true";
+  private static final String NETWORK = "-Dpando.network=true";
+
+  /** For JVMs that live for seconds and are emulated. */
+  private static final List<String> JVM_OPTIONS =
+      List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+
+  private final Path testbed;
+
+  private GuestRun(Path testbed) {
+    this.testbed = testbed;
+  }
+
+  /**
+   * Exits with 0 if all tests pass.
+   *
+   * @param arguments the folder of the test bed
+   */
+  public static void main(String[] arguments) {
+    GuestRun run = new GuestRun(Path.of(arguments[0]));
+    List<CompletableFuture<Integer>> guests =
+        List.of(
+            run.guest("verbs", run.tests(VERBS, "--select-package=pando.fabric.verbs")),
+            run.guest("index", run.tests(VERBS, "--select-class=pando.index.VerbsProcessTest")),
+            run.guest("network", run.networkTests()));
+    System.exit(guests.stream().mapToInt(CompletableFuture::join).max().orElseThrow());
+  }
+
+  /** Has a machine run a command; what it prints begins with the machine's name. */
+  private CompletableFuture<Integer> guest(String name, List<String> command) {
+    List<String> all = new ArrayList<>(command);
+    all.addFirst(testbed.resolve("guest").toString());
+    ProcessBuilder builder = new ProcessBuilder(all).redirectErrorStream(true);
+    builder.environment().put("PANDO_GUEST_NAME", name);
+    return CompletableFuture.supplyAsync(() -> {
+      try {
+        Process guest = builder.start();
+        guest.inputReader().lines().forEach(line -> System.out.println(name + ": " + line));
+        return guest.waitFor();
+      } catch (IOException | InterruptedException e) {
+        throw new IllegalStateException("not run: machine=" + name, e);
+      }
+    });
+  }
+
+  /** Returns the command that runs tests on the third machine of a bad network. */
+  private List<String> networkTests() {
+    List<String> command = new ArrayList<>();
+    command.addAll(List.of(testbed.resolve("network").toString(), "with", "3"));
+    command.addAll(
+        tests(
+            NETWORK,
+            "--select-class=pando.fabric.tcp.TcpBadNetworkTest",
+            "--select-class=pando.index.TcpBadNetworkIndexTest"));
+    return command;
+  }
+
+  private List<String> tests(String property, String... selection) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(JVM_OPTIONS);
+    command.addAll(List.of("-ea", property));
+    command.addAll(
+        List.of(
+            "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("org.junit.platform.console.ConsoleLauncher", "execute"));
+    command.addAll(List.of("--disable-banner", "--disable-ansi-colors", "--details=tree"));
+    command.addAll(List.of(selection));
+    return command;
+  }
+}
