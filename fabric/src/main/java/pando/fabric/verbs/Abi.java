@@ -77,10 +77,11 @@ final class Abi {
     static final int WR_ID = 0;
     static final int STATUS = 8;
     static final int OPCODE = 12;
-    static final int VENDOR_ERR = 16;
     static final int BYTE_LEN = 20;
     static final int IMM_DATA = 24;
     static final int QP_NUM = 28;
+
+    static final int RECV = 128;
 
     private IbvWc() {}
   }
@@ -204,16 +205,10 @@ final class Abi {
     static final int BYTES = 232;
     static final int FW_VER = 0;
     static final int FW_VER_BYTES = 64;
-    static final int VENDOR_ID = 96;
-    static final int VENDOR_PART_ID = 100;
     static final int MAX_QP = 108;
-    static final int MAX_QP_WR = 112;
-    static final int MAX_CQE = 132;
     static final int MAX_MR = 136;
     static final int MAX_QP_RD_ATOM = 144;
     static final int MAX_QP_INIT_RD_ATOM = 156;
-    static final int ATOMIC_CAP = 164;
-    static final int MAX_SRQ_WR = 216;
 
     private IbvDeviceAttr() {}
   }
@@ -247,7 +242,6 @@ final class Abi {
     static final int BYTES_MAX = 128;
     static final int STATE = 0;
     static final int ACTIVE_MTU = 8;
-    static final int GID_TBL_LEN = 12;
     static final int LID = 34;
     static final int LINK_LAYER = 46;
 
@@ -282,7 +276,6 @@ final class Abi {
     static final int POST_SRQ_RECV = 168;
     static final int POST_SEND = 208;
     static final int POST_RECV = 216;
-    static final int ASYNC_FD = 268;
     static final int ABI_COMPAT = 320 + FURTHER_MUTEX_BYTES;
 
     private IbvContext() {}

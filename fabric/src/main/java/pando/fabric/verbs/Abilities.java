@@ -31,7 +31,7 @@ record Abilities(Atomics atomics, OnChip onChip) {
         found.check(device, server, options);
       }
     }
-    device.useRawRequests(!found.atomics.equals(Atomics.NONE));
+    device.useRawRequests(found.atomics.isMasked() || found.atomics.maskedCas16());
     return found;
   }
 

@@ -1,5 +1,7 @@
 package pando.fabric.verbs;
 
+import pando.fabric.Worker;
+
 /** Messages that have come and are not served yet, in the order in which they came. */
 final class Arrivals {
   /** A message. */
@@ -11,7 +13,7 @@ final class Arrivals {
     int bytes;
     int immediate;
 
-    /** Whether it came whole; else its room is free again. */
+    /** Whether it can be served; else its room is free again. */
     boolean isWhole;
 
     private void set(Arrival other) {
@@ -46,8 +48,20 @@ final class Arrivals {
     next.queuePair = from.queuePair(completion);
     next.bytes = from.bytes(completion);
     next.immediate = from.immediate(completion);
-    next.isWhole = from.status(completion) == Status.SUCCESS;
+    next.isWhole =
+        from.status(completion) == Status.SUCCESS
+            && from.isMessage(completion)
+            && next.bytes >= 0
+            && next.bytes <= Worker.CALL_BYTES_MAX;
     added++;
+  }
+
+  /** Has no message of a queue pair be served any more; its number may come again. */
+  void drop(int queuePair) {
+    for (long i = taken; i < added; i++) {
+      Arrival arrival = ring[(int) (i % ring.length)];
+      arrival.isWhole &= arrival.queuePair != queuePair;
+    }
   }
 
   /** Takes the first one; returns whether there was one. */

@@ -15,18 +15,18 @@ final class Asking {
   /**
    * Asks; asking again replaces the queue pair that the memory server has made.
    *
-   * @param control whose memory takes a message
+   * @param asker whose memory takes a message
    * @param own queue pair that will be connected to the one asked for
    * @throws VerbsException if the memory server has no card, or refuses
    * @throws StalledException if the memory server does not answer
    * @throws pando.fabric.FencedException if this compute server is fenced
    * @throws pando.fabric.MemoryServerLostException if the memory server is lost
    */
-  static Offer ask(Worker control, int server, Endpoint own) {
+  static Offer ask(Worker asker, int server, Endpoint own) {
     for (int attempt = 1; true; attempt++) {
-      Offer.ask(own, control.memory());
+      Offer.ask(own, asker.memory());
       try {
-        int bytes = control.call(server, CardAccess.FUNCTION, 0, Offer.REQUEST_BYTES);
+        int bytes = asker.call(server, CardAccess.FUNCTION, 0, Offer.REQUEST_BYTES);
         if (bytes != Offer.RESPONSE_BYTES) {
           throw new VerbsException(
               "not the answer to a request for a queue pair: server="
@@ -34,7 +34,7 @@ final class Asking {
                   + ", bytes="
                   + bytes);
         }
-        return Offer.read(control.memory());
+        return Offer.read(asker.memory());
       } catch (CallFailedException | IllegalArgumentException e) {
         throw new VerbsException("no queue pair: server=" + server + ", because=" + e.getMessage());
       } catch (UnknownOutcomeException e) {

@@ -100,6 +100,7 @@ final class CallProcessor implements AutoCloseable {
         count = poll();
       } while (count == CompletionQueue.BATCH);
     } finally {
+      arrivals.drop(queuePair.number());
       polling.unlock();
     }
   }

@@ -86,9 +86,9 @@ final class CardConnection implements AutoCloseable {
     return status == Status.FLUSHED ? first : status;
   }
 
-  /** Returns whether a verb has failed by it or it was broken up. */
+  /** Returns whether a verb has failed by it, or it was broken up or closed. */
   boolean isBroken() {
-    return cause != null || flushing;
+    return cause != null || flushing || closed;
   }
 
   /** Makes what is under way complete, with an error. */

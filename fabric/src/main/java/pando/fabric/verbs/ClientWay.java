@@ -66,14 +66,11 @@ final class ClientWay implements CardAccess.Way {
     }
   }
 
-  /** Makes a queue pair in place of the one before. An empty request gives it up. */
+  /** Makes a queue pair in place of the one before. */
   @Override
   public int serve(MemorySegment request, int requestBytes) {
     end();
     awaitServed();
-    if (requestBytes == 0) {
-      return 0;
-    }
     if (requestBytes != Offer.REQUEST_BYTES) {
       throw new IllegalArgumentException(
           "no endpoint: bytes=" + requestBytes + ", expected=" + Offer.REQUEST_BYTES);

@@ -98,6 +98,11 @@ final class CompletionQueue implements AutoCloseable {
     return Status.of(completions.get(ValueLayout.JAVA_INT, at(index) + IbvWc.STATUS));
   }
 
+  /** Returns whether it is of a SEND that was received, with 4 bytes beside it. */
+  boolean isMessage(int index) {
+    return completions.get(ValueLayout.JAVA_INT, at(index) + IbvWc.OPCODE) == IbvWc.RECV;
+  }
+
   /** Returns the length of a message that was received. */
   int bytes(int index) {
     return completions.get(ValueLayout.JAVA_INT, at(index) + IbvWc.BYTE_LEN);

@@ -30,13 +30,17 @@ final class Exchange implements AutoCloseable {
    * Runs verbs, which are not ended yet.
    *
    * @return what became of the first that failed, or success; {@link Status#RESPONSE_TIMEOUT} if
-   *     nothing completes
+   *     nothing completes, {@link Status#LOCAL_QUEUE_PAIR} if the card does not take them
    */
   Status run(QueuePair queuePair, WorkRequests requests) {
     long first = nextNumber;
     nextNumber += requests.size();
     requests.finish(first);
-    queuePair.post(requests);
+    try {
+      queuePair.post(requests);
+    } catch (IllegalStateException refused) {
+      return Status.LOCAL_QUEUE_PAIR;
+    }
     long start = System.nanoTime();
     while (true) {
       int count = completions.poll();

@@ -86,13 +86,14 @@ final class Link implements AutoCloseable {
 
   private CardConnection connect() {
     Worker worker = asker();
-    if (hasConnected) {
-      renewals.count(worker.nanoTime());
-    }
     QueuePair made = new QueuePair(device, completions, depth, PACKETS.nextInt());
     boolean connected = false;
     try {
       Offer offer = Asking.ask(worker, server, made.endpoint());
+      if (hasConnected) {
+        // Only now: a memory server that is lost, or has fenced this one, says so first.
+        renewals.count(worker.nanoTime());
+      }
       made.connect(offer.endpoint());
       connected = true;
       hasConnected = true;

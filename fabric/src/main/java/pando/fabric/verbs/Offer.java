@@ -122,6 +122,9 @@ record Offer(Endpoint endpoint, Place dram, Place onChip, Place scratch, @Nullab
   /** Reads a response. */
   static Offer read(MemorySegment message) {
     int where = field(message, 13, 0, ON_CARD | WITH_CAS | WITH_FAA | WITH_CAS_16);
+    if ((where & ON_CARD) == 0 && where != 0) {
+      throw new IllegalArgumentException("atomics of no card's memory: flags=" + where);
+    }
     return new Offer(
         endpoint(message),
         place(message, 7),

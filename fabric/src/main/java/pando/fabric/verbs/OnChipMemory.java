@@ -21,8 +21,11 @@ record OnChipMemory(DeviceMemory memory, Atomics works) {
     boolean works = false;
     try {
       Offer.Place first = memory.region().place();
-      works = seesPlain(device, first, new Offer.Place(LAST_LINE, first.key()));
-      return works ? new OnChipMemory(memory, masked(device, first, options)) : null;
+      Offer.Place last = new Offer.Place(LAST_LINE, first.key());
+      Atomics seen = seesPlain(device, first, last) ? masked(device, first, options) : Atomics.NONE;
+      // Again: that trial may have ended half-way, and indexes expect zeros.
+      works = seesPlain(device, first, last);
+      return works ? new OnChipMemory(memory, seen) : null;
     } finally {
       if (!works) {
         memory.close();

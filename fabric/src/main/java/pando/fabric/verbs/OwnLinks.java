@@ -1,8 +1,10 @@
 package pando.fabric.verbs;
 
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
+import pando.fabric.memory.Closing;
 
 /**
  * The ways of a worker that shares none: a completion queue of its own, which it polls, and a queue
@@ -124,16 +126,25 @@ final class OwnLinks implements Links, AutoCloseable {
   }
 
   private void closeBroken(Chain[] chains, int count) {
+    boolean some = false;
     for (int i = 0; i < count; i++) {
       if (chains[i].isUnderWay()) {
         chains[i].giveUp();
       }
-      if (chains[i].failure() != null) {
-        CardConnection broken = chains[i].connection();
-        links[broken.server()].giveUp(broken);
-        broken.close();
-      }
+      some |= chains[i].failure() != null;
     }
+    if (some) {
+      Closing.all(
+          Arrays.stream(chains, 0, count)
+              .filter(chain -> chain.failure() != null)
+              .<Runnable>map(chain -> () -> close(chain.connection()))
+              .toList());
+    }
+  }
+
+  private void close(CardConnection broken) {
+    links[broken.server()].giveUp(broken);
+    broken.close();
   }
 
   @Override

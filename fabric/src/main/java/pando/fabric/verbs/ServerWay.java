@@ -8,7 +8,7 @@ final class ServerWay implements Trial.Way, AutoCloseable {
   private static final int DEPTH = 8;
 
   private final Device device;
-  private final Worker control;
+  private final Worker asker;
   private final int server;
   private final Exchange exchange;
   private @Nullable Connected current;
@@ -18,11 +18,11 @@ final class ServerWay implements Trial.Way, AutoCloseable {
   /**
    * Creates it, not connected.
    *
-   * @param control by which it is connected
+   * @param asker by which it is connected
    */
-  ServerWay(Device device, Worker control, int server) {
+  ServerWay(Device device, Worker asker, int server) {
     this.device = device;
-    this.control = control;
+    this.asker = asker;
     this.server = server;
     this.exchange = new Exchange(device, 2 * DEPTH);
   }
@@ -45,7 +45,7 @@ final class ServerWay implements Trial.Way, AutoCloseable {
     QueuePair made = new QueuePair(device, exchange.completions(), DEPTH, 1);
     boolean connected = false;
     try {
-      Offer offer = Asking.ask(control, server, made.endpoint());
+      Offer offer = Asking.ask(asker, server, made.endpoint());
       made.connect(offer.endpoint());
       connected = true;
       return new Connected(made, offer);

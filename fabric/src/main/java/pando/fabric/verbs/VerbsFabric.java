@@ -26,8 +26,8 @@ import pando.fabric.tcp.TcpOptions;
  * carries the proof of who both sides are, the set-up of queue pairs, and fences.
  *
  * <p>A worker has a queue pair to each memory server that it uses, or shares it with the others of
- * its lane. One that breaks is made anew; READs are sent again then, as is what others have kept
- * from being sent, and all else that was not answered ends in {@link
+ * its lane. One that breaks is made anew. Then READs are sent again, and verbs that stood behind
+ * another worker's one that was refused. All else that was not answered ends in {@link
  * pando.fabric.UnknownOutcomeException}.
  */
 @SuppressWarnings("exports") // The base has nothing of its own that is public.

@@ -40,8 +40,9 @@ final class VerbsLane implements Completions {
   private static final int DEPTH = 256;
 
   /**
-   * Queue pairs to a memory server for which there are completions: those that have broken may
-   * flush while the next one works, which takes a connection by TCP, and a poll takes less.
+   * Queue pairs to a memory server whose verbs the completion queue has room for. Those that have
+   * broken may flush while the next one works. That one is made over TCP, and meanwhile the lane
+   * polls often.
    */
   private static final int QUEUE_PAIRS = 4;
 

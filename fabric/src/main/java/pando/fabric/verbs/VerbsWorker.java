@@ -137,7 +137,11 @@ final class VerbsWorker extends ListWorker {
   private void checkKinds(VerbList list) {
     for (int i = 0; !hasCas16() && i < list.size(); i++) {
       if (list.kind(i) == Kind.MASKED_CAS_16) {
-        throw new UnsupportedOperationException("no card has it: verb=" + list.kind(i));
+        throw new UnsupportedOperationException(
+            "not every memory server's card was seen to do it: verb="
+                + list.kind(i)
+                + ", seen="
+                + owner.abilities().atomics());
       }
     }
   }

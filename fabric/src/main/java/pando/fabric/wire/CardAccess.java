@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 /** A card by which clients of a memory server reach its memory, with no part of its processors. */
 public interface CardAccess extends AutoCloseable {
-  /** Function of the CALL by which a client asks for a way, or gives it up. */
+  /** Function of the CALL by which a client asks for a way. */
   int FUNCTION = 8;
 
   /** The way of one client. Closed, it ends: then nothing takes effect any more that came by it. */

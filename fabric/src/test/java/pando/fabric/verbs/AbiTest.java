@@ -55,6 +55,7 @@ class AbiTest {
           Map.entry("IbvQpInitAttr.MAX_RECV_SGE", offset("ibv_qp_init_attr", "cap.max_recv_sge")),
           Map.entry(
               "IbvQpInitAttr.MAX_INLINE_DATA", offset("ibv_qp_init_attr", "cap.max_inline_data")),
+          Map.entry("IbvWc.RECV", "IBV_WC_RECV"),
           Map.entry("IbvQpInitAttr.RELIABLE_CONNECTION", "IBV_QPT_RC"),
           Map.entry("IbvQpAttr.DGID", offset("ibv_qp_attr", "ah_attr.grh.dgid")),
           Map.entry("IbvQpAttr.SGID_INDEX", offset("ibv_qp_attr", "ah_attr.grh.sgid_index")),

@@ -68,6 +68,8 @@ final class SoftwareCard implements WorkRequests.Poster, Trial.Way {
     NEIGHBOUR_CHANGED,
     /** A row of raw requests is done before the chain in front of it. */
     RAW_FIRST,
+    /** Raw requests make no completion. */
+    NO_RAW_COMPLETION,
     /** Nothing works. */
     BROKEN
   }
@@ -96,12 +98,13 @@ final class SoftwareCard implements WorkRequests.Poster, Trial.Way {
   @Override
   public Status run(WorkRequests requests) {
     status = Status.SUCCESS;
+    int before = completions.size();
     requests.finish(nextNumber);
     nextNumber += requests.size();
     requests.post(this);
     late.forEach(Runnable::run);
     late.clear();
-    return status;
+    return completions.size() == before ? Status.RESPONSE_TIMEOUT : status;
   }
 
   @Override
@@ -165,7 +168,8 @@ final class SoftwareCard implements WorkRequests.Poster, Trial.Way {
   }
 
   private void runRaw(long number, MemorySegment request) {
-    complete((request.get(ValueLayout.JAVA_BYTE, 11) & 8) != 0, number);
+    boolean signalled = (request.get(ValueLayout.JAVA_BYTE, 11) & 8) != 0;
+    complete(signalled && fault != Fault.NO_RAW_COMPLETION, number);
     int units = request.get(ValueLayout.JAVA_BYTE, 7);
     int opcode = request.get(ValueLayout.JAVA_BYTE, 3);
     int bytes = 4 << (request.get(ValueLayout.JAVA_BYTE, 0) & 7);
