@@ -1,5 +1,6 @@
 package pando.index;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,23 +15,27 @@ final class GuestRun {
   private static final String VERBS = "-Dpando.verbs=true";
   private static final String NETWORK = "-Dpando.network=true";
 
-  /** For JVMs that live for seconds and are emulated. */
-  private static final List<String> JVM_OPTIONS =
-      List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+  /** For JVMs that live for seconds and are emulated, also those that tests start. */
+  private static final String JVM_OPTIONS =
+      "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData";
 
   private final Path testbed;
 
-  private GuestRun(Path testbed) {
+  private final String classPath;
+
+  private GuestRun(Path testbed, Path furtherTests) {
     this.testbed = testbed;
+    this.classPath =
+        System.getProperty("java.class.path") + File.pathSeparator + furtherTests.normalize();
   }
 
   /**
    * Exits with 0 if all tests pass.
    *
-   * @param arguments the folder of the test bed
+   * @param arguments the folder of the test bed, and that of the tests of fabric
    */
   public static void main(String[] arguments) {
-    GuestRun run = new GuestRun(Path.of(arguments[0]));
+    GuestRun run = new GuestRun(Path.of(arguments[0]), Path.of(arguments[1]));
     List<CompletableFuture<Integer>> guests =
         List.of(
             run.guest("verbs", run.tests(VERBS, "--select-package=pando.fabric.verbs")),
@@ -69,14 +74,13 @@ final class GuestRun {
   }
 
   private List<String> tests(String property, String... selection) {
-    List<String> command = new ArrayList<>();
+    List<String> command = new ArrayList<>(List.of("env", JVM_OPTIONS));
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(JVM_OPTIONS);
     command.addAll(List.of("-ea", property));
     command.addAll(
         List.of(
             "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED"));
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("-cp", classPath));
     command.addAll(List.of("org.junit.platform.console.ConsoleLauncher", "execute"));
     command.addAll(List.of("--disable-banner", "--disable-ansi-colors", "--details=tree"));
     command.addAll(List.of(selection));

@@ -97,7 +97,7 @@ public final class IndexProcess implements AutoCloseable {
     return TcpFabric.attach(
         memoryServers.stream().map(IndexProcess::address).toList(),
         seed,
-        TcpOptions.defaults().withAuthentication(Authentication.token(token)));
+        TcpOptions.defaults().withAuthentication(Authentication.token(token).onTrustedNetwork()));
   }
 
   private static InetSocketAddress address(String place) {
@@ -219,7 +219,7 @@ public final class IndexProcess implements AutoCloseable {
       case "tcp" -> {
         Authentication token =
             arguments.length > 3
-                ? Authentication.token(Path.of(arguments[3]))
+                ? Authentication.token(Path.of(arguments[3])).onTrustedNetwork()
                 : Authentication.none();
         serveMemory(() -> TcpMemoryServer.start(address(arguments[2]), number, pool, token), input);
       }

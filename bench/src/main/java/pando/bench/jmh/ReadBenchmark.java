@@ -45,7 +45,7 @@ import pando.fabric.tcp.TcpMemoryServer;
 public abstract class ReadBenchmark {
   static final int NODE_BYTES = 1024;
   static final int IN_FLIGHT = 16;
-  static final int READS_EACH = 256;
+  static final int READS_EACH = 1024;
   static final InetSocketAddress ANY = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
   private static final int NODES = 1000;
 

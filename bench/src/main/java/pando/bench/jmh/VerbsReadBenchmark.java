@@ -7,6 +7,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.TearDown;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.server.PoolOptions;
@@ -18,9 +20,12 @@ import pando.fabric.verbs.VerbsFabric;
 import pando.fabric.verbs.VerbsMemoryServer;
 
 /** READs and other verbs by the first RDMA card of this machine, which there must be. */
+@SuppressWarnings("NullAway.Init") // JMH sets the fields
 public class VerbsReadBenchmark extends ReadBenchmark {
   private static final long WORD = GlobalAddress.of(0, 32 << 20);
   private static final int WRITE_BYTES = 64;
+
+  private ExecutorService platform;
 
   /** For JMH. */
   public VerbsReadBenchmark() {}
@@ -64,13 +69,22 @@ public class VerbsReadBenchmark extends ReadBenchmark {
     times.count(list.size());
   }
 
+  /** Starts threads, which live on, as the processor time of one that has ended is not known. */
+  @Setup
+  public void startThreads() {
+    platform = Executors.newFixedThreadPool(IN_FLIGHT);
+  }
+
+  /** Ends them. */
+  @TearDown
+  public void endThreads() {
+    platform.close();
+  }
+
   /** As {@link #laneOf16}, in 16 platform threads. */
   @Benchmark
   @OperationsPerInvocation(IN_FLIGHT * READS_EACH)
   public void threadsOf16() throws ExecutionException, InterruptedException {
-    try (ExecutorService platform =
-        Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
-      readBy(platform);
-    }
+    readBy(platform);
   }
 }

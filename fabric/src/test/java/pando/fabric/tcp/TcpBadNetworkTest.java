@@ -19,7 +19,7 @@ class TcpBadNetworkTest extends TcpFabricTest {
 
   @Override
   protected Fabric open(PoolOptions options) throws IOException {
-    Authentication token = TestFiles.token(directory, "Sixteen bytes, or more.");
+    Authentication token = TestFiles.token(directory, "Sixteen bytes, or more.").onTrustedNetwork();
     return open(options, token, token);
   }
 
