@@ -121,7 +121,7 @@ public abstract class FabricContract {
     throw new UnsupportedOperationException("no fences: " + computeServer);
   }
 
-  /** Returns how often a race is tried that a fabric in the same memory tries so often. */
+  /** Returns how often something is tried that a fabric in the same memory tries so often. */
   protected int tries(int inMemory) {
     return inMemory;
   }
@@ -182,7 +182,7 @@ public abstract class FabricContract {
   @Test
   public void shouldReadWhatWasWrittenAtAnyOffsetAndLength() {
     SplittableRandom random = new SplittableRandom(SEED);
-    for (int round = 0; round < 2_000; round++) {
+    for (int round = 0; round < tries(2_000); round++) {
       int bytes = random.nextInt(2_000);
       long remote = NODE + random.nextInt(64);
       long source = LOCAL + random.nextInt(64);
@@ -264,7 +264,7 @@ public abstract class FabricContract {
   @Test
   public void shouldAddWithinFieldsOfAnyWidth() {
     SplittableRandom random = new SplittableRandom(SEED);
-    for (int round = 0; round < 5_000; round++) {
+    for (int round = 0; round < tries(5_000); round++) {
       long before = random.nextLong();
       long addend = random.nextLong();
       long boundaries = random.nextLong() >>> random.nextInt(64);

@@ -6,6 +6,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /**
  * Runs the tests that need an RDMA card or a bad network in virtual machines of the test bed, side
@@ -36,29 +39,38 @@ final class GuestRun {
    */
   public static void main(String[] arguments) {
     GuestRun run = new GuestRun(Path.of(arguments[0]), Path.of(arguments[1]));
-    List<CompletableFuture<Integer>> guests =
-        List.of(
-            run.guest("verbs", run.tests(VERBS, "--select-package=pando.fabric.verbs")),
-            run.guest("index", run.tests(VERBS, "--select-class=pando.index.VerbsProcessTest")),
-            run.guest("network", run.networkTests()));
-    System.exit(guests.stream().mapToInt(CompletableFuture::join).max().orElseThrow());
+    System.exit(run.all());
+  }
+
+  /** Returns the worst status of all machines. */
+  private int all() {
+    try (ExecutorService threads = Executors.newCachedThreadPool()) {
+      List<CompletableFuture<Integer>> guests =
+          List.of(
+              guest(threads, "verbs", tests(VERBS, "--select-package=pando.fabric.verbs")),
+              guest(threads, "index", tests(VERBS, "--select-class=pando.index.VerbsProcessTest")),
+              guest(threads, "network", networkTests()));
+      return guests.stream().mapToInt(CompletableFuture::join).max().orElseThrow();
+    }
   }
 
   /** Has a machine run a command; what it prints begins with the machine's name. */
-  private CompletableFuture<Integer> guest(String name, List<String> command) {
+  private CompletableFuture<Integer> guest(Executor threads, String name, List<String> command) {
     List<String> all = new ArrayList<>(command);
     all.addFirst(testbed.resolve("guest").toString());
     ProcessBuilder builder = new ProcessBuilder(all).redirectErrorStream(true);
     builder.environment().put("PANDO_GUEST_NAME", name);
-    return CompletableFuture.supplyAsync(() -> {
-      try {
-        Process guest = builder.start();
-        guest.inputReader().lines().forEach(line -> System.out.println(name + ": " + line));
-        return guest.waitFor();
-      } catch (IOException | InterruptedException e) {
-        throw new IllegalStateException("not run: machine=" + name, e);
-      }
-    });
+    return CompletableFuture.supplyAsync(
+        () -> {
+          try {
+            Process guest = builder.start();
+            guest.inputReader().lines().forEach(line -> System.out.println(name + ": " + line));
+            return guest.waitFor();
+          } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException("not run: machine=" + name, e);
+          }
+        },
+        threads);
   }
 
   /** Returns the command that runs tests on the third machine of a bad network. */
@@ -83,6 +95,7 @@ final class GuestRun {
     command.addAll(List.of("-cp", classPath));
     command.addAll(List.of("org.junit.platform.console.ConsoleLauncher", "execute"));
     command.addAll(List.of("--disable-banner", "--disable-ansi-colors", "--details=tree"));
+    command.add("--fail-if-no-tests");
     command.addAll(List.of(selection));
     return command;
   }

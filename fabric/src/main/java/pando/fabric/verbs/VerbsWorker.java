@@ -37,7 +37,10 @@ import pando.fabric.verbs.Abi.IbvMr;
  * behind it is sent to the same memory server before it is done.
  */
 final class VerbsWorker extends ListWorker {
-  /** How often verbs of which nothing was done are sent. */
+  /**
+   * How often READs that are not answered are sent. What was not sent at all is tried as often as
+   * queue pairs are made anew, see {@link Renewals}.
+   */
   private static final int ATTEMPTS_MAX = 3;
 
   /** Longest wait for the end of a CALL. */
@@ -172,7 +175,8 @@ final class VerbsWorker extends ListWorker {
 
   /** Runs as many verbs as one chain to each memory server holds; returns the end of them. */
   private int runPiece(VerbList list, int start, boolean repeatable) {
-    for (int attempt = 1; true; attempt++) {
+    int unanswered = 0;
+    while (true) {
       int end = gather(list, start);
       try {
         exchange(links, verbNanos);
@@ -189,12 +193,14 @@ final class VerbsWorker extends ListWorker {
         return end;
       }
       RuntimeException failure = failure(failed);
-      boolean again = isUndone() || (repeatable && (failed.isUndone() || isUnknown(failure)));
-      if (!again) {
+      boolean undone = isUndone();
+      boolean again = undone || (repeatable && (failed.isUndone() || isUnknown(failure)));
+      if (!again || owner.isClosed()) {
         boolean someDone = !repeatable && (usedCount > 1 || failed.failedAt() > 0);
         throw someDone && saysNotDone(failure) ? someSent(failure) : failure;
       }
-      if (attempt == ATTEMPTS_MAX) {
+      unanswered += undone ? 0 : 1;
+      if (unanswered == ATTEMPTS_MAX) {
         throw new StalledException("verbs are not answered: " + failure.getMessage());
       }
     }
@@ -373,7 +379,7 @@ final class VerbsWorker extends ListWorker {
   }
 
   private long cas(Chain chain, VerbList list, int index, long guess) {
-    for (int attempt = 1; true; attempt++) {
+    while (true) {
       usedCount = 1;
       used[0] = chain;
       beginBehindOthers(chain, list, index);
@@ -389,7 +395,7 @@ final class VerbsWorker extends ListWorker {
         return chain.found(0);
       }
       RuntimeException failure = failure(chain);
-      if (!chain.isUndone() || attempt == ATTEMPTS_MAX) {
+      if (!chain.isUndone() || owner.isClosed()) {
         boolean someDone = list.size() > 1;
         throw someDone && saysNotDone(failure) ? someSent(failure) : failure;
       }

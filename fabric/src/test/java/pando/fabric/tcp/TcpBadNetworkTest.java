@@ -33,7 +33,7 @@ class TcpBadNetworkTest extends TcpFabricTest {
 
   @Override
   protected int tries(int inMemory) {
-    return inMemory / 1_000;
+    return Math.max(50, inMemory / 1_000);
   }
 
   @Override
