@@ -9,6 +9,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -33,6 +34,10 @@ public final class IndexProcess implements AutoCloseable {
 
   private static final String READY = "ready";
   private static final String ANEW = "anew";
+  private static final String USE = "use";
+
+  /** Between what belongs to several indexes. */
+  private static final String INDEXES = ";";
 
   private final Process process;
   private final BufferedReader output;
@@ -67,24 +72,29 @@ public final class IndexProcess implements AutoCloseable {
         token.toString());
   }
 
-  /** Starts a memory server on loopback whose memory a card reaches. */
-  public static IndexProcess verbsMemoryServer(String card, int number) throws IOException {
-    return start("verbs", Integer.toString(number), card);
+  /** Starts memory servers of different pools, on loopback, whose memory a card reaches. */
+  static IndexProcess verbsMemoryServers(String card, int number, int count) throws IOException {
+    return start("verbs", Integer.toString(number), card, Integer.toString(count));
   }
 
-  /** As {@link #computeServers}, by a card. */
-  public static IndexProcess verbsComputeServers(
-      SystemUnderTest system, int first, String card, String... memoryServers) throws IOException {
+  /**
+   * As {@link #computeServers}, by a card, of several indexes.
+   *
+   * @param places for each system, where its memory servers are
+   */
+  static IndexProcess verbsComputeServers(
+      List<SystemUnderTest> systems, int first, String card, List<String> places)
+      throws IOException {
     return start(
         "compute",
         Integer.toString(first),
-        system.systemName(),
-        String.join(",", memoryServers),
+        String.join(INDEXES, systems.stream().map(SystemUnderTest::systemName).toList()),
+        String.join(INDEXES, places),
         card);
   }
 
   /** Opens a fabric by a card to memory servers at addresses and ports. */
-  public static Fabric verbsFabric(List<String> memoryServers, String card, long seed) {
+  static Fabric verbsFabric(List<String> memoryServers, String card, long seed) {
     return VerbsFabric.attach(
         memoryServers.stream().map(IndexProcess::address).toList(),
         seed,
@@ -160,6 +170,16 @@ public final class IndexProcess implements AutoCloseable {
     return place;
   }
 
+  /** Returns where memory servers of different pools are found. */
+  List<String> places() {
+    return List.of(place.split(INDEXES));
+  }
+
+  /** Has requests go to one of several indexes, the first one until then. */
+  void use(int index) throws IOException {
+    ask(USE + " " + index);
+  }
+
   /** Has the process do something; returns what it answers. */
   public String ask(String request) throws IOException {
     return askAll(List.of(request)).getFirst();
@@ -215,62 +235,104 @@ public final class IndexProcess implements AutoCloseable {
     int number = Integer.parseInt(arguments[1]);
     PoolOptions pool = Pools.options(8 << 20);
     switch (arguments[0]) {
-      case "memory" -> serveMemory(() -> ShmMemoryServer.start(arguments[2], number, pool), input);
+      case "memory" ->
+          serveMemory(List.of(() -> ShmMemoryServer.start(arguments[2], number, pool)), input);
       case "tcp" -> {
         Authentication token =
             arguments.length > 3
                 ? Authentication.token(Path.of(arguments[3])).onTrustedNetwork()
                 : Authentication.none();
-        serveMemory(() -> TcpMemoryServer.start(address(arguments[2]), number, pool, token), input);
+        serveMemory(
+            List.of(() -> TcpMemoryServer.start(address(arguments[2]), number, pool, token)),
+            input);
       }
       case "verbs" -> {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         serveMemory(
-            () -> VerbsMemoryServer.start(any, number, pool, Authentication.none(), arguments[2]),
+            Collections.nCopies(
+                Integer.parseInt(arguments[3]),
+                () ->
+                    VerbsMemoryServer.start(
+                        any, number, pool, Authentication.none(), arguments[2])),
             input);
       }
-      default -> {
-        List<String> names = List.of(arguments[3].split(","));
-        serveKeys(
-            configuration(SystemUnderTest.of(arguments[2])),
-            number,
+      default -> serveKeys(arguments, number, input);
+    }
+  }
+
+  /** Joins indexes, and serves their keys. */
+  private static void serveKeys(String[] arguments, int first, BufferedReader input)
+      throws IOException {
+    List<String> systems = List.of(arguments[2].split(INDEXES));
+    List<String> places = List.of(arguments[3].split(INDEXES));
+    List<Joined> joined = new ArrayList<>();
+    try {
+      for (int i = 0; i < systems.size(); i++) {
+        List<String> names = List.of(places.get(i).split(","));
+        Fabric fabric =
             arguments.length > 4
-                ? verbsFabric(names, arguments[4], number)
-                : ShmFabric.attach(names, number),
-            input);
+                ? verbsFabric(names, arguments[4], first)
+                : ShmFabric.attach(names, first);
+        joined.add(Joined.of(SystemUnderTest.of(systems.get(i)), first, fabric));
       }
+      serveKeys(joined, input);
+    } finally {
+      joined.reversed().forEach(Joined::close);
     }
   }
 
   /** Serves until there is no more input, or is to start anew. */
-  private static void serveMemory(Supplier<HostedMemoryServer> start, BufferedReader input)
+  private static void serveMemory(List<Supplier<HostedMemoryServer>> starts, BufferedReader input)
       throws IOException {
     boolean again = true;
     while (again) {
-      try (HostedMemoryServer server = start.get()) {
-        System.out.println(READY + server.place());
+      List<HostedMemoryServer> servers = new ArrayList<>();
+      try {
+        starts.forEach(start -> servers.add(start.get()));
+        String places =
+            String.join(INDEXES, servers.stream().map(HostedMemoryServer::place).toList());
+        System.out.println(READY + places);
         String line = input.readLine();
         while (line != null && !line.equals(ANEW)) {
-          System.out.println(server.place() + " got " + line);
+          System.out.println(places + " got " + line);
           line = input.readLine();
         }
         again = line != null;
+      } finally {
+        servers.reversed().forEach(HostedMemoryServer::close);
       }
     }
   }
 
-  private static void serveKeys(
-      Configuration configuration, int first, Fabric attached, BufferedReader input)
-      throws IOException {
-    try (Fabric fabric = attached;
-        RangeIndex index = configuration.join(fabric, first, 2);
-        Session session = index.session()) {
-      System.out.println(READY);
-      String line = input.readLine();
-      while (line != null) {
-        System.out.println(answer(index, session, line.split(" ")));
-        line = input.readLine();
+  /** An index that this process has joined. */
+  private record Joined(Fabric fabric, RangeIndex index, Session session) {
+    /** Joins an index with two compute servers. */
+    static Joined of(SystemUnderTest system, int first, Fabric fabric) {
+      RangeIndex index = configuration(system).join(fabric, first, 2);
+      return new Joined(fabric, index, index.session());
+    }
+
+    void close() {
+      try (fabric;
+          index) {
+        session.close();
       }
+    }
+  }
+
+  private static void serveKeys(List<Joined> joined, BufferedReader input) throws IOException {
+    System.out.println(READY);
+    Joined used = joined.getFirst();
+    String line = input.readLine();
+    while (line != null) {
+      String[] words = line.split(" ");
+      if (words[0].equals(USE)) {
+        used = joined.get(Integer.parseInt(words[1]));
+        System.out.println(line);
+      } else {
+        System.out.println(answer(used.index(), used.session(), words));
+      }
+      line = input.readLine();
     }
   }
 
