@@ -6,6 +6,8 @@ import java.util.SequencedSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import pando.fabric.Fabric;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
@@ -58,7 +60,7 @@ final class Partitions {
     this.options = options;
     this.layout = layout;
     this.members = members;
-    this.current = Partitioning.equalWidth(options.computeServers());
+    this.current = Partitioning.undivided(0);
   }
 
   Partitioning current() {
@@ -176,8 +178,14 @@ final class Partitions {
 
   // Create, join and close.
 
-  /** Makes an empty index. The pool is marked as holding it once it can be joined. */
-  void make(int first, int count) {
+  /**
+   * Makes an empty index. The pool is marked as holding it once it can be joined.
+   *
+   * @param leaves has a range for each leaf to begin with; where a range of {@code partitioning}
+   *     has several, it can be divided there while it is empty
+   */
+  void make(Partitioning partitioning, Partitioning leaves, int first, int count) {
+    current = partitioning;
     try (Topology topology = topology()) {
       topology.lock();
       topology.catalogue().checkUnclaimed();
@@ -185,11 +193,11 @@ final class Partitions {
           topology.worker(),
           topology.message(),
           fabric.memoryServers(),
-          options.computeServers(),
+          partitioning.servers(),
           new int[] {options.nodeBytes()});
       try {
         addAll(first, count);
-        long root = topology.buildEmpty(members.local(first), current);
+        long root = topology.buildEmpty(members.local(first), leaves);
         topology.catalogue().begin(root, current);
         startAll(root);
         topology.catalogue().claim(options.nodeBytes());
@@ -201,11 +209,20 @@ final class Partitions {
   }
 
   void join(int first, int count) {
+    join(first, count, true);
+  }
+
+  /** Joins with one compute server, which may have no range yet. */
+  void joinAt(int number) {
+    join(number, 1, false);
+  }
+
+  private void join(int first, int count, boolean withRanges) {
     try (Topology topology = topology()) {
       topology.lock();
       topology.catalogue().checkClaimed(options.nodeBytes(), options.kind());
       current = topology.catalogue().readPartitioning();
-      for (int number = first; number < first + count; number++) {
+      for (int number = first; withRanges && number < first + count; number++) {
         current.rangeOfServer(number);
       }
       try {
@@ -362,10 +379,21 @@ final class Partitions {
   int split(int server, long key) {
     return change(topology -> {
       Repartitioning change = begin(topology);
-      ComputeServer from = members.local(server);
+      ComputeServer giver = members.local(server);
       int range = change.rangeOfServer(server);
       change.checkSplit(range, key);
-      return add(topology, change, from, number -> change.split(range, key, number));
+      return addHere(topology, change, giver, number -> change.split(range, key, number));
+    });
+  }
+
+  boolean split(int server, long key, int receiver) {
+    return change(topology -> {
+      Repartitioning change = begin(topology);
+      ComputeServer giver = members.local(server);
+      int range = change.rangeOfServer(server);
+      change.checkSplit(range, key);
+      change.checkFree(receiver);
+      return give(topology, giver, receiver, () -> change.split(range, key, receiver));
     });
   }
 
@@ -374,33 +402,81 @@ final class Partitions {
       Repartitioning change = begin(topology);
       ComputeServer giver = members.local(from);
       int range = change.rangeOfServer(from);
-      return add(topology, change, giver, number -> change.halved(range, number));
+      return addHere(topology, change, giver, number -> change.halved(range, number));
+    });
+  }
+
+  boolean add(int from, int receiver) {
+    return change(topology -> {
+      Repartitioning change = begin(topology);
+      ComputeServer giver = members.local(from);
+      int range = change.rangeOfServer(from);
+      change.checkFree(receiver);
+      return give(topology, giver, receiver, () -> change.halved(range, receiver));
     });
   }
 
   /**
-   * Adds a compute server that gets a part of another's range; returns its number, -1 if there is
-   * no fence to split at.
+   * Adds a compute server here that gets a part of another's range; returns its number, -1 if there
+   * is no fence to split at.
    */
-  private int add(
+  private int addHere(
       Topology topology,
       Repartitioning change,
-      ComputeServer from,
-      Function<Integer, Partitioning> division) {
-    int number = change.freeNumber();
+      ComputeServer giver,
+      IntFunction<Partitioning> division) {
+    int number = change.freeNumber(members);
     ComputeServer added = addLocal(number);
     try {
       added.setRoot(topology.catalogue().root());
-      try (Quiesced quiesced = new Quiesced(List.of(from, added), topology.worker())) {
-        quiesced.empty();
-        publish(topology, division.apply(number));
-      }
+      give(topology, giver, number, () -> division.apply(number));
     } finally {
       if (!current.hasServer(number)) {
         members.retire(added);
       }
     }
     return current.hasServer(number) ? number : -1;
+  }
+
+  /**
+   * Gives a part of a range to a compute server without one, here or elsewhere; returns whether
+   * there was a fence to split at.
+   *
+   * @param division the partitions afterwards; bounds are found once the giver is quiet
+   */
+  private boolean give(
+      Topology topology, ComputeServer giver, int receiver, Supplier<Partitioning> division) {
+    SequencedSet<ComputeServer> concerned = new LinkedHashSet<>(List.of(giver));
+    addIfLocal(concerned, receiver);
+    try (Quiesced quiesced = new Quiesced(List.copyOf(concerned), topology.worker())) {
+      quiesced.empty();
+      publish(topology, division.get());
+    }
+    return current.hasServer(receiver);
+  }
+
+  void takeOver(int lost, int heir) {
+    change(topology -> {
+      Repartitioning change = begin(topology);
+      if (members.find(lost) != null) {
+        throw new IllegalArgumentException("compute server lives here: lost=" + lost);
+      }
+      ComputeServer taking = members.local(heir);
+      if (change.before().hasServer(lost)) {
+        Partitioning after =
+            change.before().withRangeGiven(change.rangeOfServer(lost), taking.number);
+        try (Quiesced quiesced = new Quiesced(List.of(taking), topology.worker())) {
+          quiesced.empty();
+          publish(topology, after);
+        }
+      }
+      return true;
+    });
+  }
+
+  /** Adopts the partitions that the pool has now. */
+  void refresh() {
+    change(this::begin);
   }
 
   void remove(int server) {

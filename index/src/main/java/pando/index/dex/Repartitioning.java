@@ -83,10 +83,22 @@ final class Repartitioning {
     return before.withoutRange(before.rangeOfServer(server));
   }
 
-  /** Returns the number of a compute server that has no range. */
-  int freeNumber() {
+  /** Checks that a compute server has no range. */
+  void checkFree(int server) {
+    if (server < 0 || server >= DexOptions.COMPUTE_SERVERS_MAX || before.hasServer(server)) {
+      throw new IllegalArgumentException(
+          "not a compute server without a range: server=%s, maximum=%s"
+              .formatted(server, DexOptions.COMPUTE_SERVERS_MAX - 1));
+    }
+  }
+
+  /**
+   * Returns the number of a compute server that has no range, and does not live here. Where others
+   * without a range live elsewhere, they are not known here.
+   */
+  int freeNumber(Members members) {
     for (int number = 0; number < DexOptions.COMPUTE_SERVERS_MAX; number++) {
-      if (!before.hasServer(number)) {
+      if (!before.hasServer(number) && members.find(number) == null) {
         return number;
       }
     }
