@@ -9,6 +9,7 @@ module pando.bench {
   requires java.xml;
   requires jdk.management;
   requires jmh.core;
+  requires pando.client;
   requires pando.doors;
   requires pando.index;
   requires pando.map;

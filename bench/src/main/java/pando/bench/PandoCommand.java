@@ -25,6 +25,8 @@ import picocli.CommandLine.Spec;
       StringsCommand.class,
       JmhCommand.class,
       ServeCommand.class,
+      ServeClientsCommand.class,
+      ClientCommand.class,
       MemoryServerCommand.class,
       VerbsCommand.class,
       StatCommand.class,

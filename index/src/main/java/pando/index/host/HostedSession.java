@@ -137,22 +137,18 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   }
 
   @Override
-  protected double estimateSize() {
-    double size = 0;
-    long next = Long.MIN_VALUE;
-    while (true) {
-      W worker = enter(next);
-      long high = highOfServer(next);
-      try {
-        size += worker.sizeOf(next, high);
-      } finally {
-        worker.exit();
-      }
-      if (high == Long.MAX_VALUE) {
-        return size;
-      }
-      next = high + 1;
+  protected double estimateSize(long low) {
+    W worker = enter(low);
+    try {
+      return worker.sizeOf(low, highOfServer(low));
+    } finally {
+      worker.exit();
     }
+  }
+
+  @Override
+  protected long highOfRange(long wanted) {
+    return highOfServer(wanted);
   }
 
   @Override

@@ -1,24 +1,29 @@
-package pando.fabric.tcp;
+package pando.fabric.wire;
 
 import java.lang.System.Logger.Level;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Logs the clients that a memory server refuses, a line for each; but only so many in a while, as
+ * Logs the clients that a server refuses, a line for each; but only so many in a while, as
  * strangers can connect as often as they like. Thread-safe.
  */
-final class RefusalLog {
+public final class RefusalLog {
   private static final System.Logger LOG = System.getLogger(RefusalLog.class.getName());
   private static final int LINES_MAX = 20;
   private static final long WHILE_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int REASON_MAX = 300;
 
-  private final int server;
+  private final String server;
   private long start = System.nanoTime();
   private int lines;
   private long leftOut;
 
-  RefusalLog(int server) {
+  /**
+   * Creates a log.
+   *
+   * @param server what it is called in the lines
+   */
+  public RefusalLog(String server) {
     this.server = server;
   }
 
@@ -28,14 +33,13 @@ final class RefusalLog {
    * @param client address of the client
    * @param reason why; may have parts that the client has chosen
    */
-  void add(String client, String reason) {
+  public void add(String client, String reason) {
     long before = admit(System.nanoTime());
     if (before >= 0) {
       LOG.log(
           Level.WARNING,
           () ->
-              "memory server "
-                  + server
+              server
                   + " refused a client: address="
                   + client
                   + ", because="

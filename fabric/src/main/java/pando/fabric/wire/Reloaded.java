@@ -1,4 +1,4 @@
-package pando.fabric.tcp;
+package pando.fabric.wire;
 
 import java.io.IOException;
 import java.lang.System.Logger.Level;

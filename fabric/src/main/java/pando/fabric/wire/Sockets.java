@@ -1,4 +1,4 @@
-package pando.fabric.tcp;
+package pando.fabric.wire;
 
 import java.io.IOException;
 import java.net.SocketOption;
@@ -7,7 +7,7 @@ import java.nio.channels.SocketChannel;
 import jdk.net.ExtendedSocketOptions;
 
 /** What all sockets have in common. */
-final class Sockets {
+public final class Sockets {
   /** Seconds of silence before the system asks whether the other machine is still there. */
   private static final int KEEP_IDLE_SECONDS = 5;
 
@@ -20,7 +20,7 @@ final class Sockets {
    * Makes a socket send at once, and end when the other machine is gone without a word: the system
    * asks for that while the socket is idle.
    */
-  static void configure(SocketChannel channel) throws IOException {
+  public static void configure(SocketChannel channel) throws IOException {
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
     channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
     setIfSupported(channel, ExtendedSocketOptions.TCP_KEEPIDLE, KEEP_IDLE_SECONDS);

@@ -1,4 +1,4 @@
-package pando.fabric.tcp;
+package pando.fabric.wire;
 
 import java.io.IOException;
 import java.nio.channels.AsynchronousCloseException;
@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  * Closes the channels of peers that take too long. Blocking channels have no time limit of their
  * own; closing one wakes the thread that waits in it. Thread-safe.
  */
-final class Watchdog implements AutoCloseable {
+public final class Watchdog implements AutoCloseable {
   private static final long PERIOD_MILLIS = 20;
   private static final long NONE = 0;
 
@@ -23,7 +23,7 @@ final class Watchdog implements AutoCloseable {
   private Watchdog() {}
 
   /** Starts a watchdog in a thread of its own. */
-  static Watchdog start(String name) {
+  public static Watchdog start(String name) {
     Watchdog watchdog = new Watchdog();
     Thread.ofPlatform().name(name).daemon().start(watchdog::run);
     return watchdog;
@@ -34,7 +34,7 @@ final class Watchdog implements AutoCloseable {
    *
    * @throws AsynchronousCloseException if the watchdog is closed; the channel is then, too
    */
-  Watched watch(SocketChannel channel) throws IOException {
+  public Watched watch(SocketChannel channel) throws IOException {
     Watched watched = new Watched(channel);
     open.add(watched);
     if (isClosed()) {
@@ -44,7 +44,8 @@ final class Watchdog implements AutoCloseable {
     return watched;
   }
 
-  boolean isClosed() {
+  /** Returns whether it is closed. */
+  public boolean isClosed() {
     return closed.getCount() == 0;
   }
 
@@ -77,7 +78,7 @@ final class Watchdog implements AutoCloseable {
   }
 
   /** A channel, and until when its peer has to do something. One thread at a time uses it. */
-  final class Watched implements AutoCloseable {
+  public final class Watched implements AutoCloseable {
     private final SocketChannel socket;
     private ByteChannel channel;
     private volatile long deadline = NONE;
@@ -89,48 +90,55 @@ final class Watchdog implements AutoCloseable {
       this.channel = socket;
     }
 
-    SocketChannel socket() {
+    /** Returns the socket. */
+    public SocketChannel socket() {
       return socket;
     }
 
     /** Returns what bytes go by: the socket, or what is used in its place. */
-    ByteChannel channel() {
+    public ByteChannel channel() {
       return channel;
     }
 
     /** Lets bytes go by another channel, which uses the socket. */
-    void use(ByteChannel other) {
+    public void use(ByteChannel other) {
       channel = other;
     }
 
     /** Closes the channel unless {@link #relax} comes within a time. */
-    void expect(long nanos) {
+    public void expect(long nanos) {
       expectBy(System.nanoTime() + nanos);
     }
 
     /** Closes the channel unless {@link #relax} comes before a time of {@link System#nanoTime}. */
-    void expectBy(long nanoTime) {
+    public void expectBy(long nanoTime) {
       // A deadline that happens to be NONE is one nanosecond later.
       deadline = nanoTime | 1;
     }
 
+    /** Leaves the channel to its user: nothing closes it any more but {@link #close}. */
+    public void release() {
+      open.remove(this);
+      relax();
+    }
+
     /** Leaves the peer all the time. */
-    void relax() {
+    public void relax() {
       deadline = NONE;
     }
 
     /** Returns whether the channel was closed as the peer took too long. */
-    boolean isLate() {
+    public boolean isLate() {
       return late;
     }
 
     /** Returns why an access to the channel failed: that the peer took too long, or as it says. */
-    IOException reason(IOException failure) {
+    public IOException reason(IOException failure) {
       return late ? new IOException("too late", failure) : failure;
     }
 
     /** Has an action run after the channel was closed, by whichever thread. */
-    void afterClose(Runnable action) {
+    public void afterClose(Runnable action) {
       afterClose = action;
     }
 

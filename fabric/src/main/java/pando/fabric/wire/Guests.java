@@ -1,4 +1,4 @@
-package pando.fabric.tcp;
+package pando.fabric.wire;
 
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * comes, the oldest is closed. So peers that connect and say little do not keep others out.
  * Thread-safe.
  */
-final class Guests {
+public final class Guests {
   /** Most at a time. */
-  static final int MAX = 256;
+  public static final int MAX = 256;
 
   private final Set<Watchdog.Watched> inOrder = new LinkedHashSet<>();
 
