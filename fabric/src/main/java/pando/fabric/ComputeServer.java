@@ -9,11 +9,16 @@ package pando.fabric;
  * process a name of its own. Nothing checks that.
  *
  * @param number 0 to {@value #NUMBER_MAX}
- * @param epoch at least 1
+ * @param epoch 1 to {@value #EPOCH_MAX}
  */
 public record ComputeServer(int number, long epoch) {
   /** The greatest number. */
   public static final int NUMBER_MAX = 1023;
+
+  /** The greatest epoch. */
+  public static final long EPOCH_MAX = (1L << 34) - 1;
+
+  private static final int EPOCH_BITS = 34;
 
   /**
    * Checks the ranges.
@@ -29,12 +34,28 @@ public record ComputeServer(int number, long epoch) {
               + NUMBER_MAX
               + ", epoch="
               + epoch
-              + ", minimum=1");
+              + ", minimum=1, maximum="
+              + EPOCH_MAX);
     }
   }
 
   /** Returns whether number and epoch are in their ranges. */
   public static boolean isName(int number, long epoch) {
-    return number >= 0 && number <= NUMBER_MAX && epoch >= 1;
+    return number >= 0 && number <= NUMBER_MAX && epoch >= 1 && epoch <= EPOCH_MAX;
+  }
+
+  /** Returns the name as a word of {@link Fabric#PROCESS_BITS} bits, not 0. */
+  public long process() {
+    return (long) number << EPOCH_BITS | epoch;
+  }
+
+  /** Returns the number in a {@link #process} word. */
+  public static int numberOf(long process) {
+    return (int) (process >>> EPOCH_BITS) & NUMBER_MAX;
+  }
+
+  /** Returns the epoch in a {@link #process} word. */
+  public static long epochOf(long process) {
+    return process & EPOCH_MAX;
   }
 }

@@ -26,8 +26,8 @@ public interface Fabric extends AutoCloseable {
   int CATALOGUE_BYTES = 16 << 10;
 
   /**
-   * Bits of the name of a process: the process id in the upper half, a distinguishing number in the
-   * lower.
+   * Bits of the name of a process: {@link ComputeServer#process}, or without a compute server the
+   * process id in the upper half, a distinguishing number in the lower.
    */
   int PROCESS_BITS = 44;
 
@@ -83,11 +83,16 @@ public interface Fabric extends AutoCloseable {
   /**
    * Returns a name of this process that differs from those of all others at the memory servers:
    * {@value #PROCESS_BITS} bits, not 0. It names, for example, the holder of a lock in the pool,
-   * whose process may die. The upper 22 bits are the process id.
+   * whose process may die. A fabric that is opened under the name of a compute server has that
+   * name; then all fabrics that lock anything in the pool must be.
    */
   long process();
 
-  /** Returns whether a process has ended, so that it issues no more verbs. */
+  /**
+   * Returns whether a process issues no more verbs. A fabric that is opened under a name knows that
+   * of those that it has {@linkplain #fence fenced}, wherever they run; another one of processes of
+   * this machine that have ended.
+   */
   boolean isGone(long process);
 
   /**

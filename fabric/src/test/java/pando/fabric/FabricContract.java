@@ -885,7 +885,7 @@ public abstract class FabricContract {
   public void shouldFenceNoOtherComputeServer() throws Exception {
     assumeTrue(fences());
     try (Fabric next = openAs(new ComputeServer(3, 8));
-        Fabric last = openAs(new ComputeServer(3, Long.MAX_VALUE));
+        Fabric last = openAs(new ComputeServer(3, ComputeServer.EPOCH_MAX));
         Fabric other = openAs(new ComputeServer(4, 1));
         RegisteredMemory nexts = next.register(64);
         RegisteredMemory lasts = last.register(64);
@@ -900,7 +900,7 @@ public abstract class FabricContract {
       assertThatThrownBy(() -> ofNext.read(NODE, 0, 8)).isInstanceOf(FencedException.class);
       assertThatThrownBy(() -> ofNext.faa(NODE, 1)).isInstanceOf(FencedException.class);
       assertThat(ofOther.faa(NODE, 1)).isEqualTo(1);
-      fabric.fence(3, Long.MAX_VALUE);
+      fabric.fence(3, ComputeServer.EPOCH_MAX);
       assertThat(ofLast.faa(NODE, 1)).isEqualTo(2);
       assertThat(worker.faa(NODE, 1)).isEqualTo(3);
       ofNext.close();

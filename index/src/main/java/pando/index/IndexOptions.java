@@ -127,6 +127,42 @@ public interface IndexOptions {
    */
   RangeIndex join(Fabric fabric, int first, int count);
 
+  /** Returns whether indexes of this system are {@link MovablePartitions}. */
+  default boolean hasMovablePartitions() {
+    return false;
+  }
+
+  /**
+   * Makes an empty index in a pool that has none, with one compute server, which has all keys and
+   * lives in this process. Others get ranges later. An empty DEX can be divided into {@link
+   * #computeServers()} ranges.
+   *
+   * @param number of the compute server, 0 to {@link #COMPUTE_SERVERS_MAX} - 1
+   * @throws UnsupportedOperationException if this system has no {@link MovablePartitions}
+   * @throws IllegalStateException if the pool holds an index already
+   * @throws IllegalArgumentException if the fabric lacks what the system needs, or the number is
+   *     out of range
+   */
+  default RangeIndex createAt(Fabric fabric, int number) {
+    throw new UnsupportedOperationException(
+        "ranges of this system do not move between processes: system=" + system());
+  }
+
+  /**
+   * Joins, as {@link #join}, with one compute server, which serves the range that the pool's table
+   * gives it; with none it waits for one. Ignores {@link #computeServers()}.
+   *
+   * @param number of the compute server, 0 to {@link #COMPUTE_SERVERS_MAX} - 1
+   * @throws UnsupportedOperationException if this system has no {@link MovablePartitions}
+   * @throws IllegalStateException as {@link #join}
+   * @throws IllegalArgumentException if the fabric lacks what the system needs, or the number is
+   *     out of range
+   */
+  default RangeIndex joinAt(Fabric fabric, int number) {
+    throw new UnsupportedOperationException(
+        "ranges of this system do not move between processes: system=" + system());
+  }
+
   /**
    * Walks the whole tree of a pool, checks it, and keeps all entries. No session may change the
    * tree during the walk.

@@ -60,6 +60,11 @@ public final class Partitioning {
     return new Partitioning(1, lows, owners);
   }
 
+  /** Gives all keys to one compute server. */
+  public static Partitioning undivided(int server) {
+    return new Partitioning(1, new long[] {Long.MIN_VALUE}, new int[] {server});
+  }
+
   /** Returns the number of changes since the index was made. */
   public long epoch() {
     return epoch;
@@ -152,9 +157,7 @@ public final class Partitioning {
    * neighbours.
    */
   public Partitioning withLowOfRange(int range, long low) {
-    long[] moved = lows.clone();
-    moved[range] = low;
-    return new Partitioning(epoch + 1, moved, owners);
+    return new Partitioning(epoch + 1, withLow(range, low).lows, owners);
   }
 
   /** Returns a table in which a new compute server owns the keys of a range from {@code low} on. */
@@ -183,6 +186,34 @@ public final class Partitioning {
     }
     fewerLows[0] = Long.MIN_VALUE;
     return new Partitioning(epoch + 1, fewerLows, fewerOwners);
+  }
+
+  /**
+   * Returns a table in which the keys of one range belong to another compute server: to one that
+   * has the range beside it, or none.
+   *
+   * @throws IllegalArgumentException if its range lies elsewhere, or is this one
+   */
+  public Partitioning withRangeGiven(int range, int server) {
+    if (!hasServer(server)) {
+      int[] given = owners.clone();
+      given[range] = server;
+      return new Partitioning(epoch + 1, lows, given);
+    }
+    int receiving = rangeOfServer(server);
+    if (Math.abs(receiving - range) != 1) {
+      throw new IllegalArgumentException(
+          "the ranges do not touch: range=%s, rangeOfServer=%s, server=%s"
+              .formatted(range, receiving, server));
+    }
+    Partitioning without = withoutRange(range);
+    return receiving < range || range == 0 ? without : without.withLow(range, lows[range]);
+  }
+
+  private Partitioning withLow(int range, long low) {
+    long[] moved = lows.clone();
+    moved[range] = low;
+    return new Partitioning(epoch, moved, owners);
   }
 
   /** Returns the range that holds a key. */

@@ -24,7 +24,6 @@ import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 import pando.fabric.verbs.VerbsFabric;
 import pando.fabric.verbs.VerbsMemoryServer;
-import pando.index.dex.DexIndex;
 
 /** A memory server, or two compute servers, in a process of its own, which ends with this one. */
 public final class IndexProcess implements AutoCloseable {
@@ -278,11 +277,11 @@ public final class IndexProcess implements AutoCloseable {
     long key = Long.parseLong(words[1]);
     long value = words.length > 2 ? Long.parseLong(words[2]) : 0;
     return words[0].equals("move")
-        ? move((DexIndex) index, (int) key, value)
+        ? move((MovablePartitions) index, (int) key, value)
         : answer(session, words[0], key, value);
   }
 
-  private static String move(DexIndex index, int server, long low) {
+  private static String move(MovablePartitions index, int server, long low) {
     try {
       return "moved " + index.moveBoundary(server, low);
     } catch (IllegalArgumentException e) {

@@ -4,10 +4,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.Lane;
 import pando.fabric.PoolUsage;
@@ -28,6 +30,11 @@ import pando.fabric.memory.Words;
 public abstract class FabricBase implements Fabric {
   private final String name;
   private final SplittableRandom seeds;
+  private final @Nullable ComputeServer computeServer;
+
+  /** The least epochs that were made sure of by this fabric. */
+  private final AtomicLongArray fenced = new AtomicLongArray(ComputeServer.NUMBER_MAX + 1);
+
   private final Set<ThreadTask> tasks = ConcurrentHashMap.newKeySet();
   private boolean closed;
 
@@ -36,10 +43,12 @@ public abstract class FabricBase implements Fabric {
    *
    * @param name name of the kind of fabric
    * @param seed start of all randomness
+   * @param computeServer that it can be fenced by; {@code null} for none
    */
-  protected FabricBase(String name, long seed) {
+  protected FabricBase(String name, long seed, @Nullable ComputeServer computeServer) {
     this.name = name;
     this.seeds = new SplittableRandom(seed);
+    this.computeServer = computeServer;
   }
 
   /**
@@ -107,12 +116,14 @@ public abstract class FabricBase implements Fabric {
 
   @Override
   public final long process() {
-    return Owner.shortName();
+    return computeServer == null ? Owner.shortName() : computeServer.process();
   }
 
   @Override
   public final boolean isGone(long process) {
-    return !Owner.isAliveByShortName(process);
+    return computeServer == null
+        ? !Owner.isAliveByShortName(process)
+        : fenced.get(ComputeServer.numberOf(process)) > ComputeServer.epochOf(process);
   }
 
   @Override
@@ -130,10 +141,11 @@ public abstract class FabricBase implements Fabric {
   }
 
   @Override
-  public final void fence(int computeServer, long leastEpoch) {
-    Fences.checkRange(computeServer, leastEpoch);
+  public final void fence(int number, long leastEpoch) {
+    Fences.checkRange(number, leastEpoch);
     checkOpen();
-    raiseFence(computeServer, leastEpoch);
+    raiseFence(number, leastEpoch);
+    fenced.accumulateAndGet(number, leastEpoch, Math::max);
   }
 
   @Override

@@ -42,7 +42,7 @@ public final class MappedFabric extends FabricBase {
       @Nullable Fences fences,
       @Nullable ComputeServer computeServer,
       Runnable ending) {
-    super(name, seed);
+    super(name, seed, computeServer);
     this.links = links.toArray(new MemoryServerLink[0]);
     this.fences = fences;
     this.computeServer = computeServer;

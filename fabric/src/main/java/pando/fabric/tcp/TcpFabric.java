@@ -53,7 +53,7 @@ public final class TcpFabric extends FabricBase {
       TcpOptions options,
       @Nullable Introduction admin,
       Watchdog watchdog) {
-    super(NAME, seed);
+    super(NAME, seed, options.computeServer().orElse(null));
     this.servers = servers;
     this.dramBytes = Arrays.stream(servers).mapToLong(RemoteServer::dramBytes).toArray();
     this.options = options;

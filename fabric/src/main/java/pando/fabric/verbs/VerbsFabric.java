@@ -52,13 +52,13 @@ public final class VerbsFabric extends FabricBase {
   private volatile boolean isClosed;
 
   private VerbsFabric(
-      Fabric control, Device device, long seed, long verbNanos, CardOptions options) {
-    super(NAME, seed);
+      Fabric control, Device device, long seed, TcpOptions options, CardOptions cardOptions) {
+    super(NAME, seed, options.computeServer().orElse(null));
     this.control = control;
     this.device = device;
-    this.verbNanos = verbNanos;
-    this.lineAtomicity = options.lineAtomicity();
-    this.abilities = Abilities.find(device, control, options);
+    this.verbNanos = options.verbTimeout().toNanos();
+    this.lineAtomicity = cardOptions.lineAtomicity();
+    this.abilities = Abilities.find(device, control, cardOptions);
     this.dramBytes =
         IntStream.range(0, control.memoryServers()).mapToLong(control::dramBytes).toArray();
   }
@@ -97,8 +97,7 @@ public final class VerbsFabric extends FabricBase {
     try {
       Device device = Device.open(card);
       try {
-        long verbNanos = options.verbTimeout().toNanos();
-        return new VerbsFabric(control, device, seed, verbNanos, cardOptions);
+        return new VerbsFabric(control, device, seed, options, cardOptions);
       } catch (RuntimeException | Error e) {
         device.close();
         throw e;

@@ -6,6 +6,7 @@ import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.Meters;
+import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
@@ -20,12 +21,10 @@ import pando.index.pool.Arguments;
  * first 8 bytes: ranges begin where these change. Where a method here takes or returns a key, it is
  * these bytes, as a big-endian number whose sign bit is turned over.
  *
- * <p>Partitions can be changed while operations run: {@link #moveBoundary}, {@link #split}, {@link
- * #addComputeServer}, {@link #removeComputeServer}. The compute servers concerned write back their
- * caches and restart with empty ones; their operations wait meanwhile. Other compute servers are
- * not affected.
+ * <p>Compute servers that a change of partitions concerns write back their caches and restart with
+ * empty ones.
  */
-public final class DexIndex implements RangeIndex {
+public final class DexIndex implements RangeIndex, MovablePartitions {
   /** The system's number in the pool's catalogue. */
   static final int SYSTEM = 0xDE7A_0001;
 
@@ -34,8 +33,7 @@ public final class DexIndex implements RangeIndex {
   final Members members = new Members();
   private final Partitions partitions;
 
-  private DexIndex(Fabric fabric, DexOptions options, int first, int count) {
-    Arguments.checkServers(options, first, count);
+  private DexIndex(Fabric fabric, DexOptions options) {
     if (options.offloading()) {
       Arguments.checkHandlers(fabric, options.system(), DexOffload.FUNCTION);
     }
@@ -56,15 +54,35 @@ public final class DexIndex implements RangeIndex {
 
   /** As {@link DexOptions#create}. */
   static DexIndex create(Fabric fabric, DexOptions options, int first, int count) {
-    DexIndex index = new DexIndex(fabric, options, first, count);
-    index.partitions.make(first, count);
+    Arguments.checkServers(options, first, count);
+    DexIndex index = new DexIndex(fabric, options);
+    Partitioning equal = Partitioning.equalWidth(options.computeServers());
+    index.partitions.make(equal, equal, first, count);
+    return index;
+  }
+
+  /** As {@link DexOptions#createAt}. */
+  static DexIndex createAt(Fabric fabric, DexOptions options, int number) {
+    Arguments.checkServer(options, number);
+    DexIndex index = new DexIndex(fabric, options);
+    Partitioning leaves = Partitioning.equalWidth(options.computeServers());
+    index.partitions.make(Partitioning.undivided(number), leaves, number, 1);
     return index;
   }
 
   /** As {@link DexOptions#join}. */
   static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
-    DexIndex index = new DexIndex(fabric, options, first, count);
+    Arguments.checkServers(options, first, count);
+    DexIndex index = new DexIndex(fabric, options);
     index.partitions.join(first, count);
+    return index;
+  }
+
+  /** As {@link DexOptions#joinAt}. */
+  static DexIndex joinAt(Fabric fabric, DexOptions options, int number) {
+    Arguments.checkServer(options, number);
+    DexIndex index = new DexIndex(fabric, options);
+    index.partitions.joinAt(number);
     return index;
   }
 
@@ -93,7 +111,6 @@ public final class DexIndex implements RangeIndex {
     return new WideSession(new DexSession(partitions, members, layout, true), layout.keyBytes());
   }
 
-  /** Returns the partitions that this process knows; those in the pool may be newer. */
   @Override
   public void meters(Meters to) {
     RangeIndex.super.meters(to);
@@ -108,6 +125,7 @@ public final class DexIndex implements RangeIndex {
     to.count("pando.offloads", meaning, () -> cache().offloadFallbacks(), "outcome", "returned");
   }
 
+  /** Returns the partitions that this process knows; those in the pool may be newer. */
   @Override
   public Partitioning partitioning() {
     return partitions.current();
@@ -131,49 +149,49 @@ public final class DexIndex implements RangeIndex {
     return partitions.load(entries, fill);
   }
 
-  /**
-   * Moves the boundary between a compute server's range and the one below it. The compute server
-   * that loses keys must live in this process.
-   *
-   * @param server the compute server whose range starts at the boundary
-   * @param low the key to move the boundary to; rounded down to a fence between leaves
-   * @return the least key of the server from now on; unchanged if no fence lies between
-   * @throws IllegalArgumentException if {@code low} lies outside both ranges
-   */
+  @Override
   public long moveBoundary(int server, long low) {
     return partitions.moveBoundary(server, low);
   }
 
-  /**
-   * Gives the upper part of a compute server's range to a new compute server in this process. The
-   * compute server that is split must live here, too.
-   *
-   * @param server the compute server to split
-   * @param key where the new range starts; rounded down to a fence between leaves
-   * @return the new compute server's number, or -1 if no fence lies between
-   */
+  @Override
   public int split(int server, long key) {
     return partitions.split(server, key);
   }
 
-  /**
-   * Adds a compute server to this process; it gets about half of another's range.
-   *
-   * @param from the compute server that loses the keys; it must live in this process
-   * @return the new compute server's number, or -1 if the range is a single leaf
-   */
-  public int addComputeServer(int from) {
-    return partitions.add(from);
+  @Override
+  public boolean split(int server, long key, int receiver) {
+    return partitions.split(server, key, receiver);
   }
 
-  /**
-   * Removes a compute server of this process. Its range goes to the owner of the range below, or,
-   * for the lowest range, to the owner of the range above.
-   *
-   * @throws IllegalArgumentException if it is the only one, or does not live in this process
-   */
+  @Override
+  public int addComputeServer(int from) {
+    return partitions.addComputeServer(from);
+  }
+
+  @Override
+  public boolean addComputeServer(int from, int receiver) {
+    return partitions.addComputeServer(from, receiver);
+  }
+
+  @Override
   public void removeComputeServer(int server) {
-    partitions.remove(server);
+    partitions.removeComputeServer(server);
+  }
+
+  @Override
+  public void takeOver(int lost, int heir) {
+    partitions.takeOver(lost, heir);
+  }
+
+  @Override
+  public long sizeEstimate(int server) {
+    return partitions.sizeEstimate(server);
+  }
+
+  @Override
+  public void refreshPartitions() {
+    partitions.refreshPartitions();
   }
 
   @Override

@@ -240,6 +240,21 @@ public final class DexOptions extends SystemOptions<DexOptions> {
   }
 
   @Override
+  public boolean hasMovablePartitions() {
+    return true;
+  }
+
+  @Override
+  public DexIndex createAt(Fabric fabric, int number) {
+    return DexIndex.createAt(fabric, this, number);
+  }
+
+  @Override
+  public DexIndex joinAt(Fabric fabric, int number) {
+    return DexIndex.joinAt(fabric, this, number);
+  }
+
+  @Override
   public Tree walk(Fabric fabric, boolean entries) {
     return TreeWalk.of(fabric, this, entries);
   }

@@ -105,6 +105,25 @@ final class Members {
     }
   }
 
+  /** Estimates the number of entries of a compute server that lives here. */
+  long sizeEstimate(int number) {
+    PartitionWorker worker = worker(local(number));
+    if (worker == null) {
+      return 0;
+    }
+    try {
+      worker.enter();
+      try {
+        boolean hasRange = worker.server().low() <= worker.server().high();
+        return hasRange ? Math.round(worker.estimateSize()) : 0;
+      } finally {
+        worker.exit();
+      }
+    } finally {
+      retire(worker);
+    }
+  }
+
   /** Closes a worker. Does nothing if it is closed. */
   void retire(PartitionWorker worker) {
     synchronized (this) {

@@ -22,6 +22,16 @@ public final class Arguments {
     }
   }
 
+  /** Checks the options of an index, and the number of a compute server that may have no range. */
+  public static void checkServer(IndexOptions options, int number) {
+    options.check();
+    if (number < 0 || number >= IndexOptions.COMPUTE_SERVERS_MAX) {
+      throw new IllegalArgumentException(
+          "no such compute server: number=%s, maximum=%s"
+              .formatted(number, IndexOptions.COMPUTE_SERVERS_MAX - 1));
+    }
+  }
+
   /**
    * Checks that every memory server has a handler, which answers a request of no bytes.
    *

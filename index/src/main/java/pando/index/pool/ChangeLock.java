@@ -88,10 +88,10 @@ final class ChangeLock {
     if (waited > WAIT_NANOS_MAX && attempt >= ATTEMPTS_MIN) {
       throw new StalledException(
           ("the partition table stayed locked, by a process that still runs:"
-                  + " holder=0x%s, processId=%s, waitedNanos=%s, attempts=%s")
+                  + " holder=0x%s, process=0x%s, waitedNanos=%s, attempts=%s")
               .formatted(
                   Long.toHexString(holder),
-                  holder >>> (CHANGE_BITS + Fabric.PROCESS_BITS / 2),
+                  Long.toHexString(holder >>> CHANGE_BITS),
                   waited,
                   attempt));
     }

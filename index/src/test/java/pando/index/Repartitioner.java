@@ -1,27 +1,35 @@
-package pando.index.dex;
+package pando.index;
 
 import java.util.SplittableRandom;
-import pando.index.Partitioning;
 
 /** Changes an index's partitions at random. The only one that does. */
-final class Repartitioner {
-  private final DexIndex index;
+public final class Repartitioner {
+  private final RangeIndex index;
+  private final MovablePartitions partitions;
   private final SplittableRandom random;
   private final int serversMax;
   private int changes;
 
-  Repartitioner(DexIndex index, SplittableRandom random, int serversMax) {
+  /**
+   * Creates an object that changes nothing yet.
+   *
+   * @param index one whose partitions move
+   * @param serversMax greatest number of compute servers that it makes
+   */
+  public Repartitioner(RangeIndex index, SplittableRandom random, int serversMax) {
     this.index = index;
+    this.partitions = (MovablePartitions) index;
     this.random = random;
     this.serversMax = serversMax;
   }
 
-  int changes() {
+  /** Returns how many changes were made, or tried. */
+  public int changes() {
     return changes;
   }
 
   /** Makes one change. */
-  String change() {
+  public String change() {
     Partitioning before = index.partitioning();
     int range = random.nextInt(before.servers());
     int server = before.ownerOfRange(range);
@@ -35,11 +43,11 @@ final class Repartitioner {
   }
 
   private String add(int server) {
-    return "add from " + server + ": " + index.addComputeServer(server);
+    return "add from " + server + ": " + partitions.addComputeServer(server);
   }
 
   private String remove(int server) {
-    index.removeComputeServer(server);
+    partitions.removeComputeServer(server);
     return "remove " + server;
   }
 
@@ -49,7 +57,7 @@ final class Repartitioner {
     }
     long key = between(before.lowOfRange(range) + 1, before.highOfRange(range));
     int server = before.ownerOfRange(range);
-    return "split " + server + " at " + key + ": " + index.split(server, key);
+    return "split " + server + " at " + key + ": " + partitions.split(server, key);
   }
 
   private String move(Partitioning before) {
@@ -59,7 +67,7 @@ final class Repartitioner {
     int range = random.nextInt(1, before.servers());
     long key = between(before.lowOfRange(range - 1) + 1, before.highOfRange(range));
     int server = before.ownerOfRange(range);
-    return "move " + server + " to " + key + ": " + index.moveBoundary(server, key);
+    return "move " + server + " to " + key + ": " + partitions.moveBoundary(server, key);
   }
 
   private long between(long low, long high) {

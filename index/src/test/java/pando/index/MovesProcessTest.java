@@ -1,4 +1,4 @@
-package pando.index.dex;
+package pando.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,27 +10,19 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.fabric.shm.ShmFabric;
-import pando.index.Configuration;
-import pando.index.Entries;
-import pando.index.IndexProcess;
-import pando.index.NotServedHereException;
-import pando.index.Partitioning;
-import pando.index.Session;
-import pando.index.SystemUnderTest;
-import pando.index.Tree;
-import pando.index.TreeCheck;
 
 /** Partitions that go from one process to another. */
 @EnabledOnOs(OS.LINUX)
 @Timeout(300)
-class DexProcessTest {
+class MovesProcessTest {
   @TempDir private Path parent;
 
   @BeforeEach
@@ -43,16 +35,19 @@ class DexProcessTest {
     System.clearProperty(IndexProcess.DIRECTORY_PROPERTY);
   }
 
-  @Test
-  void shouldServeEachProcessItsOwnKeys() throws Exception {
+  @ParameterizedTest(name = "{0}")
+  @ValueSource(strings = {"DEX", "P_SHERMAN", "ORCA"})
+  void shouldServeEachProcessItsOwnKeys(String name) throws Exception {
+    SystemUnderTest system = SystemUnderTest.of(name);
+    Configuration configuration = IndexProcess.configuration(system);
     NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(401), 2_000);
     try (IndexProcess zero = IndexProcess.memoryServer("m0", 0);
         IndexProcess one = IndexProcess.memoryServer("m1", 1);
         Fabric fabric = ShmFabric.attach(List.of("m0", "m1"), 1)) {
       assertThat(zero).isNotSameAs(one);
-      try (DexIndex index = DexIndex.create(fabric, Tiny.options(4), 0, 2)) {
+      try (RangeIndex index = configuration.create(fabric, 0, 2)) {
         index.bulkLoad(Entries.of(model), 0.7);
-        try (IndexProcess other = IndexProcess.computeServers(SystemUnderTest.DEX, 2, "m0", "m1");
+        try (IndexProcess other = IndexProcess.computeServers(system, 2, "m0", "m1");
             Session session = index.session()) {
           serveBoth(index, session, other, model);
           moveBoundary(index, session, other, model);
@@ -63,13 +58,13 @@ class DexProcessTest {
           here.forEach((key, value) -> check(session, key, value));
         }
       }
-      Tree tree = TreeCheck.walk(fabric, new Configuration(Tiny.options(4)));
+      Tree tree = TreeCheck.walk(fabric, configuration);
       assertThat(tree.entries()).isEqualTo(model);
     }
   }
 
   private static void serveBoth(
-      DexIndex index, Session session, IndexProcess other, NavigableMap<Long, Long> model)
+      RangeIndex index, Session session, IndexProcess other, NavigableMap<Long, Long> model)
       throws Exception {
     SplittableRandom random = new SplittableRandom(402);
     for (int i = 0; i < 1_500; i++) {
@@ -87,12 +82,12 @@ class DexProcessTest {
   }
 
   private static void moveBoundary(
-      DexIndex index, Session session, IndexProcess other, NavigableMap<Long, Long> model)
+      RangeIndex index, Session session, IndexProcess other, NavigableMap<Long, Long> model)
       throws Exception {
     Partitioning before = index.partitioning();
     long middle = before.lowOfServer(1) + (before.highOfServer(1) - before.lowOfServer(1)) / 2;
     assertThat(other.ask("move 2 " + middle)).isEqualTo("IllegalArgumentException");
-    long low = index.moveBoundary(2, middle);
+    long low = ((MovablePartitions) index).moveBoundary(2, middle);
     assertThat(low).isLessThanOrEqualTo(middle).isGreaterThan(before.lowOfServer(1));
     for (long key : model.subMap(low, before.highOfServer(1)).keySet()) {
       assertThatThrownBy(() -> session.get(key)).isInstanceOf(NotServedHereException.class);

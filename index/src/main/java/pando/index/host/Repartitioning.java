@@ -1,22 +1,22 @@
-package pando.index.dex;
+package pando.index.host;
 
+import java.util.function.IntPredicate;
+import pando.index.IndexOptions;
 import pando.index.Partitioning;
+import pando.index.pool.PoolChange;
 
 /**
- * One change of the partitions while operations run (DEX section 4): the compute servers concerned
- * write back their caches, and their gates stay shut until the new table is in the pool.
- *
- * <p>Bounds of ranges are fences of leaves, so they are chosen in the pool, once no session can
- * split or merge leaves there any more.
+ * One change of the partitions, from the table in the pool. Checks what is asked for, and makes the
+ * table that comes after.
  */
 final class Repartitioning {
-  private final Topology topology;
+  private static final int SERVERS_MAX = IndexOptions.COMPUTE_SERVERS_MAX;
+
   private final Partitioning before;
 
-  /** Starts from the partition table in the pool; {@code topology} holds its lock. */
-  Repartitioning(Topology topology) {
-    this.topology = topology;
-    this.before = topology.catalogue().readPartitioning();
+  /** Starts from the partition table in the pool; {@code change} holds its lock. */
+  Repartitioning(PoolChange change) {
+    this.before = change.catalogue().readPartitioning();
   }
 
   Partitioning before() {
@@ -42,9 +42,8 @@ final class Repartitioning {
     return before.ownerOfRange(low < before.lowOfRange(range) ? range - 1 : range);
   }
 
-  /** Returns the partitions after a boundary has moved to the fence at or below a key. */
-  Partitioning moved(int range, long low) {
-    long fence = topology.fence(low);
+  /** Returns the partitions after the low bound of a range has moved to a fence. */
+  Partitioning moved(int range, long fence) {
     return fence <= before.lowOfRange(range - 1) || fence == before.lowOfRange(range)
         ? before
         : before.withLowOfRange(range, fence);
@@ -63,15 +62,8 @@ final class Repartitioning {
     }
   }
 
-  /** Returns the partitions after a range was split at the fence at or below a key. */
-  Partitioning split(int range, long key, int server) {
-    long fence = topology.fence(key);
-    return fence <= before.lowOfRange(range) ? before : before.withRangeSplit(range, fence, server);
-  }
-
-  /** Returns the partitions after a range was split about half-way. */
-  Partitioning halved(int range, int server) {
-    long fence = topology.middleFence(before.lowOfRange(range), before.highOfRange(range));
+  /** Returns the partitions after a range was split at a fence. */
+  Partitioning split(int range, long fence, int server) {
     return fence <= before.lowOfRange(range) ? before : before.withRangeSplit(range, fence, server);
   }
 
@@ -83,15 +75,28 @@ final class Repartitioning {
     return before.withoutRange(before.rangeOfServer(server));
   }
 
-  /** Returns the number of a compute server that has no range. */
-  int freeNumber() {
-    for (int number = 0; number < DexOptions.COMPUTE_SERVERS_MAX; number++) {
-      if (!before.hasServer(number)) {
+  /** Checks that a compute server has no range. */
+  void checkFree(int server) {
+    if (server < 0 || server >= SERVERS_MAX || before.hasServer(server)) {
+      throw new IllegalArgumentException(
+          "not a compute server without a range: server=%s, maximum=%s"
+              .formatted(server, SERVERS_MAX - 1));
+    }
+  }
+
+  /**
+   * Returns the number of a compute server that has no range, and does not live here. Where others
+   * without a range live elsewhere, they are not known here.
+   *
+   * @param livesHere tells of a number whether such a compute server lives here
+   */
+  int freeNumber(IntPredicate livesHere) {
+    for (int number = 0; number < SERVERS_MAX; number++) {
+      if (!before.hasServer(number) && !livesHere.test(number)) {
         return number;
       }
     }
     throw new IllegalStateException(
-        "too many compute servers: servers=%s, max=%s"
-            .formatted(before.servers(), DexOptions.COMPUTE_SERVERS_MAX));
+        "too many compute servers: servers=%s, max=%s".formatted(before.servers(), SERVERS_MAX));
   }
 }

@@ -1,0 +1,244 @@
+package pando.cluster;
+
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.FencedException;
+import pando.fabric.PandoException;
+import pando.fabric.StalledException;
+import pando.index.MovablePartitions;
+import pando.index.RangeIndex;
+
+/**
+ * What a compute server does for its cluster, step by step: adopts new partitions, executes changes
+ * that the leader gave it, leads where nobody does, and says how it is.
+ *
+ * <p>All that it needs to know is in the coordinator and in the pool, so what a step has not done,
+ * a later one does, of this process or of another. One thread takes the steps of {@link #lead}, and
+ * one those of {@link #serve}, so that a fence waits for no lock in the pool.
+ */
+final class Agent {
+  /** The estimate of a range's entries is told again when it has changed by a quarter. */
+  private static final double TOLD_AGAIN = 0.25;
+
+  /** How long a compute server waits before it asks again for a range that it was not given. */
+  private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private final ClusterState state;
+  private final int number;
+  private final long epoch;
+  private final RangeIndex index;
+  private final MovablePartitions partitions;
+  private final FencedHere fenced;
+  private final Leader leader;
+  private final LeaderHooks hooks;
+
+  /** The change that was made last, as it has ended. */
+  private @Nullable Change ended;
+
+  /** Where it serves clients; empty if nowhere. */
+  private volatile String address = "";
+
+  private boolean hasAsked;
+  private long askedAt;
+  private volatile boolean serves;
+  private volatile boolean removed;
+
+  /**
+   * Creates an agent.
+   *
+   * @param number of the compute server, which has joined
+   * @param epoch that it was given
+   * @param index is {@link MovablePartitions}
+   * @param hooks where tests interrupt the leader
+   */
+  Agent(
+      ClusterState state,
+      int number,
+      long epoch,
+      Fabric fabric,
+      RangeIndex index,
+      Config config,
+      LeaderHooks hooks) {
+    if (!(index instanceof MovablePartitions movable)) {
+      throw new IllegalArgumentException("ranges that do not move: system=" + index.name());
+    }
+    this.state = state;
+    this.number = number;
+    this.epoch = epoch;
+    this.index = index;
+    this.partitions = movable;
+    this.fenced = new FencedHere(fabric, state);
+    this.leader = new Leader(state, index, partitions, fenced, config, hooks);
+    this.hooks = hooks;
+  }
+
+  /**
+   * Takes a step of what needs the coordinator alone, and fences; does nothing while it does not
+   * answer.
+   *
+   * @return whether there is more to do at once
+   * @throws SessionLostException if the session has ended
+   * @throws pando.fabric.FencedException if this compute server is fenced
+   * @throws CoordinatorLostException if the coordinator does not answer: take the step again
+   */
+  boolean lead() {
+    if (state.membership().session() == Membership.Session.SUSPENDED) {
+      return false;
+    }
+    fenced.follow(state.changes());
+    Optional<ClusterState.Leadership> leadership = state.leadership();
+    if (leadership.isEmpty()) {
+      boolean leads = serves && state.lead(number, epoch);
+      if (leads) {
+        hooks.reached(LeaderHooks.Point.LEADING, 0);
+      }
+      return leads;
+    }
+    boolean isMine = leadership.get().number() == number && leadership.get().epoch() == epoch;
+    return isMine && leader.step(leadership.get());
+  }
+
+  /**
+   * Takes a step of what changes the pool: may wait for its locks. Else as {@link #lead}; another
+   * thread may run that meanwhile.
+   */
+  boolean serve() {
+    if (state.membership().session() == Membership.Session.SUSPENDED) {
+      return false;
+    }
+    boolean executed = executeNext();
+    adopt();
+    tell();
+    askForARange();
+    return executed;
+  }
+
+  /** Asks for a range where this compute server has none, and what it asked for before is over. */
+  private void askForARange() {
+    if (removed || !serves || index.partitioning().hasServer(number)) {
+      return;
+    }
+    long now = System.nanoTime();
+    boolean isAsked =
+        state.changes().stream()
+            .anyMatch(change ->
+                !change.isOver() && (change.server() == number || change.other() == number));
+    if (!isAsked && (!hasAsked || now - askedAt > ASK_AGAIN_NANOS)) {
+      state.ask(Change.add(number));
+      hasAsked = true;
+      askedAt = now;
+    }
+  }
+
+  /** Says where clients are served; called before the first step. */
+  void serveAt(String clients) {
+    address = clients;
+  }
+
+  /** Returns whether it was taken out of the cluster: nothing is left but to end. */
+  boolean isRemoved() {
+    return removed;
+  }
+
+  /** Adopts partitions that are newer than those known here. */
+  private void adopt() {
+    Optional<Routes> routes = state.routes();
+    if (routes.isPresent() && routes.get().epoch() > index.partitioning().epoch()) {
+      partitions.refreshPartitions();
+    }
+  }
+
+  private boolean executeNext() {
+    Optional<Change> mine =
+        state.changes().stream().filter(change -> change.isExecutedBy(number, epoch)).findFirst();
+    if (mine.isEmpty()) {
+      return false;
+    }
+    if (ended == null || ended.id() != mine.get().id()) {
+      ended = execute(mine.get());
+    }
+    // If the coordinator does not answer now, the change is not made again.
+    state.endChange(mine.get(), ended, Routes.of(index.partitioning(), state.computeServers()));
+    removed |=
+        ended.kind() == Change.Kind.REMOVE
+            && ended.server() == number
+            && ended.state() == Change.State.DONE;
+    return true;
+  }
+
+  /** Makes a change; returns how it has ended. */
+  private Change execute(Change change) {
+    try {
+      return switch (change.kind()) {
+        case MOVE -> move(change);
+        case SPLIT -> given(change, partitions.split(number, change.key(), change.other()));
+        case ADD -> given(change, partitions.addComputeServer(number, change.server()));
+        case REMOVE -> remove(change);
+        case FENCE -> takeOver(change);
+      };
+    } catch (IllegalArgumentException e) {
+      return change.failed(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private Change move(Change change) {
+    partitions.refreshPartitions();
+    long before = index.partitioning().lowOfServer(change.server());
+    long low = partitions.moveBoundary(change.server(), change.key());
+    return low == change.key() || low != before
+        ? change.done()
+        : change.failed("no fence between leaves lies between: low=" + low);
+  }
+
+  private static Change given(Change change, boolean given) {
+    return given
+        ? change.done()
+        : change.failed("the range is a single leaf, or no fence lies there");
+  }
+
+  private Change remove(Change change) {
+    partitions.refreshPartitions();
+    if (index.partitioning().hasServer(number)) {
+      partitions.removeComputeServer(number);
+    }
+    return change.done();
+  }
+
+  private Change takeOver(Change change) {
+    if (!fenced.ensure(change)) {
+      throw new StalledException("not fenced everywhere yet: " + change);
+    }
+    partitions.takeOver(change.server(), number);
+    return change.done();
+  }
+
+  /** Tells how many entries the range has, if that has changed. */
+  private void tell() {
+    ClusterState.Versioned<Member> told =
+        state
+            .member(number)
+            .filter(found -> found.value().epoch() == epoch)
+            .orElseThrow(() ->
+                new SessionLostException(
+                    "not among the members any more: number=" + number + ", epoch=" + epoch));
+    long entries = removed ? 0 : estimate();
+    long before = told.value().entries();
+    if (!told.value().isServing() || Math.abs(entries - before) > TOLD_AGAIN * before) {
+      Member serving = told.value().serving(address, entries);
+      serves |= state.writeMember(serving, told.version());
+    }
+  }
+
+  private long estimate() {
+    try {
+      return partitions.sizeEstimate(number);
+    } catch (FencedException e) {
+      throw e;
+    } catch (PandoException e) {
+      // What it says is for people, and to choose whose range is divided.
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,186 @@
+package pando.cluster;
+
+/**
+ * A change of who serves what: asked for, then under way, then done, or failed. The leader plans
+ * it, and one compute server executes it: the giver of the range, or the heir of one that is lost.
+ *
+ * @param id its number, from 1
+ * @param server the compute server that it is about: whose boundary is moved, that is split, added,
+ *     removed or fenced
+ * @param key of a move or a split; of a fence because of a loss, the epoch that was lost
+ * @param other the receiver of a split, the giver of what is added; {@value #NONE} if the leader
+ *     chooses
+ * @param executor the compute server that executes it, {@value #NONE} if none is chosen yet
+ * @param executorEpoch its epoch
+ * @param leastEpoch of a fence, the least epoch that is not refused
+ * @param why it failed; else empty
+ */
+public record Change(
+    int id,
+    Kind kind,
+    State state,
+    int server,
+    long key,
+    int other,
+    int executor,
+    long executorEpoch,
+    long leastEpoch,
+    String why) {
+  /** No compute server. */
+  public static final int NONE = -1;
+
+  static final char KIND = 'x';
+
+  /** What is changed. */
+  public enum Kind {
+    /** The boundary below a compute server's range moves to a key. */
+    MOVE,
+    /** The upper part of a compute server's range goes to one without a range. */
+    SPLIT,
+    /** A compute server without a range gets half of the largest one. */
+    ADD,
+    /** A compute server's range goes to a neighbour; the compute server ends. */
+    REMOVE,
+    /** A compute server is kept from doing anything, and its range goes to a neighbour. */
+    FENCE
+  }
+
+  /** How far it is. */
+  public enum State {
+    /** Nobody has begun. */
+    ASKED,
+    /** The leader has begun. */
+    UNDER_WAY,
+    /** It is made. */
+    DONE,
+    /** It is not made, and will not be. */
+    FAILED
+  }
+
+  private static Change asked(Kind kind, int server, long key, int other) {
+    return new Change(0, kind, State.ASKED, server, key, other, NONE, 0, 0, "");
+  }
+
+  /** Returns a change that moves the boundary between a compute server's range and that below. */
+  public static Change move(int server, long key) {
+    return asked(Kind.MOVE, server, key, NONE);
+  }
+
+  /** Returns a change that gives what a compute server has from a key on to one without a range. */
+  public static Change split(int server, long key, int receiver) {
+    return asked(Kind.SPLIT, server, key, receiver);
+  }
+
+  /** Returns a change that gives a range to a compute server without one. */
+  public static Change add(int server) {
+    return asked(Kind.ADD, server, 0, NONE);
+  }
+
+  /** Returns a change that takes a compute server's range and ends it. */
+  public static Change remove(int server) {
+    return asked(Kind.REMOVE, server, 0, NONE);
+  }
+
+  /** Returns a change that keeps a compute server from doing anything. */
+  public static Change fence(int server) {
+    return asked(Kind.FENCE, server, 0, NONE);
+  }
+
+  /** Returns a fence of a compute server that does not run any more, unless it starts anew. */
+  static Change lost(int server, long epoch) {
+    return asked(Kind.FENCE, server, epoch, NONE);
+  }
+
+  /** Returns whether nothing is left to do. */
+  public boolean isOver() {
+    return state == State.DONE || state == State.FAILED;
+  }
+
+  /** Returns whether it is under way, and a compute server of an epoch executes it. */
+  public boolean isExecutedBy(int number, long epoch) {
+    return state == State.UNDER_WAY && executor == number && executorEpoch == epoch;
+  }
+
+  Change withId(int given) {
+    return new Change(
+        given, kind, state, server, key, other, executor, executorEpoch, leastEpoch, why);
+  }
+
+  Change executedBy(Member member) {
+    return new Change(
+        id,
+        kind,
+        State.UNDER_WAY,
+        server,
+        key,
+        other,
+        member.number(),
+        member.epoch(),
+        leastEpoch,
+        "");
+  }
+
+  Change from(long epoch) {
+    return new Change(id, kind, State.UNDER_WAY, server, key, other, NONE, 0, epoch, "");
+  }
+
+  Change askedAgain() {
+    return asked(kind, server, key, other).withId(id);
+  }
+
+  Change done() {
+    return ended(State.DONE, "");
+  }
+
+  Change failed(String because) {
+    return ended(State.FAILED, because);
+  }
+
+  private Change ended(State end, String because) {
+    int length = Math.min(because.length(), EntryWriter.TEXT_BYTES_MAX / 4);
+    return new Change(
+        id,
+        kind,
+        end,
+        server,
+        key,
+        other,
+        executor,
+        executorEpoch,
+        leastEpoch,
+        because.substring(0, length));
+  }
+
+  byte[] encode() {
+    return new EntryWriter(KIND)
+        .number(id)
+        .text(kind.name())
+        .text(state.name())
+        .number(server)
+        .word(key)
+        .number(other)
+        .number(executor)
+        .word(executorEpoch)
+        .word(leastEpoch)
+        .text(why)
+        .bytes();
+  }
+
+  static Change decode(byte[] bytes) {
+    return EntryReader.read(
+        bytes,
+        KIND,
+        reader ->
+            new Change(
+                reader.number(1, Integer.MAX_VALUE),
+                Kind.valueOf(reader.text()),
+                State.valueOf(reader.text()),
+                reader.number(0, Member.NUMBER_MAX),
+                reader.word(),
+                reader.number(NONE, Member.NUMBER_MAX),
+                reader.number(NONE, Member.NUMBER_MAX),
+                reader.word(),
+                reader.word(),
+                reader.text()));
+  }
+}

@@ -1,0 +1,321 @@
+package pando.cluster;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * What a coordinator knows of a cluster, as records. Thread-safe.
+ *
+ * <p>Reads decode what they find, and throw {@link MalformedEntryException} where it is none of
+ * ours. Writes return whether they were made: {@code false} means that something has changed
+ * meanwhile, so read again.
+ */
+public final class ClusterState {
+  private final Membership membership;
+
+  /** Looks at a cluster by a session. */
+  public ClusterState(Membership membership) {
+    this.membership = membership;
+  }
+
+  /**
+   * A record, and the version of its entry.
+   *
+   * @param <T> kind of record
+   */
+  record Versioned<T>(T value, int version) {}
+
+  /** What there is to know about the one that leads. */
+  record Leadership(int number, long epoch, int version) {
+    static final char KIND = 'l';
+
+    static byte[] encode(int number, long epoch) {
+      return new EntryWriter(KIND).number(number).word(epoch).bytes();
+    }
+  }
+
+  /** Returns the session. */
+  public Membership membership() {
+    return membership;
+  }
+
+  private <T> Optional<Versioned<T>> read(String path, Function<byte[], T> decode) {
+    return membership
+        .read(path)
+        .map(entry -> new Versioned<>(decode.apply(entry.bytes()), entry.version()));
+  }
+
+  private <T> List<T> readAll(String folder, Function<byte[], T> decode) {
+    List<T> all = new ArrayList<>();
+    for (String name : membership.list(folder)) {
+      read(folder + "/" + name, decode).ifPresent(found -> all.add(found.value()));
+    }
+    return all;
+  }
+
+  // Configuration and pool.
+
+  /** Returns the configuration, once there is an index. */
+  public Optional<Config> config() {
+    return read(Folders.CONFIG, Config::decode).map(Versioned::value);
+  }
+
+  /** Writes the configuration, if there is none and this process leads. */
+  boolean writeConfig(Config config, Leadership leadership) {
+    return membership.commit(
+        List.of(check(leadership), new Write.Create(Folders.CONFIG, config.encode())));
+  }
+
+  /** Returns the memory servers that belong to the pool, by number. */
+  public List<PoolEntry> pool() {
+    List<PoolEntry> pool = readAll(Folders.POOL, PoolEntry::decode);
+    pool.sort(Comparator.comparingInt(PoolEntry::number));
+    return pool;
+  }
+
+  Optional<Versioned<PoolEntry>> poolEntry(int number) {
+    return read(Folders.of(Folders.POOL, number), PoolEntry::decode);
+  }
+
+  /** Announces a memory server, and writes its entry in the pool. */
+  boolean announceMemory(Member member, PoolEntry entry, Optional<Versioned<PoolEntry>> before) {
+    String path = Folders.of(Folders.POOL, entry.number());
+    Write write =
+        before.isPresent()
+            ? new Write.Set(path, before.get().version(), entry.encode())
+            : new Write.Create(path, entry.encode());
+    String announced = Folders.of(Folders.MEMORY, member.number());
+    return membership.commit(List.of(write, new Write.Announce(announced, member.encode())));
+  }
+
+  boolean writePoolEntry(PoolEntry entry, int version, Leadership leadership) {
+    String path = Folders.of(Folders.POOL, entry.number());
+    return membership.commit(
+        List.of(check(leadership), new Write.Set(path, version, entry.encode())));
+  }
+
+  // Members.
+
+  /** Returns the memory servers that run. */
+  public List<Member> memoryServers() {
+    return members(Folders.MEMORY);
+  }
+
+  /** Returns the compute servers that run. */
+  public List<Member> computeServers() {
+    return members(Folders.COMPUTE);
+  }
+
+  private List<Member> members(String folder) {
+    List<Member> members = readAll(folder, Member::decode);
+    members.sort(Comparator.comparingInt(Member::number));
+    return members;
+  }
+
+  /** Returns a compute server that runs. */
+  public Optional<Member> computeServer(int number) {
+    return member(number).map(Versioned::value);
+  }
+
+  Optional<Versioned<Member>> member(int number) {
+    return read(Folders.of(Folders.COMPUTE, number), Member::decode);
+  }
+
+  /** Returns the last epoch that was given to a compute server's number, 0 for none. */
+  Versioned<Long> epoch(int number) {
+    return read(
+            Folders.of(Folders.EPOCHS, number),
+            bytes -> EntryReader.read(bytes, 'e', EntryReader::word))
+        .orElse(new Versioned<>(0L, -1));
+  }
+
+  private static Write writeEpoch(int number, Versioned<Long> before) {
+    String path = Folders.of(Folders.EPOCHS, number);
+    byte[] bytes = new EntryWriter('e').word(before.value() + 1).bytes();
+    return before.version() < 0
+        ? new Write.Create(path, bytes)
+        : new Write.Set(path, before.version(), bytes);
+  }
+
+  /** Announces a compute server, with the epoch after the last one that its number had. */
+  boolean announceCompute(Member member, Versioned<Long> before) {
+    String path = Folders.of(Folders.COMPUTE, member.number());
+    return membership.commit(
+        List.of(writeEpoch(member.number(), before), new Write.Announce(path, member.encode())));
+  }
+
+  /** Changes what a compute server says of itself. */
+  boolean writeMember(Member member, int version) {
+    return membership.commit(
+        List.of(
+            new Write.Set(Folders.of(Folders.COMPUTE, member.number()), version, member.encode())));
+  }
+
+  // The leader.
+
+  /** Returns which compute server leads, if one does. */
+  public Optional<Integer> leader() {
+    return leadership().map(Leadership::number);
+  }
+
+  Optional<Leadership> leadership() {
+    Optional<Entry> epoch = membership.read(Folders.LEADER_EPOCH);
+    return membership
+        .read(Folders.LEADER)
+        .map(entry ->
+            EntryReader.read(
+                entry.bytes(),
+                Leadership.KIND,
+                reader ->
+                    new Leadership(
+                        reader.number(0, Member.NUMBER_MAX),
+                        reader.word(),
+                        epoch.map(Entry::version).orElse(-1))));
+  }
+
+  /**
+   * Begins to lead, if none does: leader and its epoch change at once, so what an earlier leader
+   * still writes is refused.
+   */
+  boolean lead(int number, long epoch) {
+    Optional<Entry> before = membership.read(Folders.LEADER_EPOCH);
+    byte[] bytes = Leadership.encode(number, epoch);
+    Write raise =
+        before.isPresent()
+            ? new Write.Set(Folders.LEADER_EPOCH, before.get().version(), bytes)
+            : new Write.Create(Folders.LEADER_EPOCH, bytes);
+    return membership.commit(List.of(raise, new Write.Announce(Folders.LEADER, bytes)));
+  }
+
+  private static Write check(Leadership leadership) {
+    return new Write.Check(Folders.LEADER_EPOCH, leadership.version());
+  }
+
+  // Changes.
+
+  /** Returns all changes that are remembered, the oldest first. */
+  public List<Change> changes() {
+    List<Change> changes = readAll(Folders.CHANGES, Change::decode);
+    changes.sort(Comparator.comparingInt(Change::id));
+    return changes;
+  }
+
+  /** Returns a change, if it is remembered. */
+  public Optional<Change> change(int id) {
+    return versionedChange(id).map(Versioned::value);
+  }
+
+  private Optional<Versioned<Change>> versionedChange(int id) {
+    return read(Folders.of(Folders.CHANGES, id), Change::decode);
+  }
+
+  /**
+   * Asks for a change.
+   *
+   * @return its id
+   * @throws CoordinatorLostException if the coordinator does not answer; it may have been asked for
+   */
+  public int ask(Change change) {
+    while (true) {
+      Optional<Versioned<Integer>> last =
+          read(Folders.CHANGE_COUNT, bytes -> EntryReader.read(bytes, 'n', EntryReader::number));
+      int id = last.map(Versioned::value).orElse(0) + 1;
+      byte[] count = new EntryWriter('n').number(id).bytes();
+      Write write =
+          last.isPresent()
+              ? new Write.Set(Folders.CHANGE_COUNT, last.get().version(), count)
+              : new Write.Create(Folders.CHANGE_COUNT, count);
+      String path = Folders.of(Folders.CHANGES, id);
+      if (membership.commit(List.of(write, new Write.Create(path, change.withId(id).encode())))) {
+        return id;
+      }
+    }
+  }
+
+  /** Writes a change, if it is still as the leader has seen it, and it still leads. */
+  boolean writeChange(Change seen, Change changed, Leadership leadership) {
+    return writeChange(seen, changed, List.of(check(leadership)));
+  }
+
+  /** Begins a fence: the number gets no lower epoch any more. */
+  boolean beginFence(Change seen, Versioned<Long> epoch, Leadership leadership) {
+    return writeChange(
+        seen,
+        seen.from(epoch.value() + 1),
+        List.of(check(leadership), writeEpoch(seen.server(), epoch)));
+  }
+
+  /**
+   * Ends a change as the compute server that executes it, and writes what came of it, unless its
+   * number has a later epoch.
+   */
+  boolean endChange(Change seen, Change ended, Routes routes) {
+    while (true) {
+      Versioned<Long> epoch = epoch(seen.executor());
+      Optional<Versioned<Change>> found = versionedChange(seen.id());
+      if (epoch.value() != seen.executorEpoch()
+          || found.isEmpty()
+          || !found.get().value().equals(seen)) {
+        return false;
+      }
+      String counted = Folders.of(Folders.EPOCHS, seen.executor());
+      String path = Folders.of(Folders.CHANGES, seen.id());
+      List<Write> writes = new ArrayList<>();
+      writes.add(new Write.Check(counted, epoch.version()));
+      writes.add(new Write.Set(path, found.get().version(), ended.encode()));
+      newer(routes).ifPresent(writes::add);
+      if (membership.commit(writes)) {
+        return true;
+      }
+    }
+  }
+
+  private boolean writeChange(Change seen, Change changed, List<Write> conditions) {
+    Optional<Versioned<Change>> found = versionedChange(seen.id());
+    if (found.isEmpty() || !found.get().value().equals(seen)) {
+      return false;
+    }
+    List<Write> writes = new ArrayList<>(conditions);
+    writes.add(
+        new Write.Set(
+            Folders.of(Folders.CHANGES, seen.id()), found.get().version(), changed.encode()));
+    return membership.commit(writes);
+  }
+
+  /** Forgets a change that is over. */
+  void forget(Change change, Leadership leadership) {
+    versionedChange(change.id())
+        .ifPresent(found ->
+            membership.commit(
+                List.of(
+                    check(leadership),
+                    new Write.Delete(Folders.of(Folders.CHANGES, change.id()), found.version()))));
+  }
+
+  // Routes.
+
+  /** Returns which compute server serves which keys, as the leader last wrote it. */
+  public Optional<Routes> routes() {
+    return read(Folders.ROUTES, Routes::decode).map(Versioned::value);
+  }
+
+  /** Writes the routes, if they are other than those that are there, and not older. */
+  void writeRoutes(Routes routes, Leadership leadership) {
+    newer(routes).ifPresent(write -> membership.commit(List.of(check(leadership), write)));
+  }
+
+  /** Returns how to write routes, if they are other than those that are there, and not older. */
+  private Optional<Write> newer(Routes routes) {
+    Optional<Versioned<Routes>> found = read(Folders.ROUTES, Routes::decode);
+    if (found.isEmpty()) {
+      return Optional.of(new Write.Create(Folders.ROUTES, routes.encode()));
+    }
+    Versioned<Routes> there = found.get();
+    return there.value().equals(routes) || there.value().epoch() > routes.epoch()
+        ? Optional.empty()
+        : Optional.of(new Write.Set(Folders.ROUTES, there.version(), routes.encode()));
+  }
+}

@@ -1,0 +1,55 @@
+package pando.cluster;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What all servers of a cluster need to agree on. Written once, when the index is there.
+ *
+ * @param id of the cluster, drawn at random
+ * @param system name of the index's system
+ * @param settings of the index that differ from the system's defaults, by name; copied
+ * @param memoryServers how many there are
+ * @param leaseMillis for how long answers from caches count, see {@link Lease}
+ */
+public record Config(
+    long id, String system, Map<String, String> settings, int memoryServers, int leaseMillis) {
+  static final char KIND = 'c';
+  private static final int SETTINGS_MAX = 256;
+  private static final int MEMORY_SERVERS_MAX = 64;
+  private static final int LEASE_MILLIS_MAX = 60_000;
+
+  /** Keeps a copy. */
+  public Config {
+    settings = Map.copyOf(settings);
+  }
+
+  byte[] encode() {
+    EntryWriter writer =
+        new EntryWriter(KIND)
+            .word(id)
+            .text(system)
+            .number(memoryServers)
+            .number(leaseMillis)
+            .number(settings.size());
+    new TreeMap<>(settings).forEach((name, value) -> writer.text(name).text(value));
+    return writer.bytes();
+  }
+
+  static Config decode(byte[] bytes) {
+    return EntryReader.read(
+        bytes,
+        KIND,
+        reader -> {
+          long id = reader.word();
+          String system = reader.text();
+          int memoryServers = reader.number(1, MEMORY_SERVERS_MAX);
+          int leaseMillis = reader.number(1, LEASE_MILLIS_MAX);
+          Map<String, String> settings = new TreeMap<>();
+          for (int left = reader.number(0, SETTINGS_MAX); left > 0; left--) {
+            settings.put(reader.text(), reader.text());
+          }
+          return new Config(id, system, settings, memoryServers, leaseMillis);
+        });
+  }
+}

@@ -1,0 +1,79 @@
+package pando.cluster;
+
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import pando.fabric.Fabric;
+import pando.fabric.FenceFailedException;
+
+/**
+ * The fences that this process has made sure of by its own fabric, which then knows whose locks in
+ * the pool are nobody's. Every compute server does so for every fence, so that none waits for a
+ * lock of the dead. Thread-safe.
+ */
+final class FencedHere {
+  private static final System.Logger LOG = System.getLogger(FencedHere.class.getName());
+
+  private final Fabric fabric;
+  private final ClusterState state;
+
+  /** When each fence had come about, by the monotonic clock, by the change's id. */
+  private final Map<Integer, Long> nanos = new ConcurrentHashMap<>();
+
+  FencedHere(Fabric fabric, ClusterState state) {
+    this.fabric = fabric;
+    this.state = state;
+  }
+
+  /**
+   * Makes sure of a fence that is under way.
+   *
+   * @return whether it has come about at all memory servers that are not lost
+   */
+  boolean ensure(Change fence) {
+    if (nanos.containsKey(fence.id())) {
+      return true;
+    }
+    try {
+      fabric.fence(fence.server(), fence.leastEpoch());
+    } catch (FenceFailedException e) {
+      if (!isWhereItMatters(e)) {
+        LOG.log(Level.WARNING, "will be tried again: " + fence, e);
+        return false;
+      }
+    }
+    nanos.put(fence.id(), System.nanoTime());
+    return true;
+  }
+
+  /** Returns whether it has come about at all memory servers but those whose memory is gone. */
+  private boolean isWhereItMatters(FenceFailedException failure) {
+    Set<Integer> lost =
+        state.pool().stream()
+            .filter(entry -> entry.state() == ServerState.LOST)
+            .map(PoolEntry::number)
+            .collect(Collectors.toSet());
+    for (int server = 0; server < fabric.memoryServers(); server++) {
+      if (!failure.isFencedAt(server) && !lost.contains(server)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Makes sure of all fences that are under way. */
+  void follow(List<Change> changes) {
+    changes.stream()
+        .filter(change ->
+            change.kind() == Change.Kind.FENCE && change.state() == Change.State.UNDER_WAY)
+        .forEach(this::ensure);
+  }
+
+  /** Returns how long ago a fence had come about here, in ns. */
+  long nanosSince(Change fence) {
+    return System.nanoTime() - nanos.getOrDefault(fence.id(), System.nanoTime());
+  }
+}

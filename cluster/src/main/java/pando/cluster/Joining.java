@@ -1,0 +1,183 @@
+package pando.cluster;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.ComputeServer;
+import pando.fabric.Fabric;
+import pando.index.RangeIndex;
+
+/** How a compute server comes into a cluster. */
+final class Joining {
+  private final ClusterState state;
+  private final ComputeServerSettings settings;
+  private final int number;
+
+  Joining(ClusterState state, ComputeServerSettings settings) {
+    this.state = state;
+    this.settings = settings;
+    this.number = settings.number();
+  }
+
+  /** An index, and what the cluster agrees on. */
+  record Joined(RangeIndex index, Config config) {}
+
+  /** Takes the number, with its next epoch; returns that. */
+  long takeNumber() {
+    state.config().ifPresent(this::checkConfig);
+    AtomicReference<@Nullable Long> epoch = new AtomicReference<>();
+    Waiting.until(
+        state.membership(),
+        settings.longestWait(),
+        () -> {
+          // In this order, so that a fence that raises the epoch meanwhile is noticed.
+          ClusterState.Versioned<Long> before = state.epoch(number);
+          Member member = Machine.member(number, before.value() + 1, null);
+          if (state.computeServer(number).isEmpty() && state.announceCompute(member, before)) {
+            epoch.set(member.epoch());
+          }
+          return epoch.get() != null;
+        },
+        () -> "another compute server has this number: " + state.computeServer(number));
+    Long taken = epoch.get();
+    if (taken == null) {
+      throw new IllegalStateException("no epoch: number=" + number);
+    }
+    return taken;
+  }
+
+  private void checkConfig(Config found) {
+    Config expected = settings.config();
+    if (!found.system().equals(expected.system())
+        || !found.settings().equals(expected.settings())
+        || found.memoryServers() != expected.memoryServers()) {
+      throw new ClusterException(
+          "the cluster has another index; start with its settings, or under another name: found="
+              + found
+              + ", expected="
+              + expected);
+    }
+  }
+
+  /** Connects to the memory servers, once all are there. */
+  Fabric attach(ComputeServer name) {
+    int needed = settings.config().memoryServers();
+    Waiting.until(
+        state.membership(),
+        settings.longestWait(),
+        () -> state.pool().size() >= needed && state.memoryServers().size() >= needed,
+        () ->
+            "memory servers are missing: needed=%s, running=%s, pool=%s"
+                .formatted(needed, state.memoryServers(), state.pool()));
+    List<PoolEntry> pool = state.pool();
+    if (pool.size() != needed || pool.getLast().number() != needed - 1) {
+      throw new ClusterException(
+          "not the memory servers that are expected, numbered from 0: needed="
+              + needed
+              + ", pool="
+              + pool);
+    }
+    return settings.pool().attach(pool, name);
+  }
+
+  /** Makes sure that nothing of earlier starts of this number goes on, and waits for fences. */
+  void endPredecessors(Fabric fabric, long epoch) {
+    if (epoch > 1) {
+      fabric.fence(number, epoch);
+      Config config = state.config().orElse(settings.config());
+      sleep(Lease.outlasting(Duration.ofMillis(config.leaseMillis())));
+    }
+    Waiting.until(
+        state.membership(),
+        settings.longestWait(),
+        () -> {
+          List<Change> fences =
+              state.changes().stream()
+                  .filter(change ->
+                      change.kind() == Change.Kind.FENCE
+                          && change.server() == number
+                          && change.state() == Change.State.UNDER_WAY)
+                  .toList();
+          fences.forEach(change -> endUnled(change, epoch));
+          return fences.isEmpty();
+        },
+        () -> "a fence of this number does not end: number=" + number);
+  }
+
+  /**
+   * Ends a fence of an earlier start of this number that no leader goes on with, and no heir has
+   * begun to make use of: what it was for has been done by this start.
+   */
+  private void endUnled(Change fence, long epoch) {
+    Optional<ClusterState.Leadership> leadership = state.leadership();
+    if (leadership.isEmpty()) {
+      state.lead(number, epoch);
+    } else if (leadership.get().number() == number
+        && leadership.get().epoch() == epoch
+        && fence.executor() == Change.NONE) {
+      state.writeChange(fence, fence.done(), leadership.get());
+    }
+  }
+
+  private static void sleep(Duration time) {
+    try {
+      TimeUnit.NANOSECONDS.sleep(time.toNanos());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ClusterException("interrupted while a lease ran out");
+    }
+  }
+
+  /** Joins the index, or makes it where this compute server leads and there is none. */
+  Joined index(Fabric fabric, long epoch) {
+    AtomicReference<@Nullable RangeIndex> made = new AtomicReference<>();
+    Waiting.until(
+        state.membership(),
+        settings.longestWait(),
+        () -> state.config().isPresent() || makeAsLeader(fabric, epoch, made),
+        () -> "no index was made: leader=" + state.leader());
+    Config config = state.config().orElseThrow();
+    RangeIndex index = made.get();
+    if (index != null) {
+      return new Joined(index, config);
+    }
+    checkConfig(config);
+    return new Joined(joined(fabric), config);
+  }
+
+  private boolean makeAsLeader(
+      Fabric fabric, long epoch, AtomicReference<@Nullable RangeIndex> made) {
+    Optional<ClusterState.Leadership> leadership = state.leadership();
+    if (leadership.isEmpty()) {
+      state.lead(number, epoch);
+      return false;
+    }
+    if (leadership.get().number() != number || leadership.get().epoch() != epoch) {
+      return false;
+    }
+    if (made.get() == null) {
+      made.set(createdOrJoined(fabric));
+    }
+    return state.writeConfig(settings.config(), leadership.get());
+  }
+
+  /** Makes the index; one that an earlier leader made, and could not tell of, is joined. */
+  private RangeIndex createdOrJoined(Fabric fabric) {
+    try {
+      return settings.options().createAt(fabric, number);
+    } catch (IllegalStateException e) {
+      return joined(fabric);
+    }
+  }
+
+  private RangeIndex joined(Fabric fabric) {
+    try {
+      return settings.options().joinAt(fabric, number);
+    } catch (IllegalStateException e) {
+      throw new ClusterException("the pool has another index than the cluster: " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,333 @@
+package pando.cluster;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import pando.index.MovablePartitions;
+import pando.index.Partitioning;
+import pando.index.RangeIndex;
+
+/**
+ * What the compute server that leads does for all: finds out what is lost, and brings changes to
+ * their end, one after the other.
+ *
+ * <p>A change goes through these states; each arrow is one write, which is refused if another
+ * leads, or has written meanwhile. So a leader that is lost anywhere leaves a state from which the
+ * next one goes on; what is done between two writes can be done again.
+ *
+ * <pre>
+ *   move, split, add, remove:
+ *     ASKED --plan: giver--> UNDER_WAY, executor --the giver changes the table--> DONE or FAILED
+ *                                  |
+ *                                  +--the giver is lost: it is fenced, and the table tells-->
+ *                                     DONE, FAILED, or (add) ASKED
+ *   fence:
+ *     ASKED --epoch raised--> UNDER_WAY --fenced, lease over, heir chosen-->
+ *     UNDER_WAY, executor --the heir changes the table--> DONE
+ *                |
+ *                +--the heir is lost: it is fenced--> UNDER_WAY
+ * </pre>
+ *
+ * <p>Fences go first: what else is under way may wait for one. For one thread.
+ */
+final class Leader {
+  /** Changes that are over and remembered. */
+  private static final int REMEMBERED = 100;
+
+  private final ClusterState state;
+  private final RangeIndex index;
+  private final MovablePartitions partitions;
+  private final FencedHere fenced;
+  private final Duration leaseOver;
+  private final LeaderHooks hooks;
+
+  Leader(
+      ClusterState state,
+      RangeIndex index,
+      MovablePartitions partitions,
+      FencedHere fenced,
+      Config config,
+      LeaderHooks hooks) {
+    this.state = state;
+    this.index = index;
+    this.partitions = partitions;
+    this.fenced = fenced;
+    this.leaseOver = Lease.outlasting(Duration.ofMillis(config.leaseMillis()));
+    this.hooks = hooks;
+  }
+
+  /** What the coordinator says, as one step sees it. */
+  private record View(
+      ClusterState.Leadership leadership, List<Change> changes, List<Member> members) {
+    Optional<Member> member(int number) {
+      return members.stream().filter(member -> member.number() == number).findFirst();
+    }
+
+    Optional<Member> serving(int number) {
+      return member(number).filter(Member::isServing);
+    }
+
+    /** Returns the fences of a compute server that are not over. */
+    Stream<Change> fencesOf(int number) {
+      return changes.stream()
+          .filter(change ->
+              change.kind() == Change.Kind.FENCE && !change.isOver() && change.server() == number);
+    }
+  }
+
+  /**
+   * Takes a step.
+   *
+   * @return whether there is more to do at once
+   */
+  boolean step(ClusterState.Leadership leadership) {
+    View view = new View(leadership, state.changes(), state.computeServers());
+    boolean acted = declareMemoryLost(view) || declareLost(view) || goOn(view);
+    state.writeRoutes(Routes.of(index.partitioning(), view.members), leadership);
+    forgetOld(view);
+    return acted;
+  }
+
+  // What is lost.
+
+  private boolean declareMemoryLost(View view) {
+    List<Integer> running = state.memoryServers().stream().map(Member::number).toList();
+    boolean any = false;
+    for (PoolEntry entry : state.pool()) {
+      if (entry.state() == ServerState.SERVING && !running.contains(entry.number())) {
+        Optional<ClusterState.Versioned<PoolEntry>> found = state.poolEntry(entry.number());
+        any |=
+            found.isPresent()
+                && found.get().value().equals(entry)
+                && state.writePoolEntry(
+                    entry.withState(ServerState.LOST), found.get().version(), view.leadership);
+      }
+    }
+    return any;
+  }
+
+  /** Asks for a fence of each compute server that has something, and does not run any more. */
+  private boolean declareLost(View view) {
+    TreeSet<Integer> needed = new TreeSet<>(owners(index.partitioning()));
+    view.changes.stream()
+        .filter(change -> change.state() == Change.State.UNDER_WAY)
+        .map(Change::executor)
+        .filter(number -> number != Change.NONE)
+        .forEach(needed::add);
+    boolean any = false;
+    for (int number : needed) {
+      // In this order: a compute server that starts raises its epoch and runs at once.
+      long epoch = state.epoch(number).value();
+      if (view.fencesOf(number).findAny().isEmpty() && state.computeServer(number).isEmpty()) {
+        state.ask(Change.lost(number, epoch));
+        hooks.reached(LeaderHooks.Point.LOSS_FOUND, 0);
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  private static List<Integer> owners(Partitioning table) {
+    return IntStream.range(0, table.servers()).mapToObj(table::ownerOfRange).toList();
+  }
+
+  // Changes.
+
+  private boolean goOn(View view) {
+    for (Change change : view.changes) {
+      if (change.kind() == Change.Kind.FENCE && !change.isOver() && goOnFence(view, change)) {
+        return true;
+      }
+    }
+    for (Change change : view.changes) {
+      if (change.kind() != Change.Kind.FENCE && change.state() == Change.State.UNDER_WAY) {
+        return judge(view, change);
+      }
+    }
+    return view.changes.stream()
+        .filter(
+            change -> change.kind() != Change.Kind.FENCE && change.state() == Change.State.ASKED)
+        .findFirst()
+        .map(change -> write(view, change, plan(view, change)))
+        .orElse(false);
+  }
+
+  private boolean write(View view, Change seen, Change changed) {
+    boolean written = state.writeChange(seen, changed, view.leadership);
+    if (written) {
+      hooks.reached(
+          changed.isOver() ? LeaderHooks.Point.ENDED : LeaderHooks.Point.PLANNED, seen.id());
+    }
+    return written;
+  }
+
+  /** Returns a change with the compute server that executes it, or its end. */
+  private Change plan(View view, Change change) {
+    Partitioning table = index.partitioning();
+    int server = change.server();
+    return switch (change.kind()) {
+      case MOVE -> {
+        if (!table.hasServer(server) || table.rangeOfServer(server) == 0) {
+          yield change.failed("no range with one below it: server=" + server);
+        }
+        int below = table.ownerOfRange(table.rangeOfServer(server) - 1);
+        yield givenBy(view, change, change.key() < table.lowOfServer(server) ? below : server);
+      }
+      case SPLIT ->
+          isFree(view, table, change.other())
+              ? givenBy(view, change, server)
+              : change.failed("the receiver does not run, or has a range: " + change.other());
+      case ADD -> {
+        if (table.hasServer(server)) {
+          yield change.done();
+        }
+        yield isFree(view, table, server)
+            ? givenBy(
+                view, change, change.other() == Change.NONE ? largest(view, table) : change.other())
+            : change.failed("it does not run: server=" + server);
+      }
+      case REMOVE -> givenBy(view, change, server);
+      case FENCE -> throw new IllegalStateException("fences go their own way: " + change);
+    };
+  }
+
+  private static boolean isFree(View view, Partitioning table, int number) {
+    return number != Change.NONE && !table.hasServer(number) && view.serving(number).isPresent();
+  }
+
+  private static Change givenBy(View view, Change change, int giver) {
+    return view.serving(giver)
+        .map(change::executedBy)
+        .orElseGet(() -> change.failed("the giver does not run: server=" + giver));
+  }
+
+  /** Returns the compute server with the most entries, or, where none is told, most keys. */
+  private static int largest(View view, Partitioning table) {
+    return view.members.stream()
+        .filter(member -> member.isServing() && table.hasServer(member.number()))
+        .max(
+            Comparator.comparingLong(Member::entries)
+                .thenComparing(
+                    member ->
+                        table.highOfServer(member.number()) - table.lowOfServer(member.number()),
+                    Long::compareUnsigned))
+        .map(Member::number)
+        .orElse(Change.NONE);
+  }
+
+  /** Ends a change whose executor is lost, by what the table says; waits for one that is not. */
+  private boolean judge(View view, Change change) {
+    if (!isExecutorGone(view, change)) {
+      return false;
+    }
+    partitions.refreshPartitions();
+    Partitioning table = index.partitioning();
+    Change judged =
+        switch (change.kind()) {
+          case ADD -> table.hasServer(change.server()) ? change.done() : change.askedAgain();
+          case SPLIT ->
+              table.hasServer(change.other()) ? change.done() : change.failed("the giver was lost");
+          case REMOVE ->
+              table.hasServer(change.server()) ? change.failed("it was lost") : change.done();
+          case MOVE, FENCE -> change.failed("the giver was lost; routes tell what came of it");
+        };
+    return write(view, change, judged);
+  }
+
+  /**
+   * Returns whether the executor cannot do anything any more: it is fenced, or its number has
+   * started anew, which fences all earlier starts before it serves.
+   */
+  private boolean isExecutorGone(View view, Change change) {
+    int executor = change.executor();
+    Optional<Member> member = view.member(executor);
+    boolean runs = member.isPresent() && member.get().epoch() == change.executorEpoch();
+    return !runs
+        && view.fencesOf(executor).allMatch(this::hasComeAbout)
+        && state.epoch(executor).value() > change.executorEpoch()
+        && member.map(Member::isServing).orElse(true);
+  }
+
+  /** Returns whether a fence keeps its compute server from doing anything, though it may go on. */
+  private boolean hasComeAbout(Change fence) {
+    return fence.state() == Change.State.UNDER_WAY && fenced.ensure(fence);
+  }
+
+  // Fences.
+
+  private boolean goOnFence(View view, Change change) {
+    if (change.state() == Change.State.ASKED) {
+      return beginFence(view, change);
+    }
+    if (change.executor() != Change.NONE) {
+      return isExecutorGone(view, change) && write(view, change, change.from(change.leastEpoch()));
+    }
+    return nameHeir(view, change);
+  }
+
+  private boolean beginFence(View view, Change change) {
+    ClusterState.Versioned<Long> epoch = state.epoch(change.server());
+    if (change.key() > 0 && epoch.value() > change.key()) {
+      // It has started anew, or was fenced already.
+      return write(view, change, change.done());
+    }
+    boolean begun = state.beginFence(change, epoch, view.leadership);
+    if (begun) {
+      hooks.reached(LeaderHooks.Point.FENCE_BEGUN, change.id());
+    }
+    return begun;
+  }
+
+  private boolean nameHeir(View view, Change change) {
+    if (!fenced.ensure(change)) {
+      return false;
+    }
+    hooks.reached(LeaderHooks.Point.FENCED, change.id());
+    if (fenced.nanosSince(change) < leaseOver.toNanos()) {
+      return false;
+    }
+    hooks.reached(LeaderHooks.Point.LEASE_OVER, change.id());
+    partitions.refreshPartitions();
+    Partitioning table = index.partitioning();
+    if (!table.hasServer(change.server())) {
+      return write(view, change, change.done());
+    }
+    Member heir = heir(view, table, table.rangeOfServer(change.server()));
+    boolean named =
+        heir != null && state.writeChange(change, change.executedBy(heir), view.leadership);
+    if (named) {
+      hooks.reached(LeaderHooks.Point.HEIR_NAMED, change.id());
+    }
+    return named;
+  }
+
+  /** Returns a compute server that runs beside a range, or else one without a range. */
+  private static @Nullable Member heir(View view, Partitioning table, int range) {
+    for (int beside : new int[] {range - 1, range + 1}) {
+      if (beside >= 0 && beside < table.servers()) {
+        Optional<Member> neighbour = view.serving(table.ownerOfRange(beside));
+        if (neighbour.isPresent()) {
+          return neighbour.get();
+        }
+      }
+    }
+    return view.members.stream()
+        .filter(member -> member.isServing() && !table.hasServer(member.number()))
+        .findFirst()
+        .orElse(null);
+  }
+
+  private void forgetOld(View view) {
+    int over = 0;
+    for (Change change : view.changes.reversed()) {
+      if (change.isOver() && ++over > REMEMBERED) {
+        state.forget(change, view.leadership);
+      }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package pando.cluster;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import org.jspecify.annotations.Nullable;
+
+/** What a server says of the machine that it runs on. */
+final class Machine {
+  private static final int NAME_MAX = 255;
+
+  private Machine() {}
+
+  /** Returns a member that starts in this process. */
+  static Member member(int number, long epoch, @Nullable InetSocketAddress address) {
+    return new Member(
+        number,
+        epoch,
+        address == null ? "" : text(address),
+        ProcessHandle.current().pid(),
+        name(),
+        ServerState.JOINING,
+        0);
+  }
+
+  /** Returns an address as it is written in the coordinator. */
+  static String text(InetSocketAddress address) {
+    return address.getAddress().getHostAddress() + ":" + address.getPort();
+  }
+
+  /** Reads an address from the coordinator. */
+  static InetSocketAddress address(String text) {
+    int colon = text.lastIndexOf(':');
+    try {
+      return new InetSocketAddress(
+          InetAddress.getByName(text.substring(0, colon)),
+          Integer.parseInt(text.substring(colon + 1)));
+    } catch (UnknownHostException | NumberFormatException | StringIndexOutOfBoundsException e) {
+      throw new MalformedEntryException("not an address: text=" + text);
+    }
+  }
+
+  private static String name() {
+    try {
+      String name = InetAddress.getLocalHost().getHostName();
+      return name.substring(0, Math.min(name.length(), NAME_MAX));
+    } catch (UnknownHostException e) {
+      return "unknown";
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package pando.cluster;
+
+/**
+ * A server that runs.
+ *
+ * @param number its number among servers of its kind
+ * @param epoch of a compute server, which start of its number this is; of a memory server, its
+ *     incarnation
+ * @param address where it listens, {@code HOST:PORT}; empty if nowhere
+ * @param process id of its process
+ * @param machine name of its machine
+ * @param entries about how many entries its range has
+ */
+public record Member(
+    int number,
+    long epoch,
+    String address,
+    long process,
+    String machine,
+    ServerState state,
+    long entries) {
+  static final char KIND = 'm';
+  static final int NUMBER_MAX = 63;
+
+  Member withState(ServerState changed) {
+    return new Member(number, epoch, address, process, machine, changed, entries);
+  }
+
+  Member serving(String clients, long about) {
+    return new Member(number, epoch, clients, process, machine, ServerState.SERVING, about);
+  }
+
+  /** Returns whether it takes part in changes. */
+  public boolean isServing() {
+    return state == ServerState.SERVING;
+  }
+
+  byte[] encode() {
+    return new EntryWriter(KIND)
+        .number(number)
+        .word(epoch)
+        .text(address)
+        .word(process)
+        .text(machine)
+        .text(state.name())
+        .word(entries)
+        .bytes();
+  }
+
+  static Member decode(byte[] bytes) {
+    return EntryReader.read(
+        bytes,
+        KIND,
+        reader ->
+            new Member(
+                reader.number(0, NUMBER_MAX),
+                reader.word(),
+                reader.text(),
+                reader.word(),
+                reader.text(),
+                ServerState.valueOf(reader.text()),
+                reader.word()));
+  }
+}

@@ -1,0 +1,2 @@
+/** Servers that find each other, and ranges that go from one to another. */
+package pando.cluster;

@@ -1,0 +1,118 @@
+package pando.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/** Records as bytes, and bytes that are no records. */
+class EntriesTest {
+  /** A record, its bytes, and how they are read. */
+  record Example(Object value, Supplier<byte[]> encode, Function<byte[], Object> decode) {
+    byte[] bytes() {
+      return encode.get();
+    }
+
+    @Override
+    public String toString() {
+      return value.getClass().getSimpleName();
+    }
+  }
+
+  private static final Config CONFIG =
+      new Config(-7, "dex", Map.of("node-bytes", "512", "key-bytes", "16"), 3, 1_000);
+  private static final PoolEntry POOL =
+      new PoolEntry(63, Long.MIN_VALUE, "10.0.0.1:7460", 8L << 30, ServerState.LOST);
+  private static final Member MEMBER =
+      new Member(5, 9, "10.0.0.1:7461", 4711, "höst", ServerState.SERVING, 1L << 40);
+  private static final Change CHANGE =
+      Change.split(3, -5, 4).withId(17).executedBy(MEMBER).failed("no fence");
+  private static final Routes ROUTES =
+      new Routes(
+          12, List.of(new Routes.Range(Long.MIN_VALUE, 3, "a:1"), new Routes.Range(-1, 0, "")));
+
+  static final List<Example> EXAMPLES =
+      List.of(
+          new Example(CONFIG, CONFIG::encode, Config::decode),
+          new Example(POOL, POOL::encode, PoolEntry::decode),
+          new Example(MEMBER, MEMBER::encode, Member::decode),
+          new Example(CHANGE, CHANGE::encode, Change::decode),
+          new Example(ROUTES, ROUTES::encode, Routes::decode));
+
+  @ParameterizedTest
+  @FieldSource("EXAMPLES")
+  void shouldReadWhatWasWritten(Example example) {
+    assertThat(example.decode.apply(example.bytes())).isEqualTo(example.value);
+  }
+
+  @ParameterizedTest
+  @FieldSource("EXAMPLES")
+  void shouldRefuseWhatIsCutOffOrGoesOn(Example example) {
+    for (int length = 0; length < example.bytes().length; length++) {
+      byte[] part = java.util.Arrays.copyOf(example.bytes(), length);
+      assertThatThrownBy(() -> example.decode.apply(part))
+          .isInstanceOf(MalformedEntryException.class);
+    }
+    byte[] more = java.util.Arrays.copyOf(example.bytes(), example.bytes().length + 1);
+    assertThatThrownBy(() -> example.decode.apply(more))
+        .isInstanceOf(MalformedEntryException.class);
+  }
+
+  @ParameterizedTest
+  @FieldSource("EXAMPLES")
+  void shouldRefuseOrReadHostileBytes(Example example) {
+    SplittableRandom random = new SplittableRandom(0x5EED);
+    int refused = 0;
+    int rounds = 3_000;
+    for (int round = 0; round < rounds; round++) {
+      byte[] bytes = example.bytes().clone();
+      for (int i = random.nextInt(1, 4); i > 0; i--) {
+        bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
+      }
+      try {
+        assertThat(example.decode.apply(bytes)).isNotNull();
+      } catch (MalformedEntryException e) {
+        refused++;
+      }
+    }
+    assertThat(refused).isBetween(1, rounds);
+  }
+
+  @Test
+  void shouldRefuseAnotherKindAndVersion() {
+    assertThatThrownBy(() -> Member.decode(POOL.encode()))
+        .isInstanceOf(MalformedEntryException.class);
+    byte[] later = MEMBER.encode();
+    later[2]++;
+    assertThatThrownBy(() -> Member.decode(later))
+        .isInstanceOf(MalformedEntryException.class)
+        .hasMessageContaining("version");
+  }
+
+  @Test
+  void shouldReadAddressesOfClusters() {
+    ClusterAddress address = ClusterAddress.parse("10.0.0.1:2181,zk2:2182/grove-1");
+    assertThat(address.coordinator()).isEqualTo("10.0.0.1:2181,zk2:2182");
+    assertThat(address.name()).isEqualTo("grove-1");
+    for (String wrong : List.of("", "a/b", "a:1", "a:1/", "a:1/b/c", "a:1,/b", "a:1/b c", "/b")) {
+      assertThatThrownBy(() -> ClusterAddress.parse(wrong))
+          .as(wrong)
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void shouldFindRanges() {
+    assertThat(ROUTES.find(Long.MIN_VALUE).server()).isEqualTo(3);
+    assertThat(ROUTES.find(-2).server()).isEqualTo(3);
+    assertThat(ROUTES.find(-1).server()).isEqualTo(0);
+    assertThat(ROUTES.find(Long.MAX_VALUE).server()).isEqualTo(0);
+  }
+}

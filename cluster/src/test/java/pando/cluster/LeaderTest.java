@@ -1,0 +1,241 @@
+package pando.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import pando.cluster.TestCluster.Killed;
+
+/** Changes of a cluster, and losses in the middle of them. */
+@Timeout(120)
+class LeaderTest {
+  private final TestCluster cluster = new TestCluster();
+  private final SplittableRandom random = new SplittableRandom(11);
+
+  @AfterEach
+  void end() {
+    cluster.close();
+  }
+
+  private void start(int... numbers) {
+    for (int number : numbers) {
+      cluster.start(number);
+      cluster.settle();
+    }
+  }
+
+  private void fill(int entries) {
+    for (int i = 0; i < entries; i++) {
+      cluster.put(random.nextLong(), i);
+    }
+  }
+
+  private List<Integer> owners() {
+    return cluster.state.routes().orElseThrow().ranges().stream()
+        .map(Routes.Range::server)
+        .toList();
+  }
+
+  private void assertServed() {
+    assertThat(cluster.found()).isEqualTo(cluster.model);
+    for (int i = 0; i < 50; i++) {
+      assertThat(cluster.serving(random.nextLong())).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldGiveARangeToEachThatStarts() {
+    start(4);
+    fill(500);
+    start(2, 7);
+    assertThat(owners()).hasSize(3).contains(2, 4, 7);
+    assertServed();
+    assertThat(cluster.state.leader()).contains(4);
+    assertThat(cluster.state.config()).contains(TestCluster.CONFIG);
+    assertThat(cluster.state.changes())
+        .allMatch(change -> change.state() == Change.State.DONE)
+        .hasSize(2);
+  }
+
+  @Test
+  void shouldMoveSplitAndRemove() {
+    start(0, 1, 2);
+    fill(2_000);
+    Routes before = cluster.state.routes().orElseThrow();
+    int second = before.ranges().get(1).server();
+    long low = before.ranges().get(1).low();
+    assertThat(cluster.ask(Change.move(second, low + (1L << 60))).state())
+        .isEqualTo(Change.State.DONE);
+    assertThat(cluster.state.routes().orElseThrow().ranges().get(1).low()).isGreaterThan(low);
+    assertServed();
+    assertThat(cluster.ask(Change.remove(second)).state()).isEqualTo(Change.State.DONE);
+    assertThat(owners()).hasSize(2).doesNotContain(second);
+    TestCluster.Server removed = cluster.server(second);
+    assertThat(removed.agent.isRemoved()).isTrue();
+    cluster.kill(second);
+    cluster.settle();
+    assertServed();
+    assertThat(cluster.ask(Change.remove(owners().getFirst())).state())
+        .isEqualTo(Change.State.DONE);
+    assertThat(cluster.ask(Change.remove(owners().getFirst())))
+        .extracting(Change::state, Change::why)
+        .satisfies(fields -> {
+          assertThat(fields).element(0).isEqualTo(Change.State.FAILED);
+          assertThat(String.valueOf(fields)).contains("the last compute server stays");
+        });
+  }
+
+  @Test
+  void shouldRefuseWhatMakesNoSense() {
+    start(0, 1);
+    int first = owners().getFirst();
+    for (Change change :
+        List.of(
+            Change.move(first, 5),
+            Change.move(9, 5),
+            Change.split(0, 5, 1),
+            Change.split(0, 5, 3),
+            Change.add(5),
+            Change.remove(6),
+            Change.move(owners().get(1), Long.MIN_VALUE))) {
+      assertThat(cluster.ask(change)).extracting(Change::state).isEqualTo(Change.State.FAILED);
+    }
+    assertServed();
+  }
+
+  @Test
+  void shouldGiveTheRangeOfALostOneToANeighbour() {
+    start(0, 1, 2);
+    fill(1_000);
+    cluster.servers.values().forEach(server -> writeBack(server));
+    int lost = owners().get(1);
+    cluster.kill(lost);
+    cluster.settle();
+    assertThat(owners()).hasSize(2).doesNotContain(lost);
+    assertServed();
+    // It comes back, as a new start without what it had.
+    start(lost);
+    assertThat(owners()).hasSize(3).contains(lost);
+    assertServed();
+    assertThat(cluster.server(lost)).extracting(server -> server.epoch).isEqualTo(3L);
+  }
+
+  @Test
+  void shouldFenceOneThatRuns() {
+    start(0, 1);
+    fill(300);
+    int fenced = owners().getLast();
+    TestCluster.Server running = cluster.server(fenced);
+    writeBack(running);
+    int id = cluster.state.ask(Change.fence(fenced));
+    cluster.servers.remove(fenced);
+    cluster.runUntil(() -> cluster.state.change(id).orElseThrow().isOver());
+    running.membership.close();
+    cluster.settle();
+    assertThat(owners()).hasSize(1).doesNotContain(fenced);
+    assertServed();
+  }
+
+  @Test
+  void shouldServeAgainAfterAllAreLost() {
+    start(0, 1, 2);
+    fill(600);
+    cluster.servers.values().forEach(server -> writeBack(server));
+    List.of(0, 1, 2).forEach(cluster::kill);
+    // Its predecessor had a range, which it takes up; those of the others come to it.
+    start(1);
+    assertThat(owners()).containsExactly(1);
+    assertServed();
+    start(0, 2);
+    assertThat(owners()).hasSize(3);
+    assertServed();
+  }
+
+  @Test
+  void shouldKeepServingWhileTheCoordinatorIsAway() {
+    start(0, 1);
+    fill(300);
+    cluster.servers.values().forEach(server -> cluster.coordinator.disconnect(server.membership));
+    cluster.stepAll();
+    assertThat(cluster.found()).isEqualTo(cluster.model);
+    int id = cluster.state.ask(Change.move(owners().get(1), 77));
+    cluster.stepAll();
+    assertThat(cluster.state.change(id).orElseThrow().state()).isEqualTo(Change.State.ASKED);
+    cluster.servers.values().forEach(server -> cluster.coordinator.reconnect(server.membership));
+    cluster.settle();
+    assertThat(cluster.state.change(id).orElseThrow().isOver()).isTrue();
+    assertServed();
+  }
+
+  @Test
+  void shouldSayThatAMemoryServerIsLost() {
+    start(0, 1);
+    cluster.endMemory(1);
+    cluster.runUntil(() -> cluster.state.pool().get(1).state() == ServerState.LOST);
+    assertThat(cluster.state.pool().get(0).state()).isEqualTo(ServerState.SERVING);
+  }
+
+  @ParameterizedTest
+  @EnumSource(LeaderHooks.Point.class)
+  void shouldGoOnWhereALeaderWasLost(LeaderHooks.Point point) {
+    boolean[] killed = new boolean[1];
+    cluster.start(
+        0,
+        (reached, _) -> {
+          if (reached == point && !killed[0] && cluster.servers.size() >= 3) {
+            killed[0] = true;
+            throw new Killed();
+          }
+        });
+    cluster.settle();
+    start(1, 2, 3);
+    fill(1_000);
+    cluster.servers.values().forEach(server -> writeBack(server));
+    int lost = owners().stream().filter(owner -> owner != 0).findFirst().orElseThrow();
+    boolean killsAtStart = point == LeaderHooks.Point.LEADING;
+    if (!killsAtStart) {
+      int mover = owners().get(2);
+      cluster.state.ask(
+          Change.move(mover, cluster.state.routes().orElseThrow().ranges().get(2).low() + 1));
+      cluster.kill(lost);
+    } else {
+      cluster.kill(0);
+      killed[0] = true;
+    }
+    cluster.settle();
+    if (!killed[0]) {
+      cluster.kill(0);
+      cluster.settle();
+    }
+    assertThat(cluster.servers).doesNotContainKey(0);
+    assertThat(owners()).doesNotContain(0);
+    assertServed();
+  }
+
+  private static void writeBack(TestCluster.Server server) {
+    assertThat(server.index.space().bytes()).isPositive();
+  }
+
+  @Test
+  void shouldCountEpochsUpwards() {
+    start(0);
+    List<Long> epochs =
+        IntStream.range(0, 3)
+            .mapToObj(_ -> {
+              writeBack(cluster.server(0));
+              cluster.kill(0);
+              start(0);
+              return cluster.server(0).epoch;
+            })
+            .toList();
+    assertThat(epochs).isSorted().doesNotHaveDuplicates();
+    assertThat(epochs.getFirst()).isGreaterThan(1);
+    assertServed();
+  }
+}

@@ -1,0 +1,246 @@
+package pando.cluster;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import pando.fabric.ComputeServer;
+import pando.fabric.Fabric;
+import pando.fabric.local.LocalPool;
+import pando.fabric.server.PoolOptions;
+import pando.index.IndexOptions;
+import pando.index.MovablePartitions;
+import pando.index.NotServedHereException;
+import pando.index.RangeIndex;
+import pando.index.Session;
+import pando.index.Systems;
+import pando.index.dex.DexOptions;
+
+/**
+ * A cluster in this process, whose steps the test takes one by one: a pool, a coordinator, and
+ * compute servers that are killed by never taking a step again.
+ */
+final class TestCluster implements AutoCloseable {
+  static final Duration TIMEOUT = Duration.ofSeconds(5);
+  static final int LEASE_MILLIS = 20;
+  static final IndexOptions OPTIONS =
+      DexOptions.defaults()
+          .with("node-bytes", "192")
+          .with("cache-bytes", String.valueOf(256 * 192))
+          .with("compute-servers", "8");
+  static final Config CONFIG = new Config(1, "dex", Map.of("node-bytes", "192"), 2, LEASE_MILLIS);
+
+  final LocalPool pool =
+      LocalPool.start(
+          PoolOptions.defaults()
+              .withMemoryServers(2)
+              .withBytesPerServer(16 << 20)
+              .withHandlers(Systems.handlers()));
+  final MemoryCoordinator coordinator = new MemoryCoordinator(TIMEOUT);
+  final ClusterState state = new ClusterState(coordinator.connect());
+  final Map<Integer, Server> servers = new HashMap<>();
+  final NavigableMap<Long, Long> model = new TreeMap<>();
+  private final List<Membership> memory = new ArrayList<>();
+
+  /** Thrown by a hook to kill the process that reached it. */
+  static final class Killed extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  /** A compute server. */
+  static final class Server {
+    final int number;
+    final MemoryMembership membership;
+    final ClusterState state;
+    final long epoch;
+    final Fabric fabric;
+    final RangeIndex index;
+    final Agent agent;
+
+    Server(TestCluster cluster, int number, LeaderHooks hooks) {
+      this.number = number;
+      this.membership = cluster.coordinator.connect();
+      this.state = new ClusterState(membership);
+      ComputeServerSettings settings =
+          new ComputeServerSettings(
+              number,
+              OPTIONS,
+              CONFIG,
+              (_, name) -> cluster.pool.attach(name, name.epoch()),
+              Duration.ofSeconds(20),
+              Duration.ofSeconds(20));
+      Joining joining = new Joining(state, settings);
+      this.epoch = joining.takeNumber();
+      this.fabric = joining.attach(new ComputeServer(number, epoch));
+      joining.endPredecessors(fabric, epoch);
+      Joining.Joined joined = joining.index(fabric, epoch);
+      this.index = joined.index();
+      this.agent = new Agent(state, number, epoch, fabric, index, CONFIG, hooks);
+    }
+
+    MovablePartitions partitions() {
+      return (MovablePartitions) index;
+    }
+  }
+
+  TestCluster() {
+    for (int number = 0; number < CONFIG.memoryServers(); number++) {
+      MemoryMembership membership = coordinator.connect();
+      memory.add(membership);
+      announceMemory(membership, number);
+    }
+  }
+
+  private static void announceMemory(MemoryMembership membership, int number) {
+    ClusterState state = new ClusterState(membership);
+    Member member = Machine.member(number, number + 100, null).serving("m" + number, 0);
+    PoolEntry entry =
+        new PoolEntry(number, number + 100, "m" + number, 16 << 20, ServerState.SERVING);
+    if (!state.announceMemory(member, entry, state.poolEntry(number))) {
+      throw new IllegalStateException("not announced: " + entry);
+    }
+  }
+
+  void endMemory(int number) {
+    memory.get(number).close();
+  }
+
+  Server start(int number) {
+    return start(number, LeaderHooks.NONE);
+  }
+
+  Server start(int number, LeaderHooks hooks) {
+    Server server = new Server(this, number, hooks);
+    servers.put(number, server);
+    return server;
+  }
+
+  /** Ends a compute server's session, and never runs it again; what it has sent is done. */
+  void kill(int number) {
+    Server server = servers.remove(number);
+    if (server != null) {
+      server.membership.close();
+    }
+  }
+
+  /** Lets all compute servers take steps until something holds. */
+  void runUntil(BooleanSupplier condition) {
+    long start = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(40)) {
+        throw new AssertionError("does not come about: " + this);
+      }
+      stepAll();
+    }
+  }
+
+  /** Lets each compute server take a step; one that a hook kills is killed. */
+  void stepAll() {
+    for (Server server : List.copyOf(servers.values())) {
+      try {
+        server.agent.lead();
+        server.agent.serve();
+      } catch (Killed e) {
+        kill(server.number);
+      }
+    }
+  }
+
+  /** Runs until no change is left. */
+  void settle() {
+    runUntil(() -> isQuiet());
+  }
+
+  boolean isQuiet() {
+    boolean over = state.changes().stream().allMatch(Change::isOver);
+    Routes routes = state.routes().orElse(null);
+    return over
+        && routes != null
+        && state.computeServers().stream().allMatch(Member::isServing)
+        && routes.ranges().stream().allMatch(range -> servers.containsKey(range.server()))
+        && servers.values().stream()
+            .allMatch(server -> server.index.partitioning().epoch() == routes.epoch());
+  }
+
+  Change ask(Change change) {
+    int id = state.ask(change);
+    runUntil(() -> state.change(id).orElseThrow().isOver());
+    settle();
+    return state.change(id).orElseThrow();
+  }
+
+  /** Stores an entry by the compute server that serves its key. */
+  void put(long key, long value) {
+    try (Session session = owner(key).index.session()) {
+      session.put(key, value);
+    }
+    model.put(key, value);
+  }
+
+  private Server owner(long key) {
+    Routes routes = state.routes().orElseThrow();
+    Server server = servers.get(routes.find(key).server());
+    if (server == null) {
+      throw new AssertionError("nobody serves: key=" + key + ", routes=" + routes);
+    }
+    return server;
+  }
+
+  /** Returns the entries that are found by asking the owner of each key of the model. */
+  NavigableMap<Long, Long> found() {
+    NavigableMap<Long, Long> found = new TreeMap<>();
+    for (long key : model.keySet()) {
+      try (Session session = owner(key).index.session()) {
+        if (session.get(key)) {
+          found.put(key, session.value());
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Returns how many compute servers serve a key. */
+  long serving(long key) {
+    return servers.values().stream()
+        .filter(server -> {
+          try (Session session = server.index.session()) {
+            session.get(key);
+            return true;
+          } catch (NotServedHereException e) {
+            return false;
+          }
+        })
+        .count();
+  }
+
+  /** Returns a compute server that runs. */
+  Server server(int number) {
+    Server server = servers.get(number);
+    if (server == null) {
+      throw new AssertionError("does not run: number=" + number);
+    }
+    return server;
+  }
+
+  @Override
+  public String toString() {
+    return "changes="
+        + state.changes()
+        + ", routes="
+        + state.routes()
+        + ", leader="
+        + state.leader()
+        + ", members="
+        + state.computeServers();
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,105 @@
+package pando.index;
+
+/**
+ * An index whose ranges of keys go from one compute server to another while operations run. The
+ * compute servers concerned write back what only they have, and their operations wait meanwhile;
+ * others are not affected.
+ *
+ * <p>A change is made in the process of the compute server that loses keys (the giver), or, if that
+ * is lost, in the process of the one that gets them. The receiver may live in another process: it
+ * serves its new keys once that process looks for them, by {@link #refreshPartitions} or as a
+ * session there is asked for one. Until then no process serves them, and sessions throw {@link
+ * NotServedHereException}, so tell the receiver's process at once.
+ *
+ * <p>Bounds of ranges are fences between leaves: a key that is asked for is rounded down to one.
+ * Changes are made one at a time, under the lock of the partition table in the pool. Thread-safe.
+ */
+public interface MovablePartitions {
+  /**
+   * Moves the boundary between a compute server's range and the one below it. The giver must live
+   * in this process.
+   *
+   * @param server the compute server whose range starts at the boundary
+   * @param low the key to move the boundary to
+   * @return the least key of the server from now on; unchanged if no fence lies between
+   * @throws IllegalArgumentException if {@code low} lies outside both ranges, or the giver lives in
+   *     another process
+   */
+  long moveBoundary(int server, long low);
+
+  /**
+   * Gives the upper part of a compute server's range to a new compute server in this process. The
+   * giver must live here, too.
+   *
+   * @param server the giver
+   * @param key where the new range starts
+   * @return the new compute server's number, or -1 if no fence lies between
+   */
+  int split(int server, long key);
+
+  /**
+   * Gives the upper part of a compute server's range to one that has no range. The giver must live
+   * in this process; the receiver may have {@linkplain IndexOptions#joinAt joined} in another.
+   *
+   * @param server the giver
+   * @param key where the new range starts
+   * @param receiver number of the receiver
+   * @return whether it has been given; {@code false} if no fence lies between
+   * @throws IllegalArgumentException if the key does not split the giver's range, the giver lives
+   *     in another process, or the receiver has a range
+   */
+  boolean split(int server, long key, int receiver);
+
+  /**
+   * Adds a compute server to this process; it gets about half of another's range.
+   *
+   * @param from the giver; it must live in this process
+   * @return the new compute server's number, or -1 if the range is a single leaf
+   */
+  int addComputeServer(int from);
+
+  /**
+   * Gives about half of a compute server's range to one that has no range. Else as {@link
+   * #split(int, long, int)}.
+   *
+   * @param from the giver
+   * @param receiver number of the receiver
+   * @return whether it has been given; {@code false} if the range is a single leaf
+   */
+  boolean addComputeServer(int from, int receiver);
+
+  /**
+   * Removes a compute server of this process. Its range goes to the owner of the range below, or,
+   * for the lowest range, to the owner of the range above.
+   *
+   * @throws IllegalArgumentException if it is the only one, or does not live in this process
+   */
+  void removeComputeServer(int server);
+
+  /**
+   * Gives the range of a lost compute server to one in this process, which has the range beside it
+   * or none. What the lost one had not written back is lost. Does nothing if it has no range (any
+   * more).
+   *
+   * <p>The lost one must be unable to change anything any more, and to answer from its caches:
+   * {@linkplain pando.fabric.Fabric#fence fence} it by this index's fabric, and let its lease run
+   * out, before. Nothing here checks that.
+   *
+   * @param lost the compute server that is lost
+   * @param heir the compute server that gets its range
+   * @throws IllegalArgumentException if the lost one lives in this process, the heir in another, or
+   *     the heir's range lies elsewhere
+   */
+  void takeOver(int lost, int heir);
+
+  /**
+   * Estimates the number of entries of a compute server's range, by looking at a few nodes. Waits
+   * as an operation does.
+   *
+   * @param server the compute server; it must live in this process, with or without a range
+   */
+  long sizeEstimate(int server);
+
+  /** Adopts the partitions that the pool has now; another process may have changed them. */
+  void refreshPartitions();
+}

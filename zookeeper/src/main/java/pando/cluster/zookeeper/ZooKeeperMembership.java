@@ -1,0 +1,245 @@
+package pando.cluster.zookeeper;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.AddWatchMode;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+import org.apache.zookeeper.data.Stat;
+import pando.cluster.ClusterAddress;
+import pando.cluster.CoordinatorLostException;
+import pando.cluster.Entry;
+import pando.cluster.Folders;
+import pando.cluster.Membership;
+import pando.cluster.SessionLostException;
+import pando.cluster.Write;
+import pando.cluster.Writes;
+
+/**
+ * A session with ZooKeeper. Entries are nodes below {@code /pando/NAME}, what is announced is
+ * ephemeral, and a commit is a multi-operation.
+ *
+ * <p>Its client finds another server by itself where one is lost, within the same session. Only
+ * ZooKeeper says that a session has ended: as long as none of its servers answers, no session ends,
+ * as then nobody else learns of anything, either.
+ */
+public final class ZooKeeperMembership implements Membership {
+  private static final String ROOT = "/pando";
+  private static final Duration CONNECT_MIN = Duration.ofSeconds(15);
+  private static final int CLOSE_MILLIS = 3_000;
+
+  /** No list of {@link List#of}, as ZooKeeper asks whether it contains null. */
+  private static final List<ACL> EVERYBODY =
+      Collections.singletonList(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
+
+  private final String root;
+  private final ZooKeeper client;
+  private final Events events;
+
+  /** What the client tells. */
+  private static final class Events implements Watcher {
+    final List<Runnable> watchers = new CopyOnWriteArrayList<>();
+    final CountDownLatch connected = new CountDownLatch(1);
+    volatile Session session = Session.SUSPENDED;
+
+    @Override
+    public void process(WatchedEvent event) {
+      if (session != Session.LOST) {
+        session =
+            switch (event.getState()) {
+              case SyncConnected, SaslAuthenticated -> Session.CONNECTED;
+              case Expired, Closed, AuthFailed -> Session.LOST;
+              default -> Session.SUSPENDED;
+            };
+      }
+      if (session == Session.CONNECTED) {
+        connected.countDown();
+      }
+      watchers.forEach(Runnable::run);
+    }
+  }
+
+  private ZooKeeperMembership(String root, ZooKeeper client, Events events) {
+    this.root = root;
+    this.client = client;
+    this.events = events;
+  }
+
+  /**
+   * Opens a session.
+   *
+   * @param address of ZooKeeper's servers, and the cluster's name
+   * @param sessionTimeout after how long without a sign of life the session ends; ZooKeeper has
+   *     bounds for it
+   * @throws CoordinatorLostException if no server answers
+   */
+  public static ZooKeeperMembership connect(ClusterAddress address, Duration sessionTimeout) {
+    QuietLog.use();
+    Events events = new Events();
+    ZooKeeper client;
+    try {
+      client = new ZooKeeper(address.coordinator(), (int) sessionTimeout.toMillis(), events);
+    } catch (IOException e) {
+      throw new CoordinatorLostException("no ZooKeeper answers: address=" + address, e);
+    }
+    ZooKeeperMembership membership =
+        new ZooKeeperMembership(ROOT + "/" + address.name(), client, events);
+    boolean ready = false;
+    try {
+      membership.begin(address, sessionTimeout);
+      ready = true;
+      return membership;
+    } finally {
+      if (!ready) {
+        membership.close();
+      }
+    }
+  }
+
+  private void begin(ClusterAddress address, Duration sessionTimeout) {
+    Duration longest = sessionTimeout.compareTo(CONNECT_MIN) > 0 ? sessionTimeout : CONNECT_MIN;
+    ask(
+        "connect to " + address,
+        () -> {
+          if (!events.connected.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new CoordinatorLostException("no ZooKeeper answers: address=" + address);
+          }
+          makeFolder(ROOT);
+          makeFolder(root);
+          for (String folder : Folders.ALL) {
+            makeFolder(path(folder));
+          }
+          client.addWatch(root, AddWatchMode.PERSISTENT_RECURSIVE);
+          return true;
+        });
+  }
+
+  private void makeFolder(String path) throws KeeperException, InterruptedException {
+    try {
+      client.create(path, new byte[0], EVERYBODY, CreateMode.PERSISTENT);
+    } catch (KeeperException.NodeExistsException e) {
+      QuietLog.LOG.finest(() -> "is there: " + path);
+    }
+  }
+
+  private String path(String path) {
+    return root + "/" + path;
+  }
+
+  /** What the client is asked for. */
+  private interface Question<T> {
+    T ask() throws KeeperException, InterruptedException;
+  }
+
+  private <T> T ask(String what, Question<T> question) {
+    if (events.session == Session.LOST) {
+      throw new SessionLostException("the session with ZooKeeper has ended: asked=" + what);
+    }
+    try {
+      return question.ask();
+    } catch (KeeperException.SessionExpiredException e) {
+      throw new SessionLostException("the session with ZooKeeper has ended: asked=" + what);
+    } catch (KeeperException e) {
+      throw new CoordinatorLostException("ZooKeeper does not answer: asked=" + what, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CoordinatorLostException("interrupted while ZooKeeper was asked: " + what, e);
+    }
+  }
+
+  @Override
+  public Optional<Entry> read(String path) {
+    return ask(
+        "read " + path,
+        () -> {
+          Stat stat = new Stat();
+          try {
+            byte[] bytes = client.getData(path(path), false, stat);
+            return Optional.of(new Entry(bytes == null ? new byte[0] : bytes, stat.getVersion()));
+          } catch (KeeperException.NoNodeException e) {
+            return Optional.empty();
+          }
+        });
+  }
+
+  @Override
+  public List<String> list(String folder) {
+    return ask(
+        "list " + folder,
+        () -> {
+          try {
+            return client.getChildren(path(folder), false).stream().sorted().toList();
+          } catch (KeeperException.NoNodeException e) {
+            return List.of();
+          }
+        });
+  }
+
+  @Override
+  public boolean commit(List<Write> writes) {
+    Writes.check(writes);
+    List<Op> operations = writes.stream().map(this::operation).toList();
+    return ask(
+        "commit " + writes.stream().map(Write::path).toList(),
+        () -> {
+          try {
+            client.multi(operations);
+            return true;
+          } catch (KeeperException.NodeExistsException
+              | KeeperException.NoNodeException
+              | KeeperException.BadVersionException e) {
+            return false;
+          }
+        });
+  }
+
+  private Op operation(Write write) {
+    String path = path(write.path());
+    return switch (write) {
+      case Write.Create create -> Op.create(path, create.bytes(), EVERYBODY, CreateMode.PERSISTENT);
+      case Write.Announce announce ->
+          Op.create(path, announce.bytes(), EVERYBODY, CreateMode.EPHEMERAL);
+      case Write.Set set -> Op.setData(path, set.bytes(), set.version());
+      case Write.Delete delete -> Op.delete(path, delete.version());
+      case Write.Check check -> Op.check(path, check.version());
+    };
+  }
+
+  @Override
+  public void watch(Runnable onChange) {
+    events.watchers.add(onChange);
+  }
+
+  @Override
+  public Session session() {
+    return events.session;
+  }
+
+  /** Returns the client, for tests. */
+  ZooKeeper client() {
+    return client;
+  }
+
+  @Override
+  public void close() {
+    try {
+      client.close(CLOSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    events.session = Session.LOST;
+  }
+}
