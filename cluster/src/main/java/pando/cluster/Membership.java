@@ -8,9 +8,9 @@ import java.util.Optional;
  * that grows with every change. A process has a session; what it {@linkplain Write.Announce
  * announces} goes away with it.
  *
- * <p>All changes go through {@link #commit}, which compares versions, so whoever acts on what has
- * changed meanwhile learns of it. What {@link #read} and {@link #list} return is at least as new as
- * the last commit of this session.
+ * <p>All changes go through {@link #commit}, which compares versions, so one that rests on old
+ * entries is refused. What {@link #read} and {@link #list} return is at least as new as the last
+ * commit of this session.
  *
  * <p>Paths are relative to the cluster, of letters, digits, hyphens and slashes: {@code config},
  * {@code members/compute/3}. {@link Folders} lists those that have entries below them. Thread-safe.

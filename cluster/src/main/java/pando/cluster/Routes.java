@@ -7,7 +7,7 @@ import pando.index.Partitioning;
 
 /**
  * Which compute server serves which keys, and where it is: a copy of the pool's partition table,
- * which may be old. Whoever is asked for a key that it does not serve says so.
+ * which may be old. A server that is asked for another's key says so.
  *
  * @param epoch of the partition table
  * @param ranges in the order of their keys; copied
