@@ -21,6 +21,7 @@ module pando.fabric {
   exports pando.fabric.local;
   exports pando.fabric.memory to
       pando.bench,
+      pando.cluster,
       pando.index,
       pando.map,
       pando.sim;

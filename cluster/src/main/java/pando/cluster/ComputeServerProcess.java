@@ -2,6 +2,7 @@ package pando.cluster;
 
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -14,6 +15,7 @@ import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
+import pando.fabric.memory.Closing;
 import pando.index.RangeIndex;
 
 /**
@@ -203,18 +205,14 @@ public final class ComputeServerProcess implements AutoCloseable {
   @Override
   public void close() {
     end.complete(End.CLOSED);
-    for (Thread thread : threads) {
-      join(thread);
+    List<Runnable> steps = new ArrayList<>();
+    threads.forEach(thread -> steps.add(() -> join(thread)));
+    ClientDoor opened = door;
+    if (opened != null) {
+      steps.add(opened::close);
     }
-    if (door != null) {
-      door.close();
-    }
-    lease.close();
-    try {
-      index.close();
-    } finally {
-      fabric.close();
-    }
+    steps.addAll(List.of(lease::close, index::close, fabric::close));
+    Closing.all(steps);
   }
 
   private static void join(Thread thread) {

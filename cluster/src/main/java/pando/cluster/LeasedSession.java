@@ -23,6 +23,12 @@ final class LeasedSession implements Session {
     return found;
   }
 
+  /** That there are no further entries is an answer, too. */
+  private long counted(long entries) {
+    lease.await();
+    return entries;
+  }
+
   private boolean changed(boolean changed) {
     changed();
     return changed;
@@ -145,12 +151,12 @@ final class LeasedSession implements Session {
 
   @Override
   public long scan(long from, long to, long limit, EntryVisitor visitor) {
-    return session.scan(from, to, limit, checked(visitor));
+    return counted(session.scan(from, to, limit, checked(visitor)));
   }
 
   @Override
   public long scanDown(long from, long to, long limit, EntryVisitor visitor) {
-    return session.scanDown(from, to, limit, checked(visitor));
+    return counted(session.scanDown(from, to, limit, checked(visitor)));
   }
 
   /** Returns a visitor that sees an entry only if the lease is held after it was read. */

@@ -177,7 +177,11 @@ public final class IndexProcess implements AutoCloseable {
 
   /** Has requests go to one of several indexes, the first one until then. */
   void use(int index) throws IOException {
-    ask(USE + " " + index);
+    String request = USE + " " + index;
+    String answer = ask(request);
+    if (!answer.equals(request)) {
+      throw new IOException("index is not there: index=" + index + ", answer=" + answer);
+    }
   }
 
   /** Has the process do something; returns what it answers. */

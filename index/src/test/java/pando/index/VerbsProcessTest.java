@@ -24,6 +24,7 @@ class VerbsProcessTest {
   /** As many compute servers each process has. */
   private static final int FIRST = 2;
 
+  /** Those that {@code -Dpando.systems} names, for campaigns of one. */
   private static final List<SystemUnderTest> SYSTEMS =
       Stream.of(System.getProperty("pando.systems", "dex,orca,sherman,deft,rolex").split(","))
           .map(SystemUnderTest::of)
