@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** The {@code pando} command: the demo, benchmarks, the simulator, and memory servers. */
+/** The {@code pando} command: the demo, benchmarks, the simulator, and servers. */
 @NullMarked
 module pando.bench {
   requires static org.jspecify;
@@ -9,6 +9,8 @@ module pando.bench {
   requires java.xml;
   requires jdk.management;
   requires jmh.core;
+  requires pando.client;
+  requires pando.cluster;
   requires pando.doors;
   requires pando.index;
   requires pando.map;

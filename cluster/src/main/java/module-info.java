@@ -7,6 +7,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module pando.cluster {
   requires static org.jspecify;
+  requires transitive pando.client;
   requires transitive pando.index;
 
   exports pando.cluster;

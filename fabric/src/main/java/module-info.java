@@ -15,12 +15,14 @@ module pando.fabric {
       pando.sim;
   exports pando.fabric.lane to
       pando.bench,
+      pando.client,
       pando.sim;
   exports pando.fabric.layout to
       pando.sim;
   exports pando.fabric.local;
   exports pando.fabric.memory to
       pando.bench,
+      pando.client,
       pando.cluster,
       pando.index,
       pando.map,
@@ -32,4 +34,6 @@ module pando.fabric {
   exports pando.fabric.shm;
   exports pando.fabric.tcp;
   exports pando.fabric.verbs;
+  exports pando.fabric.wire to
+      pando.client;
 }

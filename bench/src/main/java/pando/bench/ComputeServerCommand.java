@@ -1,79 +1,276 @@
 package pando.bench;
 
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
-import pando.bench.cluster.ComputeService;
+import org.jspecify.annotations.Nullable;
 import pando.bench.cluster.JavaProcess;
-import pando.bench.run.Plan;
+import pando.bench.console.Numbers;
+import pando.client.server.ClientService;
+import pando.cluster.ClientListener;
+import pando.cluster.ClusterState;
+import pando.cluster.ComputeServerProcess;
+import pando.cluster.ComputeServerSettings;
+import pando.cluster.Config;
+import pando.cluster.CoordinatorLostException;
+import pando.cluster.Membership;
+import pando.cluster.PoolEntry;
+import pando.cluster.SessionLostException;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
-import pando.fabric.shm.ShmFabric;
+import pando.fabric.FencedException;
+import pando.fabric.PandoException;
+import pando.fabric.memory.Closing;
+import pando.fabric.tcp.Authentication;
+import pando.fabric.tcp.TcpOptions;
+import pando.index.IndexOptions;
+import pando.metrics.PandoHttp;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
-/** Runs some of the compute servers for a benchmark, which is its parent. */
+/** Runs a compute server of a cluster until it is interrupted, removed or lost. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-@Command(name = "compute-servers", hidden = true)
+@Command(
+    name = "compute-server",
+    description = {
+      "Runs a compute server of a cluster: serves a range of the index to clients.",
+      "The first one makes the index; each further one gets a part of the largest range."
+    },
+    preprocessor = ConfigFile.class,
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:taken out of the cluster by pando cluster remove",
+      "1:a failure",
+      "2:a command or options that make no sense",
+      "3:lost: others take over its range; start it again",
+      "4:ZooKeeper did not answer for --coordinator-wait, or at the start; start it again",
+      "130, 143:interrupted, by SIGINT or SIGTERM"
+    })
 final class ComputeServerCommand implements Callable<Integer> {
-  @Mixin private WorkloadOptions workloads;
-  @Mixin private LoadOptions loadOptions;
-  @Mixin private DrawOptions drawOptions;
-  @Mixin private PlanOptions planOptions;
-  @Mixin private ChosenIndex chosenIndex;
-  @Mixin private ServerOptions serverOptions;
-  @Mixin private SettingOptions settingOptions;
+  private static final int LOST = 3;
+  private static final int COORDINATOR_GONE = 4;
+  private static final int SECONDS_MAX = 86_400;
 
-  @Option(names = "--fabric", required = true, converter = Choices.FabricConverter.class)
+  @Spec private CommandSpec spec;
+
+  @SuppressWarnings("UnusedVariable") // ConfigFile reads it.
+  @Mixin
+  private ConfigOption configOption;
+
+  @Mixin private ClusterOption clusterOption;
+
+  @Option(
+      names = "--number",
+      paramLabel = "N",
+      required = true,
+      description = "Its number, 0 to 63, which no other compute server has.")
+  private int number;
+
+  @Option(
+      names = "--listen",
+      paramLabel = "HOST:PORT",
+      required = true,
+      converter = HostPort.class,
+      description = {
+        "Address at which clients reach it, such as 10.0.0.1:7480; port 0 takes a free one.",
+        "Without authentication a loopback address, and any user of the machine can connect."
+      })
+  private InetSocketAddress listen;
+
+  @Option(
+      names = "--memory-servers",
+      paramLabel = "N",
+      required = true,
+      description = "Memory servers of the cluster, numbered from 0; it waits for them.")
+  private int memoryServers;
+
+  @Option(
+      names = "--cache",
+      paramLabel = "SIZE",
+      converter = Quantity.class,
+      defaultValue = "256MiB",
+      description = "Its cache (default: ${DEFAULT-VALUE}).")
+  private long cache;
+
+  @Option(
+      names = "--lanes",
+      paramLabel = "N",
+      description = "Threads that serve clients (default: one for each processor).")
+  private @Nullable Integer lanes;
+
+  @Option(
+      names = "--fabric",
+      paramLabel = "NAME",
+      defaultValue = "tcp",
+      converter = Choices.FabricConverter.class,
+      description = "How it reaches memory servers: tcp or verbs (default: ${DEFAULT-VALUE}).")
   private Choices.FabricKind fabric;
 
-  /** Names of the memory servers, or addresses. */
-  @Option(names = "--pool", required = true, split = ",")
-  private List<String> memoryServers;
-
-  @Mixin private AuthenticationOptions authenticationOptions;
   @Mixin private CardOption cardOption;
+  @Mixin private AuthenticationOptions authenticationOptions;
 
-  @Option(names = "--process", required = true)
-  private int process;
+  @Option(
+      names = "--tls-admin-cert",
+      paramLabel = "FILE",
+      description = "With TLS, a certificate of the role admin: it fences those that are lost.")
+  private @Nullable Path adminCert;
 
-  @Option(names = "--processes", required = true)
-  private int processes;
+  @Option(names = "--tls-admin-key", paramLabel = "FILE", description = "Its private key.")
+  private @Nullable Path adminKey;
 
-  @Option(names = "--parent", required = true)
-  private long parent;
+  @Option(
+      names = "--lease",
+      paramLabel = "MILLIS",
+      defaultValue = "1000",
+      description =
+          "For how long it answers from its cache without an answer of memory server 0; that of the"
+              + " first compute server counts (default: ${DEFAULT-VALUE}).")
+  private int leaseMillis;
+
+  @Option(
+      names = "--start-wait",
+      paramLabel = "SECONDS",
+      defaultValue = "60",
+      description =
+          "Longest wait for memory servers, the index, or an earlier process of its number"
+              + " (default: ${DEFAULT-VALUE}).")
+  private int startSeconds;
+
+  @Option(
+      names = "--coordinator-wait",
+      paramLabel = "SECONDS",
+      defaultValue = "600",
+      description =
+          "For how long it serves on while ZooKeeper does not answer (default: ${DEFAULT-VALUE}).")
+  private int coordinatorSeconds;
+
+  @Mixin private HttpOption httpOption;
+
+  @Option(names = "--parent", hidden = true, description = "Process to end with.")
+  private @Nullable Long parent;
+
+  @Mixin private ChosenIndex chosenIndex;
+  @Mixin private SettingOptions settingOptions;
 
   @Override
-  public Integer call() throws IOException {
-    JavaProcess.endWith(parent);
-    DataInputStream requests = new DataInputStream(System.in);
-    DataOutputStream answers = new DataOutputStream(System.out);
-    // Other output must not mix with the answers.
-    System.setOut(System.err);
-    Plan plan = planOptions.plan(workloads, loadOptions, drawOptions);
-    try (ComputeService service =
-        new ComputeService(
-            plan,
-            chosenIndex.options(serverOptions, settingOptions, plan.recordsToCache()),
-            attach(plan.seed() + process),
-            process,
-            processes,
-            requests,
-            answers)) {
-      service.run();
+  public Integer call() throws IOException, InterruptedException {
+    if (parent != null) {
+      JavaProcess.endWith(parent);
     }
-    return 0;
+    ComputeServerSettings settings = Ranges.accepted(spec, this::settings);
+    httpOption.check();
+    try {
+      return run(settings);
+    } catch (CoordinatorLostException e) {
+      return failed(e, COORDINATOR_GONE);
+    } catch (SessionLostException | FencedException e) {
+      return failed(e, LOST);
+    }
   }
 
-  private Fabric attach(long seed) {
-    if (fabric == Choices.FabricKind.SHM) {
-      return ShmFabric.attach(memoryServers, seed);
+  private int failed(PandoException failure, int exitCode) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println("pando compute-server: " + failure.getMessage());
+    err.flush();
+    return exitCode;
+  }
+
+  private int run(ComputeServerSettings settings) throws IOException, InterruptedException {
+    PandoHttp http = httpOption.open();
+    try (http;
+        Membership membership = clusterOption.connect();
+        ComputeServerProcess server =
+            Ranges.accepted(
+                spec, () -> ComputeServerProcess.start(new ClusterState(membership), settings))) {
+      Thread hook =
+          new Thread(() -> Closing.all(server::close, membership::close), "compute-server-close");
+      Runtime.getRuntime().addShutdownHook(hook);
+      tell(server, http);
+      return exitCode(server.awaitEnd());
     }
+  }
+
+  private void tell(ComputeServerProcess server, @Nullable PandoHttp http) {
+    PrintWriter out = spec.commandLine().getOut();
+    out.printf(
+        "compute server %d is ready at %s for clients, start %d of its number, %s of cache;"
+            + " interrupt it to end it%n",
+        number,
+        HostPort.text(server.clients().orElseThrow()),
+        server.epoch(),
+        Numbers.bytes(cache));
+    if (http != null) {
+      http.show(server.index());
+      out.printf("live page at %s%n", http.uri());
+    }
+    out.flush();
+  }
+
+  private static int exitCode(ComputeServerProcess.End end) {
+    return switch (end) {
+      case CLOSED, REMOVED -> 0;
+      case LOST -> LOST;
+      case COORDINATOR_GONE -> COORDINATOR_GONE;
+    };
+  }
+
+  private ComputeServerSettings settings() {
+    Ranges.check(spec, "--start-wait", startSeconds, 1, SECONDS_MAX);
+    Ranges.check(spec, "--coordinator-wait", coordinatorSeconds, 1, SECONDS_MAX);
+    IndexOptions options = chosenIndex.options(settingOptions).withCacheBytes(cache);
+    Map<String, String> agreed = new LinkedHashMap<>(settingOptions.withoutModel());
+    agreed.remove("cache-bytes");
+    int laneCount =
+        lanes == null
+            ? Math.min(Runtime.getRuntime().availableProcessors(), ClientService.LANES_MAX)
+            : lanes;
+    TcpOptions tcp = tcp();
+    return new ComputeServerSettings(
+        number,
+        options,
+        new Config(
+            new SecureRandom().nextLong(), options.system(), agreed, memoryServers, leaseMillis),
+        (pool, name) -> attach(pool, name, tcp),
+        Optional.of(new ClientListener(listen, authenticationOptions.authentication(), laneCount)),
+        Duration.ofSeconds(startSeconds),
+        Duration.ofSeconds(coordinatorSeconds));
+  }
+
+  private Fabric attach(List<PoolEntry> pool, ComputeServer name, TcpOptions tcp) {
     List<InetSocketAddress> addresses =
-        memoryServers.stream().map(new HostPort()::convert).toList();
-    return cardOption.attach(fabric, addresses, seed, authenticationOptions.tcp());
+        pool.stream().map(entry -> new HostPort().convert(entry.address())).toList();
+    return cardOption.attach(fabric, addresses, name.epoch(), tcp.withComputeServer(name));
+  }
+
+  private TcpOptions tcp() {
+    if (fabric == Choices.FabricKind.SHM) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--fabric=shm cannot be fenced, so a cluster does not take it: tcp or verbs");
+    }
+    TcpOptions tcp = authenticationOptions.tcp();
+    if (!(tcp.authentication() instanceof Authentication.Tls own)) {
+      return tcp;
+    }
+    if (adminCert == null || adminKey == null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "with TLS, --tls-admin-cert and --tls-admin-key are needed, to fence what is lost");
+    }
+    return tcp.withFencing(Authentication.tls(adminCert, adminKey, own.authorities()));
   }
 }

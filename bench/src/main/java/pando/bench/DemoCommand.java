@@ -2,14 +2,18 @@ package pando.bench;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import pando.bench.cluster.LocalCluster;
 import pando.bench.demo.Demo;
 import pando.bench.demo.GeoIpFile;
 import pando.bench.demo.Ipv4Address;
+import pando.client.PandoClient;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
@@ -38,17 +42,41 @@ final class DemoCommand implements Callable<Integer> {
       description = "An IPv4 address such as 8.8.8.8.")
   private @Nullable Long address;
 
+  @Option(
+      names = "--cluster",
+      description =
+          "Stores, asks and changes the ranges by a client of a cluster of processes, as pando up"
+              + " runs it.")
+  private boolean cluster;
+
   @Override
   public Integer call() throws IOException {
     PrintWriter out = spec.commandLine().getOut();
     Demo demo = new Demo(GeoIpFile.readBundled(), out);
-    if (address == null) {
+    if (cluster) {
+      Ranges.check(spec, "--cluster", address == null, true, "not together with an address");
+      runInCluster(demo);
+    } else if (address == null) {
       demo.run();
     } else {
       demo.locate(address);
     }
     out.flush();
     return 0;
+  }
+
+  private void runInCluster(Demo demo) throws IOException {
+    LocalCluster.Plan plan = new LocalCluster.Plan(2, 2, "1GiB", List.of("--cache=64MiB"), null);
+    try (LocalCluster processes = LocalCluster.start(plan, this::tell);
+        PandoClient client = processes.connect()) {
+      demo.run(client);
+    }
+  }
+
+  private void tell(String line) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println("pando demo: " + line);
+    err.flush();
   }
 
   private static final class AddressConverter implements ITypeConverter<Long> {

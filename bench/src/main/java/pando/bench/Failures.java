@@ -32,7 +32,7 @@ final class Failures {
     } else {
       failure.printStackTrace(err);
     }
-    return failure instanceof BindException
+    return failure instanceof BindException || failure.getCause() instanceof BindException
         ? CommandLine.ExitCode.USAGE
         : CommandLine.ExitCode.SOFTWARE;
   }

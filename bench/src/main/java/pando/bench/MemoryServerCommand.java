@@ -2,12 +2,14 @@ package pando.bench;
 
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import pando.bench.cluster.JavaProcess;
 import pando.bench.console.Numbers;
+import pando.cluster.MemoryServerProcess;
 import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmMemoryServer;
@@ -29,7 +31,8 @@ import picocli.CommandLine.Spec;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "memory-server",
-    description = "Runs a memory server for other processes.",
+    description = "Runs a memory server for other processes, alone or in a cluster.",
+    preprocessor = ConfigFile.class,
     mixinStandardHelpOptions = true,
     footer = {
       "",
@@ -37,6 +40,7 @@ import picocli.CommandLine.Spec;
           + " its nodes are lost then."
     })
 final class MemoryServerCommand implements Callable<Integer> {
+  private static final int SECONDS_MAX = 86_400;
   private static final Pattern NUMBER_AT_END = Pattern.compile(".*?(\\d{1,4})");
 
   @Spec private CommandSpec spec;
@@ -81,6 +85,21 @@ final class MemoryServerCommand implements Callable<Integer> {
       description = "Threads that serve CALLs (default: ${DEFAULT-VALUE}).")
   private int processors;
 
+  @SuppressWarnings("UnusedVariable") // ConfigFile reads it.
+  @Mixin
+  private ConfigOption configOption;
+
+  @Mixin private ClusterOption clusterOption;
+
+  @Option(
+      names = "--start-wait",
+      paramLabel = "SECONDS",
+      defaultValue = "20",
+      description =
+          "With --cluster, longest wait for an earlier process of its number to be known as ended"
+              + " (default: ${DEFAULT-VALUE}).")
+  private int startSeconds;
+
   @Mixin private AuthenticationOptions authenticationOptions;
 
   @Option(
@@ -102,16 +121,42 @@ final class MemoryServerCommand implements Callable<Integer> {
     if (parent != null) {
       JavaProcess.endWith(parent);
     }
-    try (HostedMemoryServer server = Ranges.accepted(spec, this::start)) {
-      Runtime.getRuntime().addShutdownHook(new Thread(server::close, "memory-server-close"));
-      PrintWriter out = spec.commandLine().getOut();
-      out.printf(
-          "memory server %d is ready at %s with %s for nodes; interrupt it to end it%n",
-          server.number(), server.place(), Numbers.bytes(size));
-      out.flush();
-      server.awaitClosed();
+    if (clusterOption.isGiven()) {
+      try (MemoryServerProcess process = Ranges.accepted(spec, this::startInCluster)) {
+        serve(process.server(), process::close);
+      }
+    } else {
+      try (HostedMemoryServer server = Ranges.accepted(spec, this::start)) {
+        serve(server, server::close);
+      }
     }
     return CommandLine.ExitCode.OK;
+  }
+
+  private void serve(HostedMemoryServer server, Runnable close) throws InterruptedException {
+    Runtime.getRuntime().addShutdownHook(new Thread(close, "memory-server-close"));
+    PrintWriter out = spec.commandLine().getOut();
+    out.printf(
+        "memory server %d is ready at %s with %s for nodes; interrupt it to end it%n",
+        server.number(), server.place(), Numbers.bytes(size));
+    out.flush();
+    server.awaitClosed();
+  }
+
+  private MemoryServerProcess startInCluster() {
+    if (listen == null || number == null || name != null) {
+      throw new ParameterException(
+          spec.commandLine(), "--cluster goes with --listen and --number, not with --name");
+    }
+    InetSocketAddress address = listen;
+    int place = number;
+    Ranges.check(spec, "--start-wait", startSeconds, 1, SECONDS_MAX);
+    return MemoryServerProcess.start(
+        clusterOption::connect,
+        place,
+        size,
+        Duration.ofSeconds(startSeconds),
+        () -> listening(address, place));
   }
 
   private HostedMemoryServer start() {

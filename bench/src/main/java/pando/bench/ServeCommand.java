@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import pando.bench.console.Numbers;
@@ -12,11 +11,7 @@ import pando.door.resp.Password;
 import pando.door.resp.RespDoor;
 import pando.door.resp.RespOptions;
 import pando.fabric.Fabric;
-import pando.fabric.local.LocalFabric;
 import pando.fabric.memory.Closing;
-import pando.fabric.server.PoolOptions;
-import pando.fabric.shm.ShmFabric;
-import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
 import pando.metrics.PandoHttp;
@@ -42,8 +37,6 @@ import picocli.CommandLine.Spec;
     })
 final class ServeCommand implements Callable<Integer> {
   private static final int PORT_MAX = 65_535;
-  private static final String LOCAL = "local:";
-  private static final String SHM = "shm:";
 
   @Spec private CommandSpec spec;
 
@@ -95,31 +88,7 @@ final class ServeCommand implements Callable<Integer> {
       description = "Connections at the most (default: 10000).")
   private @Nullable Integer clients;
 
-  @Option(
-      names = "--pool",
-      paramLabel = "POOL",
-      defaultValue = LOCAL,
-      description = {
-        "Where the memory servers are (default: ${DEFAULT-VALUE}).",
-        "local: in this process.",
-        "shm:NAME[,NAME...]: processes of this machine, see pando memory-server. An index that"
-            + " they have already is opened."
-      })
-  private String pool;
-
-  @Option(
-      names = "--memory-servers",
-      paramLabel = "N",
-      description = "With a local pool, memory servers (default: 4).")
-  private @Nullable Integer memoryServers;
-
-  @Option(
-      names = "--bytes-per-server",
-      paramLabel = "SIZE",
-      converter = Quantity.class,
-      description =
-          "With a local pool, bytes of each memory server, taken as they are used (default: 4GiB).")
-  private @Nullable Long bytesPerServer;
+  @Mixin private PoolOption poolOption;
 
   @Option(
       names = "--cache",
@@ -142,7 +111,7 @@ final class ServeCommand implements Callable<Integer> {
       PrintWriter out = spec.commandLine().getOut();
       out.printf(
           "RESP at %s, pool %s, %s of cache; interrupt it to end it%n",
-          text(served.door.address()), pool, Numbers.bytes(index.cacheBytes()));
+          text(served.door.address()), poolOption, Numbers.bytes(index.cacheBytes()));
       if (served.http != null) {
         out.printf("live page at %s%n", served.http.uri());
       }
@@ -208,7 +177,7 @@ final class ServeCommand implements Callable<Integer> {
 
   private Served serve(ByteOptions options, RespOptions respOptions, @Nullable PandoHttp http)
       throws IOException {
-    Fabric fabric = Ranges.accepted(spec, this::fabric);
+    Fabric fabric = Ranges.accepted(spec, poolOption::open);
     try {
       ByteIndex index = Ranges.accepted(spec, () -> index(fabric, options));
       try {
@@ -236,35 +205,12 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private Fabric fabric() {
-    PoolOptions options = PoolOptions.defaults().withHandlers(Systems.handlers());
-    if (pool.startsWith(SHM)) {
-      boolean isLocal = memoryServers != null || bytesPerServer != null;
-      Ranges.check(
-          spec,
-          "--pool",
-          !isLocal,
-          pool,
-          "--memory-servers and --bytes-per-server are for a local pool");
-      return ShmFabric.attach(List.of(pool.substring(SHM.length()).split(",", -1)), options.seed());
-    }
-    if (!pool.equals(LOCAL)) {
-      throw new IllegalArgumentException(
-          "no such pool: pool=" + pool + ", known: local: and shm:NAME[,NAME...]");
-    }
-    if (memoryServers != null) {
-      options = options.withMemoryServers(memoryServers);
-    }
-    return LocalFabric.open(
-        bytesPerServer == null ? options : options.withBytesPerServer(bytesPerServer));
-  }
-
   /** Makes an index, or opens the one that is there. */
   private ByteIndex index(Fabric fabric, ByteOptions options) {
     try {
       return ByteIndex.create(fabric, options);
     } catch (IllegalStateException isThere) {
-      if (pool.equals(LOCAL)) {
+      if (poolOption.isLocal()) {
         throw isThere;
       }
       return ByteIndex.open(fabric, options);

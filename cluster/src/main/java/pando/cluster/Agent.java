@@ -1,8 +1,10 @@
 package pando.cluster;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import pando.client.Routes;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
@@ -39,6 +41,9 @@ final class Agent {
 
   /** Where it serves clients; empty if nowhere. */
   private volatile String address = "";
+
+  /** The compute servers, as the last step saw them. */
+  private volatile List<Member> members = List.of();
 
   private boolean hasAsked;
   private long askedAt;
@@ -108,6 +113,7 @@ final class Agent {
     if (state.membership().session() == Membership.Session.SUSPENDED) {
       return false;
     }
+    members = state.computeServers();
     boolean executed = executeNext();
     adopt();
     tell();
@@ -137,6 +143,11 @@ final class Agent {
     address = clients;
   }
 
+  /** Returns which compute server serves which keys, as it is known here; asks nobody. */
+  Routes routes() {
+    return RoutesEntry.of(index.partitioning(), members);
+  }
+
   /** Returns whether it was taken out of the cluster: nothing is left but to end. */
   boolean isRemoved() {
     return removed;
@@ -160,7 +171,8 @@ final class Agent {
       ended = execute(mine.get());
     }
     // If the coordinator does not answer now, the change is not made again.
-    state.endChange(mine.get(), ended, Routes.of(index.partitioning(), state.computeServers()));
+    state.endChange(
+        mine.get(), ended, RoutesEntry.of(index.partitioning(), state.computeServers()));
     removed |=
         ended.kind() == Change.Kind.REMOVE
             && ended.server() == number

@@ -3,6 +3,8 @@ package pando.cluster;
 /**
  * A change of who serves what: asked for, then under way, then done, or failed. The leader plans
  * it, and one compute server executes it: the giver of the range, or the heir of one that is lost.
+ * The methods that return one throw {@link IllegalArgumentException} for a number that no compute
+ * server can have.
  *
  * @param id its number, from 1
  * @param server the compute server that it is about: whose boundary is moved, that is split, added,
@@ -58,6 +60,15 @@ public record Change(
   }
 
   private static Change asked(Kind kind, int server, long key, int other) {
+    if (server < 0
+        || server > Member.NUMBER_MAX
+        || other < NONE
+        || other > Member.NUMBER_MAX
+        || server == other) {
+      throw new IllegalArgumentException(
+          "no such compute servers: kind=%s, server=%s, other=%s, maximum=%s"
+              .formatted(kind, server, other, Member.NUMBER_MAX));
+    }
     return new Change(0, kind, State.ASKED, server, key, other, NONE, 0, 0, "");
   }
 
@@ -74,6 +85,11 @@ public record Change(
   /** Returns a change that gives a range to a compute server without one. */
   public static Change add(int server) {
     return asked(Kind.ADD, server, 0, NONE);
+  }
+
+  /** Returns a change that gives a part of a compute server's range to one without a range. */
+  public static Change add(int server, int giver) {
+    return asked(Kind.ADD, server, 0, giver);
   }
 
   /** Returns a change that takes a compute server's range and ends it. */

@@ -1,10 +1,12 @@
 package pando.cluster;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import pando.client.Routes;
 
 /**
  * What a coordinator knows of a cluster, as records. Thread-safe.
@@ -235,6 +237,36 @@ public final class ClusterState {
     }
   }
 
+  /**
+   * Waits until a change is over, and returns it; after a time, as it is then.
+   *
+   * @throws ClusterException if it is not remembered any more, or the thread is interrupted
+   */
+  public Change awaitEnd(int id, Duration longest) {
+    boolean over =
+        Waiting.isTrue(membership, longest, () -> change(id).map(Change::isOver).orElse(true));
+    return change(id)
+        .orElseThrow(() -> new ClusterException("no such change: id=" + id + ", was over=" + over));
+  }
+
+  /**
+   * Waits until so many compute servers have a range and serve clients.
+   *
+   * @throws ClusterException if they do not in time, or the thread is interrupted
+   */
+  public void awaitServing(int count, Duration longest) {
+    Waiting.until(
+        membership,
+        longest,
+        () ->
+            routes().stream()
+                    .flatMap(found -> found.routes().stream())
+                    .filter(route -> !route.address().isEmpty())
+                    .count()
+                >= count,
+        () -> "not so many compute servers serve: needed=" + count + ", routes=" + routes());
+  }
+
   /** Writes a change, if it is still as the leader has seen it, and it still leads. */
   boolean writeChange(Change seen, Change changed, Leadership leadership) {
     return writeChange(seen, changed, List.of(check(leadership)));
@@ -299,7 +331,7 @@ public final class ClusterState {
 
   /** Returns which compute server serves which keys, as the leader last wrote it. */
   public Optional<Routes> routes() {
-    return read(Folders.ROUTES, Routes::decode).map(Versioned::value);
+    return read(Folders.ROUTES, RoutesEntry::decode).map(Versioned::value);
   }
 
   /** Writes the routes, if they are other than those that are there, and not older. */
@@ -309,13 +341,13 @@ public final class ClusterState {
 
   /** Returns how to write routes, if they are other than those that are there, and not older. */
   private Optional<Write> newer(Routes routes) {
-    Optional<Versioned<Routes>> found = read(Folders.ROUTES, Routes::decode);
+    Optional<Versioned<Routes>> found = read(Folders.ROUTES, RoutesEntry::decode);
     if (found.isEmpty()) {
-      return Optional.of(new Write.Create(Folders.ROUTES, routes.encode()));
+      return Optional.of(new Write.Create(Folders.ROUTES, RoutesEntry.encode(routes)));
     }
     Versioned<Routes> there = found.get();
     return there.value().equals(routes) || there.value().epoch() > routes.epoch()
         ? Optional.empty()
-        : Optional.of(new Write.Set(Folders.ROUTES, there.version(), routes.encode()));
+        : Optional.of(new Write.Set(Folders.ROUTES, there.version(), RoutesEntry.encode(routes)));
   }
 }

@@ -1,6 +1,7 @@
 package pando.cluster;
 
 import java.lang.System.Logger.Level;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import pando.client.server.ClientService;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
@@ -51,8 +53,9 @@ public final class ComputeServerProcess implements AutoCloseable {
   private final RangeIndex index;
   private final Lease lease;
   private final Agent agent;
-  private @Nullable ClientDoor door;
+  private @Nullable ClientService door;
   private final List<Thread> threads;
+  private boolean closed;
 
   private ComputeServerProcess(
       ClusterState state,
@@ -60,15 +63,15 @@ public final class ComputeServerProcess implements AutoCloseable {
       long epoch,
       Fabric fabric,
       RangeIndex index,
-      Config config,
-      LeaderHooks hooks) {
+      Config config) {
     this.state = state;
     this.settings = settings;
     this.epoch = epoch;
     this.fabric = fabric;
     this.index = index;
+    this.agent =
+        new Agent(state, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
     this.lease = Lease.take(fabric, Duration.ofMillis(config.leaseMillis()));
-    this.agent = new Agent(state, settings.number(), epoch, fabric, index, config, hooks);
     this.threads = List.of(thread("leads", agent::lead), thread("serves", agent::serve));
   }
 
@@ -76,20 +79,11 @@ public final class ComputeServerProcess implements AutoCloseable {
    * Starts a compute server.
    *
    * @param state of the cluster
-   * @param doors opens a door for clients; {@code null} for none
+   * @throws IllegalArgumentException if clients cannot be served where the settings say
    * @throws ClusterException if another one has its number, or the cluster is another than expected
    * @throws CoordinatorLostException if the coordinator does not answer
    */
-  public static ComputeServerProcess start(
-      ClusterState state, ComputeServerSettings settings, ClientDoor.@Nullable Opener doors) {
-    return start(state, settings, doors, LeaderHooks.NONE);
-  }
-
-  static ComputeServerProcess start(
-      ClusterState state,
-      ComputeServerSettings settings,
-      ClientDoor.@Nullable Opener doors,
-      LeaderHooks hooks) {
+  public static ComputeServerProcess start(ClusterState state, ComputeServerSettings settings) {
     Joining joining = new Joining(state, settings);
     long epoch = joining.takeNumber();
     Fabric fabric = joining.attach(new ComputeServer(settings.number(), epoch));
@@ -99,9 +93,15 @@ public final class ComputeServerProcess implements AutoCloseable {
       try {
         ComputeServerProcess process =
             new ComputeServerProcess(
-                state, settings, epoch, fabric, joined.index(), joined.config(), hooks);
-        process.begin(doors);
-        return process;
+                state, settings, epoch, fabric, joined.index(), joined.config());
+        try {
+          process.begin();
+          return process;
+        } catch (Throwable e) {
+          process.end.complete(End.LOST);
+          process.close();
+          throw e;
+        }
       } catch (Throwable e) {
         joined.index().close();
         throw e;
@@ -112,12 +112,17 @@ public final class ComputeServerProcess implements AutoCloseable {
     }
   }
 
-  private void begin(ClientDoor.@Nullable Opener doors) {
-    if (doors != null) {
-      door = doors.open(new LeasedIndex(index, lease), state::routes);
-      agent.serveAt(door.address());
-    }
+  private void begin() {
+    settings.clients().ifPresent(this::serve);
     threads.forEach(Thread::start);
+  }
+
+  private void serve(ClientListener clients) {
+    ClientService opened =
+        ClientService.start(
+            index(), clients.address(), clients.authentication(), agent::routes, clients.lanes());
+    door = opened;
+    agent.serveAt(Machine.text(opened.address()));
   }
 
   private Thread thread(String what, BooleanSupplier step) {
@@ -198,21 +203,41 @@ public final class ComputeServerProcess implements AutoCloseable {
   /**
    * Ends it: no client is served any more, what its caches alone have is written back, unless it is
    * fenced, and its range waits for another compute server, which the leader finds. To give the
-   * range away first, ask for {@link Change#remove}.
+   * range away first, ask for {@link Change#remove}. A second call does nothing.
    *
    * @throws PandoException if something could not be written back
    */
   @Override
   public void close() {
     end.complete(End.CLOSED);
+    closeAll();
+  }
+
+  /** A second caller waits for the first. */
+  private synchronized void closeAll() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     List<Runnable> steps = new ArrayList<>();
     threads.forEach(thread -> steps.add(() -> join(thread)));
-    ClientDoor opened = door;
+    ClientService opened = door;
     if (opened != null) {
       steps.add(opened::close);
     }
     steps.addAll(List.of(lease::close, index::close, fabric::close));
-    Closing.all(steps);
+    try {
+      Closing.all(steps);
+    } catch (PandoException e) {
+      if (!isLost()) {
+        throw e;
+      }
+      LOG.log(Level.DEBUG, "others have taken over what could not be written back", e);
+    }
+  }
+
+  private boolean isLost() {
+    return !end.isCompletedExceptionally() && end.getNow(End.CLOSED) == End.LOST;
   }
 
   private static void join(Thread thread) {
@@ -223,8 +248,8 @@ public final class ComputeServerProcess implements AutoCloseable {
     }
   }
 
-  /** Returns the routes that it last heard of. */
-  public Optional<Routes> routes() {
-    return state.routes();
+  /** Returns where it serves clients, if it does. */
+  public Optional<InetSocketAddress> clients() {
+    return Optional.ofNullable(door).map(ClientService::address);
   }
 }

@@ -2,6 +2,7 @@ package pando.cluster;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.index.IndexOptions;
@@ -13,6 +14,7 @@ import pando.index.IndexOptions;
  * @param options of the index
  * @param config what it expects of the cluster; the first compute server writes it
  * @param pool connects to the memory servers
+ * @param clients where it serves clients, if it does
  * @param longestWait for each: its number, memory servers, an index, fences
  * @param coordinatorWait it ends when the coordinator does not answer for so long
  */
@@ -21,6 +23,7 @@ public record ComputeServerSettings(
     IndexOptions options,
     Config config,
     Pool pool,
+    Optional<ClientListener> clients,
     Duration longestWait,
     Duration coordinatorWait) {
   /** Connects to memory servers. */

@@ -19,9 +19,23 @@ public record Config(
   private static final int MEMORY_SERVERS_MAX = 64;
   private static final int LEASE_MILLIS_MAX = 60_000;
 
-  /** Keeps a copy. */
+  /**
+   * Keeps a copy.
+   *
+   * @throws IllegalArgumentException if there are no or too many memory servers, or the lease is
+   *     not 1 to 60,000 milliseconds long
+   */
   public Config {
     settings = Map.copyOf(settings);
+    check("memoryServers", memoryServers, MEMORY_SERVERS_MAX);
+    check("leaseMillis", leaseMillis, LEASE_MILLIS_MAX);
+  }
+
+  private static void check(String name, int value, int greatest) {
+    if (value < 1 || value > greatest) {
+      throw new IllegalArgumentException(
+          "out of range: " + name + "=" + value + ", least=1, greatest=" + greatest);
+    }
   }
 
   byte[] encode() {
@@ -43,8 +57,8 @@ public record Config(
         reader -> {
           long id = reader.word();
           String system = reader.text();
-          int memoryServers = reader.number(1, MEMORY_SERVERS_MAX);
-          int leaseMillis = reader.number(1, LEASE_MILLIS_MAX);
+          int memoryServers = reader.number();
+          int leaseMillis = reader.number();
           Map<String, String> settings = new TreeMap<>();
           for (int left = reader.number(0, SETTINGS_MAX); left > 0; left--) {
             settings.put(reader.text(), reader.text());

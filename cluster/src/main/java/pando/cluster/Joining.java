@@ -35,7 +35,7 @@ final class Joining {
         () -> {
           // In this order, so that a fence that raises the epoch meanwhile is noticed.
           ClusterState.Versioned<Long> before = state.epoch(number);
-          Member member = Machine.member(number, before.value() + 1, null);
+          Member member = Machine.member(number, before.value() + 1, "");
           if (state.computeServer(number).isEmpty() && state.announceCompute(member, before)) {
             epoch.set(member.epoch());
           }

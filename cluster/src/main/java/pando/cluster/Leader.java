@@ -88,7 +88,7 @@ final class Leader {
   boolean step(ClusterState.Leadership leadership) {
     View view = new View(leadership, state.changes(), state.computeServers());
     boolean acted = declareMemoryLost(view) || declareLost(view) || goOn(view);
-    state.writeRoutes(Routes.of(index.partitioning(), view.members), leadership);
+    state.writeRoutes(RoutesEntry.of(index.partitioning(), view.members), leadership);
     forgetOld(view);
     return acted;
   }

@@ -168,6 +168,11 @@ final class LeasedSession implements Session {
   }
 
   @Override
+  public long servedSizeEstimate() {
+    return counted(session.servedSizeEstimate());
+  }
+
+  @Override
   public long sizeEstimate() {
     return session.sizeEstimate();
   }

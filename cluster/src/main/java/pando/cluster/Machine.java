@@ -3,7 +3,6 @@ package pando.cluster;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import org.jspecify.annotations.Nullable;
 
 /** What a server says of the machine that it runs on. */
 final class Machine {
@@ -12,15 +11,21 @@ final class Machine {
   private Machine() {}
 
   /** Returns a member that starts in this process. */
-  static Member member(int number, long epoch, @Nullable InetSocketAddress address) {
+  static Member member(int number, long epoch, String address) {
     return new Member(
-        number,
-        epoch,
-        address == null ? "" : text(address),
-        ProcessHandle.current().pid(),
-        name(),
-        ServerState.JOINING,
-        0);
+        number, epoch, address, ProcessHandle.current().pid(), name(), ServerState.JOINING, 0);
+  }
+
+  /**
+   * Checks that an address can be told to others.
+   *
+   * @throws IllegalArgumentException if it stands for all addresses of this machine, or for none
+   */
+  static void checkReachable(InetSocketAddress address) {
+    if (address.isUnresolved() || address.getAddress().isAnyLocalAddress()) {
+      throw new IllegalArgumentException(
+          "others cannot connect to this address; name one of the machine's: address=" + address);
+    }
   }
 
   /** Returns an address as it is written in the coordinator. */

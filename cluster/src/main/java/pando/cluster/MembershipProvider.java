@@ -1,5 +1,7 @@
 package pando.cluster;
 
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ServiceLoader;
 
@@ -15,6 +17,16 @@ public interface MembershipProvider {
    * @throws IllegalArgumentException if the address makes no sense
    */
   Membership connect(ClusterAddress address, Duration sessionTimeout);
+
+  /**
+   * Starts a coordinator in this process, alone: for a cluster on one machine. All who can reach
+   * its address can change what it keeps.
+   *
+   * @param address to listen on; port 0 takes a free one
+   * @param directory for what it keeps
+   * @throws CoordinatorLostException if it does not start
+   */
+  Coordinator serve(InetSocketAddress address, Path directory);
 
   /** Returns the provider that is there. */
   static MembershipProvider installed() {

@@ -1,52 +1,81 @@
 package pando.cluster;
 
-import java.net.InetSocketAddress;
+import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import pando.fabric.server.PoolOptions;
-import pando.fabric.tcp.Authentication;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import pando.fabric.memory.Closing;
 import pando.fabric.tcp.TcpMemoryServer;
 
 /**
- * A memory server of a cluster: serves by TCP, and says in the coordinator where it is. It serves
- * on while the coordinator does not answer, and needs it for nothing else.
+ * A memory server of a cluster: says in the coordinator where it is. It serves on while the
+ * coordinator does not answer, and needs it for nothing else. If its session ends, it opens another
+ * one and says so again, as its memory is still there.
  */
 public final class MemoryServerProcess implements AutoCloseable {
-  private final TcpMemoryServer server;
+  private static final System.Logger LOG = System.getLogger(MemoryServerProcess.class.getName());
+  private static final long LOOK_MILLIS = 1_000;
 
-  private MemoryServerProcess(TcpMemoryServer server) {
+  private final Supplier<Membership> sessions;
+  private final TcpMemoryServer server;
+  private final PoolEntry entry;
+  private final Semaphore closing = new Semaphore(0);
+  private final Thread keeper;
+  private Membership membership;
+
+  private MemoryServerProcess(
+      Supplier<Membership> sessions,
+      Membership membership,
+      TcpMemoryServer server,
+      PoolEntry entry) {
+    this.sessions = sessions;
+    this.membership = membership;
     this.server = server;
+    this.entry = entry;
+    this.keeper =
+        Thread.ofPlatform().name("pando-memory-member").daemon().unstarted(this::keepAnnounced);
   }
 
   /**
    * Starts a memory server.
    *
-   * @param state of the cluster
+   * @param sessions opens sessions with the coordinator
    * @param number its place among the memory servers, from 0
-   * @param address to listen on, as others reach it; port 0 takes a free one
-   * @param pool size and processors
-   * @param authentication of those that connect
+   * @param bytes for nodes
    * @param wait longest wait for an earlier process of the same number to be known as ended
-   * @throws ClusterException if another one has the number, or had it when the index was made: its
-   *     memory is gone, and this one cannot replace it
+   * @param servers starts one of this number, at an address at which others reach it
+   * @throws IllegalArgumentException if others cannot connect to the address
+   * @throws ClusterException if another one has the number. Or an earlier one had it when the index
+   *     was made: its memory is gone, and cannot be replaced
    * @throws CoordinatorLostException if the coordinator does not answer
    */
   public static MemoryServerProcess start(
-      ClusterState state,
+      Supplier<Membership> sessions,
       int number,
-      InetSocketAddress address,
-      PoolOptions pool,
-      Authentication authentication,
-      Duration wait) {
-    Optional<ClusterState.Versioned<PoolEntry>> before = awaitFree(state, number, wait);
-    TcpMemoryServer server = TcpMemoryServer.start(address, number, pool, authentication);
+      long bytes,
+      Duration wait,
+      Supplier<TcpMemoryServer> servers) {
+    Membership membership = sessions.get();
     try {
-      announce(state, number, server.address(), pool, before);
-      return new MemoryServerProcess(server);
+      ClusterState state = new ClusterState(membership);
+      Optional<ClusterState.Versioned<PoolEntry>> before = awaitFree(state, number, wait);
+      TcpMemoryServer server = servers.get();
+      try {
+        PoolEntry entry = entry(server, number, bytes);
+        announce(state, entry, before);
+        MemoryServerProcess process = new MemoryServerProcess(sessions, membership, server, entry);
+        process.keeper.start();
+        return process;
+      } catch (Throwable e) {
+        server.close();
+        throw e;
+      }
     } catch (Throwable e) {
-      server.close();
+      membership.close();
       throw e;
     }
   }
@@ -74,36 +103,75 @@ public final class MemoryServerProcess implements AutoCloseable {
     return before;
   }
 
-  private static void announce(
-      ClusterState state,
-      int number,
-      InetSocketAddress at,
-      PoolOptions pool,
-      Optional<ClusterState.Versioned<PoolEntry>> before) {
+  private static PoolEntry entry(TcpMemoryServer server, int number, long bytes) {
+    Machine.checkReachable(server.address());
     long incarnation = new SecureRandom().nextLong();
-    Member member = Machine.member(number, incarnation, at).withState(ServerState.SERVING);
-    PoolEntry entry =
-        new PoolEntry(
-            number, incarnation, member.address(), pool.bytesPerServer(), ServerState.SERVING);
+    String address = Machine.text(server.address());
+    return new PoolEntry(number, incarnation, address, bytes, ServerState.SERVING);
+  }
+
+  private static void announce(
+      ClusterState state, PoolEntry entry, Optional<ClusterState.Versioned<PoolEntry>> before) {
+    Member member =
+        Machine.member(entry.number(), entry.incarnation(), entry.address())
+            .withState(ServerState.SERVING);
     if (!state.announceMemory(member, entry, before)) {
       throw new ClusterException(
           "another memory server took this number meanwhile: " + List.of(member));
     }
   }
 
-  /** Returns where it listens. */
-  public InetSocketAddress address() {
-    return server.address();
+  private void keepAnnounced() {
+    boolean announced = true;
+    try {
+      while (!closing.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+        announced &= membership.session() != Membership.Session.LOST;
+        if (!announced) {
+          announced = announceAgain();
+        }
+      }
+    } catch (InterruptedException e) {
+      LOG.log(Level.DEBUG, "closed", e);
+    } finally {
+      membership.close();
+    }
   }
 
-  /** Waits until it is closed. */
-  public void awaitClosed() throws InterruptedException {
-    server.awaitClosed();
+  /** Returns whether it is announced, or another memory server has its place. */
+  private boolean announceAgain() {
+    try {
+      if (membership.session() == Membership.Session.LOST) {
+        membership.close();
+        membership = sessions.get();
+      }
+      ClusterState state = new ClusterState(membership);
+      Optional<ClusterState.Versioned<PoolEntry>> before = state.poolEntry(entry.number());
+      boolean isMine =
+          before.isPresent() && before.get().value().incarnation() == entry.incarnation();
+      // An earlier commit may have been made although its answer was lost.
+      boolean isThere =
+          state.memoryServers().stream()
+              .anyMatch(member ->
+                  member.number() == entry.number() && member.epoch() == entry.incarnation());
+      if (isMine && !isThere) {
+        announce(state, entry, before);
+      }
+      return true;
+    } catch (ClusterException e) {
+      LOG.log(Level.DEBUG, "not announced yet, and will be tried again", e);
+      return false;
+    }
+  }
+
+  /** Returns the memory server. */
+  public TcpMemoryServer server() {
+    return server;
   }
 
   /** Ends it, with its memory. */
   @Override
   public void close() {
-    server.close();
+    closing.release();
+    Closing.all(server::close, () -> Closing.join(keeper));
   }
 }

@@ -1,5 +1,6 @@
 package pando.cluster;
 
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -8,6 +9,8 @@ import java.util.function.Supplier;
 
 /** Waits for what others write into the coordinator. */
 final class Waiting {
+  private static final System.Logger LOG = System.getLogger(Waiting.class.getName());
+
   /** Looks again after so long, where the coordinator told of no change. */
   private static final long LOOK_MILLIS = 200;
 
@@ -26,12 +29,23 @@ final class Waiting {
       Duration longest,
       BooleanSupplier condition,
       Supplier<String> otherwise) {
+    if (!isTrue(membership, longest, condition)) {
+      throw new ClusterException(otherwise.get() + ", waited=" + longest);
+    }
+  }
+
+  /**
+   * Waits until something holds; returns whether it does, in time.
+   *
+   * @throws ClusterException if the thread is interrupted
+   */
+  static boolean isTrue(Membership membership, Duration longest, BooleanSupplier condition) {
     Semaphore changed = new Semaphore(0);
     membership.watch(changed::release);
     long start = System.nanoTime();
-    while (!condition.getAsBoolean()) {
+    while (!holds(condition)) {
       if (System.nanoTime() - start > longest.toNanos()) {
-        throw new ClusterException(otherwise.get() + ", waited=" + longest);
+        return false;
       }
       try {
         if (changed.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
@@ -39,8 +53,19 @@ final class Waiting {
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new ClusterException("interrupted: " + otherwise.get());
+        throw new ClusterException("interrupted while waiting for others");
       }
+    }
+    return true;
+  }
+
+  /** While the coordinator does not answer, nothing is known to hold. */
+  private static boolean holds(BooleanSupplier condition) {
+    try {
+      return condition.getAsBoolean();
+    } catch (CoordinatorLostException e) {
+      LOG.log(Level.DEBUG, "asked again", e);
+      return false;
     }
   }
 }

@@ -7,20 +7,28 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import pando.client.ClientOptions;
+import pando.client.ClientSession;
+import pando.client.PandoClient;
+import pando.client.Routes;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpFabric;
+import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
 import pando.index.NotServedHereException;
@@ -55,18 +63,17 @@ class ComputeServerProcessTest {
   }
 
   private MemoryServerProcess startMemory(int number) {
-    return startMemory(number, coordinator.connect());
+    return startMemory(number, coordinator::connect);
   }
 
-  private MemoryServerProcess startMemory(int number, Membership membership) {
+  private MemoryServerProcess startMemory(int number, Supplier<Membership> sessions) {
     MemoryServerProcess server =
         MemoryServerProcess.start(
-            new ClusterState(membership),
+            sessions,
             number,
-            ANY,
-            POOL,
-            Authentication.none(),
-            Duration.ofMillis(300));
+            POOL.bytesPerServer(),
+            Duration.ofMillis(300),
+            () -> TcpMemoryServer.start(ANY, number, POOL, Authentication.none()));
     closing.add(server);
     return server;
   }
@@ -81,29 +88,16 @@ class ComputeServerProcessTest {
                 pool.stream().map(entry -> Machine.address(entry.address())).toList(),
                 name.epoch(),
                 TcpOptions.defaults().withComputeServer(name)),
+        Optional.of(new ClientListener(ANY, Authentication.none(), 1)),
         wait,
         WAIT);
   }
 
   private ComputeServerProcess startCompute(int number, MemoryMembership membership) {
     ComputeServerProcess server =
-        ComputeServerProcess.start(
-            new ClusterState(membership), settings(number, CONFIG, WAIT), DoorStub::new);
+        ComputeServerProcess.start(new ClusterState(membership), settings(number, CONFIG, WAIT));
     closing.add(server);
     return server;
-  }
-
-  /** A door that nobody comes through. */
-  private record DoorStub(
-      pando.index.RangeIndex index, java.util.function.Supplier<Optional<Routes>> routes)
-      implements ClientDoor {
-    @Override
-    public String address() {
-      return "127.0.0.1:7";
-    }
-
-    @Override
-    public void close() {}
   }
 
   private static void await(BooleanSupplier condition) throws InterruptedException {
@@ -117,7 +111,7 @@ class ComputeServerProcessTest {
   private List<Integer> owners() {
     return state
         .routes()
-        .map(routes -> routes.ranges().stream().map(Routes.Range::server).toList())
+        .map(routes -> routes.routes().stream().map(Routes.Route::owner).toList())
         .orElse(List.of());
   }
 
@@ -129,7 +123,7 @@ class ComputeServerProcessTest {
     ComputeServerProcess first = startCompute(0, coordinator.connect());
     ComputeServerProcess second = startCompute(1, lostSession);
     await(() -> owners().size() == 2);
-    await(() -> state.routes().orElseThrow().ranges().get(1).address().equals("127.0.0.1:7"));
+    await(() -> !state.routes().orElseThrow().routes().get(1).address().isEmpty());
     await(() -> second.index().serves(Long.MAX_VALUE));
     try (Session low = first.index().session();
         Session high = second.index().session()) {
@@ -152,6 +146,7 @@ class ComputeServerProcessTest {
     coordinator.reconnect(lostSession);
     assertThat(second.awaitEnd()).isEqualTo(ComputeServerProcess.End.LOST);
     closing.remove(second);
+    second.close();
     int removal = state.ask(Change.remove(0));
     await(() -> state.change(removal).orElseThrow().isOver());
     assertThat(state.change(removal).orElseThrow().why()).contains("last compute server");
@@ -163,6 +158,80 @@ class ComputeServerProcessTest {
   }
 
   @Test
+  void shouldServeClientsWhereverARangeGoes() throws Exception {
+    startMemory(0);
+    startMemory(1);
+    ComputeServerProcess first = startCompute(0, coordinator.connect());
+    ClientOptions patient = ClientOptions.defaults().withPatience(Duration.ofSeconds(30));
+    String address = Machine.text(first.clients().orElseThrow());
+    try (PandoClient client = PandoClient.connect(address, patient);
+        ClientSession session = client.session()) {
+      for (long key = 0; key < 1_000; key++) {
+        assertThat(session.put(key << 50, key)).as("replaced %s", key).isFalse();
+      }
+      ComputeServerProcess second = startCompute(1, coordinator.connect());
+      await(() -> owners().size() == 2);
+      assertEntries(session);
+      assertThat(client.routes().routes()).hasSize(2).noneMatch(route -> route.address().isEmpty());
+      int removal = state.ask(Change.remove(0));
+      await(() -> state.change(removal).orElseThrow().isOver());
+      assertThat(first.awaitEnd()).isEqualTo(ComputeServerProcess.End.REMOVED);
+      closing.remove(first);
+      first.close();
+      assertEntries(session);
+      assertThat(session.put(0, 7)).isTrue();
+      try (Session own = second.index().session()) {
+        assertThat(own.get(0)).isTrue();
+        assertThat(own.value()).isEqualTo(7);
+        assertThat(own.put(0, 0)).isTrue();
+      }
+      assertEntries(session);
+    }
+  }
+
+  private static void assertEntries(Session session) {
+    AtomicLong next = new AtomicLong();
+    long entries =
+        session.scan(
+            0,
+            Long.MAX_VALUE,
+            Long.MAX_VALUE,
+            (key, value) -> key == next.get() << 50 && value == next.getAndIncrement());
+    assertThat(entries).isEqualTo(1_000);
+    for (long key = 0; key < 1_000; key++) {
+      assertThat(session.get(key << 50)).as("%s", key).isTrue();
+      assertThat(session.value()).isEqualTo(key);
+    }
+  }
+
+  @Test
+  void shouldAnnounceAMemoryServerAgainWhoseSessionHasEnded() throws Exception {
+    MemoryMembership lost = coordinator.connect();
+    Iterator<Membership> sessions = List.<Membership>of(lost, coordinator.connect()).iterator();
+    startMemory(0, sessions::next);
+    startMemory(1);
+    ComputeServerProcess compute = startCompute(0, coordinator.connect());
+    await(() -> state.routes().isPresent());
+    coordinator.disconnect(lost);
+    coordinator.advance(Duration.ofSeconds(5));
+    await(() -> state.pool().getFirst().state() == ServerState.LOST);
+    try (Session session = compute.index().session()) {
+      assertThat(session.put(1, 2)).isFalse();
+    }
+    coordinator.reconnect(lost);
+    await(() -> state.pool().getFirst().state() == ServerState.SERVING);
+    assertThat(state.memoryServers()).hasSize(2);
+  }
+
+  @Test
+  void shouldRefuseToServeWhereNobodyCanConnect() {
+    InetSocketAddress all = new InetSocketAddress("0.0.0.0", 0);
+    assertThatThrownBy(() -> new ClientListener(all, Authentication.none(), 1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("0.0.0.0");
+  }
+
+  @Test
   void shouldRefuseTwoServersOfOneNumber() {
     startMemory(0);
     assertThatThrownBy(() -> startMemory(0))
@@ -171,31 +240,32 @@ class ComputeServerProcessTest {
     startMemory(1);
     startCompute(3, coordinator.connect());
     ClusterState other = new ClusterState(coordinator.connect());
-    assertThatThrownBy(() ->
-            ComputeServerProcess.start(other, settings(3, CONFIG, Duration.ofMillis(300)), null))
+    assertThatThrownBy(
+            () -> ComputeServerProcess.start(other, settings(3, CONFIG, Duration.ofMillis(300))))
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("another compute server has this number");
   }
 
   @Test
   void shouldRefuseAnotherIndexAndMissingMemoryServers() {
-    MemoryMembership session = coordinator.connect();
-    startMemory(0, session);
+    MemoryServerProcess memoryServer = startMemory(0);
     ClusterState own = new ClusterState(coordinator.connect());
-    assertThatThrownBy(() ->
-            ComputeServerProcess.start(own, settings(5, CONFIG, Duration.ofMillis(300)), null))
+    assertThatThrownBy(
+            () -> ComputeServerProcess.start(own, settings(5, CONFIG, Duration.ofMillis(300))))
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("memory servers are missing: needed=2");
     startMemory(1);
-    startCompute(0, coordinator.connect());
+    ComputeServerProcess compute = startCompute(0, coordinator.connect());
     Config other = new Config(2, "dex", Map.of("node-bytes", "512"), 2, 100);
-    assertThatThrownBy(() -> ComputeServerProcess.start(own, settings(6, other, WAIT), null))
+    assertThatThrownBy(() -> ComputeServerProcess.start(own, settings(6, other, WAIT)))
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("node-bytes=512");
     assertThatThrownBy(() -> startMemory(2))
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("made without this memory server");
-    session.close();
+    closing.removeAll(List.of(compute, memoryServer));
+    compute.close();
+    memoryServer.close();
     assertThatThrownBy(() -> startMemory(0))
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("is gone, and the index needs it");
@@ -211,7 +281,7 @@ class ComputeServerProcessTest {
             .orElseThrow();
     assertThatThrownBy(() ->
             new ComputeServerSettings(
-                0, sherman, CONFIG, ComputeServerProcessTest::noPool, WAIT, WAIT))
+                0, sherman, CONFIG, ComputeServerProcessTest::noPool, Optional.empty(), WAIT, WAIT))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("sherman");
   }

@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
+import pando.client.Routes;
 
 /** Records as bytes, and bytes that are no records. */
 class EntriesTest {
@@ -36,7 +37,9 @@ class EntriesTest {
       Change.split(3, -5, 4).withId(17).executedBy(MEMBER).failed("no fence");
   private static final Routes ROUTES =
       new Routes(
-          12, List.of(new Routes.Range(Long.MIN_VALUE, 3, "a:1"), new Routes.Range(-1, 0, "")));
+          12,
+          true,
+          List.of(new Routes.Route(Long.MIN_VALUE, 3, "a:1"), new Routes.Route(-1, 0, "")));
 
   static final List<Example> EXAMPLES =
       List.of(
@@ -44,7 +47,7 @@ class EntriesTest {
           new Example(POOL, POOL::encode, PoolEntry::decode),
           new Example(MEMBER, MEMBER::encode, Member::decode),
           new Example(CHANGE, CHANGE::encode, Change::decode),
-          new Example(ROUTES, ROUTES::encode, Routes::decode));
+          new Example(ROUTES, () -> RoutesEntry.encode(ROUTES), RoutesEntry::decode));
 
   @ParameterizedTest
   @FieldSource("EXAMPLES")
@@ -110,9 +113,24 @@ class EntriesTest {
 
   @Test
   void shouldFindRanges() {
-    assertThat(ROUTES.find(Long.MIN_VALUE).server()).isEqualTo(3);
-    assertThat(ROUTES.find(-2).server()).isEqualTo(3);
-    assertThat(ROUTES.find(-1).server()).isEqualTo(0);
-    assertThat(ROUTES.find(Long.MAX_VALUE).server()).isEqualTo(0);
+    assertThat(ownerOf(Long.MIN_VALUE)).isEqualTo(3);
+    assertThat(ownerOf(-2)).isEqualTo(3);
+    assertThat(ownerOf(-1)).isEqualTo(0);
+    assertThat(ownerOf(Long.MAX_VALUE)).isEqualTo(0);
+  }
+
+  private static int ownerOf(long key) {
+    return ROUTES.routes().get(ROUTES.routeOf(key)).owner();
+  }
+
+  @Test
+  void shouldRefuseChangesOfServersThatCannotBe() {
+    for (int number : new int[] {-1, 64, Integer.MAX_VALUE}) {
+      assertThatThrownBy(() -> Change.remove(number))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("server=" + number);
+      assertThatThrownBy(() -> Change.split(0, 0, number == -1 ? 0 : number))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
   }
 }

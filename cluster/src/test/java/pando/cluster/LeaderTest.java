@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import pando.client.Routes;
 import pando.cluster.TestCluster.Killed;
 
 /** Changes of a cluster, and losses in the middle of them. */
@@ -37,9 +38,7 @@ class LeaderTest {
   }
 
   private List<Integer> owners() {
-    return cluster.state.routes().orElseThrow().ranges().stream()
-        .map(Routes.Range::server)
-        .toList();
+    return cluster.state.routes().orElseThrow().routes().stream().map(Routes.Route::owner).toList();
   }
 
   private void assertServed() {
@@ -68,11 +67,11 @@ class LeaderTest {
     start(0, 1, 2);
     fill(2_000);
     Routes before = cluster.state.routes().orElseThrow();
-    int second = before.ranges().get(1).server();
-    long low = before.ranges().get(1).low();
+    int second = before.routes().get(1).owner();
+    long low = before.routes().get(1).low();
     assertThat(cluster.ask(Change.move(second, low + (1L << 60))).state())
         .isEqualTo(Change.State.DONE);
-    assertThat(cluster.state.routes().orElseThrow().ranges().get(1).low()).isGreaterThan(low);
+    assertThat(cluster.state.routes().orElseThrow().routes().get(1).low()).isGreaterThan(low);
     assertServed();
     assertThat(cluster.ask(Change.remove(second)).state()).isEqualTo(Change.State.DONE);
     assertThat(owners()).hasSize(2).doesNotContain(second);
@@ -202,7 +201,7 @@ class LeaderTest {
     if (!killsAtStart) {
       int mover = owners().get(2);
       cluster.state.ask(
-          Change.move(mover, cluster.state.routes().orElseThrow().ranges().get(2).low() + 1));
+          Change.move(mover, cluster.state.routes().orElseThrow().routes().get(2).low() + 1));
       cluster.kill(lost);
     } else {
       cluster.kill(0);

@@ -6,9 +6,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import pando.client.Routes;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.local.LocalPool;
@@ -72,6 +74,7 @@ final class TestCluster implements AutoCloseable {
               OPTIONS,
               CONFIG,
               (_, name) -> cluster.pool.attach(name, name.epoch()),
+              Optional.empty(),
               Duration.ofSeconds(20),
               Duration.ofSeconds(20));
       Joining joining = new Joining(state, settings);
@@ -98,7 +101,7 @@ final class TestCluster implements AutoCloseable {
 
   private static void announceMemory(MemoryMembership membership, int number) {
     ClusterState state = new ClusterState(membership);
-    Member member = Machine.member(number, number + 100, null).serving("m" + number, 0);
+    Member member = Machine.member(number, number + 100, "").serving("m" + number, 0);
     PoolEntry entry =
         new PoolEntry(number, number + 100, "m" + number, 16 << 20, ServerState.SERVING);
     if (!state.announceMemory(member, entry, state.poolEntry(number))) {
@@ -162,7 +165,7 @@ final class TestCluster implements AutoCloseable {
     return over
         && routes != null
         && state.computeServers().stream().allMatch(Member::isServing)
-        && routes.ranges().stream().allMatch(range -> servers.containsKey(range.server()))
+        && routes.routes().stream().allMatch(range -> servers.containsKey(range.owner()))
         && servers.values().stream()
             .allMatch(server -> server.index.partitioning().epoch() == routes.epoch());
   }
@@ -184,7 +187,7 @@ final class TestCluster implements AutoCloseable {
 
   private Server owner(long key) {
     Routes routes = state.routes().orElseThrow();
-    Server server = servers.get(routes.find(key).server());
+    Server server = servers.get(routes.routes().get(routes.routeOf(key)).owner());
     if (server == null) {
       throw new AssertionError("nobody serves: key=" + key + ", routes=" + routes);
     }

@@ -204,6 +204,14 @@ public interface Session extends AutoCloseable {
   long sizeEstimate();
 
   /**
+   * Returns about how many entries this process serves, as {@link #sizeEstimate} does for all: with
+   * partitions those of its own ranges, else all.
+   */
+  default long servedSizeEstimate() {
+    return sizeEstimate();
+  }
+
+  /**
    * Runs an action while no other thread operates on the index in this process: operations of
    * others that have begun end before, later ones wait, and scans wait between two leaves. This
    * thread's go on, by any session. So what the action reads was all there at one moment, and

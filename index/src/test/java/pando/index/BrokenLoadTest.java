@@ -17,10 +17,10 @@ class BrokenLoadTest {
   private static final int KEYS = 60;
 
   /** Of so many postings one is broken in each way, others in other ways; in a campaign, all. */
-  private static final int ONE_OF = Seeds.count(3, 1);
+  private static final int ONE_OF = Seeds.count(7, 1);
 
   static Stream<Arguments> systemsAndBreaks() {
-    return SystemUnderTest.ALL.stream()
+    return SystemUnderTest.FAMILIES.stream()
         .flatMap(system -> Stream.of(Break.values()).map(how -> Arguments.of(system, how)));
   }
 

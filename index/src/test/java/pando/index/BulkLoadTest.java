@@ -12,7 +12,7 @@ import pando.fabric.Fabric;
 /** Bulk loads, checked against a {@link TreeMap} before and after random operations. */
 @Timeout(300)
 class BulkLoadTest {
-  private static final int OPERATIONS = Seeds.count(5_000, 15_000);
+  private static final int OPERATIONS = Seeds.count(2_500, 15_000);
   private static final int OPERATIONS_TO_A_TASK = 100;
 
   @ParameterizedTest(name = "seed={0} {1} entries={2} fill={3} memory={4} compute={5} {6}")

@@ -25,8 +25,8 @@ class ErrorsTest {
   /** Steps that are repeated where they fail: of the table, the root, the claim and the unlock. */
   private static final int REPEATED = 4;
 
-  /** ORCA has roots of its own, and reads them back. */
-  private static final int REPEATED_BY_ORCA = 14;
+  /** ORCA has roots and gifts of its own, of each compute server, and reads them back. */
+  private static final int REPEATED_BY_ORCA = 16;
 
   private static Configuration tiny(SystemUnderTest system) {
     Configuration tiny = system.tiny(2);

@@ -46,7 +46,7 @@ class FencedIndexTest {
   private static final int MOST = 10_000;
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
+  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
   void shouldEndOverTcp(SystemUnderTest system) throws Exception {
     List<TcpMemoryServer> servers = new ArrayList<>();
     InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -64,7 +64,7 @@ class FencedIndexTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
+  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
   void shouldEndOverLocalMemory(SystemUnderTest system) throws Exception {
     LocalPool pool = LocalPool.start(pool());
     try (Fabric other = pool.fabric("local", 1);

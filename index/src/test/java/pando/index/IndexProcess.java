@@ -25,7 +25,6 @@ import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 import pando.fabric.verbs.VerbsFabric;
 import pando.fabric.verbs.VerbsMemoryServer;
-import pando.index.dex.DexIndex;
 
 /** A memory server, or two compute servers, in a process of its own, which ends with this one. */
 public final class IndexProcess implements AutoCloseable {
@@ -137,6 +136,8 @@ public final class IndexProcess implements AutoCloseable {
     command.add(ProcessHandle.current().info().command().orElseThrow());
     command.add("-ea");
     command.add("-Xmx256m");
+    // It lives for seconds.
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("-D" + DIRECTORY_PROPERTY + "=" + System.getProperty(DIRECTORY_PROPERTY));
     command.add("-cp");
@@ -344,11 +345,11 @@ public final class IndexProcess implements AutoCloseable {
     long key = Long.parseLong(words[1]);
     long value = words.length > 2 ? Long.parseLong(words[2]) : 0;
     return words[0].equals("move")
-        ? move((DexIndex) index, (int) key, value)
+        ? move((MovablePartitions) index, (int) key, value)
         : answer(session, words[0], key, value);
   }
 
-  private static String move(DexIndex index, int server, long low) {
+  private static String move(MovablePartitions index, int server, long low) {
     try {
       return "moved " + index.moveBoundary(server, low);
     } catch (IllegalArgumentException e) {

@@ -29,7 +29,7 @@ class ProcessTest {
   /** The promise is one second; the rest is for a machine that is busy. */
   private static final long LOST_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
 
-  private static final int OPERATIONS = 1_500;
+  private static final int OPERATIONS = Seeds.count(500, 1_500);
   private static final String NOT_SERVED = NotServedHereException.class.getSimpleName();
 
   @TempDir private Path parent;
@@ -45,10 +45,10 @@ class ProcessTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
+  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
   void shouldShareAnIndexAndOutliveTheOther(SystemUnderTest system) throws Exception {
     SplittableRandom random = new SplittableRandom(Seeds.of(402));
-    NavigableMap<Long, Long> model = Entries.random(random, 2_000);
+    NavigableMap<Long, Long> model = Entries.random(random, Seeds.count(700, 2_000));
     try (IndexProcess zero = IndexProcess.memoryServer("m0", 0);
         IndexProcess one = IndexProcess.memoryServer("m1", 1);
         Fabric fabric = ShmFabric.attach(List.of("m0", "m1"), 1)) {

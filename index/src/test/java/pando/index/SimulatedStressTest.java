@@ -22,7 +22,8 @@ import pando.sim.fault.Fault;
  */
 @Timeout(300)
 class SimulatedStressTest {
-  private static final int OPERATIONS = Integer.getInteger("pando.test.operations", 2_000);
+  private static final int OPERATIONS =
+      Integer.getInteger("pando.test.operations", Seeds.count(1_200, 2_000));
   private static final int CLIENTS = 6;
   private static final int COMPUTE_SERVERS = 3;
   private static final long NANOS_MAX = TimeUnit.MINUTES.toNanos(10);

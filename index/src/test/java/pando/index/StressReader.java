@@ -9,16 +9,17 @@ import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /** Scans and looks for neighbours, and checks both by the keys that nobody touches. */
 final class StressReader {
-  private final RangeIndex index;
+  private final Supplier<Session> sessions;
   private final NavigableMap<Long, Long> steady;
   private final StressKeys keys;
   private final SplittableRandom random;
 
-  StressReader(RangeIndex index, StressKeys keys, SplittableRandom random) {
-    this.index = index;
+  StressReader(Supplier<Session> sessions, StressKeys keys, SplittableRandom random) {
+    this.sessions = sessions;
     this.steady = keys.steady();
     this.keys = keys;
     this.random = random;
@@ -26,7 +27,7 @@ final class StressReader {
 
   /** Scans everything up and down, estimates its size, then scans parts of it, and searches. */
   void read() {
-    try (Session session = index.session()) {
+    try (Session session = sessions.get()) {
       scan(session, Long.MIN_VALUE, Long.MAX_VALUE);
       scan(session, Long.MAX_VALUE, Long.MIN_VALUE);
       assertThat(session.sizeEstimate()).isGreaterThanOrEqualTo(steady.size());

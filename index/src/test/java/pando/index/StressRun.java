@@ -10,10 +10,11 @@ import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 /** Real threads on one index: some that change keys, one that scans, and what else there is. */
 public final class StressRun {
-  private final RangeIndex index;
+  private final Supplier<Session> sessions;
   private final SplittableRandom random;
   private final int operations;
   private final AtomicLong clock = new AtomicLong();
@@ -26,18 +27,23 @@ public final class StressRun {
 
   /** Prepares a run of so many threads that change keys, each so many times. */
   public StressRun(RangeIndex index, long seed, int threads, int operations) {
-    this.index = index;
+    this(index::session, seed, threads, operations);
+  }
+
+  /** Prepares a run whose threads open sessions by a function. */
+  public StressRun(Supplier<Session> sessions, long seed, int threads, int operations) {
+    this.sessions = sessions;
     this.operations = operations;
     this.random = new SplittableRandom(seed);
     this.working = new AtomicInteger(threads);
     for (int thread = 0; thread < threads; thread++) {
       StressLog log = new StressLog(clock, thread);
-      StressWorker worker = new StressWorker(index, log, keys, thread, random.split());
+      StressWorker worker = new StressWorker(sessions, log, keys, thread, random.split());
       logs.add(log);
       workers.add(worker);
       tasks.add(() -> work(worker));
     }
-    StressReader reader = new StressReader(index, keys, random.split());
+    StressReader reader = new StressReader(sessions, keys, random.split());
     tasks.add(() -> scan(reader));
   }
 
@@ -64,11 +70,11 @@ public final class StressRun {
 
   /** Runs, and checks that an order of all operations explains what each saw. */
   public void run(Runner runner) throws Exception {
-    try (Session session = index.session()) {
+    try (Session session = sessions.get()) {
       keys.steady().forEach(session::put);
     }
     runner.run(tasks);
-    try (Session session = index.session()) {
+    try (Session session = sessions.get()) {
       workers.getFirst().readHot(session);
     }
     assertThat(StressLog.violations(logs)).isEmpty();

@@ -12,7 +12,8 @@ import pando.index.orca.OrcaIndex;
 /** Real threads on one index. */
 @Timeout(180)
 class StressTest {
-  private static final int OPERATIONS = Integer.getInteger("pando.test.operations", 10_000);
+  private static final int OPERATIONS =
+      Integer.getInteger("pando.test.operations", Seeds.count(6_000, 10_000));
 
   @ParameterizedTest(name = "seed={0} {1} threads={2} memory={3} compute={4} {5}")
   @CsvSource({

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import pando.sim.history.Operation.Kind;
@@ -16,7 +17,7 @@ final class StressWorker {
   /** Hot keys that are stored together, which need not all differ. */
   private static final int STORED = 3;
 
-  private final RangeIndex index;
+  private final Supplier<Session> sessions;
   private final StressLog log;
   private final StressKeys keys;
   private final int thread;
@@ -29,8 +30,12 @@ final class StressWorker {
   private long expected;
 
   StressWorker(
-      RangeIndex index, StressLog log, StressKeys keys, int thread, SplittableRandom random) {
-    this.index = index;
+      Supplier<Session> sessions,
+      StressLog log,
+      StressKeys keys,
+      int thread,
+      SplittableRandom random) {
+    this.sessions = sessions;
     this.log = log;
     this.keys = keys;
     this.thread = thread;
@@ -46,7 +51,7 @@ final class StressWorker {
   }
 
   void run(int operations) {
-    Session session = index.session();
+    Session session = sessions.get();
     try {
       for (int i = 0; i < operations; i++) {
         boolean shrinking = i / (operations / 4) % 2 == 1;
@@ -57,7 +62,7 @@ final class StressWorker {
         }
         if (random.nextInt(2_000) == 0) {
           session.close();
-          session = index.session();
+          session = sessions.get();
         }
       }
     } finally {

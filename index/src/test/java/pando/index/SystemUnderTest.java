@@ -2,12 +2,19 @@ package pando.index;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** A system that the same tests run over. All are those that {@link Systems} lists. */
 public final class SystemUnderTest {
   /** All systems: {@code @FieldSource("pando.index.SystemUnderTest#ALL")} runs a test on each. */
   public static final List<SystemUnderTest> ALL =
       Systems.all().stream().map(SystemUnderTest::new).toList();
+
+  /** One of each family, for what takes long: {@code #FAMILIES}; in a campaign, all. */
+  public static final List<SystemUnderTest> FAMILIES =
+      Seeds.count(0, 1) == 0
+          ? Stream.of("dex", "orca", "sherman", "deft", "rolex").map(SystemUnderTest::of).toList()
+          : ALL;
 
   public static final SystemUnderTest DEX = of("dex");
   public static final SystemUnderTest ORCA = of("orca");

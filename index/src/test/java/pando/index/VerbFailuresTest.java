@@ -54,7 +54,7 @@ class VerbFailuresTest {
           "DEFT validation=opdv hash-leaves=off segments=off");
 
   /** Of so many verbs one is broken in each way, others in other ways; in a campaign, all. */
-  private static final int ONE_OF = Seeds.count(2, 1);
+  private static final int ONE_OF = Seeds.count(5, 1);
 
   static Stream<Arguments> systemsAndBreaks() {
     Stream<String> more = MORE_SYSTEMS.stream().limit(Seeds.count(0, MORE_SYSTEMS.size()));
@@ -82,7 +82,7 @@ class VerbFailuresTest {
         }
       }
     }
-    assertThat(broken).as("verbs broken").isGreaterThan(10 / ONE_OF);
+    assertThat(broken).as("verbs broken").isGreaterThanOrEqualTo(10 / ONE_OF);
   }
 
   /** Tells whether to break a verb: of READs posted together, one stands for all. */

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,10 @@ import pando.bench.Main;
  */
 public final class JavaProcess implements AutoCloseable {
   private static final long END_SECONDS_MAX = 30;
+
+  /** So that Ctrl-C in a terminal reaches this process alone, which ends the others in order. */
+  private static final List<String> OWN_GROUP =
+      Files.isExecutable(Path.of("/usr/bin/setsid")) ? List.of("/usr/bin/setsid") : List.of();
 
   private final List<String> arguments;
   private final Process process;
@@ -33,7 +38,7 @@ public final class JavaProcess implements AutoCloseable {
    * @param arguments of {@code pando}
    */
   public static JavaProcess start(List<String> arguments) throws IOException {
-    List<String> command = new ArrayList<>();
+    List<String> command = new ArrayList<>(OWN_GROUP);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
     command.addAll(mainClass());
@@ -92,10 +97,25 @@ public final class JavaProcess implements AutoCloseable {
     }
   }
 
+  /** Asks the process to end. */
+  void end() {
+    process.destroy();
+  }
+
+  /** Returns the process's number. */
+  long pid() {
+    return process.pid();
+  }
+
+  /** Returns the exit code of the process, which has ended. */
+  int exitCode() {
+    return process.exitValue();
+  }
+
   /** Asks the process to end, and kills it if it does not. */
   @Override
   public void close() {
-    process.destroy();
+    end();
     awaitEnd();
     process.destroyForcibly();
   }
@@ -107,12 +127,17 @@ public final class JavaProcess implements AutoCloseable {
 
   private static List<String> mainClass() {
     Module module = Main.class.getModule();
-    return module.isNamed()
-        ? List.of(
-            "--module-path",
-            System.getProperty("jdk.module.path"),
-            "--module",
-            module.getName() + "/" + Main.class.getName())
-        : List.of("--class-path", System.getProperty("java.class.path"), Main.class.getName());
+    List<String> arguments = new ArrayList<>();
+    String classPath = System.getProperty("java.class.path");
+    if (!classPath.isEmpty()) {
+      arguments.addAll(List.of("--class-path", classPath));
+    }
+    if (module.isNamed()) {
+      arguments.addAll(List.of("--module-path", System.getProperty("jdk.module.path")));
+      arguments.addAll(List.of("--module", module.getName() + "/" + Main.class.getName()));
+    } else {
+      arguments.add(Main.class.getName());
+    }
+    return arguments;
   }
 }

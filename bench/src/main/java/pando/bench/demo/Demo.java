@@ -9,6 +9,9 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import pando.bench.console.Numbers;
 import pando.bench.console.TextTable;
+import pando.client.ClientBatch;
+import pando.client.ClientSession;
+import pando.client.PandoClient;
 import pando.fabric.VerbCounters;
 import pando.index.Session;
 import pando.index.dex.DexOptions;
@@ -30,6 +33,8 @@ public final class Demo {
   private static final int LOOKUPS = 1_000_000;
   private static final int WARMUP_PART = 4;
   private static final int SYSTEMS_PART = 2;
+  private static final int CLIENT_PART = 10;
+  private static final int BATCH = 1_024;
   private static final int MOVES = 20_000;
   private static final int REMOVALS = 5_000;
   private static final long SEED = 1;
@@ -113,6 +118,42 @@ public final class Demo {
     }
     compareSystems(cacheBytes);
     out.printf("%nDone: all %s checks passed.%n", Numbers.count(checks.passed()));
+  }
+
+  /**
+   * Stores the ranges by a client of a cluster, which has nothing yet, and goes through the steps
+   * of one session.
+   *
+   * @throws CheckFailedException if an answer was wrong
+   */
+  public void run(PandoClient client) {
+    try (ClientSession session = client.session()) {
+      long start = System.nanoTime();
+      store(client.batch());
+      out.printf(
+          "A client has stored %s address ranges in %s s. Every answer is compared with that of an"
+              + " ordinary map.%n%n",
+          Numbers.count(ranges.size()), Numbers.decimal((System.nanoTime() - start) / 1e9, 1));
+      Lookups lookups = new Lookups(ranges, lookupCount / CLIENT_PART, SEED);
+      lookups.lookUp(session);
+      step(
+          "look up",
+          Numbers.count(lookupCount / CLIENT_PART) + " addresses",
+          () -> lookups.check(ranges, checks));
+      change(session);
+      scan(session);
+    }
+    out.printf("Done: all %s checks passed.%n", Numbers.count(checks.passed()));
+  }
+
+  private void store(ClientBatch batch) {
+    for (Map.Entry<Long, Long> range : ranges.entrySet()) {
+      batch.store(range.getKey(), range.getValue());
+      if (batch.size() == BATCH) {
+        batch.runAndClear();
+      }
+    }
+    batch.runAndClear();
   }
 
   /** The caches have records and deltas alone, which are for other operations. */

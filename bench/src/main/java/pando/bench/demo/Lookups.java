@@ -46,7 +46,8 @@ final class Lookups {
     }
   }
 
-  private void lookUp(Session session) {
+  /** Looks all addresses up by a session. */
+  void lookUp(Session session) {
     for (int i = 0; i < addresses.length; i++) {
       found[i] = session.floor(addresses[i]);
       firsts[i] = session.key();

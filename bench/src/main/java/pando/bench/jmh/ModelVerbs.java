@@ -1,6 +1,9 @@
 package pando.bench.jmh;
 
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.util.ArrayDeque;
+import java.util.function.Consumer;
 import pando.fabric.lane.Completions;
 import pando.fabric.lane.LaneLoop;
 import pando.fabric.lane.NoCompletions;
@@ -35,15 +38,20 @@ final class ModelVerbs implements Completions {
 
   /** Polls on, as one does a card, unless nothing is under way. */
   @Override
-  public void await(long nanos) {
+  public void await(long nanos, Consumer<SelectionKey> ready) {
     if (isIdle()) {
-      idle.await(nanos);
+      idle.await(nanos, ready);
     }
   }
 
   @Override
   public void wakeUp() {
     idle.wakeUp();
+  }
+
+  @Override
+  public Selector selector() {
+    return idle.selector();
   }
 
   @Override

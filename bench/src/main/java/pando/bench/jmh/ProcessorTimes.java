@@ -8,16 +8,31 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Processor time that this JVM's threads take for each verb: those of memory servers, and the
- * others.
+ * Processor time that this JVM's threads take for each verb or operation: those of a server, and
+ * the others.
  */
 final class ProcessorTimes {
   /** How the names of a memory server's threads begin. */
   static final String SERVER_THREADS = "pando-memory-server";
 
+  private final String serverThreads;
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
   private Map<Long, Long> before = Map.of();
   private long verbs;
+
+  /** Counts those of memory servers by themselves. */
+  ProcessorTimes() {
+    this(SERVER_THREADS);
+  }
+
+  /**
+   * Counts those of a server by themselves.
+   *
+   * @param serverThreads how the names of its threads begin
+   */
+  ProcessorTimes(String serverThreads) {
+    this.serverThreads = serverThreads;
+  }
 
   /** Begins anew. */
   void start() {
@@ -38,7 +53,7 @@ final class ProcessorTimes {
       ThreadInfo info = threads.getThreadInfo(thread.getKey());
       if (info != null) {
         long nanos = thread.getValue() - before.getOrDefault(thread.getKey(), 0L);
-        if (info.getThreadName().startsWith(SERVER_THREADS)) {
+        if (info.getThreadName().startsWith(serverThreads)) {
           server += nanos;
         } else {
           client += nanos;
@@ -46,10 +61,7 @@ final class ProcessorTimes {
       }
     }
     return String.format(
-        Locale.ROOT,
-        "client %.1f us, memory server %.1f us",
-        client / 1e3 / verbs,
-        server / 1e3 / verbs);
+        Locale.ROOT, "client %.2f us, server %.2f us", client / 1e3 / verbs, server / 1e3 / verbs);
   }
 
   private Map<Long, Long> nanosOfThreads() {

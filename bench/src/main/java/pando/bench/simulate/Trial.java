@@ -13,7 +13,6 @@ import pando.index.IndexOptions;
 import pando.index.RangeIndex;
 import pando.index.Systems;
 import pando.index.Tree;
-import pando.index.dex.DexIndex;
 import pando.index.orca.OrcaIndex;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
@@ -24,9 +23,10 @@ import pando.sim.history.Operation;
 
 /**
  * One seed of a small cluster: tiny nodes and caches, so that splits, merges and evictions happen
- * all the time, with DEX partitions that move, and whatever faults are asked for. Records the
- * operations of all clients and checks their history; at the end walks the tree in the pool, and
- * checks its entries as a last read of every key.
+ * all the time, with partitions that move where the system moves them and the plan has several
+ * compute servers, and whatever faults are asked for. Records the operations of all clients and
+ * checks their history; at the end walks the tree in the pool, and checks its entries as a last
+ * read of every key.
  *
  * <p>Even seeds have all compute servers in one process, which adds and removes some; odd seeds
  * have one in each.
@@ -159,8 +159,8 @@ public final class Trial {
               });
     }
     for (int i = 0; i < indexes.size(); i++) {
-      if (indexes.get(i) instanceof DexIndex index) {
-        TrialChanges changing = new TrialChanges(index, keys, random.split());
+      if (options.hasMovablePartitions() && options.computeServers() > 1) {
+        TrialChanges changing = new TrialChanges(indexes.get(i), keys, random.split());
         cluster.core(i).spawn("changes-" + i, () -> change(cluster, changing));
       }
     }

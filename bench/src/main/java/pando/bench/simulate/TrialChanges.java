@@ -1,19 +1,23 @@
 package pando.bench.simulate;
 
 import java.util.random.RandomGenerator;
+import pando.index.MovablePartitions;
 import pando.index.Partitioning;
-import pando.index.dex.DexIndex;
+import pando.index.RangeIndex;
 
 /** Changes partitions of this process at random. */
 final class TrialChanges {
   private static final int SERVERS_MAX = 6;
 
-  private final DexIndex index;
+  private final RangeIndex index;
+  private final MovablePartitions partitions;
   private final TrialKeys keys;
   private final RandomGenerator random;
 
-  TrialChanges(DexIndex index, TrialKeys keys, RandomGenerator random) {
+  /** Creates changes of an index that is {@link MovablePartitions}. */
+  TrialChanges(RangeIndex index, TrialKeys keys, RandomGenerator random) {
     this.index = index;
+    this.partitions = (MovablePartitions) index;
     this.keys = keys;
     this.random = random;
   }
@@ -25,8 +29,8 @@ final class TrialChanges {
     int server = before.ownerOfRange(range);
     try {
       return switch (random.nextInt(6)) {
-        case 0 -> before.servers() < SERVERS_MAX && index.addComputeServer(server) >= 0;
-        case 1 -> before.servers() < SERVERS_MAX && index.split(server, keys.any(random)) >= 0;
+        case 0 -> before.servers() < SERVERS_MAX && partitions.addComputeServer(server) >= 0;
+        case 1 -> before.servers() < SERVERS_MAX && partitions.split(server, keys.any(random)) >= 0;
         case 2 -> before.servers() > 1 && remove(server);
         default -> before.servers() > 1 && range > 0 && move(server, before.lowOfServer(server));
       };
@@ -36,11 +40,11 @@ final class TrialChanges {
   }
 
   private boolean remove(int server) {
-    index.removeComputeServer(server);
+    partitions.removeComputeServer(server);
     return true;
   }
 
   private boolean move(int server, long low) {
-    return index.moveBoundary(server, keys.any(random)) != low;
+    return partitions.moveBoundary(server, keys.any(random)) != low;
   }
 }

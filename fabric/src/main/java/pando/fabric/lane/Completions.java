@@ -1,5 +1,9 @@
 package pando.fabric.lane;
 
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.function.Consumer;
+
 /**
  * The verbs under way of a lane: they complete here, and what waits for one goes on.
  *
@@ -19,11 +23,19 @@ public interface Completions extends AutoCloseable {
    * last wait, or until a time has passed.
    *
    * @param nanos longest wait, more than 0
+   * @param ready receives those sockets of {@link #selector} that are ready and others have
+   *     registered
    */
-  void await(long nanos);
+  void await(long nanos, Consumer<SelectionKey> ready);
 
   /** Ends the wait under way, or the next. Thread-safe. */
   void wakeUp();
+
+  /**
+   * Returns a selector whose sockets end {@link #await}, too, when they are ready. Theirs are not
+   * the only keys in it. Thread-safe.
+   */
+  Selector selector();
 
   /** Releases what it has. */
   @Override

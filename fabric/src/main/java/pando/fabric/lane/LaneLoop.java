@@ -1,5 +1,7 @@
 package pando.fabric.lane;
 
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.Lane;
@@ -56,6 +59,9 @@ public final class LaneLoop implements Lane {
 
   private static final long AWAIT_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
+  /** Longest wait of the loop while threads that the JDK carries poll, and it has a duty. */
+  private static final long POLLED_NANOS_MAX = TimeUnit.MICROSECONDS.toNanos(50);
+
   private final Object fabric;
   private final String name;
   private final Completions completions;
@@ -76,6 +82,11 @@ public final class LaneLoop implements Lane {
 
   /** Threads that wait for a verb and leave it to others to poll. */
   private final AtomicInteger parked = new AtomicInteger();
+
+  /** Made once, as a wait must not allocate. */
+  private final Consumer<SelectionKey> serveReady = this::serve;
+
+  private volatile @Nullable LaneDuty duty;
 
   private volatile boolean awaits;
   private volatile boolean closing;
@@ -129,6 +140,22 @@ public final class LaneLoop implements Lane {
   /** Returns the completions of its workers' verbs. */
   public Completions completions() {
     return completions;
+  }
+
+  /**
+   * Has the lane's own thread do something in each pass from now on, in place of what it did
+   * before. Thread-safe.
+   *
+   * @param next {@code null} for nothing
+   */
+  public void perform(@Nullable LaneDuty next) {
+    duty = next;
+    completions.wakeUp();
+  }
+
+  /** Returns a selector whose sockets, when they are ready, end the lane's waits. */
+  public Selector selector() {
+    return completions.selector();
   }
 
   /** Returns the backoff for a worker of a lane; of {@code null}, for one that is in no lane. */
@@ -311,7 +338,9 @@ public final class LaneLoop implements Lane {
     }
     boolean completed = carries ? completions.poll() : tryPoll();
     boolean due = !timer.isEmpty() && timer.expire(System.nanoTime());
-    return woken || completed || due;
+    LaneDuty own = duty;
+    boolean performed = own != null && own.perform(ready.isEmpty() && pollers.get() == 0);
+    return woken || completed || due || performed;
   }
 
   private boolean takeWokenOutside() {
@@ -326,16 +355,28 @@ public final class LaneLoop implements Lane {
   private void awaitMore() {
     if (pollers.get() > 0) {
       // The last of them unparks this thread if others wait.
-      LockSupport.parkNanos(this, AWAIT_NANOS_MAX);
+      LockSupport.parkNanos(this, duty == null ? AWAIT_NANOS_MAX : POLLED_NANOS_MAX);
       return;
     }
     awaits = true;
     long left = timer.isEmpty() ? AWAIT_NANOS_MAX : timer.nanosLeft(System.nanoTime());
     long nanos = Math.min(left, AWAIT_NANOS_MAX);
-    if (nanos > 0 && wokenOutside.isEmpty() && !isEnding()) {
-      completions.await(nanos);
+    if (nanos > 0 && wokenOutside.isEmpty() && !isDue() && !isEnding()) {
+      completions.await(nanos, serveReady);
     }
     awaits = false;
+  }
+
+  private void serve(SelectionKey socket) {
+    LaneDuty own = duty;
+    if (own != null) {
+      own.serve(socket);
+    }
+  }
+
+  private boolean isDue() {
+    LaneDuty own = duty;
+    return own != null && own.isDue();
   }
 
   private boolean isOver() {

@@ -1,6 +1,9 @@
 package pando.fabric.tcp;
 
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import pando.fabric.wire.Credentials;
+import pando.fabric.wire.Role;
 
 /**
  * How compute servers and memory servers prove to each other who they are. Both sides need the same
@@ -37,6 +40,44 @@ public sealed interface Authentication {
    */
   static Token token(Path file) {
     return new Token(file, false);
+  }
+
+  /**
+   * Reads the files that are needed.
+   *
+   * @param role that this side has
+   * @throws IllegalArgumentException if they are of no use
+   */
+  @SuppressWarnings("exports") // For Pando's modules alone.
+  default Credentials credentials(Role role) {
+    return switch (this) {
+      case None() -> Credentials.none();
+      case Tls tls -> Credentials.tls(tls.certificates, tls.key, tls.authorities, role);
+      case Token token -> Credentials.token(token.file);
+    };
+  }
+
+  /**
+   * Checks that an address may be used.
+   *
+   * @throws IllegalArgumentException if there is none, or it is beyond loopback and this too weak
+   */
+  default void checkAddress(InetSocketAddress address) {
+    if (address.isUnresolved()) {
+      throw new IllegalArgumentException("no such host: address=" + address);
+    }
+    boolean isSafe =
+        switch (this) {
+          case None() -> false;
+          case Tls _ -> true;
+          case Token token -> token.trustedNetwork;
+        };
+    if (!isSafe && !address.getAddress().isLoopbackAddress()) {
+      throw new IllegalArgumentException(
+          "without TLS only loopback addresses, such as 127.0.0.1, or a token on a network that is"
+              + " declared trusted: address="
+              + address);
+    }
   }
 
   /** None; see {@link Authentication#none}. */

@@ -7,6 +7,7 @@ import pando.fabric.wire.Frame;
 import pando.fabric.wire.FrameException;
 import pando.fabric.wire.RequestWriter;
 import pando.fabric.wire.ResponseReader;
+import pando.fabric.wire.Watchdog;
 
 /** A fence, to be sent to one memory server after the other, by a connection for each. */
 final class FenceRequest {

@@ -15,6 +15,7 @@ import pando.fabric.wire.FrameInput;
 import pando.fabric.wire.FrameOutput;
 import pando.fabric.wire.RequestWriter;
 import pando.fabric.wire.SecureChannel;
+import pando.fabric.wire.Watchdog;
 
 /**
  * The connection that the workers of a lane share to a memory server. Their requests gather until

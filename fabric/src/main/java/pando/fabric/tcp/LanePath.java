@@ -8,6 +8,7 @@ import pando.fabric.wire.FrameException;
 import pando.fabric.wire.FrameInput;
 import pando.fabric.wire.RequestWriter;
 import pando.fabric.wire.ResponseReader;
+import pando.fabric.wire.Watchdog;
 
 /**
  * A worker's way by a connection that the workers of a lane share. While its request is under way,

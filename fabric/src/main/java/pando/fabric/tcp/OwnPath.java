@@ -5,6 +5,7 @@ import java.net.SocketException;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.wire.RequestWriter;
 import pando.fabric.wire.ResponseReader;
+import pando.fabric.wire.Watchdog;
 
 /** A connection that one worker uses alone: a new one, or one that another worker left. */
 final class OwnPath implements RequestPath {

@@ -10,10 +10,14 @@ import pando.fabric.FencedException;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.base.Fences;
+import pando.fabric.wire.ClientHandshake;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Hello.Welcome;
+import pando.fabric.wire.Introduction;
 import pando.fabric.wire.RefusedException;
 import pando.fabric.wire.Role;
+import pando.fabric.wire.Sockets;
+import pando.fabric.wire.Watchdog;
 
 /**
  * A compute server's view of one memory server: where it is, and whether it is lost, or refuses

@@ -16,6 +16,8 @@ import pando.fabric.wire.FrameBuffer;
 import pando.fabric.wire.FrameException;
 import pando.fabric.wire.RequestReader;
 import pando.fabric.wire.ResponseWriter;
+import pando.fabric.wire.Sockets;
+import pando.fabric.wire.Watchdog;
 
 /**
  * A memory server's side of one connection, in a thread of its own: reads requests, serves them,

@@ -6,6 +6,7 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.wire.Watchdog;
 
 /**
  * Connections to a memory server that closed workers leave to the next ones, so that a worker which

@@ -20,7 +20,11 @@ import pando.fabric.base.FabricBase;
 import pando.fabric.lane.Completions;
 import pando.fabric.lane.LaneLoop;
 import pando.fabric.server.PoolOptions;
+import pando.fabric.wire.Credentials;
+import pando.fabric.wire.Introduction;
+import pando.fabric.wire.Protocol;
 import pando.fabric.wire.Role;
+import pando.fabric.wire.Watchdog;
 
 /**
  * Connects a compute server to memory servers by TCP.
@@ -81,10 +85,11 @@ public final class TcpFabric extends FabricBase {
               + ", maximum="
               + PoolOptions.MEMORY_SERVERS_MAX);
     }
-    addresses.forEach(address -> Credentials.checkAddress(options.authentication(), address));
-    Credentials credentials = Credentials.of(options.authentication(), Role.COMPUTE);
+    addresses.forEach(address -> options.authentication().checkAddress(address));
+    Credentials credentials = options.authentication().credentials(Role.COMPUTE);
     Introduction self =
-        new Introduction(credentials, Role.COMPUTE, options.computeServer().orElse(null));
+        new Introduction(
+            Protocol.VERBS, credentials, Role.COMPUTE, options.computeServer().orElse(null));
     Introduction admin = admin(options);
     Watchdog watchdog = Watchdog.start("pando-tcp-watchdog");
     try {
@@ -105,7 +110,7 @@ public final class TcpFabric extends FabricBase {
       return null;
     }
     Authentication fencing = options.fencing().orElse(options.authentication());
-    return new Introduction(Credentials.of(fencing, Role.ADMIN), Role.ADMIN, null);
+    return new Introduction(Protocol.VERBS, fencing.credentials(Role.ADMIN), Role.ADMIN, null);
   }
 
   @Override
@@ -180,7 +185,7 @@ public final class TcpFabric extends FabricBase {
 
   @Override
   protected Completions completions() {
-    return TcpLane.to(servers, watchdog);
+    return new TcpLane(watchdog, servers);
   }
 
   @Override

@@ -1,29 +1,30 @@
 package pando.fabric.tcp;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import pando.fabric.lane.Completions;
 import pando.fabric.lane.LaneLoop;
+import pando.fabric.lane.SocketWait;
+import pando.fabric.wire.Watchdog;
 
 /**
  * The connections of a lane: to each memory server one for verbs, and one for CALLs, as those may
  * wait for a processor and verbs must not wait behind them.
  */
 final class TcpLane implements Completions {
-  /** Shortest wait for connections; a shorter one is slept. */
-  private static final long WAIT_NANOS_MIN = TimeUnit.MILLISECONDS.toNanos(1);
-
-  private static final long SLEEP_NANOS_MAX = TimeUnit.MICROSECONDS.toNanos(50);
-
   private final Watchdog watchdog;
-  private final Selector selector;
+  private final SocketWait sockets = new SocketWait();
   private final LaneConnection[] verbs;
   private final LaneConnection[] calls;
+
+  /** Made once, as a wait must not allocate. */
+  private final Consumer<SelectionKey> noteReady = this::note;
+
+  /** Receives what is ready and none of these connections. */
+  private Consumer<SelectionKey> others = TcpLane::ignore;
 
   /** Whether requests have gathered since the last poll began. */
   private volatile boolean hasGathered;
@@ -33,20 +34,11 @@ final class TcpLane implements Completions {
   /** Whether something came to a connection that may have nothing under way. */
   private volatile boolean isReadable;
 
-  private TcpLane(Watchdog watchdog, RemoteServer[] servers, Selector selector) {
+  /** Makes a lane's connections, none of which is open yet. */
+  TcpLane(Watchdog watchdog, RemoteServer[] servers) {
     this.watchdog = watchdog;
-    this.selector = selector;
     this.verbs = connections(servers, 0);
     this.calls = connections(servers, TcpWorker.CALL_NANOS_MAX);
-  }
-
-  /** Makes a lane's connections, none of which is open yet. */
-  static TcpLane to(RemoteServer[] servers, Watchdog watchdog) {
-    try {
-      return new TcpLane(watchdog, servers, Selector.open());
-    } catch (IOException e) {
-      throw new TcpException("cannot wait for several connections", e);
-    }
   }
 
   /** Returns the connections of a lane over TCP. */
@@ -81,7 +73,7 @@ final class TcpLane implements Completions {
 
   /** Has the lane wait for a connection, too. */
   SelectionKey register(SocketChannel channel) throws IOException {
-    SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
+    SelectionKey key = channel.register(sockets.selector(), SelectionKey.OP_READ, this);
     wakeUpIfWaiting();
     return key;
   }
@@ -110,39 +102,42 @@ final class TcpLane implements Completions {
   }
 
   @Override
-  public void await(long nanos) {
+  public void await(long nanos, Consumer<SelectionKey> ready) {
+    others = ready;
     waits = true;
     try {
-      isReadable = !hasGathered && select(nanos) > 0;
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot wait for several connections", e);
+      if (!hasGathered) {
+        sockets.await(nanos, noteReady);
+      }
     } finally {
       waits = false;
     }
   }
 
-  private int select(long nanos) throws IOException {
-    if (nanos >= WAIT_NANOS_MIN) {
-      return selector.select(TcpLane::ignore, TimeUnit.NANOSECONDS.toMillis(nanos));
+  /** All connections to memory servers are polled, whichever is ready. */
+  private void note(SelectionKey ready) {
+    if (ready.attachment() == this) {
+      isReadable = true;
+    } else {
+      others.accept(ready);
     }
-    int ready = selector.selectNow(TcpLane::ignore);
-    if (ready == 0) {
-      LockSupport.parkNanos(this, Math.min(nanos, SLEEP_NANOS_MAX));
-    }
-    return ready;
   }
 
-  /** All connections are polled, whichever is ready. */
   private static void ignore(SelectionKey ready) {}
 
   @Override
+  public Selector selector() {
+    return sockets.selector();
+  }
+
+  @Override
   public void wakeUp() {
-    selector.wakeup();
+    sockets.wakeUp();
   }
 
   private void wakeUpIfWaiting() {
     if (waits) {
-      selector.wakeup();
+      sockets.wakeUp();
     }
   }
 
@@ -152,10 +147,6 @@ final class TcpLane implements Completions {
       verbs[i].close();
       calls[i].close();
     }
-    try {
-      selector.close();
-    } catch (IOException e) {
-      // It is of no further use either way.
-    }
+    sockets.close();
   }
 }

@@ -25,8 +25,11 @@ import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.CardAccess;
+import pando.fabric.wire.Credentials;
+import pando.fabric.wire.Guests;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Role;
+import pando.fabric.wire.Watchdog;
 
 /**
  * A memory server in this process that compute servers reach by TCP. Runs until it is closed or the
@@ -166,9 +169,9 @@ public final class TcpMemoryServer extends HostedMemoryServer {
       Authentication authentication,
       PeerLimits limits,
       @Nullable Function<MemorySegment, CardAccess> cards) {
-    Credentials.checkAddress(authentication, address);
+    authentication.checkAddress(address);
     PoolOptions.checkNumber(number);
-    Credentials credentials = Credentials.of(authentication, Role.MEMORY);
+    Credentials credentials = authentication.credentials(Role.MEMORY);
     ServerSocketChannel listener = listen(address);
     try {
       ServerLayout layout = MemoryServer.layout(options);

@@ -18,6 +18,7 @@ import pando.fabric.lane.LaneLoop;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.ResponseReader;
+import pando.fabric.wire.Watchdog;
 
 /**
  * Issues verbs by sending them to memory servers, over a connection to each that it needs.

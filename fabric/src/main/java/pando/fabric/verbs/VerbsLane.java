@@ -1,11 +1,14 @@
 package pando.fabric.verbs;
 
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.lane.Completions;
@@ -386,19 +389,24 @@ final class VerbsLane implements Completions {
 
   @Override
   @SuppressWarnings("ThreadPriorityCheck") // What it waits for may wait for this core.
-  public void await(long nanos) {
+  public void await(long nanos, Consumer<SelectionKey> ready) {
     if (hasGathered) {
       return;
     }
     int wait = underWay.get() == 0 ? 0 : waits.incrementAndGet();
     if (wait == 0) {
-      idle.await(nanos);
+      idle.await(nanos, ready);
     } else if (wait < YIELDS) {
       Thread.yield();
     } else {
       int doublings = Math.min((wait - YIELDS) / 4, DOUBLINGS_MAX);
-      idle.await(Math.min(nanos, SLEEP_NANOS_MIN << doublings));
+      idle.await(Math.min(nanos, SLEEP_NANOS_MIN << doublings), ready);
     }
+  }
+
+  @Override
+  public Selector selector() {
+    return idle.selector();
   }
 
   @Override
@@ -440,7 +448,6 @@ final class VerbsLane implements Completions {
 
   @Override
   public void close() {
-    release();
-    owner.forget(this);
+    Closing.all(this::release, () -> owner.forget(this), idle::close);
   }
 }

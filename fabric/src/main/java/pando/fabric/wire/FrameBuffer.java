@@ -114,7 +114,7 @@ public final class FrameBuffer {
     if (bytes.position() < Integer.BYTES) {
       return false;
     }
-    int length = checkedLength(length(), headerBytes);
+    int length = checkedLength(length(), headerBytes, Frame.BYTES_MAX);
     ensure(length);
     return bytes.position() >= length;
   }
@@ -124,15 +124,15 @@ public final class FrameBuffer {
    *
    * @throws FrameException if no frame has it
    */
-  static int checkedLength(int length, int headerBytes) throws FrameException {
-    if (length < headerBytes || length > Frame.BYTES_MAX || length % Long.BYTES != 0) {
+  static int checkedLength(int length, int headerBytes, int bytesMax) throws FrameException {
+    if (length < headerBytes || length > bytesMax || length % Long.BYTES != 0) {
       throw new FrameException(
           "impossible length of a frame: length="
               + Integer.toUnsignedString(length)
               + ", minimum="
               + headerBytes
               + ", maximum="
-              + Frame.BYTES_MAX);
+              + bytesMax);
     }
     return length;
   }

@@ -2,6 +2,7 @@ package pando.fabric.wire;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.WritableByteChannel;
 
 /**
@@ -9,22 +10,55 @@ import java.nio.channels.WritableByteChannel;
  * Allocates only to grow. Not thread-safe.
  */
 public final class FrameOutput {
-  private static final int BYTES_MIN = 32 << 10;
+  private static final int REQUESTS_BYTES_MIN = 32 << 10;
+
+  private final int bytesMin;
 
   /** From the position to the limit, what is not sent. */
-  private ByteBuffer bytes = ByteBuffer.allocateDirect(BYTES_MIN).limit(0);
+  private ByteBuffer bytes;
 
   private long added;
 
-  /** Creates an empty output. */
-  public FrameOutput() {}
+  /** Creates an empty output of requests to a memory server. */
+  public FrameOutput() {
+    this(REQUESTS_BYTES_MIN);
+  }
+
+  /**
+   * Creates an empty output.
+   *
+   * @param bytesMin room at first
+   */
+  public FrameOutput(int bytesMin) {
+    this.bytesMin = bytesMin;
+    this.bytes = allocate(bytesMin).limit(0);
+  }
 
   /** Adds a request. */
   public void add(RequestWriter request) {
     int length = request.length();
+    request.copyTo(bytes, add(length));
+  }
+
+  /**
+   * Adds bytes, which the caller writes before any are sent.
+   *
+   * @return where they begin in {@link #bytes}, until the next call
+   */
+  public int add(int length) {
     ensure(length);
-    request.copyTo(bytes, bytes.limit() - length);
     added += length;
+    return bytes.limit() - length;
+  }
+
+  /** Returns the bytes that are not sent yet, and their place; another one after {@link #add}. */
+  public ByteBuffer bytes() {
+    return bytes;
+  }
+
+  /** Returns how many bytes are not sent yet. */
+  public int unsent() {
+    return bytes.remaining();
   }
 
   /** Returns the bytes that were added so far. */
@@ -56,6 +90,17 @@ public final class FrameOutput {
     bytes.position(0).limit(0);
   }
 
+  /** Gives memory back that much to send took, if all was sent. */
+  public void shrink() {
+    if (isEmpty() && bytes.capacity() > bytesMin) {
+      bytes = allocate(bytesMin).limit(0);
+    }
+  }
+
+  private static ByteBuffer allocate(int capacity) {
+    return ByteBuffer.allocateDirect(capacity).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
   /** Makes room for more bytes before the limit. */
   private void ensure(int more) {
     int left = bytes.remaining();
@@ -66,7 +111,7 @@ public final class FrameOutput {
     }
     if (left + more > bytes.capacity()) {
       int doubled = Integer.highestOneBit(left + more - 1) << 1;
-      bytes = ByteBuffer.allocateDirect(doubled).put(bytes).flip();
+      bytes = allocate(doubled).put(bytes).flip();
     }
     bytes.limit(bytes.limit() + more);
   }

@@ -12,22 +12,22 @@ import pando.fabric.Fabric;
 import pando.fabric.layout.ServerLayout;
 
 /**
- * How a connection begins: the client says HELLO, the memory server answers. Both are {@value
- * #BYTES} bytes, little endian; what is not named is 0, and kept for clusters and features. With a
- * secret, {@link TokenExchange} comes between them; with TLS, both are encrypted.
+ * How a connection begins: the client says HELLO, the server answers. Both are {@value #BYTES}
+ * bytes, little endian; what is not named is 0, and kept for clusters and features. With a secret,
+ * {@link TokenExchange} comes between them; with TLS, both are encrypted.
  *
  * <pre>
- *     0  magic        the bytes "PANDO-T1"
+ *     0  magic        the bytes "PANDO-T1" or "PANDO-C1", see {@link Protocol}
  *     8  version      u16
  *    10  status       u8    of the answer: see {@link Welcome}
- *    11  authentication u8  that the client has, or that the memory server asks for
+ *    11  authentication u8  that the client has, or that the server asks for
  *  HELLO:
  *    12  role         u8    that the client has: 1 memory, 2 compute, 3 admin, 4 client
  *    14  number       u16   of a compute server that can be fenced, 0 to {@value ComputeServer#NUMBER_MAX}; else 0
  *    16  epoch        u64   of the same, at least 1; else 0
  *    24  way          u64   of a compute server: random, the same for all connections that replace
  *                           each other, of which the newest is served; 0 for one that replaces none
- *  answer, 0 if the client is not let in:
+ *  answer of a memory server, 0 if the client is not let in:
  *    12  server       u32   number of the memory server
  *    16  incarnation  u64   differs each time a memory server starts
  *    24  dramBytes    u64
@@ -45,7 +45,7 @@ public final class Hello {
   /** Status of an answer: the connection may be used. */
   public static final int WELCOME = 0;
 
-  /** Status of an answer: the memory server speaks another version; the connection ends. */
+  /** Status of an answer: the server speaks another version; the connection ends. */
   public static final int OTHER_VERSION = 1;
 
   /** Status of an answer: no room for a further connection; this one ends. */
@@ -54,7 +54,7 @@ public final class Hello {
   /** Status of an answer: the client has to prove that it has the secret. */
   public static final int PROVE = 3;
 
-  /** Status of an answer: the memory server asks for other authentication; the connection ends. */
+  /** Status of an answer: the server asks for other authentication; the connection ends. */
   public static final int OTHER_AUTHENTICATION = 4;
 
   /** Status of an answer: not for this role, or not for this cluster; the connection ends. */
@@ -75,7 +75,6 @@ public final class Hello {
   /** The first byte of a client that begins with TLS. */
   private static final byte TLS_FIRST_BYTE = 22;
 
-  private static final long MAGIC = 0x3154_2d4f_444e_4150L;
   private static final int VERSION_OFFSET = 8;
   private static final int STATUS_OFFSET = 10;
   private static final int AUTHENTICATION_OFFSET = 11;
@@ -147,12 +146,13 @@ public final class Hello {
    */
   public static void send(
       WritableByteChannel channel,
+      Protocol protocol,
       AuthenticationKind authentication,
       Role role,
       @Nullable ComputeServer computeServer,
       long way)
       throws IOException {
-    ByteBuffer message = message(VERSION);
+    ByteBuffer message = message(protocol, VERSION);
     message.put(AUTHENTICATION_OFFSET, (byte) authentication.code());
     message.put(ROLE_OFFSET, (byte) role.code());
     if (computeServer != null) {
@@ -169,12 +169,12 @@ public final class Hello {
    * @throws FrameException if it is none
    * @throws RefusedException if it is TLS
    */
-  public static Request receive(ReadableByteChannel channel) throws IOException {
+  public static Request receive(ReadableByteChannel channel, Protocol protocol) throws IOException {
     ByteBuffer message = receiveAll(channel);
     if (message.get(0) == TLS_FIRST_BYTE) {
       throw new RefusedException(OTHER_AUTHENTICATION, "it speaks TLS, which is not in use here");
     }
-    int version = version(message);
+    int version = version(message, protocol);
     if (version != VERSION) {
       return new Request(version, AuthenticationKind.NONE, null, null, 0);
     }
@@ -218,17 +218,28 @@ public final class Hello {
    *
    * @param wanted authentication that is asked for
    */
-  public static void refuse(WritableByteChannel channel, int status, AuthenticationKind wanted)
+  public static void refuse(
+      WritableByteChannel channel, Protocol protocol, int status, AuthenticationKind wanted)
       throws IOException {
-    ByteBuffer message = message(VERSION);
+    ByteBuffer message = message(protocol, VERSION);
     message.put(STATUS_OFFSET, (byte) status);
     message.put(AUTHENTICATION_OFFSET, (byte) wanted.code());
     sendAll(channel, message);
   }
 
-  /** Answers a HELLO. */
+  /**
+   * Answers a client of a compute server.
+   *
+   * @param status {@link #WELCOME} or {@link #FULL}
+   */
+  public static void answer(WritableByteChannel channel, int status) throws IOException {
+    ByteBuffer message = message(Protocol.OPERATIONS, VERSION);
+    sendAll(channel, message.put(STATUS_OFFSET, (byte) status));
+  }
+
+  /** Answers a client of a memory server. */
   public static void answer(WritableByteChannel channel, Welcome welcome) throws IOException {
-    ByteBuffer message = message(welcome.version);
+    ByteBuffer message = message(Protocol.VERBS, welcome.version);
     message.put(STATUS_OFFSET, (byte) welcome.status);
     message.putInt(SERVER_OFFSET, welcome.server);
     message.putLong(INCARNATION_OFFSET, welcome.incarnation);
@@ -242,15 +253,16 @@ public final class Hello {
    * Waits for the answer to a HELLO.
    *
    * @return the answer, which is empty but for version and status if that is {@link #OTHER_VERSION}
-   *     or {@link #PROVE}
+   *     or {@link #PROVE}, or if it is of a compute server
    * @throws FrameException if it is none, or no memory server is as it says
-   * @throws RefusedException if the memory server does not let the client in
+   * @throws RefusedException if the server does not let the client in
    */
-  public static Welcome receiveAnswer(ReadableByteChannel channel) throws IOException {
+  public static Welcome receiveAnswer(ReadableByteChannel channel, Protocol protocol)
+      throws IOException {
     ByteBuffer message = receiveAll(channel);
     Welcome welcome =
         new Welcome(
-            version(message),
+            version(message, protocol),
             message.get(STATUS_OFFSET),
             message.getInt(SERVER_OFFSET),
             message.getLong(INCARNATION_OFFSET),
@@ -258,21 +270,24 @@ public final class Hello {
             message.getInt(ON_CHIP_BYTES_OFFSET),
             message.get(CAS_16_OFFSET) == 1);
     if (welcome.version == VERSION) {
-      if (isOfMemoryServer(welcome.status)) {
+      if (!isOfKnownClient(welcome.status)) {
+        checkRefusal(message, protocol, welcome.status);
+      } else if (protocol == Protocol.VERBS) {
         checkAnswer(message, welcome);
       } else {
-        checkRefusal(message, welcome.status);
+        checkUnused(message, STATUS_OFFSET + 1, BYTES);
       }
     }
     return welcome;
   }
 
-  /** Returns whether an answer of a status says what the memory server is. */
-  private static boolean isOfMemoryServer(int status) {
+  /** Returns whether a status is for clients that have proven who they are. */
+  private static boolean isOfKnownClient(int status) {
     return status == WELCOME || status == FULL || status == FENCED || status == OCCUPIED;
   }
 
-  private static void checkRefusal(ByteBuffer message, int status) throws IOException {
+  private static void checkRefusal(ByteBuffer message, Protocol protocol, int status)
+      throws IOException {
     checkUnused(message, AUTHENTICATION_OFFSET + 1, BYTES);
     AuthenticationKind wanted = authentication(message);
     switch (status) {
@@ -283,7 +298,9 @@ public final class Hello {
           throw new RefusedException(
               status, "it does not take this role, or not from this cluster");
       case WRONG_SECRET -> throw new RefusedException(status, "its secret is another one");
-      default -> throw new FrameException("no memory server is like this: status=" + status);
+      default ->
+          throw new FrameException(
+              "no " + protocol.serverName() + " is like this: status=" + status);
     }
   }
 
@@ -312,13 +329,13 @@ public final class Hello {
     }
   }
 
-  private static ByteBuffer message(int version) {
+  private static ByteBuffer message(Protocol protocol, int version) {
     ByteBuffer message = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    return message.putLong(0, MAGIC).putShort(VERSION_OFFSET, (short) version);
+    return message.putLong(0, protocol.magic()).putShort(VERSION_OFFSET, (short) version);
   }
 
-  private static int version(ByteBuffer message) throws FrameException {
-    if (message.getLong(0) != MAGIC) {
+  private static int version(ByteBuffer message, Protocol protocol) throws FrameException {
+    if (message.getLong(0) != protocol.magic()) {
       throw new FrameException(
           "the other side does not speak this protocol: magic=0x"
               + Long.toHexString(message.getLong(0)));

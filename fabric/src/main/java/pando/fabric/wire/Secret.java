@@ -85,13 +85,14 @@ public final class Secret {
   }
 
   /** Returns what proves that a side has this secret, in one connection and role. */
-  byte[] proof(Side side, Role clientRole, byte[] clientNonce, byte[] serverNonce) {
+  byte[] proof(
+      Side side, Protocol protocol, Role clientRole, byte[] clientNonce, byte[] serverNonce) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
       mac.init(key);
-      mac.update(("PANDO-T1 token " + side + " ").getBytes(StandardCharsets.US_ASCII));
+      mac.update((protocol.text() + " token " + side + " ").getBytes(StandardCharsets.US_ASCII));
       mac.update((byte) clientRole.code());
-      mac.update((byte) Role.MEMORY.code());
+      mac.update((byte) protocol.server().code());
       mac.update(clientNonce);
       mac.update(serverNonce);
       return mac.doFinal();

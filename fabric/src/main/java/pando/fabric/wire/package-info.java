@@ -1,5 +1,5 @@
 /**
- * The protocol between compute servers and memory servers: what is on the wire, its limits, and the
- * checks of what comes from it.
+ * What is on the wire between compute servers and memory servers, its limits, and the checks of
+ * what comes from it; and how connections begin, also those of clients to compute servers.
  */
 package pando.fabric.wire;

@@ -3,8 +3,12 @@ package pando.fabric.lane;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -19,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -342,13 +347,18 @@ class LaneLoopTest {
           }
 
           @Override
-          public void await(long nanos) {
-            none.await(nanos);
+          public void await(long nanos, Consumer<SelectionKey> ready) {
+            none.await(nanos, ready);
           }
 
           @Override
           public void wakeUp() {
             none.wakeUp();
+          }
+
+          @Override
+          public Selector selector() {
+            return none.selector();
           }
 
           @Override
@@ -404,6 +414,100 @@ class LaneLoopTest {
       CountDownLatch next = new CountDownLatch(1);
       lane.newThread(next::countDown).start();
       assertThat(next.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  /** A byte that comes by a pipe lets a thread go on, which answers by the lane's own thread. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldPerformADutyBesideItsThreads(boolean carries) throws Exception {
+    int rounds = 1_000;
+    Pipe there = Pipe.open();
+    Pipe back = Pipe.open();
+    try (LaneLoop lane = open(carries);
+        ExecutorService threads = Executors.newThreadPerTaskExecutor(lane);
+        Pipe.SinkChannel ask = there.sink();
+        Pipe.SourceChannel asked = there.source();
+        Pipe.SinkChannel answer = back.sink();
+        Pipe.SourceChannel answered = back.source()) {
+      asked.configureBlocking(false);
+      asked.register(lane.selector(), SelectionKey.OP_READ);
+      Echo echo = new Echo(lane, asked, answer);
+      lane.perform(echo);
+      Future<?> ended = threads.submit(() -> echo.run(rounds));
+      for (int round = 0; round < rounds; round++) {
+        ByteBuffer one = ByteBuffer.wrap(new byte[] {(byte) round});
+        assertThat(ask.write(one)).isEqualTo(1);
+        assertThat(answered.read(one.clear())).isEqualTo(1);
+        assertThat(one.get(0)).isEqualTo((byte) (round + 1));
+      }
+      ended.get();
+      lane.perform(null);
+    }
+  }
+
+  /** Takes bytes, has a thread of the lane add 1, and sends them back. */
+  private static final class Echo implements LaneDuty {
+    private final LaneLoop lane;
+    private final Pipe.SourceChannel from;
+    private final Pipe.SinkChannel to;
+    private final Waiter waiter = new Waiter();
+    private final ByteBuffer one = ByteBuffer.allocate(1);
+    private volatile boolean hasCome;
+    private volatile boolean isDone;
+
+    Echo(LaneLoop lane, Pipe.SourceChannel from, Pipe.SinkChannel to) {
+      this.lane = lane;
+      this.from = from;
+      this.to = to;
+    }
+
+    void run(int rounds) {
+      for (int round = 0; round < rounds; round++) {
+        waiter.begin();
+        if (!hasCome) {
+          waiter.await();
+        }
+        waiter.end();
+        hasCome = false;
+        one.put(0, (byte) (one.get(0) + 1));
+        isDone = true;
+        lane.wakeUp();
+      }
+    }
+
+    @Override
+    public boolean perform(boolean waitsNext) {
+      boolean some = isDone;
+      try {
+        if (some) {
+          isDone = false;
+          assertThat(to.write(one.clear())).isEqualTo(1);
+        }
+        if (!waitsNext) {
+          lane.selector().selectNow(this::serve);
+        }
+        return some;
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    @Override
+    public void serve(SelectionKey ready) {
+      try {
+        if (from.read(one.clear()) > 0) {
+          hasCome = true;
+          waiter.goOn();
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    @Override
+    public boolean isDue() {
+      return isDone;
     }
   }
 

@@ -12,11 +12,11 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Stands between compute servers and a memory server: each connection is cut when so many bytes
+ * Stands between clients and a server of either protocol: each connection is cut when so many bytes
  * have passed, both ways together, wherever that is in HELLO, a request or a response. Half of the
  * cuts are orderly ends, half are resets.
  */
-final class CuttingProxy implements AutoCloseable {
+public final class CuttingProxy implements AutoCloseable {
   private final InetSocketAddress target;
   private final ServerSocket listener;
   private final int bytesMax;
@@ -32,24 +32,26 @@ final class CuttingProxy implements AutoCloseable {
   }
 
   /** Starts a proxy whose connections pass fewer bytes than a limit. */
-  static CuttingProxy start(InetSocketAddress target, int bytesMax, long seed) throws IOException {
+  public static CuttingProxy start(InetSocketAddress target, int bytesMax, long seed)
+      throws IOException {
     ServerSocket listener = new ServerSocket(0, 500, InetAddress.getLoopbackAddress());
     CuttingProxy proxy = new CuttingProxy(target, listener, bytesMax, seed);
     daemon(proxy::accept);
     return proxy;
   }
 
-  InetSocketAddress address() {
+  /** Returns where it listens. */
+  public InetSocketAddress address() {
     return new InetSocketAddress(listener.getInetAddress(), listener.getLocalPort());
   }
 
   /** Returns how many connections were cut. */
-  long cuts() {
+  public long cuts() {
     return cuts.get();
   }
 
   /** Cuts no further connections that come from now on. */
-  void stopCutting() {
+  public void stopCutting() {
     lenient = true;
   }
 

@@ -21,28 +21,32 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbList;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.Hello;
 
-/** Stands between a compute server and a memory server, and does to requests what it is told. */
-final class FaultProxy implements AutoCloseable {
-  /** What happens to a request, and whether the memory server serves it for all that. */
-  enum Fault {
-    /** The connection is cut; the memory server gets nothing of it. */
+/**
+ * Stands between a client and a server of either protocol, and does to requests what it is told.
+ * The client sends no request before the last one is answered.
+ */
+public final class FaultProxy implements AutoCloseable {
+  /** What happens to a request, and whether the server serves it for all that. */
+  public enum Fault {
+    /** The connection is cut; the server gets nothing of it. */
     BEFORE(false, false),
-    /** The connection is cut; the memory server gets half of it. */
+    /** The connection is cut; the server gets half of it. */
     WITHIN(false, false),
-    /** The memory server gets half of it, and the rest not for as long as the client waits. */
+    /** The server gets half of it, and the rest not for as long as the client waits. */
     WITHIN_STALLED(false, false),
-    /** The memory server serves it; the connection is cut without its response. */
+    /** The server serves it; the connection is cut without its response. */
     BEHIND(true, false),
-    /** The memory server serves it; half of the response comes back. */
+    /** The server serves it; half of the response comes back. */
     WITHIN_RESPONSE(true, false),
-    /** The memory server serves it; nothing comes back for as long as the client waits. */
+    /** The server serves it; nothing comes back for as long as the client waits. */
     STALLED(true, false),
-    /** The connection to the client is cut; the memory server gets it when it is delivered. */
+    /** The connection to the client is cut; the server gets it when it is delivered. */
     HELD(false, false),
     /** Both it and the response come late. */
     DELAYED(true, true),
@@ -59,16 +63,18 @@ final class FaultProxy implements AutoCloseable {
       this.harmless = harmless;
     }
 
-    boolean isServed() {
+    /** Returns whether the server does what the request asks for. */
+    public boolean isServed() {
       return served;
     }
 
     /** Returns whether a client gets the answer nonetheless, perhaps as it sends it again. */
-    boolean isHarmless() {
+    public boolean isHarmless() {
       return harmless;
     }
 
-    boolean isStall() {
+    /** Returns whether nothing comes back for as long as the client waits. */
+    public boolean isStall() {
       return this == WITHIN_STALLED || this == STALLED;
     }
   }
@@ -84,42 +90,60 @@ final class FaultProxy implements AutoCloseable {
   private final Semaphore delivered = new Semaphore(0);
   private final AtomicInteger accepted = new AtomicInteger();
   private final Random random;
+  private final ToIntFunction<byte[]> flippableBytes;
 
-  private FaultProxy(InetSocketAddress target, ServerSocket listener, long seed) {
+  private FaultProxy(
+      InetSocketAddress target,
+      ServerSocket listener,
+      long seed,
+      ToIntFunction<byte[]> flippableBytes) {
     this.target = target;
     this.listener = listener;
+    this.flippableBytes = flippableBytes;
     this.random = new Random(seed);
   }
 
+  /** Starts a proxy to a memory server. */
   static FaultProxy start(InetSocketAddress target, long seed) throws IOException {
+    return start(target, seed, FaultProxy::checkedBytes);
+  }
+
+  /**
+   * Starts a proxy.
+   *
+   * @param checkedBytes how many bytes at the start of a request its checksum is of
+   */
+  public static FaultProxy start(
+      InetSocketAddress target, long seed, ToIntFunction<byte[]> checkedBytes) throws IOException {
     ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    FaultProxy proxy = new FaultProxy(target, listener, seed);
+    FaultProxy proxy = new FaultProxy(target, listener, seed, checkedBytes);
     Thread.ofPlatform().daemon().name("fault-proxy").start(proxy::accept);
     return proxy;
   }
 
-  InetSocketAddress address() {
+  /** Returns where it listens. */
+  public InetSocketAddress address() {
     return new InetSocketAddress(listener.getInetAddress(), listener.getLocalPort());
   }
 
   /** Lets a fault happen to the next request that has none yet. */
-  void inject(Fault fault) {
+  public void inject(Fault fault) {
     faults.add(fault);
   }
 
   /** Waits until a request or its response is held back. */
-  void awaitStalled() throws InterruptedException {
+  public void awaitStalled() throws InterruptedException {
     stalled.acquire();
   }
 
-  /** Lets the memory server have the request that is held, and waits until it has done with it. */
-  void deliverHeld() throws InterruptedException {
+  /** Lets the server have the request that is held, and waits until it has done with it. */
+  public void deliverHeld() throws InterruptedException {
     released.release();
     delivered.acquire();
   }
 
   /** Returns how many connections there were. */
-  int connections() {
+  public int connections() {
     return accepted.get();
   }
 
@@ -131,7 +155,7 @@ final class FaultProxy implements AutoCloseable {
   }
 
   /** Cuts all connections. */
-  void cutAll() throws IOException {
+  public void cutAll() throws IOException {
     for (Socket socket : sockets) {
       socket.close();
     }
@@ -266,8 +290,14 @@ final class FaultProxy implements AutoCloseable {
     assert end < 0;
   }
 
-  /** Flips a bit behind the length, before the payloads of a list. */
+  /** Flips a bit behind the length that the checksum is of. */
   private void flip(byte[] request) {
+    int bit = random.nextInt(8 * Integer.BYTES, 8 * flippableBytes.applyAsInt(request));
+    request[bit / 8] ^= (byte) (1 << (bit % 8));
+  }
+
+  /** Returns where a request's verbs end, before the payloads of a list. */
+  private static int checkedBytes(byte[] request) {
     ByteBuffer frame = ByteBuffer.wrap(request).order(ByteOrder.LITTLE_ENDIAN);
     int end = request.length;
     for (int at = 32, verb = 0; verb < frame.getShort(6); verb++) {
@@ -276,8 +306,7 @@ final class FaultProxy implements AutoCloseable {
       end -= isWrite ? Frame.padded(frame.getInt(at + 4)) : 0;
       at += Frame.VERB_BYTES + (isWrite ? 0 : Frame.kind(op).operandBytes());
     }
-    int bit = random.nextInt(8 * Integer.BYTES, 8 * end);
-    request[bit / 8] ^= (byte) (1 << (bit % 8));
+    return end;
   }
 
   private static byte[] frame(DataInputStream input) throws IOException {

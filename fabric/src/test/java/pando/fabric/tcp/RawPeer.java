@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.ComputeServer;
 import pando.fabric.wire.AuthenticationKind;
 import pando.fabric.wire.Hello;
+import pando.fabric.wire.Protocol;
 import pando.fabric.wire.Role;
 
 /** A peer of a memory server that speaks the protocol by hand, without authentication. */
@@ -27,8 +28,8 @@ final class RawPeer {
   /** Says HELLO, and returns the answer. */
   static Hello.Welcome greet(
       SocketChannel channel, Role role, @Nullable ComputeServer name, long way) throws IOException {
-    Hello.send(channel, AuthenticationKind.NONE, role, name, way);
-    return Hello.receiveAnswer(channel);
+    Hello.send(channel, Protocol.VERBS, AuthenticationKind.NONE, role, name, way);
+    return Hello.receiveAnswer(channel, Protocol.VERBS);
   }
 
   /** Waits until the memory server ends the connection, without a further byte. */

@@ -36,7 +36,10 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.AuthenticationKind;
+import pando.fabric.wire.Guests;
 import pando.fabric.wire.Hello;
+import pando.fabric.wire.Protocol;
+import pando.fabric.wire.RefusalLog;
 import pando.fabric.wire.RefusedException;
 import pando.fabric.wire.Role;
 import pando.fabric.wire.SecureChannel;
@@ -187,9 +190,9 @@ class TcpAuthenticationTest {
     }
     try (SocketChannel channel = SocketChannel.open(server.address())) {
       writeAll(channel, said.flip());
-      assertThat(Hello.receiveAnswer(channel).status()).isEqualTo(Hello.PROVE);
+      assertThat(Hello.receiveAnswer(channel, Protocol.VERBS).status()).isEqualTo(Hello.PROVE);
       readAll(channel, ByteBuffer.allocate(NONCE_BYTES));
-      assertThatThrownBy(() -> Hello.receiveAnswer(channel))
+      assertThatThrownBy(() -> Hello.receiveAnswer(channel, Protocol.VERBS))
           .isInstanceOfSatisfying(
               RefusedException.class, e -> assertThat(e.status()).isEqualTo(Hello.WRONG_SECRET));
     }
@@ -204,7 +207,7 @@ class TcpAuthenticationTest {
               socket -> {
                 ByteBuffer hello = ByteBuffer.allocate(Hello.BYTES + NONCE_BYTES);
                 readAll(socket, hello);
-                Hello.refuse(socket, Hello.PROVE, AuthenticationKind.TOKEN);
+                Hello.refuse(socket, Protocol.VERBS, Hello.PROVE, AuthenticationKind.TOKEN);
                 writeAll(socket, hello.flip().position(Hello.BYTES));
                 ByteBuffer proof = ByteBuffer.allocate(NONCE_BYTES);
                 readAll(socket, proof);
@@ -327,14 +330,14 @@ class TcpAuthenticationTest {
     for (String host : new String[] {"0.0.0.0", "192.0.2.1", "::"}) {
       InetSocketAddress far = new InetSocketAddress(host, 1);
       for (Authentication weak : new Authentication[] {Authentication.none(), token}) {
-        assertThatThrownBy(() -> Credentials.checkAddress(weak, far))
+        assertThatThrownBy(() -> weak.checkAddress(far))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("only loopback addresses")
             .hasMessageContaining(far.toString());
-        assertThatCode(() -> Credentials.checkAddress(weak, near)).doesNotThrowAnyException();
+        assertThatCode(() -> weak.checkAddress(near)).doesNotThrowAnyException();
       }
       for (Authentication strong : new Authentication[] {tls, token.onTrustedNetwork()}) {
-        assertThatCode(() -> Credentials.checkAddress(strong, far)).doesNotThrowAnyException();
+        assertThatCode(() -> strong.checkAddress(far)).doesNotThrowAnyException();
       }
     }
   }
@@ -380,8 +383,8 @@ class TcpAuthenticationTest {
     try (SocketChannel socket = SocketChannel.open(server.address())) {
       SecureChannel channel = new SecureChannel(socket, keys.engine(true));
       assertThat(channel.handshake()).isTrue();
-      Hello.send(channel, AuthenticationKind.TLS, role, null, 0);
-      Hello.receiveAnswer(channel);
+      Hello.send(channel, Protocol.VERBS, AuthenticationKind.TLS, role, null, 0);
+      Hello.receiveAnswer(channel, Protocol.VERBS);
     }
   }
 
@@ -394,7 +397,7 @@ class TcpAuthenticationTest {
       return record.flip();
     }
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    Hello.send(Channels.newChannel(bytes), kind, Role.COMPUTE, null, 0);
+    Hello.send(Channels.newChannel(bytes), Protocol.VERBS, kind, Role.COMPUTE, null, 0);
     bytes.writeBytes(new byte[2 * NONCE_BYTES]);
     return ByteBuffer.wrap(bytes.toByteArray());
   }

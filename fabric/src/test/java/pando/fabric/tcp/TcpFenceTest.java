@@ -45,6 +45,7 @@ import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.AuthenticationKind;
 import pando.fabric.wire.Frame;
 import pando.fabric.wire.Hello;
+import pando.fabric.wire.Protocol;
 import pando.fabric.wire.RequestWriter;
 import pando.fabric.wire.ResponseReader;
 import pando.fabric.wire.Role;
@@ -174,8 +175,8 @@ class TcpFenceTest {
     try (Fabric fabric = attach();
         SocketChannel deaf = SocketChannel.open()) {
       deaf.setOption(StandardSocketOptions.SO_RCVBUF, 4 << 10).connect(server.address());
-      Hello.send(deaf, AuthenticationKind.NONE, Role.COMPUTE, NAME, 0);
-      assertThat(Hello.receiveAnswer(deaf).status()).isEqualTo(Hello.WELCOME);
+      Hello.send(deaf, Protocol.VERBS, AuthenticationKind.NONE, Role.COMPUTE, NAME, 0);
+      assertThat(Hello.receiveAnswer(deaf, Protocol.VERBS).status()).isEqualTo(Hello.WELCOME);
       deaf.configureBlocking(false);
       RequestWriter reads = reads(new VerbList().read(WORD, 0, 100_000).read(WORD, 0, 100_000));
       ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -37,7 +37,9 @@ import pando.fabric.memory.Words;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.AuthenticationKind;
 import pando.fabric.wire.Frame;
+import pando.fabric.wire.Guests;
 import pando.fabric.wire.Hello;
+import pando.fabric.wire.Protocol;
 import pando.fabric.wire.RequestWriter;
 import pando.fabric.wire.ResponseReader;
 import pando.fabric.wire.Role;
@@ -98,7 +100,7 @@ class TcpMemoryServerTest {
       ByteBuffer hello = ByteBuffer.allocate(Hello.BYTES).order(ByteOrder.LITTLE_ENDIAN);
       hello.putLong(0x3154_2d4f_444e_4150L).putShort((short) 2).position(0);
       writeAll(channel, hello);
-      Hello.Welcome answer = Hello.receiveAnswer(channel);
+      Hello.Welcome answer = Hello.receiveAnswer(channel, Protocol.VERBS);
       assertThat(answer.status()).isEqualTo(Hello.OTHER_VERSION);
       assertThat(answer.version()).isEqualTo(Hello.VERSION);
       assertEnded(channel);
@@ -214,7 +216,7 @@ class TcpMemoryServerTest {
       try (SocketChannel gone = SocketChannel.open(server.address())) {
         // It resets the connection when it ends.
         gone.setOption(StandardSocketOptions.SO_LINGER, 0);
-        Hello.send(gone, AuthenticationKind.NONE, Role.COMPUTE, null, 0);
+        Hello.send(gone, Protocol.VERBS, AuthenticationKind.NONE, Role.COMPUTE, null, 0);
       }
     }
     awaitNoConnection(server);
@@ -304,7 +306,7 @@ class TcpMemoryServerTest {
         exchange(quick, i);
         assertThat(response.takeWord()).isEqualTo(i);
       }
-      assertThat(Hello.receiveAnswer(slow).status()).isEqualTo(Hello.WELCOME);
+      assertThat(Hello.receiveAnswer(slow, Protocol.VERBS).status()).isEqualTo(Hello.WELCOME);
       write(new VerbList().faa(WORD, 1, 0), 1);
       exchange(slow, 1);
       assertThat(response.takeWord()).isEqualTo(Hello.BYTES);

@@ -97,14 +97,19 @@ class CredentialFilesTest {
     Secret secret = Secret.read(secret(SECRET + "\n", "r--------"));
     byte[] a = {1};
     byte[] b = {2};
-    byte[] proof = secret.proof(Secret.Side.CLIENT, Role.COMPUTE, a, b);
+    byte[] proof = secret.proof(Secret.Side.CLIENT, Protocol.VERBS, Role.COMPUTE, a, b);
     assertThat(
-            Secret.read(secret(SECRET, "rw-------")).proof(Secret.Side.CLIENT, Role.COMPUTE, a, b))
+            Secret.read(secret(SECRET, "rw-------"))
+                .proof(Secret.Side.CLIENT, Protocol.VERBS, Role.COMPUTE, a, b))
         .isEqualTo(proof);
-    assertThat(secret.proof(Secret.Side.SERVER, Role.COMPUTE, a, b)).isNotEqualTo(proof);
-    assertThat(secret.proof(Secret.Side.CLIENT, Role.ADMIN, a, b)).isNotEqualTo(proof);
-    assertThat(secret.proof(Secret.Side.CLIENT, Role.COMPUTE, b, a)).isNotEqualTo(proof);
-    assertThat(secret.proof(Secret.Side.CLIENT, Role.COMPUTE, a, a)).isNotEqualTo(proof);
+    assertThat(secret.proof(Secret.Side.SERVER, Protocol.VERBS, Role.COMPUTE, a, b))
+        .isNotEqualTo(proof);
+    assertThat(secret.proof(Secret.Side.CLIENT, Protocol.VERBS, Role.ADMIN, a, b))
+        .isNotEqualTo(proof);
+    assertThat(secret.proof(Secret.Side.CLIENT, Protocol.VERBS, Role.COMPUTE, b, a))
+        .isNotEqualTo(proof);
+    assertThat(secret.proof(Secret.Side.CLIENT, Protocol.VERBS, Role.COMPUTE, a, a))
+        .isNotEqualTo(proof);
     assertThat(secret.toString()).doesNotContain(SECRET);
   }
 

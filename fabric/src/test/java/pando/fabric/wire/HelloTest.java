@@ -24,16 +24,16 @@ class HelloTest {
   void shouldReadWhatWasSaid() throws IOException {
     for (AuthenticationKind kind : AuthenticationKind.values()) {
       for (Role role : Role.values()) {
-        assertThat(Hello.receive(channel(hello(kind, role))))
+        assertThat(Hello.receive(channel(hello(kind, role)), Protocol.VERBS))
             .isEqualTo(new Hello.Request(Hello.VERSION, kind, role, null, 0));
       }
     }
     Hello.Welcome onCard =
         new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, -7, Fabric.CATALOGUE_BYTES, 0, true);
-    assertThat(Hello.receiveAnswer(channel(answer(onCard)))).isEqualTo(onCard);
+    assertThat(Hello.receiveAnswer(channel(answer(onCard)), Protocol.VERBS)).isEqualTo(onCard);
     for (int status : new int[] {Hello.WELCOME, Hello.FULL, Hello.FENCED, Hello.OCCUPIED}) {
       Hello.Welcome welcome = WELCOME.withStatus(status);
-      assertThat(Hello.receiveAnswer(channel(answer(welcome)))).isEqualTo(welcome);
+      assertThat(Hello.receiveAnswer(channel(answer(welcome)), Protocol.VERBS)).isEqualTo(welcome);
     }
   }
 
@@ -41,18 +41,21 @@ class HelloTest {
   void shouldReadWhyAClientIsNotLetIn() throws IOException {
     for (int status : new int[] {Hello.OTHER_VERSION, Hello.PROVE}) {
       byte[] answer = refusal(status);
-      assertThat(Hello.receiveAnswer(channel(answer)).status()).isEqualTo(status);
+      assertThat(Hello.receiveAnswer(channel(answer), Protocol.VERBS).status()).isEqualTo(status);
     }
     int[] refusals = {Hello.OTHER_AUTHENTICATION, Hello.NOT_ALLOWED, Hello.WRONG_SECRET};
     for (int status : refusals) {
       byte[] answer = refusal(status);
-      assertThatThrownBy(() -> Hello.receiveAnswer(channel(answer)))
+      assertThatThrownBy(() -> Hello.receiveAnswer(channel(answer), Protocol.VERBS))
           .isInstanceOfSatisfying(
               RefusedException.class, e -> assertThat(e.status()).isEqualTo(status));
       byte[] changed = with(answer, 12, 1);
-      assertRefused(() -> Hello.receiveAnswer(channel(changed)), "must be 0: offset=12");
+      assertRefused(
+          () -> Hello.receiveAnswer(channel(changed), Protocol.VERBS), "must be 0: offset=12");
       byte[] unknown = with(answer, 11, 3);
-      assertRefused(() -> Hello.receiveAnswer(channel(unknown)), "unknown authentication: code=3");
+      assertRefused(
+          () -> Hello.receiveAnswer(channel(unknown), Protocol.VERBS),
+          "unknown authentication: code=3");
     }
   }
 
@@ -62,49 +65,58 @@ class HelloTest {
       for (long epoch : new long[] {1, 1L << 33, ComputeServer.EPOCH_MAX}) {
         ComputeServer name = new ComputeServer(number, epoch);
         byte[] hello = hello(Role.COMPUTE, name);
-        assertThat(Hello.receive(channel(hello)).computeServer()).isEqualTo(name);
-        assertRefused(() -> Hello.receive(channel(with(hello, 15, 4))), "no compute server");
-        assertRefused(() -> Hello.receive(channel(with(hello, 23, 0x80))), "no compute server");
+        assertThat(Hello.receive(channel(hello), Protocol.VERBS).computeServer()).isEqualTo(name);
+        assertRefused(
+            () -> Hello.receive(channel(with(hello, 15, 4)), Protocol.VERBS), "no compute server");
+        assertRefused(
+            () -> Hello.receive(channel(with(hello, 23, 0x80)), Protocol.VERBS),
+            "no compute server");
         for (Role role : new Role[] {Role.ADMIN, Role.CLIENT, Role.MEMORY}) {
           byte[] other = hello(role, name);
           assertRefused(
-              () -> Hello.receive(channel(other)), "no compute server has this name: role=" + role);
+              () -> Hello.receive(channel(other), Protocol.VERBS),
+              "no compute server has this name: role=" + role);
         }
       }
     }
     byte[] withoutEpoch = with(hello(), 14, 1);
-    assertRefused(() -> Hello.receive(channel(withoutEpoch)), "number=1, epoch=0");
+    assertRefused(() -> Hello.receive(channel(withoutEpoch), Protocol.VERBS), "number=1, epoch=0");
   }
 
   private static byte[] hello(Role role, ComputeServer name) {
-    return bytes(
-        out -> Hello.send(Channels.newChannel(out), AuthenticationKind.NONE, role, name, 0));
+    return bytes(out ->
+        Hello.send(
+            Channels.newChannel(out), Protocol.VERBS, AuthenticationKind.NONE, role, name, 0));
   }
 
   @Test
   void shouldReadWaysOfComputeServersAlone() throws IOException {
     for (long way : new long[] {0, 1, -1, Long.MIN_VALUE, Long.MAX_VALUE}) {
-      assertThat(Hello.receive(channel(hello(Role.COMPUTE, way))).way()).isEqualTo(way);
+      assertThat(Hello.receive(channel(hello(Role.COMPUTE, way)), Protocol.VERBS).way())
+          .isEqualTo(way);
       for (Role role : new Role[] {Role.ADMIN, Role.CLIENT, Role.MEMORY}) {
         byte[] other = hello(role, way);
         if (way == 0) {
-          assertThat(Hello.receive(channel(other)).way()).isZero();
+          assertThat(Hello.receive(channel(other), Protocol.VERBS).way()).isZero();
         } else {
-          assertRefused(() -> Hello.receive(channel(other)), "ways: role=" + role + ", way=" + way);
+          assertRefused(
+              () -> Hello.receive(channel(other), Protocol.VERBS),
+              "ways: role=" + role + ", way=" + way);
         }
       }
     }
   }
 
   private static byte[] hello(Role role, long way) {
-    return bytes(
-        out -> Hello.send(Channels.newChannel(out), AuthenticationKind.NONE, role, null, way));
+    return bytes(out ->
+        Hello.send(
+            Channels.newChannel(out), Protocol.VERBS, AuthenticationKind.NONE, role, null, way));
   }
 
   @Test
   void shouldReadAnUnknownRoleAsNone() throws IOException {
     for (int code : new int[] {0, 5, -1}) {
-      assertThat(Hello.receive(channel(with(hello(), 12, code))).role()).isNull();
+      assertThat(Hello.receive(channel(with(hello(), 12, code)), Protocol.VERBS).role()).isNull();
     }
   }
 
@@ -112,10 +124,10 @@ class HelloTest {
   void shouldTakeOtherVersionsWhateverElseTheySay() throws IOException {
     for (int offset = 8; offset < Hello.BYTES; offset++) {
       byte[] hello = with(hello(), 8, 2);
-      assertThat(Hello.receive(channel(with(hello, offset, 2))).version())
+      assertThat(Hello.receive(channel(with(hello, offset, 2)), Protocol.VERBS).version())
           .isNotEqualTo(Hello.VERSION);
       byte[] answer = with(answer(WELCOME), 8, 2);
-      Hello.Welcome welcome = Hello.receiveAnswer(channel(with(answer, offset, 2)));
+      Hello.Welcome welcome = Hello.receiveAnswer(channel(with(answer, offset, 2)), Protocol.VERBS);
       assertThat(welcome.version()).isNotEqualTo(Hello.VERSION);
     }
   }
@@ -126,15 +138,19 @@ class HelloTest {
       boolean isNameOrWay = offset >= 14 && offset < 32;
       if (offset != 11 && offset != 12 && !isNameOrWay) {
         byte[] hello = with(hello(), offset, 1);
-        assertRefused(() -> Hello.receive(channel(hello)), "must be 0: offset=" + offset);
+        assertRefused(
+            () -> Hello.receive(channel(hello), Protocol.VERBS), "must be 0: offset=" + offset);
       }
     }
     for (int offset = 37; offset < Hello.BYTES; offset++) {
       byte[] answer = with(answer(WELCOME), offset, -1);
-      assertRefused(() -> Hello.receiveAnswer(channel(answer)), "must be 0: offset=" + offset);
+      assertRefused(
+          () -> Hello.receiveAnswer(channel(answer), Protocol.VERBS),
+          "must be 0: offset=" + offset);
     }
     byte[] answer = with(answer(WELCOME), 11, 1);
-    assertRefused(() -> Hello.receiveAnswer(channel(answer)), "must be 0: offset=11");
+    assertRefused(
+        () -> Hello.receiveAnswer(channel(answer), Protocol.VERBS), "must be 0: offset=11");
   }
 
   @Test
@@ -152,7 +168,9 @@ class HelloTest {
   }
 
   private static void assertRefused(byte[] answer) {
-    assertRefused(() -> Hello.receiveAnswer(channel(answer)), "no memory server is like this");
+    assertRefused(
+        () -> Hello.receiveAnswer(channel(answer), Protocol.VERBS),
+        "no memory server is like this");
   }
 
   private interface Reading {
@@ -170,11 +188,12 @@ class HelloTest {
   }
 
   private static byte[] hello(AuthenticationKind kind, Role role) {
-    return bytes(out -> Hello.send(Channels.newChannel(out), kind, role, null, 0));
+    return bytes(out -> Hello.send(Channels.newChannel(out), Protocol.VERBS, kind, role, null, 0));
   }
 
   private static byte[] refusal(int status) {
-    return bytes(out -> Hello.refuse(Channels.newChannel(out), status, AuthenticationKind.TOKEN));
+    return bytes(out ->
+        Hello.refuse(Channels.newChannel(out), Protocol.VERBS, status, AuthenticationKind.TOKEN));
   }
 
   private static byte[] answer(Hello.Welcome welcome) {

@@ -118,7 +118,7 @@ class SecureChannelTest {
   @Test
   void shouldTellAPlainClientFromOneThatMakesNoSense() throws Exception {
     SecureChannel server = channel(serverSocket, authority.sign(MEMORY), false);
-    Hello.send(clientSocket, AuthenticationKind.NONE, Role.COMPUTE, null, 0);
+    Hello.send(clientSocket, Protocol.VERBS, AuthenticationKind.NONE, Role.COMPUTE, null, 0);
     assertThatThrownBy(server::handshake).isInstanceOf(PlainPeerException.class);
   }
 

@@ -76,6 +76,21 @@ public final class PlantedBug {
   /** Cleaning of ORCA does not put what it has written into the image of the slot. */
   public static final boolean IMAGE_UNPATCHED = PLANTED.equals("orca-image-unpatched");
 
+  /** A session of P-Sherman or ORCA does not look whether its compute server still has the key. */
+  public static final boolean OWNER_UNCHECKED = PLANTED.equals("move-owner-unchecked");
+
+  /** Ranges of P-Sherman or ORCA move while operations go on. */
+  public static final boolean MOVED_UNGATED = PLANTED.equals("move-ungated");
+
+  /** A compute server of ORCA gives keys away without writing back newer cached values. */
+  public static final boolean GIVEN_UNCLEANED = PLANTED.equals("orca-given-uncleaned");
+
+  /** A compute server of ORCA gives keys away without what waits in the deltas of their leaves. */
+  public static final boolean GIVEN_UNMERGED = PLANTED.equals("orca-given-unmerged");
+
+  /** A compute server of ORCA keeps cached records of keys that it has given away. */
+  public static final boolean RECORDS_KEPT = PLANTED.equals("orca-records-kept");
+
   /** A record of byte strings is cached although its block has changed since it was READ. */
   public static final boolean RECORD_OLD = PLANTED.equals("bytes-record-old");
 

@@ -166,17 +166,17 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
 
   @Override
   public int addComputeServer(int from) {
-    return partitions.add(from);
+    return partitions.addComputeServer(from);
   }
 
   @Override
   public boolean addComputeServer(int from, int receiver) {
-    return partitions.add(from, receiver);
+    return partitions.addComputeServer(from, receiver);
   }
 
   @Override
   public void removeComputeServer(int server) {
-    partitions.remove(server);
+    partitions.removeComputeServer(server);
   }
 
   @Override
@@ -186,13 +186,12 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
 
   @Override
   public long sizeEstimate(int server) {
-    partitions.checkOpen();
-    return members.sizeEstimate(server);
+    return partitions.sizeEstimate(server);
   }
 
   @Override
   public void refreshPartitions() {
-    partitions.refresh();
+    partitions.refreshPartitions();
   }
 
   @Override

@@ -223,22 +223,19 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   }
 
   @Override
-  protected double estimateSize() {
-    double size = 0;
-    long first = Long.MIN_VALUE;
-    while (true) {
-      PartitionWorker worker = enter(first);
-      long high = worker.server().high();
-      try {
-        size += worker.estimateSize();
-      } finally {
-        worker.exit();
-      }
-      if (high == Long.MAX_VALUE) {
-        return size;
-      }
-      first = high + 1;
+  protected double estimateSize(long low) {
+    PartitionWorker worker = enter(low);
+    try {
+      return worker.estimateSize();
+    } finally {
+      worker.exit();
     }
+  }
+
+  @Override
+  protected long highOfRange(long number) {
+    Partitioning partitioning = partitions.current();
+    return partitioning.highOfRange(partitioning.rangeOfKey(number));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package pando.index.host;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -13,10 +14,12 @@ import pando.fabric.pool.NodeAllocator;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.IndexOptions;
+import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.index.cache.PlantedBug;
 import pando.index.load.BulkLoad;
 import pando.index.load.Loader;
 import pando.index.pool.Arguments;
@@ -38,7 +41,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   private final IndexOptions options;
   private final int first;
   private final int count;
-  private volatile Partitioning partitioning;
+
+  /** Whether compute servers that join must have a range. */
+  private final boolean ranged;
+
+  private final Changes changes;
 
   /** The compute servers and workers of this process. */
   final Members<S, W> members;
@@ -53,12 +60,40 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   protected HostedIndex(
       Fabric fabric, IndexOptions options, int first, int count, BiFunction<S, Integer, W> opener) {
     Arguments.checkServers(options, first, count);
+    this(fabric, options, first, count, true, opener);
+  }
+
+  /**
+   * Prepares an index with one compute server in this process, which has all keys if the index is
+   * {@link #made}, and may have none if it is {@link #joined}.
+   *
+   * @param number of the compute server
+   * @param opener opens a worker of a compute server for a session with the given number
+   */
+  protected HostedIndex(
+      Fabric fabric, IndexOptions options, int number, BiFunction<S, Integer, W> opener) {
+    Arguments.checkServer(options, number);
+    this(fabric, options, number, 1, false, opener);
+  }
+
+  private HostedIndex(
+      Fabric fabric,
+      IndexOptions options,
+      int first,
+      int count,
+      boolean ranged,
+      BiFunction<S, Integer, W> opener) {
     this.fabric = fabric;
     this.options = options;
     this.first = first;
     this.count = count;
+    this.ranged = ranged;
     this.members = new Members<>(opener);
-    this.partitioning = Partitioning.equalWidth(options.computeServers());
+    this.changes =
+        new Changes(
+            ranged
+                ? Partitioning.equalWidth(options.computeServers())
+                : Partitioning.undivided(first));
   }
 
   /**
@@ -121,14 +156,14 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   final void make() {
-    try (PoolChange change = change()) {
+    try (PoolChange change = opened()) {
       change.lock();
       change.catalogue().checkUnclaimed();
       NodeAllocator.checkRoom(
           change.worker(),
           change.message(),
           fabric.memoryServers(),
-          options.computeServers(),
+          partitioning().servers(),
           nodeSizes());
       try {
         start(change);
@@ -143,9 +178,9 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   private long begin(PoolChange change, Loader loader) {
-    long root = BulkLoad.empty(loader, partitioning);
+    long root = BulkLoad.empty(loader, partitioning());
     try {
-      change.catalogue().begin(root, partitioning);
+      change.catalogue().begin(root, partitioning());
     } catch (Throwable e) {
       loader.abandon(e);
       throw e;
@@ -154,11 +189,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   final void join() {
-    try (PoolChange change = change()) {
+    try (PoolChange change = opened()) {
       change.lock();
       change.catalogue().checkClaimed(options.nodeBytes(), kind());
       try {
-        partitioning = change.catalogue().readPartitioning();
+        changes.join(change);
         start(change);
         members.servers().forEach(server -> server.open(change.catalogue()));
       } catch (Throwable e) {
@@ -170,9 +205,21 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   private void start(PoolChange change) {
     for (int number = first; number < first + count; number++) {
-      S server = server(number, change.worker().random());
-      server.own(partitioning);
-      members.add(server);
+      addLocal(change, number);
+    }
+  }
+
+  /** Adds a compute server, with the range that the table gives it. */
+  private S addLocal(PoolChange change, int number) {
+    S server = server(number, change.worker().random());
+    setRange(server);
+    members.add(server);
+    return server;
+  }
+
+  private void setRange(S server) {
+    if (options.isPartitioned()) {
+      server.setRange(partitioning());
     }
   }
 
@@ -184,7 +231,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     failures.join(failure);
   }
 
-  private PoolChange change() {
+  private PoolChange opened() {
     int nodeBytes = options.nodeBytes();
     NodePlaces places = new NodePlaces(fabric, rootBytes());
     return new PoolChange(fabric, nodeBytes, places, system(), members::add);
@@ -202,12 +249,12 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   @Override
   public final Partitioning partitioning() {
-    return partitioning;
+    return changes.current();
   }
 
   @Override
   public final boolean serves(long key) {
-    return !options.isPartitioned() || members.local(partitioning.ownerOfKey(key)) != null;
+    return !options.isPartitioned() || members.find(partitioning().ownerOfKey(key)) != null;
   }
 
   @Override
@@ -238,7 +285,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
    */
   protected final @Nullable W openWorker(int number) {
     members.checkOpen();
-    S server = members.local(number);
+    S server = members.find(number);
     return server == null ? null : members.worker(server);
   }
 
@@ -252,29 +299,21 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   public final long bulkLoad(EntrySource entries, double fill) {
     Objects.requireNonNull(entries, "entries");
     Arguments.checkFill(fill);
-    members.checkOpen();
-    try (PoolChange change = change()) {
-      change.lock();
-      shut(change);
-      try {
-        return load(change, entries, fill);
-      } finally {
-        resume();
-      }
-    }
+    return changes.alone(change -> load(change, entries, fill));
   }
 
   private long load(PoolChange change, EntrySource entries, double fill) {
     long before = change.catalogue().root();
-    Replaced replaced = replaced(change, members.servers().getFirst());
+    Replaced replaced = replaced(change, members.first());
     replaced.check(before);
     BulkLoad.Built built =
         build(
             fill,
-            loader -> BulkLoad.replace(loader, entries, partitioning, change.catalogue(), before));
-    partitioning = built.partitioning();
+            loader ->
+                BulkLoad.replace(loader, entries, partitioning(), change.catalogue(), before));
+    changes.loaded(built.partitioning());
     for (S server : members.servers()) {
-      server.own(partitioning);
+      setRange(server);
       server.forget(change.worker().backoff());
       server.open(change.catalogue());
     }
@@ -308,7 +347,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   private <T> T build(double fill, Function<Loader, T> load) {
-    try (Loader loader = loader(members.servers().getFirst(), fill)) {
+    try (Loader loader = loader(members.first(), fill)) {
       try {
         return load.apply(loader);
       } finally {
@@ -334,20 +373,13 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   @Override
   public final PoolSpace space() {
-    members.checkOpen();
-    try (PoolChange change = change()) {
-      change.lock();
-      shut(change);
-      try {
-        PoolSpace space = options.space(fabric);
-        for (S server : members.servers()) {
-          space = space.withUnused(server.kept());
-        }
-        return space;
-      } finally {
-        resume();
+    return changes.alone(change -> {
+      PoolSpace space = options.space(fabric);
+      for (S server : members.servers()) {
+        space = space.withUnused(server.kept());
       }
-    }
+      return space;
+    });
   }
 
   @Override
@@ -374,12 +406,13 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     }
     PoolChange change;
     try {
-      change = change();
+      change = opened();
     } catch (IllegalStateException e) {
       closeAfterFabric(e);
       throw e;
     }
-    try (change) {
+    try (change;
+        var _ = changes.turn(change)) {
       if (members.gate().shut(change.worker())) {
         close(change);
       }
@@ -422,5 +455,237 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
       losses.defer(() -> server.trim(change.worker(), change.message()));
     }
     losses.rethrow();
+  }
+
+  /** Returns the compute servers of this process. */
+  protected List<S> servers() {
+    return members.servers();
+  }
+
+  // Changes of partitions.
+
+  final IndexOptions options() {
+    return options;
+  }
+
+  /** Returns the changes of partitions. */
+  final MovablePartitions changes() {
+    return changes;
+  }
+
+  /**
+   * Waits until a key has an owner in this process, as {@link PartitionChanges#awaitOwner} does.
+   */
+  final void awaitOwner(Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
+    changes.awaitOwner(seen, key, owner, isLocal, attempt);
+  }
+
+  /** As {@link PartitionChanges#part}. Default: keys do not move. */
+  protected PartitionChanges.Parting part(PoolChange change, S giver, long key, boolean upper) {
+    throw unmovable();
+  }
+
+  /** As {@link PartitionChanges#partHalf}. Default: keys do not move. */
+  protected PartitionChanges.Parting partHalf(PoolChange change, S giver) {
+    throw unmovable();
+  }
+
+  /** As {@link PartitionChanges#partWhole}. Default: keys do not move. */
+  protected PartitionChanges.Parting partWhole(PoolChange change, S giver) {
+    throw unmovable();
+  }
+
+  /** As {@link PartitionChanges#partLost}. Default: keys do not move. */
+  protected PartitionChanges.Parting partLost(PoolChange change, S heir, int lost) {
+    throw unmovable();
+  }
+
+  /** Returns the exception for the case that ranges of this system do not move. */
+  final UnsupportedOperationException unmovable() {
+    return new UnsupportedOperationException(
+        "ranges of this system do not move: system=%s, partitioned=%s"
+            .formatted(name(), options.isPartitioned()));
+  }
+
+  /** Runs a step while operations and background tasks are kept out of this process. */
+  protected final void quietly(PoolChange change, Runnable step) {
+    shut(change);
+    try {
+      step.run();
+    } finally {
+      resume();
+    }
+  }
+
+  /**
+   * The partitions, and their changes. The compute servers of a process share one gate, so all of
+   * them are quiet where one is.
+   */
+  private final class Changes extends PartitionChanges<S, PoolChange> {
+    Changes(Partitioning table) {
+      super(table);
+    }
+
+    /** Reads the table of an index that is joined. */
+    void join(PoolChange change) {
+      Partitioning table = change.catalogue().readPartitioning();
+      for (int number = first; ranged && number < first + count; number++) {
+        table.rangeOfServer(number);
+      }
+      setCurrent(table);
+    }
+
+    void loaded(Partitioning table) {
+      setCurrent(table);
+    }
+
+    Turn turn(PoolChange change) {
+      return new Turn(change.worker());
+    }
+
+    /** Makes a change of the index as a whole, with operations and background tasks kept out. */
+    <T> T alone(Function<PoolChange, T> step) {
+      return change(change -> {
+        shut(change);
+        try {
+          return step.apply(change);
+        } finally {
+          HostedIndex.this.resume();
+        }
+      });
+    }
+
+    @Override
+    public long sizeEstimate(int server) {
+      W worker = openWorker(server);
+      if (worker == null) {
+        throw new IllegalArgumentException("compute server does not live here: server=" + server);
+      }
+      try {
+        worker.enter();
+        try {
+          long low = worker.server().low();
+          long high = worker.server().high();
+          return low <= high ? Math.round(worker.sizeOf(low, high)) : 0;
+        } finally {
+          worker.exit();
+        }
+      } finally {
+        members.retire(worker);
+      }
+    }
+
+    @Override
+    public void checkOpen() {
+      members.checkOpen();
+    }
+
+    @Override
+    protected PoolChange open() {
+      return opened();
+    }
+
+    @Override
+    protected @Nullable S find(int number) {
+      return members.find(number);
+    }
+
+    @Override
+    protected S local(int number) {
+      return members.local(number);
+    }
+
+    @Override
+    protected List<S> locals() {
+      return members.servers();
+    }
+
+    @Override
+    protected S add(PoolChange change, int number) {
+      S server = addLocal(change, number);
+      try {
+        server.open(change.catalogue());
+      } catch (Throwable e) {
+        members.retire(server);
+        throw e;
+      }
+      return server;
+    }
+
+    @Override
+    protected void retire(PoolChange change, S server) {
+      Failures failures = new Failures();
+      failures.collect(() -> server.trim(change.worker(), change.message()));
+      failures.collect(() -> members.retire(server));
+      failures.rethrow();
+    }
+
+    @Override
+    protected boolean hasRange(S server, Partitioning table) {
+      return !options.isPartitioned() || server.hasRange(table);
+    }
+
+    @Override
+    protected boolean isAlone() {
+      return members.gate().isAlone();
+    }
+
+    @Override
+    protected Quiet quiet(PoolChange change, List<S> servers) {
+      return new Quieted(change, servers);
+    }
+
+    @Override
+    protected Parting part(PoolChange change, S giver, long key, boolean upper) {
+      return HostedIndex.this.part(change, giver, key, upper);
+    }
+
+    @Override
+    protected Parting partHalf(PoolChange change, S giver) {
+      return HostedIndex.this.partHalf(change, giver);
+    }
+
+    @Override
+    protected Parting partWhole(PoolChange change, S giver) {
+      return HostedIndex.this.partWhole(change, giver);
+    }
+
+    @Override
+    protected Parting partLost(PoolChange change, S heir, int lost) {
+      return HostedIndex.this.partLost(change, heir, lost);
+    }
+  }
+
+  private final class Quieted implements PartitionChanges.Quiet {
+    private final PoolChange change;
+    private final List<S> servers;
+
+    Quieted(PoolChange change, List<S> servers) {
+      this.change = change;
+      this.servers = servers;
+      if (!servers.isEmpty() && !PlantedBug.MOVED_UNGATED) {
+        shut(change);
+      }
+    }
+
+    /** {@inheritDoc} That is done for the keys that leave alone. */
+    @Override
+    public void empty() {}
+
+    /** {@inheritDoc} If one fails, the others do so all the same. */
+    @Override
+    public void close() {
+      if (servers.isEmpty()) {
+        return;
+      }
+      Failures failures = new Failures();
+      for (S server : servers) {
+        if (!changes.hasRange(server, partitioning())) {
+          failures.collect(() -> server.takeOn(change, partitioning()));
+        }
+      }
+      failures.collect(HostedIndex.this::resume);
+      failures.rethrow();
+    }
   }
 }

@@ -10,11 +10,13 @@ import pando.index.CacheCounters;
 import pando.index.Partitioning;
 import pando.index.PoolPart;
 import pando.index.pool.Catalogue;
+import pando.index.pool.PoolChange;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
+import pando.index.session.KeyRange;
 
 /** What the sessions of one compute server share. Thread-safe. */
-public abstract class HostedServer implements AutoCloseable {
+public abstract class HostedServer implements KeyRange, AutoCloseable {
   /** Number of this compute server in the index. */
   public final int number;
 
@@ -33,6 +35,13 @@ public abstract class HostedServer implements AutoCloseable {
   private final int sessionsMax;
   private final BitSet sessions = new BitSet();
 
+  /** Its range of keys; all of them where every compute server serves every key. */
+  private long low = Long.MIN_VALUE;
+
+  private long high = Long.MAX_VALUE;
+
+  private volatile boolean retired;
+
   /**
    * Creates a compute server without sessions.
    *
@@ -45,11 +54,50 @@ public abstract class HostedServer implements AutoCloseable {
     this.sessionsMax = sessionsMax;
   }
 
+  @Override
+  public final long low() {
+    return low;
+  }
+
+  @Override
+  public final long high() {
+    return high;
+  }
+
+  /** Returns whether a table gives it the range that it has. */
+  final boolean hasRange(Partitioning table) {
+    return table.hasServer(number)
+        ? low == table.lowOfServer(number) && high == table.highOfServer(number)
+        : low > high;
+  }
+
+  /** Sets the range to the one that a table gives it, or to none. No operation is under way. */
+  protected final void setRange(Partitioning table) {
+    boolean has = table.hasServer(number);
+    low = has ? table.lowOfServer(number) : Long.MAX_VALUE;
+    high = has ? table.highOfServer(number) : Long.MIN_VALUE;
+  }
+
   /**
-   * Called when the partitioning changes. Default: does nothing, as every compute server serves
-   * every key.
+   * Takes on the range that a table gives it, in place of another one. The caller holds the lock of
+   * the partition table, and no operation is under way. If that fails, the range stays as it is,
+   * and the next operation that needs another one tries again. Where keys were {@linkplain
+   * PartitionChanges.Parting#give given} away it must not fail. Default: {@linkplain #setRange
+   * sets} it.
    */
-  protected void own(Partitioning partitioning) {}
+  protected void takeOn(PoolChange change, Partitioning table) {
+    setRange(table);
+  }
+
+  /** Returns whether it was taken out of the index. */
+  final boolean isRetired() {
+    return retired;
+  }
+
+  /** Marks it as taken out of the index. */
+  final void markRetired() {
+    retired = true;
+  }
 
   /**
    * Called when the index is in place: after it was made, joined, or loaded in place of another.

@@ -1,10 +1,12 @@
 package pando.index.host;
 
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
 import pando.index.IndexOptions;
-import pando.index.NotServedHereException;
 import pando.index.Partitioning;
+import pando.index.cache.PlantedBug;
 import pando.index.session.KeyGroups;
 import pando.index.session.NeighbourSearch;
 import pando.index.session.NeighbourSearch.Outcome;
@@ -25,6 +27,9 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   /** Where the last walk under locks ended: the key of its last search. */
   private long reached;
 
+  /** Whether it ended as no compute server here has that key. */
+  private boolean elsewhere;
+
   private HostedSession(HostedIndex<?, W> index, int home) {
     super(IndexOptions.COMPUTE_SERVERS_MAX);
     this.index = index;
@@ -34,7 +39,7 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   /** Opens a session all of whose operations go to one compute server. */
   static <W extends HostedWorker> HostedSession<W> at(HostedIndex<?, W> index, int server) {
     HostedSession<W> session = new HostedSession<>(index, server);
-    session.worker(0);
+    session.open(server);
     return session;
   }
 
@@ -57,10 +62,9 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
 
   @Override
   protected void operate(KeyGroups wanted) {
-    long next = wanted.next();
-    W worker = enter(next);
+    W worker = enter(wanted.next());
     try {
-      wanted.take(lowOfServer(next), highOfServer(next));
+      wanted.take(worker.server().low(), worker.server().high());
       worker.operate(wanted);
     } finally {
       worker.exit();
@@ -69,16 +73,23 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
 
   @Override
   protected boolean neighbour(long wanted, boolean down) {
-    W worker = enter(wanted);
-    try {
-      Outcome outcome = take(worker.neighbours(), worker.neighbours().look(wanted, down));
-      return (outcome == Outcome.FURTHER ? findUnderLocks(worker, wanted, down) : outcome)
-          == Outcome.FOUND;
-    } catch (Throwable e) {
-      forEach(each -> each.abandonAll(e));
-      throw e;
-    } finally {
-      worker.exit();
+    while (true) {
+      elsewhere = false;
+      W worker = enter(wanted);
+      try {
+        Outcome outcome = take(worker.neighbours(), worker.neighbours().look(wanted, down));
+        outcome = outcome == Outcome.FURTHER ? findUnderLocks(worker, wanted, down) : outcome;
+        if (!elsewhere) {
+          return outcome == Outcome.FOUND;
+        }
+      } catch (Throwable e) {
+        forEach(each -> each.abandonAll(e));
+        throw e;
+      } finally {
+        worker.exit();
+      }
+      // Its owner may have come to this process by now; if not, that is thrown.
+      enter(reached).exit();
     }
   }
 
@@ -90,11 +101,11 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       Outcome outcome = walkUnderLocks(wanted, down);
       forEach(each -> each.neighbours().unlock());
-      if (outcome != Outcome.BUSY) {
+      if (elsewhere || outcome != Outcome.BUSY) {
         return outcome;
       }
       worker.backoff().pauseBriefly(attempt);
-      worker(reached).neighbours().awaitBusy();
+      busy(reached).neighbours().awaitBusy();
     }
     throw new StalledException(
         "what lies between a key and its neighbour stayed locked: key=%s, attempts=%s"
@@ -104,13 +115,34 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   private Outcome walkUnderLocks(long wanted, boolean down) {
     reached = wanted;
     while (true) {
-      NeighbourSearch search = worker(reached).neighbours();
+      W worker = ownerHere(reached);
+      if (worker == null) {
+        elsewhere = true;
+        return Outcome.BUSY;
+      }
+      NeighbourSearch search = worker.neighbours();
       Outcome outcome = take(search, search.lookAndLock(reached, down));
       if (outcome != Outcome.FURTHER) {
         return outcome;
       }
       reached = search.bound();
     }
+  }
+
+  /** Returns the worker that found a lock taken. */
+  private W busy(long key) {
+    return Objects.requireNonNull(ownerHere(key));
+  }
+
+  /**
+   * Returns the worker that serves a key, {@code null} if none here does. Inside the gate, so
+   * ranges stay as they are; and no worker is closed, as that enters it, too.
+   */
+  private @Nullable W ownerHere(long key) {
+    int server = home != NO_HOME ? home : index.partitioning().ownerOfKey(key);
+    W worker = opened(server);
+    worker = worker == null ? open(server) : worker;
+    return worker != null && worker.server().owns(key) ? worker : null;
   }
 
   private Outcome take(NeighbourSearch search, Outcome outcome) {
@@ -124,88 +156,101 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   protected long visit(long from, long to, boolean down, long limit, EntryVisitor visitor) {
     long visited = 0;
     long next = from;
-    while (visited < limit) {
-      long end = down ? Math.max(to, lowOfServer(next)) : Math.min(to, highOfServer(next));
-      W worker = worker(next);
-      visited += worker.scan(next, end, down, limit - visited, visitor);
-      if (end == to || worker.wasScanEnded()) {
+    while (true) {
+      W worker = enter(next);
+      worker.exit();
+      visited += worker.scan(next, to, down, limit - visited, visitor);
+      if (visited == limit || worker.isScanDone()) {
         return visited;
       }
-      next = down ? end - 1 : end + 1;
+      next = worker.scanNext();
     }
-    return visited;
   }
 
   @Override
-  protected double estimateSize() {
-    double size = 0;
-    long next = Long.MIN_VALUE;
-    while (true) {
-      W worker = enter(next);
-      long high = highOfServer(next);
-      try {
-        size += worker.sizeOf(next, high);
-      } finally {
-        worker.exit();
-      }
-      if (high == Long.MAX_VALUE) {
-        return size;
-      }
-      next = high + 1;
+  protected double estimateSize(long low) {
+    W worker = enter(low);
+    try {
+      return worker.sizeOf(low, worker.server().high());
+    } finally {
+      worker.exit();
     }
+  }
+
+  @Override
+  protected long highOfRange(long wanted) {
+    Partitioning partitioning = index.partitioning();
+    return home != NO_HOME
+        ? Long.MAX_VALUE
+        : partitioning.highOfRange(partitioning.rangeOfKey(wanted));
   }
 
   @Override
   protected void runAlone(Runnable action) {
     index.checkSoleChanger();
-    int server = home != NO_HOME ? home : index.members.servers().getFirst().number;
-    W worker = opened(server);
-    (worker != null ? worker : open(server, 0)).alone(action);
+    any().alone(action);
   }
 
-  private long lowOfServer(long wanted) {
-    Partitioning partitioning = index.partitioning();
-    return home != NO_HOME
-        ? Long.MIN_VALUE
-        : partitioning.lowOfServer(partitioning.ownerOfKey(wanted));
-  }
-
-  private long highOfServer(long wanted) {
-    Partitioning partitioning = index.partitioning();
-    return home != NO_HOME
-        ? Long.MAX_VALUE
-        : partitioning.highOfServer(partitioning.ownerOfKey(wanted));
+  /** Returns a worker of some compute server. */
+  private W any() {
+    if (home != NO_HOME) {
+      return Objects.requireNonNull(opened(home));
+    }
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      int server = index.members.first().number;
+      W worker = opened(server);
+      if (worker == null || worker.server().isRetired()) {
+        worker = open(server);
+      }
+      if (worker != null) {
+        return worker;
+      }
+    }
+    throw new StalledException("the compute servers kept changing: attempts=" + ATTEMPTS_MAX);
   }
 
   /**
-   * Begins an operation with the worker that serves a key. The partitioning does not change until
-   * the operation ends.
+   * Begins an operation with the worker that serves a key. Ranges do not change until the operation
+   * ends.
    */
   private W enter(long wanted) {
-    while (true) {
+    for (int attempt = 0; ; attempt++) {
       Partitioning seen = index.partitioning();
-      W worker = worker(wanted);
-      worker.enter();
-      if (index.partitioning() == seen) {
-        return worker;
+      int server = home != NO_HOME ? home : seen.ownerOfKey(wanted);
+      W worker = opened(server);
+      if (worker != null) {
+        worker.enter();
+        if (worker.server().owns(wanted) || PlantedBug.OWNER_UNCHECKED) {
+          return worker;
+        }
+        worker.exit();
       }
-      worker.exit();
+      seek(seen, wanted, server, attempt);
     }
   }
 
-  private W worker(long wanted) {
-    int server = home != NO_HOME ? home : index.partitioning().ownerOfKey(wanted);
+  /**
+   * Opens a worker of a key's owner if it has none that can be used; else waits for another one.
+   */
+  private void seek(Partitioning seen, long wanted, int server, int attempt) {
     W worker = opened(server);
-    return worker != null ? worker : open(server, wanted);
+    boolean usable = worker != null && !worker.server().isRetired();
+    if (!usable && open(server) != null) {
+      return;
+    }
+    if (attempt >= ATTEMPTS_MAX) {
+      throw new StalledException(
+          "the partitions kept changing: key=" + wanted + ", attempts=" + attempt);
+    }
+    index.awaitOwner(seen, wanted, server, usable, attempt);
   }
 
-  private W open(int server, long wanted) {
-    W worker = index.openWorker(server);
-    if (worker == null) {
-      throw new NotServedHereException(wanted, server);
-    }
-    setWorker(server, worker);
-    return worker;
+  /** Opens a worker of a compute server; returns {@code null} if that is not in this process. */
+  private @Nullable W open(int server) {
+    // Closes the one of a compute server that was taken out, as their number is limited.
+    setWorker(server, null);
+    setWorker(server, index.openWorker(server));
+    return opened(server);
   }
 
   @Override

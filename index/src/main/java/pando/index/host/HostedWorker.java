@@ -98,12 +98,20 @@ public abstract class HostedWorker {
     return neighbours;
   }
 
-  /** Returns whether the visitor ended the last scan. */
-  final boolean wasScanEnded() {
-    return scans.wasEnded();
+  /** Returns whether the last scan is at its end. */
+  final boolean isScanDone() {
+    return scans.isDone();
   }
 
-  /** Begins an operation. The index is not closed or bulk loaded before {@link #exit}. */
+  /** Returns the key from which the last scan goes on, maybe at another compute server. */
+  final long scanNext() {
+    return scans.next();
+  }
+
+  /**
+   * Begins an operation. The index is not closed or bulk loaded, and no range of this process
+   * changes, before {@link #exit}.
+   */
   final void enter() {
     pass.enter();
   }
@@ -177,9 +185,9 @@ public abstract class HostedWorker {
     }
   }
 
-  /** Visits entries in order, or against it; returns their number. */
+  /** Visits entries in order, or against it, as far as they are here; returns their number. */
   final long scan(long from, long to, boolean down, long limit, EntryVisitor visitor) {
-    return scans.scan(pass, from, to, down, limit, visitor);
+    return scans.scan(pass, server, from, to, down, limit, visitor);
   }
 
   /** Unlocks everything that the worker holds, after a failure. */

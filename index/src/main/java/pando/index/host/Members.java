@@ -2,15 +2,17 @@ package pando.index.host;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
+import pando.index.IndexOptions;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
 
 /**
- * The compute servers of a process, their open workers, and the counters of closed workers. Compute
- * servers have consecutive numbers and are all added before the first session is opened.
+ * The compute servers of a process, their open workers, and the counters of what has gone. A worker
+ * whose compute server was taken out of the index stays until its session finds out.
  *
  * <p>Thread-safe.
  *
@@ -20,9 +22,16 @@ import pando.index.session.Gate;
 final class Members<S extends HostedServer, W extends HostedWorker> {
   private final BiFunction<S, Integer, W> opener;
   private final Gate gate = new Gate();
-  private final List<S> servers = new ArrayList<>();
   private final List<W> workers = new ArrayList<>();
   private final Totals gone = new Totals();
+
+  private final AtomicReferenceArray<@Nullable S> locals =
+      new AtomicReferenceArray<>(IndexOptions.COMPUTE_SERVERS_MAX);
+
+  /** All of them, in the order in which they were added. */
+  private volatile List<S> servers = List.of();
+
+  private long poolBytesOfGone;
   private boolean closed;
   private int turn;
 
@@ -35,9 +44,29 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
     this.opener = opener;
   }
 
-  void add(S server) {
+  synchronized void add(S server) {
     server.gate = gate;
-    servers.add(server);
+    List<S> more = new ArrayList<>(servers);
+    more.add(server);
+    servers = List.copyOf(more);
+    locals.set(server.number, server);
+  }
+
+  /** Takes a compute server out. No operation is under way there, and none begins. */
+  void retire(S server) {
+    synchronized (this) {
+      locals.set(server.number, null);
+      servers = servers.stream().filter(each -> !each.equals(server)).toList();
+      server.markRetired();
+    }
+    Failures failures = new Failures();
+    failures.collect(server::stop);
+    synchronized (this) {
+      gone.add(server.verbs(), server.events());
+      poolBytesOfGone += server.poolBytes();
+    }
+    failures.collect(server::close);
+    failures.rethrow();
   }
 
   /** Returns the gate that keeps operations out during a bulk load and while the index closes. */
@@ -49,24 +78,52 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
     return servers;
   }
 
-  /** Returns the compute server for the next session, round-robin. */
+  /**
+   * Returns one of them.
+   *
+   * @throws IllegalStateException if all were taken out
+   */
+  S first() {
+    List<S> present = servers;
+    if (present.isEmpty()) {
+      throw new IllegalStateException("no compute server of the index is in this process");
+    }
+    return present.getFirst();
+  }
+
+  /** Returns the compute server for the next session, round-robin. There is one. */
   synchronized S next() {
     return servers.get(turn++ % servers.size());
   }
 
   /** Returns a compute server, or {@code null} if it is not in this process. */
-  @Nullable S local(int number) {
-    int place = number - servers.getFirst().number;
-    return place < 0 || place >= servers.size() ? null : servers.get(place);
+  @Nullable S find(int number) {
+    return locals.get(number);
   }
 
   /**
-   * Opens a worker of a compute server of this process.
+   * Returns a compute server.
+   *
+   * @throws IllegalArgumentException if it is not in this process
+   */
+  S local(int number) {
+    S server = number >= 0 && number < locals.length() ? find(number) : null;
+    if (server == null) {
+      throw new IllegalArgumentException("compute server does not live here: server=" + number);
+    }
+    return server;
+  }
+
+  /**
+   * Opens a worker of a compute server of this process; returns {@code null} if that was taken out.
    *
    * @throws IllegalStateException if the index is closed
    */
-  synchronized W worker(S server) {
+  synchronized @Nullable W worker(S server) {
     checkOpen();
+    if (server.isRetired()) {
+      return null;
+    }
     int session = server.openSession();
     try {
       W worker = opener.apply(server, session);
@@ -142,8 +199,8 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
     return totals;
   }
 
-  long poolBytes() {
-    return servers.stream().mapToLong(HostedServer::poolBytes).sum();
+  synchronized long poolBytes() {
+    return poolBytesOfGone + servers.stream().mapToLong(HostedServer::poolBytes).sum();
   }
 
   long cachedBytes() {

@@ -108,6 +108,51 @@ final class Cleaner {
     });
   }
 
+  /**
+   * Cleans the records of a range of keys, while no operation is under way.
+   *
+   * @throws StalledException if one cannot be cleaned
+   */
+  void cleanRange(long low, long high) {
+    Due due = (bucket, way) -> low <= records.key(bucket, way) && records.key(bucket, way) <= high;
+    for (int part : records.homes().inUse()) {
+      long at = records.first(part);
+      while (at < records.end(part)) {
+        at = cleanSome(at, records.end(part), due);
+      }
+    }
+    records.forEachBucket(bucket -> {
+      if (records.waysUsed(bucket) > 0) {
+        cleanWhole(bucket, due);
+      }
+    });
+  }
+
+  /** Cleans buckets from one on, as many as fit a list; returns the one behind them. */
+  private long cleanSome(long bucket, long endOfPart, Due due) {
+    count = 0;
+    list.clear();
+    long at = bucket;
+    try {
+      for (;
+          at < endOfPart && count + RecordCache.WAYS <= keys.length;
+          at += RecordCache.BUCKET_BYTES) {
+        if (records.waysUsed(at) > 0) {
+          prepare(at, due);
+          fold();
+        }
+      }
+      if (count > 0) {
+        context.worker.scatter(list);
+      }
+    } catch (Throwable e) {
+      end(false);
+      throw e;
+    }
+    end(true);
+    return at;
+  }
+
   /** Cleans the records of a part that are due, but those of leaves that merge or are latched. */
   void cleanPart(int part, Due due) {
     for (long at = records.first(part); at < records.end(part); ) {

@@ -527,7 +527,7 @@ final class DirectoryChange {
         node.low(),
         node.high(),
         server.nextStamp(),
-        server.range());
+        server.number);
     for (int i = 0; i < node.size(); i++) {
       DirectoryPage.append(context.memory, image, node.low(i), pointerOf(node, i));
     }

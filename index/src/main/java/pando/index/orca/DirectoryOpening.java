@@ -35,40 +35,44 @@ final class DirectoryOpening implements TreeReader.Leaves {
   }
 
   /**
-   * Reads the tree of a range, and opens the directory with it.
+   * Reads the tree of the compute server's range, and opens the directory with it.
    *
-   * @param table global address of the {@link RootTable}
-   * @return the root word
+   * @param tree all of it
    * @throws CorruptNodeException if a page or a header is damaged, or if extents overlap
    */
-  long open(long table, int range, long low, long high) {
-    long word = reader.rootWord(table, range);
-    if (range == 0) {
-      claim(table, RootTable.BYTES);
-    }
-    List<List<TreeReader.Page>> levels = reader.read(table, range, low, high, this);
+  void open(RangeTree tree) {
+    List<List<TreeReader.Page>> levels = reader.read(tree, this);
     levels.forEach(pages -> pages.forEach(page -> claim(page.address(), DirectoryPage.BYTES)));
     directory.open(root(levels));
-    return word;
   }
 
   @Override
   public void leaf(long pointer, long header) {
+    if (count == leaves.length) {
+      leaves = Arrays.copyOf(leaves, 2 * count);
+    }
+    claim(LeafPointer.address(pointer), LeafLayout.bytes(LeafPointer.segments(pointer)));
+    leaves[count++] = add(entries, memory, pointer, header);
+  }
+
+  /** Takes an entry for a leaf whose header was READ; returns it. */
+  static int add(LeafEntries entries, MemorySegment memory, long pointer, long header) {
     int segments = LeafLayout.segments(memory, header);
     int width = LeafLayout.width(memory, header);
-    claim(LeafPointer.address(pointer), LeafLayout.bytes(segments));
     int entry = entries.take();
     entries.setPointer(entry, pointer);
     entries.setStamp(entry, LeafLayout.stamp(memory, header));
     entries.setHeads(entry, width, segments, i -> LeafLayout.head(memory, header, i));
     entries.setRecords(entry, LeafLayout.records(memory, header), width);
-    if (count == leaves.length) {
-      leaves = Arrays.copyOf(leaves, 2 * count);
-    }
-    leaves[count++] = entry;
+    return entry;
   }
 
   private void claim(long address, int bytes) {
+    claim(extents, address, bytes);
+  }
+
+  /** Claims an extent of the pool. */
+  static void claim(ExtentAllocator extents, long address, int bytes) {
     try {
       extents.claim(address, (bytes + LeafLayout.UNIT_BYTES - 1) / LeafLayout.UNIT_BYTES);
     } catch (IllegalArgumentException | IllegalStateException e) {

@@ -73,12 +73,16 @@ final class LeafJoins {
   }
 
   private boolean tryJoin(LeafView leaf, List<LeafView> merged) {
-    boolean hasBelow = leaf.child > 0 && tryLatch(leaf.low - 1, below);
+    boolean hasBelow =
+        leaf.child > 0 && mayJoin(leaf, leaf.low - 1) && tryLatch(leaf.low - 1, below);
     boolean hasAbove = false;
     boolean takesBelow = false;
     boolean takesAbove = false;
     try {
-      hasAbove = leaf.child < leaf.node.size() - 1 && tryLatch(leaf.high + 1, above);
+      hasAbove =
+          leaf.child < leaf.node.size() - 1
+              && mayJoin(leaf, leaf.high + 1)
+              && tryLatch(leaf.high + 1, above);
       takesAbove = hasAbove && tryTake(leaf, false, true);
       takesBelow = !takesAbove && hasBelow && tryTake(leaf, true, false);
       if (hasBelow && hasAbove && !takesAbove && !takesBelow) {
@@ -96,6 +100,11 @@ final class LeafJoins {
       merged.add(above);
     }
     return takesBelow || takesAbove;
+  }
+
+  /** Returns whether a leaf and that of a key beside it both stay here, or both are to leave. */
+  private boolean mayJoin(LeafView leaf, long beside) {
+    return context.server.spaceOf(leaf.low) == context.server.spaceOf(beside);
   }
 
   /**

@@ -16,6 +16,7 @@ import pando.index.cache.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
+import pando.index.orca.directory.LeafPointer;
 import pando.index.orca.directory.LeafView;
 import pando.index.orca.images.ImageCache;
 import pando.index.orca.images.LeafFilter;
@@ -84,6 +85,7 @@ final class Merges {
   private final Backoff backoff;
   private final RecordWay record;
   private final LeafView view;
+  private final LeafView rewritten;
   private final LeafPacker packer = new LeafPacker();
   private final LeafCuts cuts;
   private final DirectoryChange change;
@@ -112,6 +114,7 @@ final class Merges {
     this.backoff = worker.backoff();
     this.record = new RecordWay(context);
     this.view = new LeafView(directory, backoff);
+    this.rewritten = new LeafView(directory, backoff);
     this.change = new DirectoryChange(context);
     this.records = new MergedRecords(context, record);
     this.cuts = new LeafCuts(packer, server.options);
@@ -258,6 +261,35 @@ final class Merges {
   }
 
   /**
+   * Rewrites the leaves of a range of keys that have a delta, or that are to leave and lie where
+   * those lie that stay; but those that are latched.
+   *
+   * @return whether there were any
+   * @throws PoolFullException if the pool has no room for a leaf; all is as before
+   */
+  boolean rewrite(long low, long high) {
+    boolean found = false;
+    long next = low;
+    while (true) {
+      directory.seek(next, rewritten);
+      long end = rewritten.high;
+      if (isToRewrite(rewritten)) {
+        found = true;
+        merge(next, Joining.NEVER);
+      }
+      if (end >= high) {
+        return found;
+      }
+      next = end + 1;
+    }
+  }
+
+  private boolean isToRewrite(LeafView leaf) {
+    return LeafEntries.delta(entries.version(leaf.entry)) != 0
+        || server.isToLeave(leaf.low, LeafPointer.address(entries.pointer(leaf.entry)));
+  }
+
+  /**
    * Merges the leaf of a key with its delta. Does nothing if another session has the leaf latched.
    *
    * @throws PoolFullException if the pool has no room for the leaf; all is as before
@@ -307,7 +339,7 @@ final class Merges {
     if (!entries.tryLatch(view.entry)) {
       return false;
     }
-    boolean due = joining == Joining.ONLY || LeafEntries.delta(entries.version(view.entry)) != 0;
+    boolean due = joining == Joining.ONLY || isToRewrite(view);
     if (view.node.isReplaced() || !due) {
       context.heldLeaves.unlatch(view.entry);
       return false;
@@ -486,6 +518,6 @@ final class Merges {
   }
 
   private void freeExtent(LeafView leaf) {
-    server.extents.free(worker, context.message, leaf.address(), LeafLayout.units(leaf.segments()));
+    server.freeExtent(worker, context.message, leaf.address(), LeafLayout.units(leaf.segments()));
   }
 }

@@ -113,7 +113,7 @@ final class OrcaContext extends WorkerContext {
    * by a change that stopped half-way. That counts as lost, and so does what is damaged.
    */
   void defer(Losses losses, Runnable step) {
-    waitNanosMax = 0;
+    waitForNothing();
     losses.defer(() -> {
       try {
         step.run();
@@ -124,6 +124,11 @@ final class OrcaContext extends WorkerContext {
                 + e.getMessage());
       }
     });
+  }
+
+  /** Lets all that follows fail rather than wait, as no operation is under way. */
+  void waitForNothing() {
+    waitNanosMax = 0;
   }
 
   /**

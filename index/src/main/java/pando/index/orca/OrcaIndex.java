@@ -2,7 +2,7 @@ package pando.index.orca;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
@@ -10,8 +10,10 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.Meters;
+import pando.index.Partitioning;
 import pando.index.TaskCounts;
-import pando.index.host.HostedIndex;
+import pando.index.host.MovableIndex;
+import pando.index.host.PartitionChanges.Parting;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
 import pando.index.orca.space.ExtentAllocator;
@@ -23,16 +25,21 @@ import pando.index.pool.PoolChange;
  * connects them to memory servers, which may serve other processes, too.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
-public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
+public final class OrcaIndex extends MovableIndex<OrcaServer, OrcaWorker> {
   private final Fabric fabric;
   private final OrcaOptions options;
   private final int regionBytes;
 
-  /** The compute servers of this process. */
-  final List<OrcaServer> servers = new CopyOnWriteArrayList<>();
-
   OrcaIndex(Fabric fabric, OrcaOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
+    this.fabric = fabric;
+    this.options = options;
+    this.regionBytes = regionBytes(fabric);
+  }
+
+  /** Prepares an index with one compute server here, as {@link OrcaOptions#createAt} says. */
+  OrcaIndex(Fabric fabric, OrcaOptions options, int number) {
+    super(fabric, options, number, (server, session) -> open(server, fabric, session));
     this.fabric = fabric;
     this.options = options;
     this.regionBytes = regionBytes(fabric);
@@ -60,6 +67,11 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
     return options.create(fabric, 0, options.computeServers());
   }
 
+  @Override
+  protected List<OrcaServer> servers() {
+    return super.servers();
+  }
+
   /**
    * Returns in what the directories, leaves, deltas and cached records of this process's compute
    * servers do not agree, and what is left latched, pinned or claimed; nothing if all is well. For
@@ -67,7 +79,7 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
    */
   public List<String> audit() {
     List<String> problems = new ArrayList<>();
-    for (OrcaServer server : servers) {
+    for (OrcaServer server : servers()) {
       server.withContext(context -> problems.addAll(audit(server, context)));
     }
     return problems;
@@ -88,14 +100,14 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
    * is set aside for their directories.
    */
   public CacheShares shares() {
-    return servers.stream()
+    return servers().stream()
         .map(server -> server.shares.now())
         .reduce(CacheShares.NONE, CacheShares::plus);
   }
 
   /** Returns how merging in the background has gone at the compute servers of this process. */
   public TaskCounts merges() {
-    return servers.stream()
+    return servers().stream()
         .map(server -> server.mergers.counts())
         .reduce(TaskCounts.NONE, TaskCounts::plus);
   }
@@ -142,18 +154,43 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
 
   @Override
   protected OrcaServer server(int number, RandomGenerator random) {
-    OrcaServer server = new OrcaServer(number, fabric, options, regionBytes, random);
-    servers.add(server);
-    return server;
+    return new OrcaServer(number, fabric, options, regionBytes, random);
   }
 
   @Override
   protected Loader loader(OrcaServer server, double fill) {
-    return new OrcaLoader(server, servers, fabric, regionBytes, fill);
+    return new OrcaLoader(server, servers(), fabric, regionBytes, fill);
   }
 
   @Override
   protected Replaced replaced(PoolChange change, OrcaServer server) {
-    return new OrcaReplaced(change, partitioning(), servers, fabric.memoryServers(), regionBytes);
+    return new OrcaReplaced(change, partitioning(), servers(), fabric.memoryServers(), regionBytes);
+  }
+
+  // Ranges that move.
+
+  private Consumer<Runnable> quietly(PoolChange change) {
+    return step -> quietly(change, step);
+  }
+
+  @Override
+  protected Parting part(PoolChange change, OrcaServer giver, long key, boolean upper) {
+    return Giving.part(quietly(change), giver, () -> giver.fence(key), upper);
+  }
+
+  @Override
+  protected Parting partHalf(PoolChange change, OrcaServer giver) {
+    return Giving.part(quietly(change), giver, giver::middleFence, true);
+  }
+
+  @Override
+  protected Parting partWhole(PoolChange change, OrcaServer giver) {
+    return Giving.all(quietly(change), giver);
+  }
+
+  @Override
+  protected Parting partLost(PoolChange change, OrcaServer heir, int lost) {
+    Partitioning table = partitioning();
+    return new Inheriting(heir, lost, table, () -> partitioning().epoch() != table.epoch());
   }
 }

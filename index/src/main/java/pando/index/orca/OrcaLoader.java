@@ -305,10 +305,13 @@ final class OrcaLoader implements Loader {
     spaces.forEach(space -> space.trim(worker, message));
     takeRanges(partitioning);
     checkDirectories(partitioning);
-    long[] words = new long[count];
+    long[] words = new long[RootTable.OWNERS];
+    // Not above that of the table: of an empty index, the table before counts.
+    long epoch = partitioning.epoch() - 1;
     for (int range = 0; range < count; range++) {
       moveLeaves(range);
-      words[range] = RootTable.word(server.epoch(), writePages(range, partitioning));
+      words[partitioning.ownerOfRange(range)] =
+          RootTable.word(epoch, writePages(range, partitioning));
     }
     long table = writeTable(words);
     ranges.forEach(space -> space.trim(worker, message));
@@ -453,7 +456,16 @@ final class OrcaLoader implements Loader {
         int to = (int) ((long) children.length * (part + 1) / parts);
         long high = to < children.length ? childLows[to] - 1 : partitioning.highOfRange(range);
         pageLows[part] = childLows[from];
-        pages[part] = writePage(range, level, high, childLows, children, from, to);
+        pages[part] =
+            writePage(
+                range,
+                partitioning.ownerOfRange(range),
+                level,
+                high,
+                childLows,
+                children,
+                from,
+                to);
       }
       if (parts == 1) {
         writeAll();
@@ -465,10 +477,17 @@ final class OrcaLoader implements Loader {
   }
 
   private long writePage(
-      int range, int level, long high, long[] childLows, long[] children, int from, int to) {
+      int range,
+      int owner,
+      int level,
+      long high,
+      long[] childLows,
+      long[] children,
+      int from,
+      int to) {
     long address = allocate(range, children[from], PAGE_UNITS);
     long image = nextImage();
-    DirectoryPage.format(memory, image, level, childLows[from], high, server.nextStamp(), range);
+    DirectoryPage.format(memory, image, level, childLows[from], high, server.nextStamp(), owner);
     for (int child = from; child < to; child++) {
       DirectoryPage.append(memory, image, childLows[child], children[child]);
     }
@@ -479,8 +498,8 @@ final class OrcaLoader implements Loader {
 
   private long writeTable(long[] words) {
     long table = allocate(0, pointers[0], RootTable.BYTES / LeafLayout.UNIT_BYTES);
-    for (int range = 0; range < RootTable.BYTES / Long.BYTES; range++) {
-      Words.set(memory, (long) range * Long.BYTES, range < words.length ? words[range] : 0);
+    for (int word = 0; word < RootTable.BYTES / Long.BYTES; word++) {
+      Words.set(memory, (long) word * Long.BYTES, word < words.length ? words[word] : 0);
     }
     worker.write(table, 0, RootTable.BYTES);
     return table;

@@ -269,6 +269,21 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   }
 
   @Override
+  public boolean hasMovablePartitions() {
+    return true;
+  }
+
+  @Override
+  public OrcaIndex createAt(Fabric fabric, int number) {
+    return HostedIndex.made(new OrcaIndex(fabric, this, number));
+  }
+
+  @Override
+  public OrcaIndex joinAt(Fabric fabric, int number) {
+    return HostedIndex.joined(new OrcaIndex(fabric, this, number));
+  }
+
+  @Override
   public Tree walk(Fabric fabric, boolean entries) {
     return OrcaWalk.of(fabric, this, entries);
   }

@@ -58,19 +58,27 @@ final class OrcaReplaced implements Replaced {
 
   private void check(long table, OrcaContext context) {
     TreeReader reader = new TreeReader(context);
+    Roots roots = new Roots(context, table);
+    roots.read();
     for (int range = 0; range < partitioning.servers(); range++) {
       int each = range;
-      List<List<TreeReader.Page>> levels =
-          reader.read(
-              table,
-              range,
+      List<RangeTree> trees =
+          roots.trees(
+              partitioning.ownerOfRange(range),
               partitioning.lowOfRange(range),
               partitioning.highOfRange(range),
-              (pointer, header) ->
-                  addLeaf(each, pointer, LeafLayout.records(context.memory, header)));
-      levels.forEach(pages ->
-          pages.forEach(
-              page -> extents.add(new Extent(each, page.address(), DirectoryPage.BYTES))));
+              partitioning.epoch(),
+              true);
+      for (RangeTree tree : trees) {
+        List<List<TreeReader.Page>> levels =
+            reader.read(
+                tree,
+                (pointer, header) ->
+                    addLeaf(each, pointer, LeafLayout.records(context.memory, header)));
+        levels.forEach(pages ->
+            pages.forEach(
+                page -> extents.add(new Extent(each, page.address(), DirectoryPage.BYTES))));
+      }
     }
   }
 

@@ -1,10 +1,13 @@
 package pando.index.orca;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -27,6 +30,7 @@ import pando.index.orca.records.RecordCache;
 import pando.index.orca.space.ExtentAllocator;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
+import pando.index.pool.PoolChange;
 
 /**
  * One compute server of ORCA: the directory of its part of the index, its caches of records and
@@ -34,7 +38,7 @@ import pando.index.pool.NodePlaces;
  */
 final class OrcaServer extends HostedServer {
   /** Number of the system in the catalogue. */
-  static final int SYSTEM = 0x0CA0_0001;
+  static final int SYSTEM = 0x0CA0_0002;
 
   /**
    * The partition that headers of leaves name: none, as a leaf stays as it is when it goes to
@@ -51,7 +55,8 @@ final class OrcaServer extends HostedServer {
   private static final long ALONE_NANOS = 2_000_000;
 
   private static final int SERVER_SHIFT = 32;
-  private static final int EPOCH_SHIFT = 44;
+  private static final int INCARNATION_SHIFT = 44;
+  private static final int INCARNATION_BITS = 20;
 
   final OrcaOptions options;
   final NodePlaces places;
@@ -66,6 +71,7 @@ final class OrcaServer extends HostedServer {
   private final Fabric fabric;
   private final CacheParts parts;
   private final int memoryServers;
+  private final int regionBytes;
   private final long incarnation;
   private final AtomicInteger stamps = new AtomicInteger();
 
@@ -76,14 +82,32 @@ final class OrcaServer extends HostedServer {
   private final LongAdder admitted = new LongAdder();
   private final LongAdder evicted = new LongAdder();
   private final Totals own = new Totals();
-  private long low = Long.MAX_VALUE;
-  private long high = Long.MIN_VALUE;
-  private int range;
 
-  /** Where its root word is, {@code NULL} before the index is in place. */
-  private long rootAddress = GlobalAddress.NULL;
+  /**
+   * The keys that are to leave, {@code null} if none are. It changes while no merge is under way.
+   */
+  private volatile @Nullable Leaving leaving;
 
+  /** Keys that the pool is ready to give away, {@code null} if there are none. */
+  private @Nullable Giving giving;
+
+  /** Whether it takes on keys of a compute server that is lost. */
+  boolean inherits;
+
+  /** Bytes of the pool that it has given away, less those that it was given. */
+  private final AtomicLong bytesGiven = new AtomicLong();
+
+  /** Address of the table of roots, {@code NULL} before the index is in place. */
+  private long table = GlobalAddress.NULL;
+
+  /** Its root word, and the one before: other ones than each other if no one knows which it is. */
   private long rootWord;
+
+  private long rootBefore;
+
+  /** Epoch of the partition table by which it took its range on. */
+  private long epoch;
+
   private boolean closed;
 
   /** What it had in its caches when it was closed. */
@@ -98,6 +122,7 @@ final class OrcaServer extends HostedServer {
     this.options = options;
     this.fabric = fabric;
     this.memoryServers = fabric.memoryServers();
+    this.regionBytes = regionBytes;
     this.places = new NodePlaces(fabric, DirectoryPage.BYTES);
     this.directory = new Directory(fabric);
     this.parts = CacheParts.create(fabric, options.cacheBytes());
@@ -106,9 +131,9 @@ final class OrcaServer extends HostedServer {
     this.images = new ImageCache(directory.entries(), parts.memory(), parts.bytesOfPart(), pairs);
     this.records = new RecordCache(parts, 0, parts.count(), options.twin(), options.countBits());
     this.extents = new ExtentAllocator(memoryServers, regionBytes);
-    // A later compute server with this number draws another epoch.
+    // A later compute server with this number draws another one.
     this.incarnation =
-        (long) random.nextInt(1 << RootTable.EPOCH_BITS) << EPOCH_SHIFT
+        (long) random.nextInt(1 << INCARNATION_BITS) << INCARNATION_SHIFT
             | (long) number << SERVER_SHIFT;
     // Before the mergers, which it pauses: tasks are paused in the order in which they are made.
     this.shares = new Shares(this, fabric, parts);
@@ -118,13 +143,6 @@ final class OrcaServer extends HostedServer {
   // The life of the index. One caller at a time, under the lock of the partition table; no
   // operation is under way.
 
-  @Override
-  protected void own(Partitioning partitioning) {
-    low = partitioning.lowOfServer(number);
-    high = partitioning.highOfServer(number);
-    range = partitioning.rangeOfServer(number);
-  }
-
   /**
    * Reads the directory from the pool, and shares out what it leaves of the cache.
    *
@@ -133,22 +151,176 @@ final class OrcaServer extends HostedServer {
    */
   @Override
   protected void open(Catalogue catalogue) {
-    withContext(context -> open(context, root(context, catalogue)));
+    withContext(context -> {
+      long[] found = new long[2];
+      // Again if need be: after a load there is no way back.
+      Retry.untilDone(
+          context.worker,
+          () -> {
+            found[0] = catalogue.root();
+            found[1] = catalogue.readPartitioning().epoch();
+          });
+      open(context, found[0], found[1]);
+    });
   }
 
-  /** Reads the root, again if need be: after a load there is no way back. */
-  private static long root(OrcaContext context, Catalogue catalogue) {
-    long[] root = new long[1];
-    Retry.untilDone(context.worker, () -> root[0] = catalogue.root());
-    return root[0];
-  }
-
-  private void open(OrcaContext context, long root) {
-    long table = Catalogue.rootAddress(root);
-    rootWord = new DirectoryOpening(context).open(table, range, low, high);
+  private void open(OrcaContext context, long root, long ofTable) {
+    table = Catalogue.rootAddress(root);
+    epoch = ofTable;
+    Roots roots = new Roots(context, table);
+    roots.read();
+    rootWord = roots.word(number);
+    rootBefore = rootWord;
+    if (low() <= high()) {
+      List<RangeTree> trees = roots.trees(number, low(), high(), epoch, true);
+      RangeTree first = trees.getFirst();
+      if (trees.size() == 1 && first.gift() == RangeTree.OWN && first.whole()) {
+        if (low() == Long.MIN_VALUE) {
+          DirectoryOpening.claim(extents, table, RootTable.BYTES);
+        }
+        new DirectoryOpening(context).open(first);
+      } else {
+        Adoption adoption = new Adoption(context, roots, table);
+        adoption.open(trees);
+        adoption.rethrow();
+      }
+    }
     options.checkDirectory(directory.bytes());
     shares.shareOut(context.worker.backoff());
-    rootAddress = RootTable.wordAddress(table, range);
+  }
+
+  /**
+   * {@inheritDoc} Ends the giving of keys that were made ready for that, or reads gifts from the
+   * pool and makes them part of its tree.
+   */
+  @Override
+  protected void takeOn(PoolChange change, Partitioning partitioning) {
+    Giving given = giving;
+    epoch = partitioning.epoch();
+    if (given != null) {
+      giving = null;
+      setRange(partitioning);
+      withContext(given::end);
+    } else if (partitioning.hasServer(number)) {
+      withContext(context -> adopt(context, partitioning));
+    }
+    shares.noteDirectory();
+  }
+
+  private void adopt(OrcaContext context, Partitioning partitioning) {
+    Roots roots = new Roots(context, table);
+    roots.read();
+    Adoption adoption = new Adoption(context, roots, table);
+    adoption.takeOn(partitioning.lowOfServer(number), partitioning.highOfServer(number), epoch);
+    setRange(partitioning);
+    adoption.rethrow();
+  }
+
+  // Keys that leave.
+
+  /**
+   * Merges each leaf of a range, while operations go on. Parts of the cache stay where they are
+   * meanwhile: they move while no merge is under way.
+   */
+  void rewrite(long low, long high) {
+    withContext(context -> {
+      shares.pause(context.worker.backoff());
+      try {
+        new Merges(context).rewrite(low, high);
+      } finally {
+        shares.resume();
+      }
+    });
+  }
+
+  /** Returns the least key of the leaf of a key, while no operation is under way. */
+  long fence(long key) {
+    long[] fence = {low()};
+    directory.forEachLeaf((leafLow, _, _) -> fence[0] = leafLow <= key ? leafLow : fence[0]);
+    return fence[0];
+  }
+
+  /** Returns the least key of the leaf in the middle, while no operation is under way. */
+  long middleFence() {
+    List<Long> lows = new ArrayList<>();
+    directory.forEachLeaf((leafLow, _, _) -> lows.add(leafLow));
+    return lows.get(lows.size() / 2);
+  }
+
+  /** Keys that are to leave, and the space in which their leaves are. */
+  private record Leaving(long low, long high, ExtentAllocator space) {
+    boolean has(long key) {
+      return low <= key && key <= high;
+    }
+  }
+
+  /** Begins to put leaves of some keys where no others are. No merge is under way. */
+  ExtentAllocator startLeaving(long fromKey, long toKey) {
+    endLeaving();
+    ExtentAllocator space = new ExtentAllocator(memoryServers, regionBytes);
+    leaving = new Leaving(fromKey, toKey, space);
+    return space;
+  }
+
+  /** Keeps leaves that were to leave. No merge is under way. */
+  void endLeaving() {
+    Leaving kept = leaving;
+    if (kept != null) {
+      extents.absorb(kept.space);
+      leaving = null;
+    }
+  }
+
+  /** Sets what {@link #takeOn} is to end once the partition table is written, or {@code null}. */
+  void setGiving(@Nullable Giving ready) {
+    giving = ready;
+  }
+
+  /** Forgets leaves that have left: their space is another compute server's. */
+  void letGo() {
+    Leaving gone = leaving;
+    leaving = null;
+    if (gone == null) {
+      bytesGiven.addAndGet(extents.bytesInUse());
+      extents.forgetAll();
+    } else {
+      bytesGiven.addAndGet(gone.space.bytesInUse());
+    }
+  }
+
+  /** Makes a space its own in which gifts are. */
+  void take(ExtentAllocator space, long bytesOfGifts) {
+    bytesGiven.addAndGet(inherits ? 0 : -bytesOfGifts);
+    extents.absorb(space);
+  }
+
+  /** Returns a space that holds nothing yet. */
+  ExtentAllocator newSpace() {
+    return new ExtentAllocator(memoryServers, regionBytes);
+  }
+
+  /** Returns the space for the leaf of a key. */
+  ExtentAllocator spaceOf(long key) {
+    Leaving some = leaving;
+    return some != null && some.has(key) ? some.space : extents;
+  }
+
+  /** Returns whether a leaf is to leave, and lies where others stay. */
+  boolean isToLeave(long key, long address) {
+    Leaving some = leaving;
+    return some != null && some.has(key) && !some.space.holds(address);
+  }
+
+  /** Frees an extent, wherever it lies. */
+  void freeExtent(Worker worker, long message, long address, int units) {
+    Leaving some = leaving;
+    ExtentAllocator space = some != null && some.space.holds(address) ? some.space : extents;
+    space.free(worker, message, address, units);
+  }
+
+  /** Returns the global address of the table of roots. */
+  long table() {
+    return table;
   }
 
   /**
@@ -156,13 +328,16 @@ final class OrcaServer extends HostedServer {
    * lost memory server is left out, which is said at the end.
    */
   void flush() {
-    if (rootAddress == GlobalAddress.NULL || closed) {
+    if (table == GlobalAddress.NULL || closed) {
       return;
     }
     Losses losses = new Losses();
     withContext(context -> {
       new Cleaner(context).cleanAll(losses);
       new Merges(context).mergeAll(losses);
+      if (rootBefore != rootWord) {
+        losses.defer(() -> settleRoot(context.worker));
+      }
     });
     losses.rethrow();
   }
@@ -178,11 +353,11 @@ final class OrcaServer extends HostedServer {
     }
   }
 
-  /** Drops all that it knows of an index that was {@linkplain #flush flushed} and replaced. */
+  /** Drops all that it knows of an index that was {@linkplain #flush flushed}, and is another's. */
   @Override
   protected void forget(Backoff backoff) {
     assert deltas.bytesUsed() == 0 : "bytesUsed=" + deltas.bytesUsed();
-    rootAddress = GlobalAddress.NULL;
+    table = GlobalAddress.NULL;
     directory.entries().clear();
     records.clear();
     images.clear();
@@ -192,6 +367,7 @@ final class OrcaServer extends HostedServer {
   @Override
   protected void trim(Worker worker, long message) {
     Losses losses = new Losses();
+    endLeaving();
     losses.defer(this::flush);
     losses.defer(() -> extents.trim(worker, message));
     losses.rethrow();
@@ -212,7 +388,9 @@ final class OrcaServer extends HostedServer {
 
   @Override
   protected long poolBytes() {
-    return extents.bytesInUse();
+    Leaving some = leaving;
+    long leaves = some == null ? 0 : some.space.bytesInUse();
+    return extents.bytesInUse() + leaves + bytesGiven.get();
   }
 
   @Override
@@ -261,20 +439,37 @@ final class OrcaServer extends HostedServer {
    * @throws CorruptNodeException if the root word is neither the one before nor the new one
    */
   void replaceRoot(Worker worker, long address) {
-    long desired = RootTable.word(epoch(), address);
-    long found = worker.cas(rootAddress, rootWord, desired);
-    if (found != rootWord && found != desired) {
+    long desired = RootTable.word(epoch, address);
+    long at = RootTable.wordAddress(table, number);
+    long found = worker.cas(at, rootWord, desired);
+    if (found == rootBefore && found != rootWord) {
+      found = worker.cas(at, rootBefore, desired);
+    }
+    if (found != rootWord && found != rootBefore && found != desired) {
       throw new CorruptNodeException(
-          rootAddress,
-          "is not the root word that is expected: found=0x%x, expected=0x%x, desired=0x%x"
-              .formatted(found, rootWord, desired));
+          at,
+          "is not the root word that is expected: found=0x%x, expected=0x%x, before=0x%x, desired=0x%x"
+              .formatted(found, rootWord, rootBefore, desired));
     }
     rootWord = desired;
+    rootBefore = desired;
   }
 
-  /** Returns the number that distinguishes it from an earlier compute server of this number. */
-  long epoch() {
-    return incarnation >>> EPOCH_SHIFT;
+  /**
+   * Replaces the root page where there is no way back: if the pool cannot be told, the next change
+   * of the root, or closing, tells it.
+   */
+  void replaceRootSurely(Worker worker, long address) {
+    try {
+      Retry.untilDone(worker, () -> replaceRoot(worker, address));
+    } catch (Throwable e) {
+      rootWord = RootTable.word(epoch, address);
+      throw e;
+    }
+  }
+
+  private void settleRoot(Worker worker) {
+    Retry.untilDone(worker, () -> replaceRoot(worker, RootTable.page(rootWord)));
   }
 
   /** Returns a stamp that no leaf or page has had before. */
@@ -285,16 +480,6 @@ final class OrcaServer extends HostedServer {
   /** Returns the memory server for the next leaf, in turn. */
   int nextMemoryServer() {
     return Integer.remainderUnsigned(turn.getAndIncrement(), memoryServers);
-  }
-
-  /** Returns the number of its range of keys among all ranges. */
-  int range() {
-    return range;
-  }
-
-  /** Returns whether it owns a key. */
-  boolean owns(long key) {
-    return low <= key && key <= high;
   }
 
   /**
@@ -343,13 +528,18 @@ final class OrcaServer extends HostedServer {
 
   /** Allocates the place of a directory page. */
   long allocatePage(Worker worker, long message) {
-    return extents.allocate(worker, message, nextMemoryServer(), PAGE_UNITS, PAGE_UNITS);
+    return allocatePage(extents, worker, message);
+  }
+
+  /** Allocates the place of a directory page in a space. */
+  long allocatePage(ExtentAllocator space, Worker worker, long message) {
+    return space.allocate(worker, message, nextMemoryServer(), PAGE_UNITS, PAGE_UNITS);
   }
 
   /** Frees the place of a directory page. */
   void freePage(Worker worker, long message, long address) {
     assert address != GlobalAddress.NULL;
-    extents.free(worker, message, address, PAGE_UNITS);
+    freeExtent(worker, message, address, PAGE_UNITS);
   }
 
   /**

@@ -2,6 +2,7 @@ package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +11,6 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
-import pando.fabric.memory.Words;
 import pando.index.Partitioning;
 import pando.index.Tree;
 import pando.index.orca.directory.DirectoryPage;
@@ -80,28 +80,36 @@ final class OrcaWalk {
   }
 
   private void ranges(long table, Partitioning partitioning) {
-    long[] words = new long[partitioning.servers()];
-    worker.read(table, PAGE, RootTable.BYTES);
-    Arrays.setAll(words, range -> Words.get(memory, PAGE + (long) range * Long.BYTES));
     reach(table, RootTable.BYTES);
-    findings.node("table of roots", RootTable.BYTES, words.length, RootTable.BYTES / Long.BYTES);
-    for (int range = 0; range < words.length; range++) {
-      String problem = RootTable.problem(words[range], places);
-      if (problem == null) {
-        root(
-            RootTable.page(words[range]),
-            partitioning.lowOfRange(range),
-            partitioning.highOfRange(range),
-            range);
-      } else {
-        problem(RootTable.wordAddress(table, range), problem);
-      }
+    int ranges = partitioning.servers();
+    findings.node("table of roots", RootTable.BYTES, ranges, RootTable.OWNERS);
+    Roots roots = new Roots(worker, PAGE, places, segmentsMax, table);
+    roots.read();
+    for (int range = 0; range < ranges; range++) {
+      trees(roots, partitioning, range).forEach(this::root);
     }
   }
 
-  private void root(long address, long low, long high, int range) {
-    if (read(address, PAGE, DirectoryPage.BYTES)) {
-      page(address, DirectoryPage.level(memory, PAGE), low, high, range);
+  /** Returns the trees of a range; none, with a problem, if they cannot be found. */
+  private List<RangeTree> trees(Roots roots, Partitioning partitioning, int range) {
+    try {
+      return roots.trees(
+          partitioning.ownerOfRange(range),
+          partitioning.lowOfRange(range),
+          partitioning.highOfRange(range),
+          partitioning.epoch(),
+          true);
+    } catch (PandoException e) {
+      findings.problem("range " + range + " has no root: " + e.getMessage());
+      return List.of();
+    }
+  }
+
+  private void root(RangeTree tree) {
+    if (read(tree.page(), PAGE, DirectoryPage.BYTES)) {
+      int level = DirectoryPage.level(memory, PAGE);
+      long low = DirectoryPage.low(memory, PAGE);
+      page(tree.page(), level, low, DirectoryPage.high(memory, PAGE), tree);
     }
   }
 
@@ -120,10 +128,10 @@ final class OrcaWalk {
   }
 
   /** Walks through a page that was READ, and what is below it. */
-  private void page(long address, int level, long low, long high, int range) {
+  private void page(long address, int level, long low, long high, RangeTree tree) {
     String problem =
         level < Catalogue.LEVELS_MAX
-            ? TreeReader.problem(memory, PAGE, level, low, high, range, segmentsMax, places)
+            ? TreeReader.problem(memory, PAGE, level, low, high, tree.giver(), segmentsMax, places)
             : "no page: level=" + level;
     if (problem != null) {
       problem(address, problem);
@@ -136,10 +144,13 @@ final class OrcaWalk {
     Arrays.setAll(pointers, child -> DirectoryPage.pointer(memory, PAGE, child));
     for (int child = 0; child < lows.length; child++) {
       long childHigh = child + 1 < lows.length ? lows[child + 1] - 1 : high;
+      if (childHigh < tree.low() || lows[child] > tree.high()) {
+        continue;
+      }
       if (level == 0) {
         leaf(pointers[child], lows[child], childHigh);
       } else if (read(LeafPointer.address(pointers[child]), PAGE, DirectoryPage.BYTES)) {
-        page(LeafPointer.address(pointers[child]), level - 1, lows[child], childHigh, range);
+        page(LeafPointer.address(pointers[child]), level - 1, lows[child], childHigh, tree);
       }
     }
   }

@@ -62,12 +62,14 @@ final class Pieces {
   void allocate(int piece, OrcaContext context) {
     OrcaServer server = context.server;
     address[piece] =
-        server.extents.allocate(
-            context.worker,
-            context.message,
-            server.nextMemoryServer(),
-            LeafLayout.units(segments[piece]),
-            1);
+        server
+            .spaceOf(low[piece])
+            .allocate(
+                context.worker,
+                context.message,
+                server.nextMemoryServer(),
+                LeafLayout.units(segments[piece]),
+                1);
     allocated = piece + 1;
     stamp[piece] = server.nextStamp();
   }
@@ -82,7 +84,7 @@ final class Pieces {
   }
 
   private void free(int piece, OrcaContext context) {
-    context.server.extents.free(
+    context.server.freeExtent(
         context.worker, context.message, address[piece], LeafLayout.units(segments[piece]));
   }
 }

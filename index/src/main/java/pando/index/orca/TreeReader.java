@@ -111,31 +111,43 @@ final class TreeReader {
     this.segmentsMax = context.server.options.segmentsMax();
   }
 
-  /** Returns the root word of a range, 0 if there is none. */
-  long rootWord(long table, int range) {
-    long address = RootTable.wordAddress(table, range);
+  /** Returns the root word of a compute server, 0 if there is none. */
+  long rootWord(long table, int owner) {
+    long address = RootTable.wordAddress(table, owner);
     Retry.untilDone(worker, () -> worker.read(address, buffer, Long.BYTES));
     return Words.get(memory, buffer);
   }
 
   /**
-   * Reads the tree of a range.
+   * Reads the tree of a compute server's range, which has just its keys.
    *
    * @param table global address of the {@link RootTable}
+   * @param owner the compute server
    * @param low least key of the range
    * @param high greatest key of the range
    * @param leaves receives the leaves
    * @return the pages by level, the root first, each level in the order of keys
    * @throws CorruptNodeException if a page or a header is damaged
    */
-  List<List<Page>> read(long table, int range, long low, long high, Leaves leaves) {
-    long word = rootWord(table, range);
+  List<List<Page>> read(long table, int owner, long low, long high, Leaves leaves) {
+    long word = rootWord(table, owner);
     String problem = RootTable.problem(word, places);
     if (problem != null) {
-      throw new CorruptNodeException(RootTable.wordAddress(table, range), problem);
+      throw new CorruptNodeException(RootTable.wordAddress(table, owner), problem);
     }
+    return read(new RangeTree(RootTable.page(word), owner, RangeTree.OWN, low, high, true), leaves);
+  }
+
+  /**
+   * Reads a tree as far as it counts. Pages have those children alone that have such keys.
+   *
+   * @param leaves receives the leaves
+   * @return the pages by level, the root first, each level in the order of keys
+   * @throws CorruptNodeException if a page or a header is damaged
+   */
+  List<List<Page>> read(RangeTree tree, Leaves leaves) {
     List<List<Page>> levels = new ArrayList<>();
-    levels.add(List.of(readRoot(RootTable.page(word), low, high, range)));
+    levels.add(List.of(readRoot(tree)));
     while (levels.getLast().getFirst().level() > 0) {
       List<Page> below = new ArrayList<>();
       readChildren(
@@ -150,7 +162,7 @@ final class TreeReader {
                       parent.level - 1,
                       parent.lows[child],
                       parent.high(child),
-                      range)));
+                      tree)));
       levels.add(below);
     }
     readChildren(
@@ -164,13 +176,18 @@ final class TreeReader {
     return levels;
   }
 
-  private Page readRoot(long address, long low, long high, int range) {
-    Retry.untilDone(worker, () -> worker.read(address, buffer, DirectoryPage.BYTES));
+  private Page readRoot(RangeTree tree) {
+    Retry.untilDone(worker, () -> worker.read(tree.page(), buffer, DirectoryPage.BYTES));
     int level = DirectoryPage.level(memory, buffer);
-    if (level >= Catalogue.LEVELS_MAX) {
-      throw new CorruptNodeException(address, "no root: level=" + level);
+    long low = DirectoryPage.low(memory, buffer);
+    long high = DirectoryPage.high(memory, buffer);
+    if (level >= Catalogue.LEVELS_MAX || low > tree.low() || high < tree.high()) {
+      throw new CorruptNodeException(
+          tree.page(),
+          "no root of the keys: level=%s, low=%s, high=%s, lowNeeded=%s, highNeeded=%s"
+              .formatted(level, low, high, tree.low(), tree.high()));
     }
-    return page(address, buffer, level, low, high, range);
+    return page(tree.page(), buffer, level, low, high, tree);
   }
 
   /** READs all children of some pages, several at a time. */
@@ -201,15 +218,31 @@ final class TreeReader {
     }
   }
 
-  private Page page(long address, long at, int level, long low, long high, int range) {
-    String problem = problem(memory, at, level, low, high, range, segmentsMax, places);
+  private Page page(long address, long at, int level, long low, long high, RangeTree tree) {
+    String problem = problem(memory, at, level, low, high, tree.giver(), segmentsMax, places);
     if (problem != null) {
       throw new CorruptNodeException(address, problem);
     }
-    Page page = new Page(address, level, high, DirectoryPage.count(memory, at));
-    for (int child = 0; child < page.lows.length; child++) {
-      page.lows[child] = DirectoryPage.separator(memory, at, child);
-      page.pointers[child] = DirectoryPage.pointer(memory, at, child);
+    int count = DirectoryPage.count(memory, at);
+    int first = 0;
+    while (first + 1 < count && DirectoryPage.separator(memory, at, first + 1) <= tree.low()) {
+      first++;
+    }
+    int end = count;
+    while (end > first + 1 && DirectoryPage.separator(memory, at, end - 1) > tree.high()) {
+      end--;
+    }
+    long last = end < count ? DirectoryPage.separator(memory, at, end) - 1 : high;
+    Page page = new Page(address, level, last, end - first);
+    for (int child = first; child < end; child++) {
+      page.lows[child - first] = DirectoryPage.separator(memory, at, child);
+      page.pointers[child - first] = DirectoryPage.pointer(memory, at, child);
+    }
+    if (level == 0 && (page.lows[0] < tree.low() || last > tree.high())) {
+      throw new CorruptNodeException(
+          address,
+          "has a leaf beyond the keys that it counts for: low=%s, high=%s, lowNeeded=%s, highNeeded=%s"
+              .formatted(page.lows[0], last, tree.low(), tree.high()));
     }
     return page;
   }
@@ -226,10 +259,10 @@ final class TreeReader {
       int level,
       long low,
       long high,
-      int range,
+      int owner,
       int segmentsMax,
       NodePlaces places) {
-    String problem = DirectoryPage.problem(memory, at, level, low, high, range);
+    String problem = DirectoryPage.problem(memory, at, level, low, high, owner);
     for (int child = 0; problem == null && child < DirectoryPage.count(memory, at); child++) {
       long pointer = DirectoryPage.pointer(memory, at, child);
       problem = LeafPointer.problem(pointer, level, places);

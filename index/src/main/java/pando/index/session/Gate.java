@@ -196,7 +196,7 @@ public final class Gate {
   }
 
   /** Returns whether this thread has shut the gate to others. */
-  private boolean isAlone() {
+  public boolean isAlone() {
     return alone == Thread.currentThread().threadId() && state == SHUT;
   }
 

@@ -11,6 +11,12 @@ public abstract class LeafScan {
   private int count;
   private boolean ended;
 
+  /** The key from which the scan goes on. */
+  private long next;
+
+  /** Whether the scan is at its end. */
+  private boolean done;
+
   /**
    * Creates a scan.
    *
@@ -49,22 +55,36 @@ public abstract class LeafScan {
       int leaf, long least, long greatest, long[] keys, long[] values);
 
   /**
-   * Visits entries from a key to another; returns their number.
+   * Visits entries from a key to another, as far as the compute server has the keys; returns their
+   * number. Afterwards, {@link #isDone} tells whether that were all; if not, and fewer than the
+   * limit, the compute server that has {@link #next} goes on.
    *
    * @param pass the worker's pass; it is outside the gate while the visitor runs
+   * @param range keys of the compute server, which may become others while the visitor runs
    * @param down whether to go against the order of keys
    */
   public final long scan(
-      Gate.Pass pass, long from, long to, boolean down, long limit, EntryVisitor visitor) {
+      Gate.Pass pass,
+      KeyRange range,
+      long from,
+      long to,
+      boolean down,
+      long limit,
+      EntryVisitor visitor) {
     ended = false;
+    done = false;
+    next = from;
     long visited = 0;
-    long next = from;
     while (visited < limit) {
-      int leaves = read(pass, next, to, down, limit - visited);
+      int leaves = read(pass, range, to, down, limit - visited);
+      if (leaves == 0) {
+        return visited;
+      }
       for (int leaf = 0; leaf < leaves && visited < limit; leaf++) {
         long fence = copy(pass, leaf, next, to, down);
         visited += visit(down, limit - visited, visitor);
         if (ended || (down ? fence <= to : fence >= to)) {
+          done = true;
           return visited;
         }
         next = down ? fence - 1 : fence + 1;
@@ -73,10 +93,15 @@ public abstract class LeafScan {
     return visited;
   }
 
-  private int read(Gate.Pass pass, long from, long to, boolean down, long limit) {
+  /** Reads leaves; returns their number, 0 if the compute server does not have the next key. */
+  private int read(Gate.Pass pass, KeyRange range, long to, boolean down, long limit) {
     pass.enter();
     try {
-      return readLeaves(from, to, down, limit);
+      if (!range.owns(next)) {
+        return 0;
+      }
+      long end = down ? Math.max(to, range.low()) : Math.min(to, range.high());
+      return readLeaves(next, end, down, limit);
     } catch (Throwable e) {
       abandon.accept(e);
       throw e;
@@ -118,8 +143,15 @@ public abstract class LeafScan {
     }
   }
 
-  /** Returns whether the visitor ended the last scan. */
-  public final boolean wasEnded() {
-    return ended;
+  /**
+   * Returns whether the last scan is at its end: all entries were visited, or the visitor said so.
+   */
+  public final boolean isDone() {
+    return done;
+  }
+
+  /** Returns the key from which the last scan goes on. */
+  public final long next() {
+    return next;
   }
 }

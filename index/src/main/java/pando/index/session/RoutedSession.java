@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.index.EntryVisitor;
+import pando.index.NotServedHereException;
 import pando.index.Session;
 
 /**
@@ -66,11 +67,15 @@ public abstract class RoutedSession<W> implements Session {
   protected abstract long visit(long from, long to, boolean down, long limit, EntryVisitor visitor);
 
   /**
-   * Returns about how many entries there are.
+   * Returns about how many entries a compute server serves.
    *
-   * @throws pando.index.NotServedHereException if some are served by another process
+   * @param low least key of its range
+   * @throws NotServedHereException if it is of another process
    */
-  protected abstract double estimateSize();
+  protected abstract double estimateSize(long low);
+
+  /** Returns the greatest key of the range that a key is in; all keys are in one without ranges. */
+  protected abstract long highOfRange(long wanted);
 
   /**
    * Checks that the index is open. For what needs no worker, such as a scan of no entries.
@@ -343,7 +348,37 @@ public abstract class RoutedSession<W> implements Session {
   @Override
   public final long sizeEstimate() {
     long counted = scan(Long.MIN_VALUE, Long.MAX_VALUE, COUNTED, (_, _) -> true);
-    return counted < COUNTED ? counted : Math.max(COUNTED, Math.round(estimateSize()));
+    return counted < COUNTED ? counted : Math.max(COUNTED, estimateSize(false));
+  }
+
+  @Override
+  public final long servedSizeEstimate() {
+    checkUsable();
+    return estimateSize(true);
+  }
+
+  /**
+   * Returns about how many entries there are.
+   *
+   * @param servedOnly whether those that other processes serve do not count
+   * @throws NotServedHereException if they do, and there are some
+   */
+  private long estimateSize(boolean servedOnly) {
+    double size = 0;
+    for (long low = Long.MIN_VALUE; ; ) {
+      long high = highOfRange(low);
+      try {
+        size += estimateSize(low);
+      } catch (NotServedHereException e) {
+        if (!servedOnly) {
+          throw e;
+        }
+      }
+      if (high == Long.MAX_VALUE) {
+        return Math.round(size);
+      }
+      low = high + 1;
+    }
   }
 
   @Override

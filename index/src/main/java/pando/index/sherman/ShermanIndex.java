@@ -4,7 +4,9 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
-import pando.index.host.HostedIndex;
+import pando.index.host.MovableIndex;
+import pando.index.host.PartitionChanges.Bound;
+import pando.index.host.PartitionChanges.Parting;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
 import pando.index.pool.PoolChange;
@@ -15,10 +17,11 @@ import pando.index.pool.PoolChange;
  *
  * <p>Without partitions, every compute server serves every key, and new sessions go to the compute
  * servers of this process in turn. With partitions, one compute server serves a key, and a session
- * can only operate on keys of this process's compute servers.
+ * can only operate on keys of this process's compute servers. Ranges then move while operations
+ * run; without partitions, the methods that move them throw {@link UnsupportedOperationException}.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
-public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker> {
+public final class ShermanIndex extends MovableIndex<ShermanServer, ShermanWorker> {
   private final Fabric fabric;
   private final ShermanOptions options;
   private final Validation validation;
@@ -26,6 +29,15 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
 
   ShermanIndex(Fabric fabric, ShermanOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
+    this.fabric = fabric;
+    this.options = options;
+    this.validation = resolve(fabric, options);
+    this.layout = new BLinkLayout(options.nodeBytes());
+  }
+
+  /** Prepares an index with one compute server here, as {@link ShermanOptions#createAt} says. */
+  ShermanIndex(Fabric fabric, ShermanOptions options, int number) {
+    super(fabric, options, number, (server, session) -> open(server, fabric, session));
     this.fabric = fabric;
     this.options = options;
     this.validation = resolve(fabric, options);
@@ -94,6 +106,27 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
   @Override
   protected Replaced replaced(PoolChange change, ShermanServer server) {
     return new ShermanEmptyTree(change, server);
+  }
+
+  @Override
+  protected Parting part(PoolChange change, ShermanServer giver, long key, boolean upper) {
+    return new Bound(() -> new Fences(change, giver).fence(key));
+  }
+
+  @Override
+  protected Parting partHalf(PoolChange change, ShermanServer giver) {
+    return new Bound(() -> new Fences(change, giver).middleFence(giver.low(), giver.high()));
+  }
+
+  @Override
+  protected Parting partWhole(PoolChange change, ShermanServer giver) {
+    return new Bound(giver::low);
+  }
+
+  /** {@inheritDoc} The pool has all there is of them, but locks that it held stay taken. */
+  @Override
+  protected Parting partLost(PoolChange change, ShermanServer heir, int lost) {
+    return new Bound(() -> partitioning().lowOfServer(lost));
   }
 
   /** Opens a worker of a compute server, or returns {@code null} if that is not in this process. */

@@ -266,6 +266,31 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     return HostedIndex.joined(new ShermanIndex(fabric, this, first, count));
   }
 
+  /** {@inheritDoc} Those of P-Sherman are. */
+  @Override
+  public boolean hasMovablePartitions() {
+    return isPartitioned();
+  }
+
+  @Override
+  public ShermanIndex createAt(Fabric fabric, int number) {
+    checkMovable();
+    return HostedIndex.made(new ShermanIndex(fabric, this, number));
+  }
+
+  @Override
+  public ShermanIndex joinAt(Fabric fabric, int number) {
+    checkMovable();
+    return HostedIndex.joined(new ShermanIndex(fabric, this, number));
+  }
+
+  private void checkMovable() {
+    if (!isPartitioned()) {
+      throw new UnsupportedOperationException(
+          "ranges do not move without partitions: system=" + system() + ", partitioned=off");
+    }
+  }
+
   @Override
   public Tree walk(Fabric fabric, boolean entries) {
     return ShermanWalk.of(fabric, this, entries);

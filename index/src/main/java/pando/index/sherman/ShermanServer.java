@@ -7,6 +7,7 @@ import pando.index.Partitioning;
 import pando.index.blink.BLinkServer;
 import pando.index.blink.IndexCache;
 import pando.index.lock.LockTables;
+import pando.index.pool.PoolChange;
 
 /**
  * One compute server of Sherman: its caches, local locks, stamps and free nodes, which its sessions
@@ -31,8 +32,6 @@ final class ShermanServer extends BLinkServer {
   final LockTables locks;
 
   private final AtomicLong stamps;
-  private volatile long low = Long.MIN_VALUE;
-  private volatile long high = Long.MAX_VALUE;
 
   ShermanServer(
       int number,
@@ -75,11 +74,14 @@ final class ShermanServer extends BLinkServer {
     return stamps.incrementAndGet();
   }
 
-  /** Sets the range of keys that this compute server owns. */
+  /**
+   * {@inheritDoc} Drops all copies of inner nodes: an old one may say that a node lies in this
+   * compute server's range which has grown beyond it since, when both were another's.
+   */
   @Override
-  protected void own(Partitioning partitioning) {
-    low = partitioning.lowOfServer(number);
-    high = partitioning.highOfServer(number);
+  protected void takeOn(PoolChange change, Partitioning table) {
+    setRange(table);
+    forget(change.worker().backoff());
   }
 
   /**
@@ -88,7 +90,7 @@ final class ShermanServer extends BLinkServer {
    * and no merge crosses a partition.
    */
   boolean owns(long from, long to) {
-    return partitioned && from >= low && to <= high;
+    return partitioned && from >= low() && to <= high();
   }
 
   /**
@@ -96,6 +98,6 @@ final class ShermanServer extends BLinkServer {
    * lock only.
    */
   boolean isForeign(long from, long to) {
-    return partitioned && (to < low || from > high);
+    return partitioned && (to < low() || from > high());
   }
 }

@@ -22,7 +22,7 @@ import pando.index.orca.OrcaOptions;
 
 /** Random operations of a session beside a plain map, with blocks so small that all are cut. */
 class ByteModelTest {
-  private static final int OPERATIONS = Seeds.count(20_000, 1_000_000);
+  private static final int OPERATIONS = Seeds.count(10_000, 1_000_000);
 
   private static ByteOptions options(int cacheBytes, int blockBytes, int inlineMax) {
     OrcaOptions labels = OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20);

@@ -15,6 +15,7 @@ import pando.index.Entries;
 import pando.index.ModelRun;
 import pando.index.Partitioning;
 import pando.index.Pools;
+import pando.index.Repartitioner;
 import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.Tree;

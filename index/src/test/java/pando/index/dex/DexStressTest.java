@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 import pando.index.Configuration;
 import pando.index.Pools;
+import pando.index.Repartitioner;
 import pando.index.Seeds;
 import pando.index.StressRun;
 import pando.index.Tree;

@@ -22,6 +22,7 @@ import pando.fabric.Fabric;
 import pando.index.AllocatedBytes;
 import pando.index.Entries;
 import pando.index.Pools;
+import pando.index.Repartitioner;
 import pando.index.Seeds;
 import pando.index.Session;
 

@@ -1,5 +1,6 @@
 package pando.index.host;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -195,9 +196,9 @@ class MembersTest {
   @Test
   void shouldCountWorkersThatAreGone() {
     TestServer server = add(0);
-    TestWorker worker = members.worker(server);
+    TestWorker worker = requireNonNull(members.worker(server));
     worker.verbs().countRead(8);
-    members.worker(server).verbs().countRead(8);
+    requireNonNull(members.worker(server)).verbs().countRead(8);
     assertThatThrownBy(() -> members.worker(server)).hasMessageContaining("too many sessions");
     members.retire(worker);
     members.retire(worker);

@@ -204,7 +204,7 @@ class OrcaMergersTest {
   @Test
   void shouldEndTheirStepBeforeMemoryMoves() throws Exception {
     OrcaIndex index = open(1);
-    OrcaServer server = index.servers.getFirst();
+    OrcaServer server = index.servers().getFirst();
     CountDownLatch reading = new CountDownLatch(1);
     CountDownLatch awaited = new CountDownLatch(1);
     long[] merged = {0};

@@ -9,6 +9,8 @@ import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 
 class LeafScanTest {
+  private static final KeyRange ALL = new Range(Long.MIN_VALUE, Long.MAX_VALUE);
+
   private static final int LEAVES_MAX = 3;
 
   private final Gate.Pass pass = new Gate().pass(GateTest.waiter());
@@ -73,6 +75,7 @@ class LeafScanTest {
     long visited =
         scan.scan(
             pass,
+            ALL,
             3,
             2_000,
             false,
@@ -83,8 +86,8 @@ class LeafScanTest {
             });
     assertThat(visited).isEqualTo(1_998);
     assertThat(keys).isEqualTo(LongStream.rangeClosed(3, 2_000).boxed().toList());
-    assertThat(scan.wasEnded()).isFalse();
-    assertThat(scan.scan(pass, 2_000, 3, true, 10_000, (key, _) -> keys.removeLast() == key))
+    assertThat(scan.isDone()).isTrue();
+    assertThat(scan.scan(pass, ALL, 2_000, 3, true, 10_000, (key, _) -> keys.removeLast() == key))
         .isEqualTo(1_998);
     assertThat(keys).isEmpty();
   }
@@ -92,13 +95,63 @@ class LeafScanTest {
   @Test
   void shouldEndAtTheLimitAndWithTheVisitor() {
     LeafScan scan = new GrowingLeaves(5);
-    assertThat(scan.scan(pass, 0, 2_000, false, 77, (key, value) -> true)).isEqualTo(77);
-    assertThat(scan.wasEnded()).isFalse();
-    assertThat(scan.scan(pass, 0, 2_000, false, 77, (key, value) -> key < 50)).isEqualTo(51);
-    assertThat(scan.wasEnded()).isTrue();
-    assertThat(scan.scan(pass, 2_000, 0, true, 77, (key, value) -> true)).isEqualTo(77);
-    assertThat(scan.wasEnded()).isFalse();
-    assertThat(scan.scan(pass, 2_000, 0, true, 77, (key, value) -> key > 1_950)).isEqualTo(51);
-    assertThat(scan.wasEnded()).isTrue();
+    assertThat(scan.scan(pass, ALL, 0, 2_000, false, 77, (key, value) -> true)).isEqualTo(77);
+    assertThat(scan.isDone()).isFalse();
+    assertThat(scan.scan(pass, ALL, 0, 2_000, false, 77, (key, value) -> key < 50)).isEqualTo(51);
+    assertThat(scan.isDone()).isTrue();
+    assertThat(scan.scan(pass, ALL, 2_000, 0, true, 77, (key, value) -> true)).isEqualTo(77);
+    assertThat(scan.isDone()).isFalse();
+    assertThat(scan.scan(pass, ALL, 2_000, 0, true, 77, (key, value) -> key > 1_950)).isEqualTo(51);
+    assertThat(scan.isDone()).isTrue();
+  }
+
+  /** What a compute server has is read; then another one goes on. */
+  @Test
+  void shouldEndWhereTheRangeDoes() {
+    LeafScan scan = new GrowingLeaves(5);
+    KeyRange[] range = {new Range(0, 104)};
+    KeyRange own = new Changing(range);
+    assertThat(scan.scan(pass, own, 0, 2_000, false, 1_000, (key, value) -> true)).isEqualTo(105);
+    assertThat(scan.isDone()).isFalse();
+    assertThat(scan.next()).isEqualTo(105);
+    assertThat(scan.scan(pass, own, 99, 0, true, 1_000, (key, value) -> true)).isEqualTo(100);
+    assertThat(scan.isDone()).isTrue();
+    long visited =
+        scan.scan(
+            pass,
+            own,
+            0,
+            2_000,
+            false,
+            1_000,
+            (key, value) -> {
+              range[0] = new Range(1_000, 2_000);
+              return true;
+            });
+    // Those that were read before the range became another one.
+    assertThat(visited).isBetween(1L, 100L);
+    assertThat(scan.isDone()).isFalse();
+    assertThat(scan.next()).isEqualTo(visited);
+  }
+
+  private record Range(long low, long high) implements KeyRange {}
+
+  /** A range that becomes another one. */
+  private static final class Changing implements KeyRange {
+    private final KeyRange[] now;
+
+    Changing(KeyRange[] now) {
+      this.now = now;
+    }
+
+    @Override
+    public long low() {
+      return now[0].low();
+    }
+
+    @Override
+    public long high() {
+      return now[0].high();
+    }
   }
 }

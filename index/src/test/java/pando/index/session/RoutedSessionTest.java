@@ -146,7 +146,12 @@ class RoutedSessionTest {
     }
 
     @Override
-    protected double estimateSize() {
+    protected long highOfRange(long wanted) {
+      return Long.MAX_VALUE;
+    }
+
+    @Override
+    protected double estimateSize(long low) {
       return 0;
     }
 

@@ -1,11 +1,14 @@
 package pando.cluster.zookeeper;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.server.embedded.ExitHandler;
 import org.apache.zookeeper.server.embedded.ZooKeeperServerEmbedded;
+import pando.cluster.Coordinator;
 import pando.cluster.CoordinatorLostException;
 
 /**
@@ -13,7 +16,7 @@ import pando.cluster.CoordinatorLostException;
  * serves no administration, and no four-letter words. Who can reach its address can read and change
  * what it keeps.
  */
-public final class EmbeddedZooKeeper implements AutoCloseable {
+public final class EmbeddedZooKeeper implements Coordinator {
   private static final long START_MILLIS = TimeUnit.SECONDS.toMillis(30);
   private static final int TICK_MILLIS = 500;
   private static final int SESSION_MILLIS_MAX = 60_000;
@@ -29,12 +32,25 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
   /**
    * Starts a server.
    *
-   * @param address to listen on; its port is not 0
+   * @param address to listen on; port 0 takes a free one
    * @param directory for what it keeps
    * @throws CoordinatorLostException if it does not start
    */
   public static EmbeddedZooKeeper start(InetSocketAddress address, Path directory) {
     QuietLog.use();
+    return startAt(address.getPort() == 0 ? withFreePort(address) : address, directory);
+  }
+
+  /** ZooKeeper cannot tell which port it took, so one is looked for before. */
+  private static InetSocketAddress withFreePort(InetSocketAddress address) {
+    try (ServerSocket socket = new ServerSocket(0, 1, address.getAddress())) {
+      return new InetSocketAddress(address.getAddress(), socket.getLocalPort());
+    } catch (IOException e) {
+      throw new CoordinatorLostException("no port is free: address=" + address, e);
+    }
+  }
+
+  private static EmbeddedZooKeeper startAt(InetSocketAddress address, Path directory) {
     Properties settings = new Properties();
     settings.setProperty("clientPortAddress", address.getAddress().getHostAddress());
     settings.setProperty("clientPort", String.valueOf(address.getPort()));
@@ -64,7 +80,7 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
     }
   }
 
-  /** Returns where it listens. */
+  @Override
   public InetSocketAddress address() {
     return address;
   }

@@ -1,7 +1,10 @@
 package pando.cluster.zookeeper;
 
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import pando.cluster.ClusterAddress;
+import pando.cluster.Coordinator;
 import pando.cluster.Membership;
 import pando.cluster.MembershipProvider;
 
@@ -13,5 +16,10 @@ public final class ZooKeeperProvider implements MembershipProvider {
   @Override
   public Membership connect(ClusterAddress address, Duration sessionTimeout) {
     return ZooKeeperMembership.connect(address, sessionTimeout);
+  }
+
+  @Override
+  public Coordinator serve(InetSocketAddress address, Path directory) {
+    return EmbeddedZooKeeper.start(address, directory);
   }
 }

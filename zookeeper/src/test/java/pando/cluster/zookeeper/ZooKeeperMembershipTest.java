@@ -36,8 +36,10 @@ class ZooKeeperMembershipTest extends MembershipContract {
   private ClusterAddress address;
 
   @BeforeAll
-  static void start() throws IOException {
-    server = EmbeddedZooKeeper.start(freeAddress(), directory);
+  static void start() {
+    server =
+        EmbeddedZooKeeper.start(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), directory);
   }
 
   @AfterAll

@@ -1,5 +1,7 @@
 package pando.index.orca.directory;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +41,55 @@ public final class Directory implements AutoCloseable {
     root = newRoot;
     latch.set(0);
     nodeBytes.set(bytes(newRoot));
+  }
+
+  /** Replaces all nodes, while no session uses one. Entries stay as they are. */
+  public void replaceAll(DirectoryNode newRoot) {
+    markReplaced(root);
+    open(newRoot);
+  }
+
+  private static void markReplaced(DirectoryNode node) {
+    for (int child = 0; node.level() > 0 && child < node.size(); child++) {
+      markReplaced(node.node(child));
+    }
+    node.markReplaced();
+  }
+
+  /** Visits the leaves in the order of their keys, while no session changes the directory. */
+  public void forEachLeaf(LeafVisitor visitor) {
+    forEachLeaf(root, visitor);
+  }
+
+  private static void forEachLeaf(DirectoryNode node, LeafVisitor visitor) {
+    for (int child = 0; child < node.size(); child++) {
+      if (node.level() > 0) {
+        forEachLeaf(node.node(child), visitor);
+      } else {
+        visitor.visit(node.low(child), node.high(child), node.leaf(child));
+      }
+    }
+  }
+
+  /** Returns the addresses of the pages of all nodes. */
+  public List<Long> pages() {
+    List<Long> pages = new ArrayList<>();
+    collectPages(root, pages);
+    return pages;
+  }
+
+  private static void collectPages(DirectoryNode node, List<Long> pages) {
+    pages.add(node.address());
+    for (int child = 0; node.level() > 0 && child < node.size(); child++) {
+      collectPages(node.node(child), pages);
+    }
+  }
+
+  /** Is told of leaves. */
+  @FunctionalInterface
+  public interface LeafVisitor {
+    /** Is told the fences of a leaf, and its entry. */
+    void visit(long low, long high, int entry);
   }
 
   private static long bytes(DirectoryNode node) {

@@ -206,6 +206,27 @@ public final class RecordCache {
     }
   }
 
+  /**
+   * Drops the records of a range of keys. No operation is under way, and none of them is newer than
+   * its leaf.
+   */
+  public void dropRange(long low, long high, Backoff backoff) {
+    forEachBucket(bucket -> {
+      if (waysUsed(bucket) > 0) {
+        lock(bucket, backoff);
+        for (int way = 0; way < WAYS; way++) {
+          boolean drops =
+              kind(bucket, way) != FREE && low <= key(bucket, way) && key(bucket, way) <= high;
+          if (drops) {
+            assert (KINDS_EVICTED >>> kind(bucket, way) & 1) != 0 : describe(bucket);
+            setState(bucket, way, FREE, 0, 0);
+          }
+        }
+        unlock(bucket);
+      }
+    });
+  }
+
   /** Returns the offset of the first bucket of a part. */
   public long first(int part) {
     return parts.offset(part);

@@ -301,6 +301,29 @@ public final class ExtentAllocator {
     lose(units + 2L * gapCounted);
   }
 
+  /** Returns whether an address lies in one of its regions. */
+  public boolean holds(long address) {
+    return servers[GlobalAddress.server(address)].has(GlobalAddress.offset(address));
+  }
+
+  /**
+   * Takes over all regions of another allocator for the same memory servers, which has none
+   * afterwards. {@link #trim} that one before, as it keeps what was given out to it and is in no
+   * region.
+   */
+  public void absorb(ExtentAllocator other) {
+    for (int server = 0; server < servers.length; server++) {
+      servers[server].addAll(other.servers[server].forgetAll());
+    }
+  }
+
+  /** Forgets all regions: their extents are another compute server's from now on. */
+  public void forgetAll() {
+    for (Regions server : servers) {
+      server.forgetAll();
+    }
+  }
+
   /**
    * Gives all that is not in use back to the memory servers.
    *

@@ -2,6 +2,8 @@ package pando.index.orca.space;
 
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -202,6 +204,36 @@ final class Regions {
     }
     emptyRegions++;
     return emptyRegions > 1 ? remove(region) : NONE;
+  }
+
+  /** Returns whether an offset lies in a region. */
+  synchronized boolean has(long offset) {
+    return regionOf(offset) != null;
+  }
+
+  /**
+   * Forgets all regions, which stay as they are; returns each one's start, and its units in use.
+   */
+  synchronized Map<Long, BitSet> forgetAll() {
+    Map<Long, BitSet> forgotten = new TreeMap<>();
+    while (current != null) {
+      Region region = current;
+      forgotten.put(region.start, region.used);
+      emptyRegions += region.used.isEmpty() ? 0 : 1;
+      remove(region);
+    }
+    unitsInUse = 0;
+    return forgotten;
+  }
+
+  /** Adds regions that were another's until now, with their units in use. */
+  synchronized void addAll(Map<Long, BitSet> others) {
+    others.forEach((start, used) -> {
+      Region region = addGiven(start);
+      region.used.or(used);
+      emptyRegions -= used.isEmpty() ? 0 : 1;
+      unitsInUse += used.cardinality();
+    });
   }
 
   /** Removes a region without extents; returns its start, or {@link #NONE} if there is none. */

@@ -1,0 +1,272 @@
+package pando.bench;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import pando.bench.console.Numbers;
+import pando.bench.report.ResultsTable;
+import pando.bench.run.Experiment;
+import pando.bench.run.LocalTestbed;
+import pando.bench.run.Plan;
+import pando.bench.run.Result;
+import pando.bench.run.Setup;
+import pando.bench.subject.ClientSubject;
+import pando.bench.workload.Workload;
+import pando.client.ClientBatch;
+import pando.client.ClientSession;
+import pando.client.PandoClient;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Operates on an index by its compute servers. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+@Command(
+    name = "client",
+    description = "Operates on an index that pando serve-clients serves.",
+    synopsisSubcommandLabel = "COMMAND",
+    mixinStandardHelpOptions = true,
+    subcommands = {
+      ClientCommand.Get.class,
+      ClientCommand.Put.class,
+      ClientCommand.Scan.class,
+      ClientCommand.Load.class,
+      ClientCommand.Bench.class
+    })
+final class ClientCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  /** Prints the help, where no subcommand is given. */
+  @Override
+  public Integer call() {
+    CommandLine command = spec.commandLine();
+    command.usage(command.getErr());
+    return CommandLine.ExitCode.USAGE;
+  }
+
+  /** Looks keys up. */
+  @Command(
+      name = "get",
+      description = "Prints the value of each key; exits with 1 where one is not there.",
+      mixinStandardHelpOptions = true)
+  static final class Get implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+    @Mixin private ClientConnectOptions connectOptions;
+
+    @Parameters(paramLabel = "KEY", arity = "1..*", description = "Whole numbers of 64 bits.")
+    private long[] keys;
+
+    @Override
+    public Integer call() {
+      try (PandoClient client = connectOptions.connect();
+          ClientSession session = client.session()) {
+        PrintWriter out = spec.commandLine().getOut();
+        boolean all = true;
+        for (long key : keys) {
+          boolean isThere = session.get(key);
+          out.println(isThere ? key + " " + session.value() : key + " is not there");
+          all &= isThere;
+        }
+        out.flush();
+        return all ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+      }
+    }
+  }
+
+  /** Stores a value. */
+  @Command(
+      name = "put",
+      description = "Stores a value, and prints the one it replaces.",
+      mixinStandardHelpOptions = true)
+  static final class Put implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+    @Mixin private ClientConnectOptions connectOptions;
+
+    @Parameters(index = "0", paramLabel = "KEY", description = "A whole number of 64 bits.")
+    private long key;
+
+    @Parameters(index = "1", paramLabel = "VALUE", description = "Another one.")
+    private long value;
+
+    @Override
+    public Integer call() {
+      try (PandoClient client = connectOptions.connect();
+          ClientSession session = client.session()) {
+        PrintWriter out = spec.commandLine().getOut();
+        boolean replaced = session.put(key, value);
+        out.println(replaced ? "replaced " + session.value() : "stored");
+        out.flush();
+        return CommandLine.ExitCode.OK;
+      }
+    }
+  }
+
+  /** Prints entries of a range. */
+  @Command(
+      name = "scan",
+      description = "Prints entries in the order of their keys.",
+      mixinStandardHelpOptions = true)
+  static final class Scan implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+    @Mixin private ClientConnectOptions connectOptions;
+
+    @Option(
+        names = "--from",
+        paramLabel = "KEY",
+        description = "First key (default: the least of all, or with --down the greatest).")
+    private @Nullable Long from;
+
+    @Option(
+        names = "--to",
+        paramLabel = "KEY",
+        description = "Last key (default: the greatest of all, or with --down the least).")
+    private @Nullable Long to;
+
+    @Option(
+        names = "--limit",
+        paramLabel = "N",
+        defaultValue = "100",
+        converter = Quantity.class,
+        description = "Entries at the most (default: ${DEFAULT-VALUE}).")
+    private long limit;
+
+    @Option(names = "--down", description = "In descending order.")
+    private boolean down;
+
+    @Override
+    public Integer call() {
+      long first = from != null ? from : down ? Long.MAX_VALUE : Long.MIN_VALUE;
+      long last = to != null ? to : down ? Long.MIN_VALUE : Long.MAX_VALUE;
+      PrintWriter out = spec.commandLine().getOut();
+      try (PandoClient client = connectOptions.connect();
+          ClientSession session = client.session()) {
+        Ranges.accepted(spec, () -> scan(session, first, last, out));
+      }
+      out.flush();
+      return CommandLine.ExitCode.OK;
+    }
+
+    private long scan(ClientSession session, long first, long last, PrintWriter out) {
+      return down
+          ? session.scanDown(first, last, limit, (key, value) -> print(out, key, value))
+          : session.scan(first, last, limit, (key, value) -> print(out, key, value));
+    }
+
+    private static boolean print(PrintWriter out, long key, long value) {
+      out.println(key + " " + value);
+      return true;
+    }
+  }
+
+  /** Stores entries from a file. */
+  @Command(
+      name = "load",
+      description = "Stores the entries of a file: a key and a value a line, with a space between.",
+      mixinStandardHelpOptions = true)
+  static final class Load implements Callable<Integer> {
+    private static final int TOGETHER = 1_024;
+
+    @Spec private CommandSpec spec;
+    @Mixin private ClientConnectOptions connectOptions;
+
+    @Parameters(paramLabel = "FILE", description = "The file; - for the standard input.")
+    private Path file;
+
+    @Override
+    public Integer call() throws IOException {
+      long stored = 0;
+      try (PandoClient client = connectOptions.connect();
+          BufferedReader lines =
+              file.toString().equals("-")
+                  ? new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))
+                  : Files.newBufferedReader(file)) {
+        ClientBatch batch = client.batch();
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+          add(batch, line, stored + batch.size() + 1);
+          if (batch.size() == TOGETHER) {
+            stored += batch.runAndClear();
+          }
+        }
+        stored += batch.runAndClear();
+      }
+      PrintWriter out = spec.commandLine().getOut();
+      out.printf("stored %s entries%n", Numbers.count(stored));
+      out.flush();
+      return CommandLine.ExitCode.OK;
+    }
+
+    private void add(ClientBatch batch, String line, long number) {
+      String[] parts = line.split(" ", -1);
+      try {
+        if (parts.length == 2) {
+          batch.store(Long.parseLong(parts[0]), Long.parseLong(parts[1]));
+          return;
+        }
+      } catch (NumberFormatException e) {
+        // Said below.
+      }
+      throw new ParameterException(
+          spec.commandLine(), "a line is KEY VALUE: number=" + number + ", line=" + line);
+    }
+  }
+
+  /** Runs a workload. */
+  @Command(
+      name = "bench",
+      description =
+          "Loads records into an empty index, runs workloads, and checks every value that is read.",
+      mixinStandardHelpOptions = true,
+      sortOptions = false)
+  static final class Bench implements Callable<Integer>, Experiment.Listener {
+    @Spec private CommandSpec spec;
+    @Mixin private ClientConnectOptions connectOptions;
+    @Mixin private WorkloadOptions workloads;
+    @Mixin private LoadOptions loadOptions;
+    @Mixin private DrawOptions drawOptions;
+    @Mixin private PlanOptions planOptions;
+
+    private final List<Result> results = new ArrayList<>();
+
+    @Override
+    public Integer call() throws IOException {
+      Plan plan = planOptions.plan(workloads, loadOptions, drawOptions);
+      Ranges.check(spec, "--lanes", plan.lanes() == 0, plan.lanes(), "a client has no lanes");
+      List<Workload> all = workloads.list();
+      boolean oneLoad = all.stream().limit(all.size() - 1L).noneMatch(Workload::inserts);
+      Ranges.check(spec, "--workload", oneLoad, all, "only the last may insert");
+      Experiment.TestbedSource source =
+          inserts -> LocalTestbed.load(new ClientSubject(connectOptions.connect()), plan);
+      new Experiment(Setup.peer("client"), plan, source, this).run(all);
+      ResultsTable table = new ResultsTable(results);
+      PrintWriter out = spec.commandLine().getOut();
+      out.printf("%n%s", table.speed());
+      out.flush();
+      return CommandLine.ExitCode.OK;
+    }
+
+    @Override
+    public void onLoad(Setup setup, Duration time) {
+      String seconds = Numbers.decimal(time.toMillis() / 1e3, 1);
+      spec.commandLine().getErr().printf("loaded in %s s%n", seconds);
+    }
+
+    @Override
+    public void onResult(Result result) {
+      results.add(result);
+    }
+  }
+}

@@ -1,0 +1,203 @@
+package pando.bench;
+
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import pando.bench.report.ClusterReport;
+import pando.cluster.Change;
+import pando.cluster.ClusterException;
+import pando.cluster.ClusterState;
+import pando.cluster.Membership;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Tells how a cluster is, and changes who serves what. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+@Command(
+    name = "cluster",
+    description = "Tells how a cluster is, and changes who serves what.",
+    synopsisSubcommandLabel = "COMMAND",
+    mixinStandardHelpOptions = true,
+    subcommands = {
+      ClusterCommand.Status.class,
+      ClusterCommand.Add.class,
+      ClusterCommand.Remove.class,
+      ClusterCommand.Move.class,
+      ClusterCommand.Split.class,
+      ClusterCommand.Fence.class
+    })
+final class ClusterCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  /** Prints the help, where no subcommand is given. */
+  @Override
+  public Integer call() {
+    CommandLine command = spec.commandLine();
+    command.usage(command.getErr());
+    return CommandLine.ExitCode.USAGE;
+  }
+
+  /** Prints servers, ranges, and changes. */
+  @Command(
+      name = "status",
+      description = "Prints the servers of a cluster, the ranges of keys, and the last changes.",
+      mixinStandardHelpOptions = true)
+  static final class Status implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+    @Mixin private ClusterOption clusterOption;
+
+    @Option(names = "--json", description = "As one JSON object.")
+    private boolean json;
+
+    @Override
+    public Integer call() {
+      try (Membership membership = clusterOption.connect()) {
+        ClusterReport report = ClusterReport.of(new ClusterState(membership));
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(json ? report.json() : report.table());
+        out.flush();
+        return CommandLine.ExitCode.OK;
+      }
+    }
+  }
+
+  /** Asks for a change, and waits for its end. */
+  abstract static class Changing implements Callable<Integer> {
+    private static final int SECONDS_MAX = 86_400;
+
+    @Spec private CommandSpec spec;
+    @Mixin private ClusterOption clusterOption;
+
+    @Option(
+        names = "--wait",
+        paramLabel = "SECONDS",
+        defaultValue = "60",
+        description =
+            "Waits so long for the change to end; it goes on afterwards (default:"
+                + " ${DEFAULT-VALUE}).")
+    private int waitSeconds;
+
+    /** Returns the change to ask for. */
+    abstract Change change();
+
+    @Override
+    public final Integer call() {
+      Change change = Ranges.accepted(spec, this::change);
+      Ranges.check(spec, "--wait", waitSeconds, 0, SECONDS_MAX);
+      try (Membership membership = clusterOption.connect()) {
+        ClusterState state = new ClusterState(membership);
+        if (state.config().isEmpty()) {
+          throw new ClusterException("no such cluster, or it has no index yet: see its status");
+        }
+        int id = state.ask(change);
+        Change ended = state.awaitEnd(id, Duration.ofSeconds(waitSeconds));
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(ClusterReport.text(ended));
+        out.flush();
+        return ended.state() == Change.State.DONE
+            ? CommandLine.ExitCode.OK
+            : CommandLine.ExitCode.SOFTWARE;
+      }
+    }
+  }
+
+  /** Gives a compute server a range. */
+  @Command(
+      name = "add",
+      description = "Gives a compute server that has no range a part of another one's.",
+      mixinStandardHelpOptions = true)
+  static final class Add extends Changing {
+    @Parameters(paramLabel = "N", description = "Number of the compute server.")
+    private int number;
+
+    @Option(
+        names = "--from",
+        paramLabel = "GIVER",
+        description = "Number of the one whose range is divided (default: the one with the most).")
+    private @Nullable Integer giver;
+
+    @Override
+    Change change() {
+      return giver == null ? Change.add(number) : Change.add(number, giver);
+    }
+  }
+
+  /** Takes a compute server out. */
+  @Command(
+      name = "remove",
+      description = "Gives the range of a compute server to a neighbour; its process ends.",
+      mixinStandardHelpOptions = true)
+  static final class Remove extends Changing {
+    @Parameters(paramLabel = "N", description = "Number of the compute server.")
+    private int number;
+
+    @Override
+    Change change() {
+      return Change.remove(number);
+    }
+  }
+
+  /** Moves a boundary. */
+  @Command(
+      name = "move",
+      description = "Moves the boundary below a compute server's range to a key, or close by.",
+      mixinStandardHelpOptions = true)
+  static final class Move extends Changing {
+    @Parameters(index = "0", paramLabel = "N", description = "Number of the compute server.")
+    private int number;
+
+    @Parameters(index = "1", paramLabel = "KEY", description = "Its least key afterwards.")
+    private long key;
+
+    @Override
+    Change change() {
+      return Change.move(number, key);
+    }
+  }
+
+  /** Divides a range. */
+  @Command(
+      name = "split",
+      description = "Gives what lies above a key to a compute server that has no range.",
+      mixinStandardHelpOptions = true)
+  static final class Split extends Changing {
+    @Parameters(index = "0", paramLabel = "N", description = "Number of the compute server.")
+    private int number;
+
+    @Parameters(index = "1", paramLabel = "KEY", description = "Least key that is given away.")
+    private long key;
+
+    @Parameters(index = "2", paramLabel = "RECEIVER", description = "Number of the receiver.")
+    private int receiver;
+
+    @Override
+    Change change() {
+      return Change.split(number, key, receiver);
+    }
+  }
+
+  /** Keeps a compute server out. */
+  @Command(
+      name = "fence",
+      description = {
+        "Keeps a compute server from doing anything, and gives its range to a neighbour.",
+        "What it had not written back is lost. For one that runs and should not; one that is gone"
+            + " is fenced by itself."
+      },
+      mixinStandardHelpOptions = true)
+  static final class Fence extends Changing {
+    @Parameters(paramLabel = "N", description = "Number of the compute server.")
+    private int number;
+
+    @Override
+    Change change() {
+      return Change.fence(number);
+    }
+  }
+}

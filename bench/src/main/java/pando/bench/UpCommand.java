@@ -1,0 +1,128 @@
+package pando.bench;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import pando.bench.cluster.LocalCluster;
+import pando.bench.console.Numbers;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Runs a whole cluster on this machine, until it is interrupted. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+@Command(
+    name = "up",
+    description = {
+      "Runs a cluster on this machine by one command: ZooKeeper, memory servers, compute servers.",
+      "All listen on loopback addresses, and clients need a secret that this command makes."
+    },
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    footer = {
+      "",
+      "It runs until it is interrupted; all that was stored is lost then. Processes of compute"
+          + " servers may be killed meanwhile: others take over their ranges."
+    })
+final class UpCommand implements Callable<Integer> {
+  private static final int SERVERS_MAX = 16;
+  private static final int RANGES_MIN = 4;
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--memory",
+      paramLabel = "N",
+      defaultValue = "2",
+      description = "Memory servers (default: ${DEFAULT-VALUE}).")
+  private int memoryServers;
+
+  @Option(
+      names = "--compute",
+      paramLabel = "N",
+      defaultValue = "2",
+      description = "Compute servers (default: ${DEFAULT-VALUE}).")
+  private int computeServers;
+
+  @Option(
+      names = "--size",
+      paramLabel = "SIZE",
+      defaultValue = "1GiB",
+      converter = Quantity.class,
+      description =
+          "Bytes for nodes of each memory server, taken as they are used (default:"
+              + " ${DEFAULT-VALUE}).")
+  private long size;
+
+  @Option(
+      names = "--cache",
+      paramLabel = "SIZE",
+      defaultValue = "64MiB",
+      converter = Quantity.class,
+      description = "Cache of each compute server (default: ${DEFAULT-VALUE}).")
+  private long cache;
+
+  @Option(
+      names = "--dir",
+      paramLabel = "DIR",
+      description =
+          "Where it makes a directory for what it keeps while it runs (default: among the"
+              + " temporary files).")
+  private @Nullable Path directory;
+
+  @Mixin private ChosenIndex chosenIndex;
+  @Mixin private SettingOptions settingOptions;
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Ranges.check(spec, "--memory", memoryServers, 1, SERVERS_MAX);
+    Ranges.check(spec, "--compute", computeServers, 1, SERVERS_MAX);
+    String system = chosenIndex.options(settingOptions).system();
+    List<String> index = new ArrayList<>(List.of("--index=" + system, "--cache=" + cache));
+    if (!settingOptions.all().containsKey("compute-servers")) {
+      // As many ranges as an empty DEX can be divided into.
+      index.add("--set=compute-servers=" + Math.max(RANGES_MIN, computeServers));
+    }
+    settingOptions.all().forEach((name, value) -> index.add("--set=" + name + "=" + value));
+    long start = System.nanoTime();
+    try (LocalCluster cluster =
+        LocalCluster.start(
+            new LocalCluster.Plan(
+                memoryServers, computeServers, String.valueOf(size), index, directory),
+            this::tell)) {
+      introduce(cluster, system, System.nanoTime() - start);
+      cluster.awaitEnd();
+    }
+    // No compute server is left, though nobody has ended this.
+    return CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private void introduce(LocalCluster cluster, String system, long nanos) {
+    PrintWriter out = spec.commandLine().getOut();
+    out.printf(
+        "%d memory servers and %d compute servers with %s are ready after %s s.%n%n",
+        memoryServers, computeServers, system, Numbers.decimal(nanos / 1e9, 1));
+    String access = " --server=" + cluster.clients() + " --token-file=" + cluster.secret();
+    out.printf("  ./pando client put%s 10 100%n", access);
+    out.printf("  ./pando client get%s 10%n", access);
+    out.printf("  ./pando cluster status --cluster=%s%n%n", cluster.address());
+    for (int number = 0; number < computeServers; number++) {
+      out.printf("compute server %d is process %d%n", number, cluster.computeProcess(number));
+    }
+    out.printf("Ctrl-C ends all.%n");
+    out.flush();
+  }
+
+  private void tell(String line) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println("pando up: " + line);
+    err.flush();
+  }
+}

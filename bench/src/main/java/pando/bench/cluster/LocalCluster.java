@@ -1,0 +1,264 @@
+package pando.bench.cluster;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import pando.client.ClientOptions;
+import pando.client.PandoClient;
+import pando.cluster.ClusterAddress;
+import pando.cluster.ClusterState;
+import pando.cluster.Coordinator;
+import pando.cluster.Membership;
+import pando.cluster.MembershipProvider;
+import pando.fabric.memory.Closing;
+import pando.fabric.tcp.Authentication;
+
+/**
+ * A cluster on this machine, on loopback addresses: a coordinator in this process, and each memory
+ * server and compute server in a process of its own, which ends with this one. All prove who they
+ * are by a secret that is made for it.
+ */
+public final class LocalCluster implements AutoCloseable {
+  private static final Pattern READY = Pattern.compile(".* is ready at (\\S+) .*");
+  private static final String NAME = "up";
+  private static final String PREFIX = "pando-up-";
+  private static final int SECRET_BYTES = 24;
+  private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration START_MAX = Duration.ofMinutes(2);
+
+  private final Plan plan;
+  private final Path directory;
+  private final Path secret;
+  private final Consumer<String> told;
+  private final List<JavaProcess> memoryServers = new CopyOnWriteArrayList<>();
+  private final List<JavaProcess> computeServers = new CopyOnWriteArrayList<>();
+  private final AtomicInteger serving = new AtomicInteger();
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private volatile @Nullable Coordinator coordinator;
+  private String clients = "";
+  private volatile boolean closing;
+
+  /**
+   * What a cluster consists of.
+   *
+   * @param memoryServers how many, 1 or more
+   * @param computeServers how many, 1 or more
+   * @param size bytes for nodes of each memory server, as an option takes them
+   * @param index options of each compute server that say which index it is
+   * @param directory in which it makes one for the secret and what the coordinator keeps, which
+   *     goes away with the cluster; {@code null} for that of temporary files
+   */
+  public record Plan(
+      int memoryServers,
+      int computeServers,
+      String size,
+      List<String> index,
+      @Nullable Path directory) {
+    /** Keeps a copy. */
+    public Plan {
+      index = List.copyOf(index);
+    }
+  }
+
+  private LocalCluster(Plan plan, Path directory, Consumer<String> told) {
+    this.plan = plan;
+    this.directory = directory;
+    this.secret = directory.resolve("secret");
+    this.told = told;
+  }
+
+  /**
+   * Starts a cluster; when this returns, all servers run, and all keys are served. It ends with
+   * this process, at the latest.
+   *
+   * @param told receives a line about each process that ends by itself
+   * @throws IOException if a process does not start, or the directory cannot be used
+   */
+  public static LocalCluster start(Plan plan, Consumer<String> told) throws IOException {
+    Path given = plan.directory();
+    Path directory =
+        given == null
+            ? Files.createTempDirectory(PREFIX)
+            : Files.createTempDirectory(Files.createDirectories(given), PREFIX);
+    LocalCluster cluster = new LocalCluster(plan, directory, told);
+    Runtime.getRuntime().addShutdownHook(new Thread(cluster::close, "local-cluster-close"));
+    try {
+      cluster.begin();
+      return cluster;
+    } catch (Throwable e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  private void begin() throws IOException {
+    writeSecret(secret);
+    InetSocketAddress free = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    Path kept = Files.createDirectories(directory.resolve("zookeeper"));
+    coordinator = MembershipProvider.installed().serve(free, kept);
+    startAll();
+    awaitServing();
+  }
+
+  private static void writeSecret(Path file) throws IOException {
+    byte[] bytes = new byte[SECRET_BYTES];
+    new SecureRandom().nextBytes(bytes);
+    Files.createFile(
+        file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    Files.writeString(file, HexFormat.of().formatHex(bytes), StandardOpenOption.WRITE);
+  }
+
+  private void startAll() throws IOException {
+    for (int number = 0; number < plan.memoryServers(); number++) {
+      memoryServers.add(start("memory-server", number, List.of("--size=" + plan.size())));
+    }
+    List<String> index = new ArrayList<>(plan.index());
+    index.add("--memory-servers=" + plan.memoryServers());
+    for (int number = 0; number < plan.computeServers(); number++) {
+      computeServers.add(start("compute-server", number, index));
+      serving.incrementAndGet();
+    }
+    List<String> addresses = new ArrayList<>();
+    for (JavaProcess process : memoryServers) {
+      ready(process);
+    }
+    for (JavaProcess process : computeServers) {
+      addresses.add(ready(process));
+    }
+    clients = String.join(",", addresses);
+  }
+
+  private JavaProcess start(String command, int number, List<String> more) throws IOException {
+    List<String> arguments = new ArrayList<>(List.of(command, "--number=" + number));
+    arguments.add("--listen=127.0.0.1:0");
+    arguments.add("--cluster=" + address());
+    arguments.add("--token-file=" + secret);
+    arguments.addAll(more);
+    arguments.add("--parent=" + ProcessHandle.current().pid());
+    if (closing) {
+      throw new IOException("closed while it starts");
+    }
+    JavaProcess process = JavaProcess.start(arguments);
+    String name = command.replace('-', ' ') + " " + number;
+    process.onEnd(() -> onEnd(name, process, command.startsWith("compute")));
+    return process;
+  }
+
+  private static String ready(JavaProcess process) throws IOException {
+    String line = process.awaitLine();
+    Matcher matcher = READY.matcher(line);
+    if (!matcher.matches()) {
+      throw new IOException("not what a server prints: line=" + line);
+    }
+    return matcher.group(1);
+  }
+
+  private void onEnd(String name, JavaProcess process, boolean serves) {
+    if (!closing) {
+      told.accept(
+          "%s (process %d) has ended, exit code %d"
+              .formatted(name, process.pid(), process.exitCode()));
+    }
+    if (serves && serving.decrementAndGet() == 0) {
+      ended.countDown();
+    }
+  }
+
+  private void awaitServing() {
+    try (Membership membership =
+        MembershipProvider.installed().connect(address(), SESSION_TIMEOUT)) {
+      new ClusterState(membership).awaitServing(1, START_MAX);
+    }
+  }
+
+  /** Returns the cluster's address. */
+  public ClusterAddress address() {
+    InetSocketAddress at = Objects.requireNonNull(coordinator).address();
+    return ClusterAddress.parse(at.getAddress().getHostAddress() + ":" + at.getPort() + "/" + NAME);
+  }
+
+  /**
+   * Returns where clients are served, {@code HOST:PORT} of each compute server that was started.
+   */
+  public String clients() {
+    return clients;
+  }
+
+  /** Connects a client, by the secret. */
+  public PandoClient connect() {
+    return PandoClient.connect(
+        clients, ClientOptions.defaults().withAuthentication(Authentication.token(secret)));
+  }
+
+  /** Returns the file with the secret. */
+  public Path secret() {
+    return secret;
+  }
+
+  /** Returns the process of a compute server. */
+  public long computeProcess(int number) {
+    return computeServers.get(number).pid();
+  }
+
+  /** Waits until no compute server is left. */
+  public void awaitEnd() throws InterruptedException {
+    ended.await();
+  }
+
+  /** Ends compute servers, which write back what they cache, then memory servers, then the rest. */
+  @Override
+  public synchronized void close() {
+    closing = true;
+    Closing.all(
+        () -> close(computeServers),
+        () -> close(memoryServers),
+        this::endCoordinator,
+        this::deleteDirectory,
+        ended::countDown);
+  }
+
+  private void endCoordinator() {
+    Coordinator running = coordinator;
+    if (running != null) {
+      running.close();
+    }
+  }
+
+  private void deleteDirectory() {
+    if (!Files.exists(directory)) {
+      return;
+    }
+    try (Stream<Path> all = Files.walk(directory)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot be deleted: directory=" + directory, e);
+    }
+  }
+
+  private static void close(List<JavaProcess> processes) {
+    processes.forEach(JavaProcess::end);
+    processes.forEach(JavaProcess::close);
+  }
+}

@@ -1,0 +1,71 @@
+package pando.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+/** A whole cluster, of processes, as the commands run it. */
+final class UpCommandTest extends CommandFixture {
+  private final StringWriter told = new StringWriter();
+  private final StringWriter lost = new StringWriter();
+
+  @Test
+  void shouldRunAClusterThatChangesUnderItsClients() throws InterruptedException {
+    CountDownLatch ready = new CountDownLatch(1);
+    CommandLine pando = Main.commandLine();
+    PrintWriter out =
+        new PrintWriter(told) {
+          @Override
+          public void flush() {
+            super.flush();
+            ready.countDown();
+          }
+        };
+    pando.setOut(out).setErr(new PrintWriter(lost, true));
+    Thread up =
+        Thread.ofPlatform()
+            .start(() -> {
+              pando.execute(
+                  "up",
+                  "--memory=1",
+                  "--index=dex",
+                  "--size=64MiB",
+                  "--cache=1MiB",
+                  "--dir=" + directory);
+              ready.countDown();
+            });
+    try {
+      ready.await();
+      use();
+    } finally {
+      up.interrupt();
+      up.join();
+    }
+  }
+
+  private void use() {
+    String servers = "--server=" + found(told, "put --server=(\\S+)");
+    String secret = "--token-file=" + found(told, "put --server=\\S+ --token-file=(\\S+)");
+    String cluster = "--cluster=" + found(told, "--cluster=(\\S+)");
+    for (String key : new String[] {"-1", "1"}) {
+      assertThat(execute("client", "put", servers, secret, key, "7")).as(err.toString()).isZero();
+    }
+    assertThat(execute("client", "get", servers, "1")).as("without the secret").isEqualTo(1);
+    assertThat(execute("cluster", "status", cluster)).isZero();
+    assertThat(out.toString()).contains("index: dex, leader: compute server");
+    assertThat(execute("cluster", "add", cluster, "0")).as(err.toString()).isZero();
+    assertThat(execute("cluster", "fence", cluster + "-none", "0")).isEqualTo(1);
+    assertThat(err.toString()).contains("no such cluster");
+    assertThat(execute("cluster", "remove", cluster, "64")).isEqualTo(2);
+    assertThat(execute("cluster", "add", cluster, "9")).isEqualTo(1);
+    assertThat(out.toString()).contains("failed: it does not run: server=9");
+    assertThat(execute("cluster", "remove", cluster, "1")).as(out.toString()).isZero();
+    assertThat(execute("client", "get", servers, secret, "-1", "1")).as(err.toString()).isZero();
+    assertThat(execute("cluster", "status", "--json", cluster)).isZero();
+    assertThat(out.toString()).contains("\"kind\":\"REMOVE\",\"state\":\"DONE\"");
+  }
+}

@@ -1,0 +1,233 @@
+package pando.client;
+
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import pando.client.wire.ClientFrame;
+import pando.client.wire.FrameReader;
+import pando.client.wire.Op;
+import pando.client.wire.Outcome;
+import pando.client.wire.StatusWord;
+import pando.fabric.wire.FrameException;
+
+/**
+ * One thing that a compute server is asked, and its answer; used again for the next. The thread
+ * that asks sets it, then the connection has it until it is answered or fails.
+ */
+final class Call {
+  /** What became of it. */
+  enum State {
+    /** It is of the thread that asks. */
+    IDLE,
+    /** It is of a connection. */
+    UNDER_WAY,
+    /** The answer is there. */
+    ANSWERED,
+    /** It certainly was not done, and will not be. */
+    NOT_DONE,
+    /** It left, and no answer came. */
+    CUT
+  }
+
+  int kind;
+  int op;
+  long key;
+  long value;
+  long expected;
+
+  /** Last key of a SCAN. */
+  long to;
+
+  int limit;
+  boolean down;
+
+  /** Its place among those under way of its connection. */
+  int id;
+
+  /** Of a kind that is answered by it. */
+  long sequence;
+
+  /** When the answer must be there. */
+  long deadline;
+
+  /** Where it ends among all bytes that its connection was given. */
+  long end;
+
+  /** Whose it is, while it is under way. */
+  @Nullable Connection connection;
+
+  /** Waits for it, while another thread reads. */
+  volatile @Nullable Thread waiter;
+
+  private volatile State state = State.IDLE;
+  int outcome;
+  long foundKey;
+  long foundValue;
+  String text = "";
+  long epoch;
+  long[] page = new long[0];
+  int entries;
+  @Nullable Routes routes;
+  final long[] status = new long[StatusWord.COUNT];
+
+  /** Whether it needs not be sent again: it is answered, or {@link #failure} says why not. */
+  boolean isSettled;
+
+  @Nullable RuntimeException failure;
+
+  /** Sets an operation. */
+  void operation(int newOp, long newKey, long newValue, long newExpected) {
+    begin(ClientFrame.OPERATIONS);
+    op = newOp;
+    key = newKey;
+    value = newValue;
+    expected = newExpected;
+  }
+
+  /** Sets a page of a scan. */
+  void scan(long from, long last, int newLimit, boolean isDown) {
+    begin(ClientFrame.SCAN);
+    key = from;
+    to = last;
+    limit = newLimit;
+    down = isDown;
+  }
+
+  /** Sets another kind, which needs nothing besides. */
+  void begin(int newKind) {
+    kind = newKind;
+    state = State.IDLE;
+    isSettled = false;
+    failure = null;
+  }
+
+  /** Returns whether it may be done twice. */
+  boolean isRead() {
+    return kind != ClientFrame.OPERATIONS || Op.isRead(op);
+  }
+
+  /** Returns what is asked, for a message. */
+  String what() {
+    return switch (kind) {
+      case ClientFrame.OPERATIONS -> Op.name(op) + ", key=" + key;
+      case ClientFrame.SCAN -> "scan, from=" + key + ", to=" + to;
+      case ClientFrame.ROUTES -> "routes";
+      default -> "status";
+    };
+  }
+
+  State state() {
+    return state;
+  }
+
+  boolean isUnderWay() {
+    return state == State.UNDER_WAY;
+  }
+
+  /** Gives it to a connection. */
+  void start(Connection to, long latest) {
+    connection = to;
+    deadline = latest;
+    text = "";
+    state = State.UNDER_WAY;
+  }
+
+  /** Gives it back to the thread that asks, which goes on. */
+  void end(State became) {
+    state = became;
+    Thread waits = waiter;
+    if (waits != null) {
+      LockSupport.unpark(waits);
+    }
+  }
+
+  /** Notes that it could not be sent, or why no answer came. */
+  void end(State became, String because) {
+    text = because;
+    end(became);
+  }
+
+  /**
+   * Takes a result at the place of a frame.
+   *
+   * @throws FrameException if there is none
+   */
+  void takeResult(FrameReader from) throws FrameException {
+    if (from.left() < ClientFrame.RESULT_BYTES) {
+      throw new FrameException("results that are not there: left=" + from.left());
+    }
+    long word = from.word(0);
+    int found = (int) word & 0xff;
+    if (!Outcome.exists(found)) {
+      throw new FrameException("no result is like this: word=0x" + Long.toHexString(word));
+    }
+    foundKey = from.word(8);
+    foundValue = from.word(16);
+    epoch = from.party();
+    outcome = found;
+    from.skip(ClientFrame.RESULT_BYTES);
+    int bytes = (int) (word >>> Integer.SIZE);
+    text = bytes == 0 ? "" : from.text(bytes);
+  }
+
+  /**
+   * Takes the response to what is no operation.
+   *
+   * @throws FrameException if it makes no sense
+   */
+  void takeResponse(FrameReader from) throws FrameException {
+    switch (kind) {
+      case ClientFrame.SCAN -> takePage(from);
+      case ClientFrame.ROUTES -> routes = RoutesReader.read(from);
+      default -> takeStatus(from);
+    }
+  }
+
+  private void takePage(FrameReader from) throws FrameException {
+    takeResult(from);
+    entries = from.count();
+    if (entries > limit || from.left() != entries * ClientFrame.ENTRY_BYTES) {
+      throw new FrameException(
+          "no page is like this: entries="
+              + entries
+              + ", limit="
+              + limit
+              + ", left="
+              + from.left());
+    }
+    if (page.length < 2 * entries) {
+      page = Arrays.copyOf(page, 2 * limit);
+    }
+    for (int i = 0; i < 2 * entries; i++) {
+      page[i] = from.word(Long.BYTES * i);
+    }
+    checkPage();
+  }
+
+  /** Checks that keys are in order and in the range, as a scan promises it. */
+  private void checkPage() throws FrameException {
+    long last = key;
+    for (int i = 0; i < entries; i++) {
+      long next = page[2 * i];
+      boolean isBehind = i == 0 || next != last;
+      if (down ? next > last || next < to || !isBehind : next < last || next > to || !isBehind) {
+        throw new FrameException("a page out of order: key=" + next + ", before=" + last);
+      }
+      last = next;
+    }
+    boolean goesOn = outcome == Outcome.YES;
+    if (goesOn && (down ? foundKey > last || foundKey < to : foundKey < last || foundKey > to)) {
+      throw new FrameException("a page that goes on elsewhere: key=" + foundKey + ", last=" + last);
+    }
+  }
+
+  private void takeStatus(FrameReader from) throws FrameException {
+    takeResult(from);
+    if (from.count() != StatusWord.COUNT || from.left() != StatusWord.COUNT * Long.BYTES) {
+      throw new FrameException("no status is like this: words=" + from.count());
+    }
+    for (int place = 0; place < StatusWord.COUNT; place++) {
+      status[place] = from.word(Long.BYTES * place);
+    }
+  }
+}

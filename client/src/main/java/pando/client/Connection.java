@@ -1,0 +1,530 @@
+package pando.client;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import pando.client.wire.ClientFrame;
+import pando.client.wire.FrameReader;
+import pando.client.wire.FrameWriter;
+import pando.fabric.wire.ClientHandshake;
+import pando.fabric.wire.FrameException;
+import pando.fabric.wire.Hello;
+import pando.fabric.wire.SecureChannel;
+import pando.fabric.wire.Sockets;
+import pando.fabric.wire.Watchdog;
+
+/**
+ * A client's connection to one compute server, which all of its threads share. Opened when it is
+ * first needed, and anew where it was cut.
+ *
+ * <p>No thread of its own reads: one of those that wait for an answer does, hands out what comes
+ * for others, and leaves the reading to the next once it has its own answer. So an answer that one
+ * thread waits for wakes that thread alone. Thread-safe; threads that are interrupted wait on, and
+ * stay interrupted.
+ */
+final class Connection {
+  /** Most calls under way. */
+  static final int UNDER_WAY_MAX = 256;
+
+  private static final long GREETING_NANOS_MAX = TimeUnit.SECONDS.toNanos(3);
+
+  /** Silence after which it is looked whether the other side has ended the connection. */
+  private static final long DOUBT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final PandoClient client;
+  private final String address;
+  private final AtomicBoolean isRead = new AtomicBoolean();
+  private final AtomicInteger waiters = new AtomicInteger();
+
+  /** Guards all that follows. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private final FrameReader reader = new FrameReader();
+  private final FrameWriter writer = new FrameWriter();
+  private final @Nullable Call[] calls = new Call[UNDER_WAY_MAX];
+  private final int[] free = new int[UNDER_WAY_MAX];
+  private int freeCount = UNDER_WAY_MAX;
+  private long heard;
+  private volatile @Nullable Selector selector;
+  private Watchdog.@Nullable Watched connection;
+  private @Nullable SelectionKey key;
+  private boolean wasFull;
+  private boolean closed;
+
+  Connection(PandoClient client, String address) {
+    this.client = client;
+    this.address = address;
+    for (int i = 0; i < UNDER_WAY_MAX; i++) {
+      free[i] = UNDER_WAY_MAX - 1 - i;
+    }
+  }
+
+  /** Returns HOST:PORT. */
+  String address() {
+    return address;
+  }
+
+  /**
+   * Gathers a call, to be sent by {@link #flush}. Opens the connection first, if it is not open;
+   * waits while too many are under way.
+   *
+   * @throws IOException if it cannot be opened; the call was not sent
+   */
+  void send(Call call) throws IOException {
+    while (!trySend(call)) {
+      flush();
+      awaitRoom();
+    }
+  }
+
+  /** Returns whether there was room. */
+  private boolean trySend(Call call) throws IOException {
+    lock.lock();
+    try {
+      ensureOpen();
+      if (freeCount == 0) {
+        return false;
+      }
+      long now = System.nanoTime();
+      call.id = free[freeCount - 1];
+      add(call);
+      calls[call.id] = call;
+      freeCount--;
+      call.end = writer.added();
+      call.start(this, now + client.answerNanos());
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void add(Call call) {
+    if (call.kind == ClientFrame.OPERATIONS) {
+      if (writer.kind() == 0) {
+        writer.begin(ClientFrame.OPERATIONS);
+      }
+      writer.operation(call.op, call.id, call.key, call.value, call.expected);
+      return;
+    }
+    finish();
+    call.sequence = client.nextSequence();
+    writer.begin(call.kind);
+    if (call.kind == ClientFrame.SCAN) {
+      writer.word(call.key);
+      writer.word(call.to);
+      writer.word(call.limit);
+    }
+    writer.finish(
+        call.down && call.kind == ClientFrame.SCAN ? ClientFrame.DOWN : 0,
+        call.sequence,
+        client.number());
+  }
+
+  /** Finishes the frame in which operations gather. */
+  private void finish() {
+    if (writer.kind() != 0) {
+      writer.finish(0, client.nextSequence(), client.number());
+    }
+  }
+
+  /** Sends what gathered. */
+  void flush() {
+    lock.lock();
+    try {
+      if (connection != null) {
+        sendAll(connection.channel());
+      }
+    } catch (IOException e) {
+      fail(e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void sendAll(ByteChannel channel) throws IOException {
+    finish();
+    writer.send(channel);
+    boolean isFull = writer.unsent() > 0 || (channel instanceof SecureChannel tls && !tls.flush());
+    SelectionKey its = key;
+    if (isFull != wasFull && its != null) {
+      its.interestOps(SelectionKey.OP_READ | (isFull ? SelectionKey.OP_WRITE : 0));
+      wasFull = isFull;
+      wakeUp();
+    }
+  }
+
+  private void ensureOpen() throws IOException {
+    if (closed) {
+      throw new IOException("the client is closed");
+    }
+    if (freeCount == UNDER_WAY_MAX && System.nanoTime() - heard > DOUBT_NANOS) {
+      receive();
+    }
+    if (connection == null) {
+      open();
+    }
+  }
+
+  /** Opens it anew. An interruption would close a channel that is not open yet: then once more. */
+  private void open() throws IOException {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        interrupted |= Thread.interrupted();
+        try {
+          open(checkedAddress());
+          return;
+        } catch (ClosedByInterruptException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private InetSocketAddress checkedAddress() throws IOException {
+    try {
+      InetSocketAddress to = Addresses.resolved(address);
+      client.authentication().checkAddress(to);
+      return to;
+    } catch (IllegalArgumentException e) {
+      // Routes may name any address.
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  private void open(InetSocketAddress to) throws IOException {
+    Watchdog.Watched opened = client.watchdog().watch(SocketChannel.open());
+    boolean done = false;
+    try {
+      opened.expect(GREETING_NANOS_MAX);
+      Sockets.configure(opened.socket());
+      opened.socket().connect(to);
+      greet(opened);
+      opened.release();
+      opened.socket().configureBlocking(false);
+      key = opened.socket().register(selector(), SelectionKey.OP_READ);
+      connection = opened;
+      heard = System.nanoTime();
+      done = true;
+    } catch (IOException e) {
+      throw opened.reason(e);
+    } finally {
+      if (!done) {
+        opened.close();
+      }
+    }
+  }
+
+  private void greet(Watchdog.Watched opened) throws IOException {
+    Hello.Welcome welcome = ClientHandshake.perform(opened, client.introduction(), 0);
+    if (welcome.version() != Hello.VERSION || welcome.status() == Hello.OTHER_VERSION) {
+      throw new FrameException(
+          "it speaks another version: version="
+              + welcome.version()
+              + ", expected="
+              + Hello.VERSION);
+    }
+    if (welcome.status() != Hello.WELCOME) {
+      throw new FrameException("it has as many connections as it takes");
+    }
+  }
+
+  private Selector selector() throws IOException {
+    Selector its = selector;
+    if (its == null) {
+      its = Selector.open();
+      selector = its;
+    }
+    return its;
+  }
+
+  private void wakeUp() {
+    Selector its = selector;
+    if (its != null) {
+      its.wakeup();
+    }
+  }
+
+  /** Waits until a call is answered, or fails. */
+  void await(Call call) {
+    boolean interrupted = false;
+    while (call.isUnderWay()) {
+      if (isRead.compareAndSet(false, true)) {
+        try {
+          interrupted |= readUntilEnded(call);
+        } finally {
+          isRead.set(false);
+          handOver();
+        }
+      } else {
+        interrupted |= awaitReader(call);
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Waits until another thread has read the answer, or stops to read; returns whether interrupted.
+   */
+  private boolean awaitReader(Call call) {
+    waiters.incrementAndGet();
+    call.waiter = Thread.currentThread();
+    try {
+      long left = call.deadline - System.nanoTime();
+      if (left <= 0) {
+        cut(call);
+      } else if (call.isUnderWay() && isRead.get()) {
+        LockSupport.parkNanos(this, left);
+      }
+    } finally {
+      call.waiter = null;
+      waiters.decrementAndGet();
+    }
+    return Thread.interrupted();
+  }
+
+  /** Reads until a call has ended; returns whether the thread was interrupted. */
+  private boolean readUntilEnded(Call call) {
+    boolean interrupted = false;
+    while (call.isUnderWay()) {
+      interrupted |= Thread.interrupted();
+      long left = call.deadline - System.nanoTime();
+      if (left <= 0) {
+        cut(call);
+      } else {
+        readOnce(left);
+      }
+    }
+    return interrupted;
+  }
+
+  private void readOnce(long nanos) {
+    IOException failure = null;
+    try {
+      Selector its = selector;
+      if (its != null) {
+        its.select(Connection::ignore, Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
+      }
+    } catch (IOException e) {
+      failure = e;
+    }
+    lock.lock();
+    try {
+      if (failure != null) {
+        fail(failure);
+      } else {
+        receive();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static void ignore(SelectionKey ready) {}
+
+  /** Lets another thread that waits read. */
+  private void handOver() {
+    if (waiters.get() == 0) {
+      return;
+    }
+    lock.lock();
+    try {
+      for (Call other : calls) {
+        Thread waits = other == null ? null : other.waiter;
+        if (waits != null) {
+          LockSupport.unpark(waits);
+          return;
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until fewer calls are under way, whichever ends. */
+  private void awaitRoom() {
+    if (isRead.compareAndSet(false, true)) {
+      try {
+        readOnce(TimeUnit.MILLISECONDS.toNanos(1));
+      } finally {
+        isRead.set(false);
+        handOver();
+      }
+    } else {
+      LockSupport.parkNanos(this, TimeUnit.MICROSECONDS.toNanos(50));
+    }
+  }
+
+  /** Sends and receives what can be without waiting; fails all calls where that is not possible. */
+  private void receive() {
+    Watchdog.Watched open = connection;
+    if (open == null) {
+      return;
+    }
+    try {
+      sendAll(open.channel());
+      receive(open);
+    } catch (IOException e) {
+      fail(e);
+    }
+  }
+
+  private void receive(Watchdog.Watched open) throws IOException {
+    ByteChannel channel = open.channel();
+    boolean isPlain = channel instanceof SocketChannel;
+    int bytes;
+    do {
+      bytes = reader.read(channel);
+      boolean isEmpty = isPlain && reader.hasRoom();
+      while (reader.open()) {
+        if (reader.kind() == ClientFrame.GOODBYE) {
+          takeGoodbye();
+          return;
+        }
+        deliver();
+        reader.next();
+      }
+      heard = System.nanoTime();
+      if (isEmpty) {
+        break;
+      }
+    } while (bytes > 0);
+    if (bytes < 0) {
+      throw new EOFException("the compute server ended the connection");
+    }
+  }
+
+  private void deliver() throws FrameException {
+    if (reader.kind() == ClientFrame.OPERATIONS) {
+      for (int i = 0; i < reader.count(); i++) {
+        Call call = expected(id());
+        call.takeResult(reader);
+        ended(call, Call.State.ANSWERED);
+      }
+    } else {
+      Call call = bySequence(reader.kind(), reader.sequence());
+      call.takeResponse(reader);
+      ended(call, Call.State.ANSWERED);
+    }
+  }
+
+  private int id() throws FrameException {
+    if (reader.left() < ClientFrame.RESULT_BYTES) {
+      throw new FrameException("results that are not there: left=" + reader.left());
+    }
+    return (int) (reader.word(0) >>> 16) & 0xffff;
+  }
+
+  private Call expected(int id) throws FrameException {
+    Call call = id < UNDER_WAY_MAX ? calls[id] : null;
+    if (call == null || call.kind != ClientFrame.OPERATIONS) {
+      throw new FrameException("a result of no operation: id=" + id);
+    }
+    return call;
+  }
+
+  private Call bySequence(int kind, long sequence) throws FrameException {
+    for (Call call : calls) {
+      if (call != null && call.kind == kind && call.sequence == sequence) {
+        return call;
+      }
+    }
+    throw new FrameException("a response to no request: kind=" + kind + ", sequence=" + sequence);
+  }
+
+  private void ended(Call call, Call.State became) {
+    calls[call.id] = null;
+    free[freeCount++] = call.id;
+    call.end(became);
+  }
+
+  /** Nothing that is under way was done, nor will be. */
+  private void takeGoodbye() throws FrameException {
+    String because = "the compute server said goodbye";
+    if (reader.left() >= ClientFrame.RESULT_BYTES) {
+      int bytes = (int) (reader.word(0) >>> Integer.SIZE);
+      reader.skip(ClientFrame.RESULT_BYTES);
+      because += ": " + reader.text(bytes);
+    }
+    end(because, Long.MIN_VALUE);
+  }
+
+  /** Fails all calls under way, and closes the connection. */
+  private void fail(IOException because) {
+    end(String.valueOf(because.getMessage()), writer.sent());
+  }
+
+  /**
+   * Ends all calls and the connection.
+   *
+   * @param sent calls that end behind so many bytes did not leave
+   */
+  private void end(String because, long sent) {
+    for (Call call : calls) {
+      if (call != null) {
+        calls[call.id] = null;
+        free[freeCount++] = call.id;
+        call.end(call.end <= sent ? Call.State.CUT : Call.State.NOT_DONE, because);
+      }
+    }
+    writer.clear();
+    reader.clear();
+    wasFull = false;
+    key = null;
+    Watchdog.Watched open = connection;
+    connection = null;
+    if (open != null) {
+      open.close();
+    }
+    wakeUp();
+  }
+
+  /** Cuts the connection, as an answer did not come in time. */
+  private void cut(Call call) {
+    lock.lock();
+    try {
+      if (call.isUnderWay()) {
+        fail(
+            new IOException(
+                "no answer in time: milliseconds="
+                    + TimeUnit.NANOSECONDS.toMillis(client.answerNanos())));
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Closes it for good. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      fail(new IOException("the client is closed"));
+      Selector its = selector;
+      if (its != null) {
+        its.close();
+      }
+    } catch (IOException e) {
+      // It is of no further use either way.
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,190 @@
+package pando.client;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import pando.client.wire.Outcome;
+import pando.fabric.FencedException;
+import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
+
+/**
+ * Sends calls of one thread to the compute servers that their keys belong to, and again where they
+ * were certainly not done, or may be done twice: a call is settled when it is answered, or must not
+ * be sent again. Not thread-safe.
+ */
+final class Dispatch {
+  private static final int ATTEMPTS_MAX = 10;
+
+  private final PandoClient client;
+  private final List<Connection> used = new ArrayList<>();
+
+  /** What the last call that is sent again lacked. */
+  private String lacking = "";
+
+  private boolean lacksRoute;
+
+  Dispatch(PandoClient client) {
+    this.client = client;
+  }
+
+  /**
+   * Settles calls, of which each that failed has a failure afterwards.
+   *
+   * @param count those at the first places
+   */
+  void run(Call[] calls, int count) {
+    boolean interrupted = false;
+    long start = 0;
+    int attempts = 0;
+    RouteTable table = client.table();
+    while (round(table, calls, count)) {
+      interrupted |= Thread.interrupted();
+      if (lacksRoute) {
+        long now = System.nanoTime();
+        start = attempts == 0 ? now : start;
+        if (attempts == ATTEMPTS_MAX || now - start > client.patienceNanos()) {
+          giveUp(calls, count, attempts, now - start);
+          break;
+        }
+        interrupted |= pause(attempts++);
+        client.refresh(table);
+      }
+      table = client.table();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Sends what is not settled, and waits for the answers; returns whether some must go again. */
+  private boolean round(RouteTable table, Call[] calls, int count) {
+    used.clear();
+    for (int i = 0; i < count; i++) {
+      if (!calls[i].isSettled) {
+        send(table, calls[i]);
+      }
+    }
+    for (int i = 0; i < used.size(); i++) {
+      used.get(i).flush();
+    }
+    lacksRoute = false;
+    boolean again = false;
+    for (int i = 0; i < count; i++) {
+      Call call = calls[i];
+      Connection its = call.connection;
+      if (its != null && !call.isSettled) {
+        its.await(call);
+      }
+      settle(call);
+      again |= !call.isSettled;
+    }
+    return again;
+  }
+
+  private void send(RouteTable table, Call call) {
+    call.connection = null;
+    Connection target = table.target(call.key);
+    if (target == null) {
+      call.end(Call.State.NOT_DONE, "the compute server of its range has no address");
+      return;
+    }
+    try {
+      target.send(call);
+      if (!used.contains(target)) {
+        used.add(target);
+      }
+    } catch (IOException e) {
+      client.checkOpen();
+      call.end(
+          Call.State.NOT_DONE,
+          "cannot connect: address=" + target.address() + ", because=" + e.getMessage());
+    }
+  }
+
+  private void settle(Call call) {
+    if (call.isSettled) {
+      return;
+    }
+    switch (call.state()) {
+      case ANSWERED -> settleAnswered(call);
+      case CUT -> {
+        if (call.isRead()) {
+          lack(call.text);
+        } else {
+          settle(call, new UnknownOutcomeException(cut(call)));
+        }
+      }
+      default -> lack(call.text);
+    }
+  }
+
+  private void settleAnswered(Call call) {
+    switch (call.outcome) {
+      case Outcome.NO, Outcome.YES -> settle(call, null);
+      case Outcome.FURTHER -> call.key = call.foundKey;
+      case Outcome.NOT_MINE -> lack("the compute server asked does not own it: " + server(call));
+      case Outcome.CLOSED, Outcome.FENCED -> lack(call.text);
+      default -> settle(call, Failures.of(call, server(call)));
+    }
+  }
+
+  private static void settle(Call call, @Nullable RuntimeException failure) {
+    call.failure = failure;
+    call.isSettled = true;
+  }
+
+  private static String cut(Call call) {
+    return "the connection was cut before the answer: "
+        + call.what()
+        + ", computeServer="
+        + server(call)
+        + ", because="
+        + call.text;
+  }
+
+  private static String server(Call call) {
+    Connection its = call.connection;
+    return its == null ? "" : its.address();
+  }
+
+  private void lack(String because) {
+    lacksRoute = true;
+    lacking = because;
+  }
+
+  private void giveUp(Call[] calls, int count, int attempts, long nanos) {
+    client.checkOpen();
+    for (int i = 0; i < count; i++) {
+      Call call = calls[i];
+      if (!call.isSettled) {
+        boolean isFenced = call.state() == Call.State.ANSWERED && call.outcome == Outcome.FENCED;
+        settle(
+            call,
+            isFenced
+                ? new FencedException(call.text)
+                : new StalledException(
+                    "no compute server carries it out: %s, attempts=%d, milliseconds=%d, last=%s"
+                        .formatted(
+                            call.what(), attempts, TimeUnit.NANOSECONDS.toMillis(nanos), lacking)));
+      }
+    }
+  }
+
+  /** Pauses before an attempt but the first, longer each time; returns whether interrupted. */
+  private boolean pause(int attempt) {
+    boolean interrupted = false;
+    // All together they are as long as the patience.
+    long nanos = attempt == 0 ? 0 : client.patienceNanos() >> (ATTEMPTS_MAX - attempt);
+    long end = System.nanoTime() + nanos;
+    for (long left = nanos; left > 0; left = end - System.nanoTime()) {
+      LockSupport.parkNanos(this, left);
+      interrupted |= Thread.interrupted();
+      client.checkOpen();
+    }
+    return interrupted;
+  }
+}

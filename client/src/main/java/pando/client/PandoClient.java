@@ -1,0 +1,266 @@
+package pando.client;
+
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import pando.client.wire.ClientFrame;
+import pando.client.wire.StatusWord;
+import pando.fabric.tcp.Authentication;
+import pando.fabric.wire.Introduction;
+import pando.fabric.wire.Protocol;
+import pando.fabric.wire.Role;
+import pando.fabric.wire.Watchdog;
+
+/**
+ * Connects to the compute servers of an index. Asks any of them which one serves which keys, and
+ * sends each operation to the one that serves its key, by one connection to each.
+ *
+ * <pre>{@code
+ * try (PandoClient client = PandoClient.connect("host:7460,host2:7460", ClientOptions.defaults());
+ *     ClientSession session = client.session()) { // one for each thread
+ *   session.put(1, 10);
+ * }
+ * }</pre>
+ *
+ * <p>Thread-safe; each thread has a {@link ClientSession} or a {@link ClientBatch} of its own.
+ */
+public final class PandoClient implements AutoCloseable {
+  private final List<String> seeds;
+  private final ClientOptions options;
+  private final Introduction introduction;
+  private final Watchdog watchdog;
+  private final long number = new SecureRandom().nextLong();
+  private final AtomicLong sequence = new AtomicLong();
+  private final AtomicInteger turn = new AtomicInteger(new SecureRandom().nextInt(1 << 16));
+  private final Map<String, Connection> connections = new ConcurrentHashMap<>();
+
+  /** Is held while routes are asked for. */
+  private final ReentrantLock refreshing = new ReentrantLock();
+
+  private volatile @Nullable RouteTable table;
+  private volatile boolean closed;
+
+  private PandoClient(List<String> seeds, ClientOptions options) {
+    this.seeds = seeds;
+    this.options = options;
+    this.introduction =
+        new Introduction(
+            Protocol.OPERATIONS,
+            options.authentication().credentials(Role.CLIENT),
+            Role.CLIENT,
+            null);
+    this.watchdog = Watchdog.start("pando-client-watchdog");
+  }
+
+  /**
+   * Connects to an index.
+   *
+   * @param addresses HOST:PORT of one or more of its compute servers, with commas between
+   * @throws IllegalArgumentException if one is no address, or the authentication's files are of no
+   *     use
+   * @throws ClientException if none of them answers, accepts this client, or may be connected with
+   *     so weak an authentication
+   */
+  public static PandoClient connect(String addresses, ClientOptions options) {
+    PandoClient client = new PandoClient(Addresses.list(addresses), options);
+    try {
+      client.askFirst();
+      return client;
+    } catch (RuntimeException | Error e) {
+      client.close();
+      throw e;
+    }
+  }
+
+  private void askFirst() {
+    List<String> reasons = new ArrayList<>();
+    RouteTable found = ask(seeds, Long.MIN_VALUE, reasons);
+    if (found == null) {
+      throw new ClientException("no compute server answers: " + reasons);
+    }
+    table = found;
+  }
+
+  /** Opens a session for one thread. */
+  public ClientSession session() {
+    checkOpen();
+    return new ClientSession(this);
+  }
+
+  /** Opens a batch for one thread. */
+  public ClientBatch batch() {
+    checkOpen();
+    return new ClientBatch(this);
+  }
+
+  /** Returns who serves which keys, as this client knows it; may be old. */
+  public Routes routes() {
+    return table().routes();
+  }
+
+  /** Returns how each compute server is that this client knows and that answers. */
+  public List<ServerStatus> status() {
+    List<ServerStatus> all = new ArrayList<>();
+    for (Connection connection : table().servers()) {
+      Call call = new Call();
+      call.begin(ClientFrame.STATUS);
+      if (asked(connection, call, new ArrayList<>())) {
+        all.add(
+            new ServerStatus(
+                connection.address(),
+                call.text,
+                call.epoch,
+                call.status[StatusWord.CONNECTIONS],
+                call.status[StatusWord.ANSWERED],
+                call.status[StatusWord.FAILED]));
+      }
+    }
+    return all;
+  }
+
+  /** Returns whether it is closed. */
+  public boolean isClosed() {
+    return closed;
+  }
+
+  /**
+   * Closes all connections. Operations that are under way in other threads fail, changes with an
+   * unknown outcome; later ones throw {@link IllegalStateException}. A second call does nothing.
+   */
+  @Override
+  public void close() {
+    closed = true;
+    connections.values().forEach(Connection::close);
+    watchdog.close();
+  }
+
+  void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("the client is closed");
+    }
+  }
+
+  RouteTable table() {
+    RouteTable known = table;
+    if (known == null) {
+      throw new IllegalStateException("not connected yet");
+    }
+    return known;
+  }
+
+  /**
+   * Asks for routes, unless another thread has done so since some were read. Keeps those it has if
+   * none answers with newer ones.
+   */
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
+  void refresh(RouteTable seen) {
+    refreshing.lock();
+    try {
+      checkOpen();
+      if (table == seen) {
+        SequencedSet<String> addresses = new LinkedHashSet<>();
+        seen.servers().forEach(server -> addresses.add(server.address()));
+        addresses.addAll(seeds);
+        RouteTable found = ask(List.copyOf(addresses), seen.routes().epoch(), new ArrayList<>());
+        if (found != null) {
+          table = found;
+        }
+      }
+    } finally {
+      refreshing.unlock();
+    }
+  }
+
+  /**
+   * Asks one after the other, from another one each time, until one has routes.
+   *
+   * @param epoch least epoch of what they are
+   * @param reasons receives why the others have none
+   */
+  private @Nullable RouteTable ask(List<String> addresses, long epoch, List<String> reasons) {
+    int first = turn.getAndIncrement() & Integer.MAX_VALUE;
+    for (int i = 0; i < addresses.size(); i++) {
+      Connection connection = connection(addresses.get((first + i) % addresses.size()));
+      Call call = new Call();
+      call.begin(ClientFrame.ROUTES);
+      if (asked(connection, call, reasons)) {
+        Routes routes = call.routes;
+        if (routes != null && routes.epoch() >= epoch) {
+          return new RouteTable(routes, connection, targets(routes), first);
+        }
+      }
+    }
+    return null;
+  }
+
+  private boolean asked(Connection connection, Call call, List<String> reasons) {
+    try {
+      connection.send(call);
+      connection.flush();
+      connection.await(call);
+    } catch (IOException e) {
+      call.end(Call.State.NOT_DONE, String.valueOf(e.getMessage()));
+    }
+    boolean isAnswered = call.state() == Call.State.ANSWERED;
+    if (!isAnswered) {
+      reasons.add(connection.address() + ": " + call.text);
+    }
+    return isAnswered;
+  }
+
+  private @Nullable Connection[] targets(Routes routes) {
+    @Nullable Connection[] targets = new Connection[routes.routes().size()];
+    for (int i = 0; i < targets.length; i++) {
+      String address = routes.routes().get(i).address();
+      targets[i] = address.isEmpty() ? null : connection(address);
+    }
+    return targets;
+  }
+
+  private Connection connection(String address) {
+    Connection its = connections.computeIfAbsent(address, each -> new Connection(this, each));
+    if (closed) {
+      its.close();
+    }
+    return its;
+  }
+
+  Authentication authentication() {
+    return options.authentication();
+  }
+
+  Introduction introduction() {
+    return introduction;
+  }
+
+  Watchdog watchdog() {
+    return watchdog;
+  }
+
+  long answerNanos() {
+    return options.answerTimeout().toNanos();
+  }
+
+  long patienceNanos() {
+    return options.patience().toNanos();
+  }
+
+  /** Returns the number that its requests have. */
+  long number() {
+    return number;
+  }
+
+  /** Returns the number of the next request. */
+  long nextSequence() {
+    return sequence.incrementAndGet();
+  }
+}

@@ -1,0 +1,53 @@
+package pando.client;
+
+import java.util.LinkedHashSet;
+import java.util.SequencedSet;
+import org.jspecify.annotations.Nullable;
+
+/** Routes, and the connections that they lead to. Immutable. */
+final class RouteTable {
+  private final Routes routes;
+  private final Connection asked;
+  private final @Nullable Connection[] targets;
+  private final int turn;
+
+  /**
+   * Makes a table.
+   *
+   * @param asked by which the routes came
+   * @param targets for each route; {@code null} where its server has no address
+   * @param turn which of several servers is asked where each serves all keys
+   */
+  RouteTable(Routes routes, Connection asked, @Nullable Connection[] targets, int turn) {
+    this.routes = routes;
+    this.asked = asked;
+    this.targets = targets;
+    this.turn = turn;
+  }
+
+  Routes routes() {
+    return routes;
+  }
+
+  /** Returns the connection to the server of a key, {@code null} if it has no address. */
+  @Nullable Connection target(long key) {
+    if (targets.length == 0) {
+      return asked;
+    }
+    return targets[routes.isPartitioned() ? routes.routeOf(key) : turn % targets.length];
+  }
+
+  /** Returns the connections that the routes lead to, each once. */
+  SequencedSet<Connection> servers() {
+    SequencedSet<Connection> all = new LinkedHashSet<>();
+    for (Connection target : targets) {
+      if (target != null) {
+        all.add(target);
+      }
+    }
+    if (targets.length == 0) {
+      all.add(asked);
+    }
+    return all;
+  }
+}

@@ -1,0 +1,358 @@
+package pando.client.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import pando.client.Routes;
+import pando.fabric.lane.LaneDuty;
+import pando.fabric.lane.LaneLoop;
+import pando.fabric.wire.Watchdog;
+
+/**
+ * A lane of a service: its connections, and the workers that carry out what comes by them.
+ *
+ * <pre>
+ *   the lane's thread: send results, read requests          its workers: virtual threads of the lane
+ *          |                                                       |
+ *          v                                                       v
+ *    connections with operations  ---------- next --------->  carry out with a session, wait for verbs
+ *          ^                                                       |
+ *          +---- connections with results <------------------------+
+ * </pre>
+ *
+ * <p>A worker takes operations until there are none, so where none of them waits one worker does
+ * all. One that finds more than it takes wakes another, which does the same once it runs: that is
+ * when the first one waits. Where the lane carries its threads, all of this is one platform thread;
+ * the lock is for lanes whose threads the JDK carries.
+ */
+final class ServiceLane implements LaneDuty {
+  private static final System.Logger LOG = System.getLogger(ServiceLane.class.getName());
+  private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+  private final ClientService service;
+  private final LaneLoop loop;
+  private final ServiceLimits limits;
+  private final ServiceCounters counters = new ServiceCounters();
+  private final CountDownLatch workersLeft;
+  private final CountDownLatch allLeft = new CountDownLatch(1);
+  private final Queue<Watchdog.Watched> arrivals = new ConcurrentLinkedQueue<>();
+
+  /** Made once, as a pass must not allocate. */
+  private final Consumer<SelectionKey> serveReady = this::serve;
+
+  /** Guards all that follows. No thread waits, nor sends, while it has it, but the lane's own. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private final Set<ClientConnection> connections = new LinkedHashSet<>();
+  private final ArrayDeque<ClientConnection> offered = new ArrayDeque<>();
+  private final ArrayDeque<ClientConnection> noted = new ArrayDeque<>();
+  private final ArrayDeque<ServiceWorker> idle = new ArrayDeque<>();
+
+  /** Whether a worker was woken that has not looked for operations since. */
+  private boolean isWaking;
+
+  private boolean ending;
+  private long checked = System.nanoTime();
+  private volatile boolean hasNoted;
+  private volatile boolean leaving;
+
+  private ServiceLane(ClientService service, LaneLoop loop, int workers, ServiceLimits limits) {
+    this.service = service;
+    this.loop = loop;
+    this.limits = limits;
+    this.workersLeft = new CountDownLatch(workers);
+  }
+
+  /** Starts a lane's workers. */
+  static ServiceLane start(
+      ClientService service, LaneLoop loop, int workers, ServiceLimits limits) {
+    ServiceLane lane = new ServiceLane(service, loop, workers, limits);
+    for (int i = 0; i < workers; i++) {
+      loop.newThread(new ServiceWorker(lane, service.index())).start();
+    }
+    loop.perform(lane);
+    return lane;
+  }
+
+  Selector selector() {
+    return loop.selector();
+  }
+
+  Routes routes() {
+    return service.routes();
+  }
+
+  /** Returns the epoch of the partitions that this process knows. */
+  long epoch() {
+    return service.index().partitioning().epoch();
+  }
+
+  String system() {
+    return service.index().name();
+  }
+
+  long statusWord(int place) {
+    return service.statusWord(place);
+  }
+
+  ServiceCounters counters() {
+    return counters;
+  }
+
+  /** Takes over a connection whose client is known. Thread-safe. */
+  void arrive(Watchdog.Watched connection) {
+    arrivals.add(connection);
+    loop.wakeUp();
+  }
+
+  /**
+   * Takes the result of a worker, if it has one, and gives it the next operation; waits until there
+   * is one.
+   *
+   * @return whether there is one, and not the end
+   */
+  boolean next(ServiceWorker worker) {
+    lock.lock();
+    try {
+      takeResult(worker);
+      isWaking = false;
+      while (!give(worker)) {
+        if (ending) {
+          return false;
+        }
+        idle.addLast(worker);
+        worker.waiter.begin();
+        lock.unlock();
+        try {
+          worker.waiter.await();
+        } finally {
+          lock.lock();
+        }
+        isWaking = false;
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void takeResult(ServiceWorker worker) {
+    ClientConnection connection = worker.connection;
+    if (connection != null) {
+      worker.connection = null;
+      counters.answered(!worker.succeeded());
+      try {
+        connection.answer(worker);
+        offer(connection);
+      } catch (RuntimeException | Error e) {
+        // No memory for a long response, for example. The client learns that it was not answered.
+        forget(connection);
+        LOG.log(Level.ERROR, "a result cannot be sent", e);
+      }
+    }
+  }
+
+  private boolean give(ServiceWorker worker) {
+    boolean given = false;
+    while (!given && !offered.isEmpty()) {
+      ClientConnection connection = offered.removeFirst();
+      connection.isOffered = false;
+      if (connection.hasOperation()) {
+        connection.take(worker);
+        given = true;
+      }
+      offer(connection);
+    }
+    wakeOne();
+    return given;
+  }
+
+  /** Lets another worker look, if there are operations. */
+  private void wakeOne() {
+    if (!isWaking && !offered.isEmpty() && !idle.isEmpty()) {
+      isWaking = true;
+      idle.removeLast().waiter.goOn();
+    }
+  }
+
+  /** Puts a connection among those that have operations, if it has one. */
+  void offer(ClientConnection connection) {
+    if (!connection.isOffered && connection.hasOperation()) {
+      connection.isOffered = true;
+      offered.addLast(connection);
+    }
+  }
+
+  /** Notes that a connection has something to be sent or read. */
+  void note(ClientConnection connection) {
+    if (!connection.isNoted) {
+      connection.isNoted = true;
+      noted.addLast(connection);
+      hasNoted = true;
+      loop.wakeUp();
+    }
+  }
+
+  @Override
+  public boolean isDue() {
+    return hasNoted || !arrivals.isEmpty();
+  }
+
+  @Override
+  public boolean perform(boolean waitsNext) {
+    lock.lock();
+    try {
+      long now = System.nanoTime();
+      admit();
+      boolean some = flush();
+      some |= !waitsNext && loop.selector().selectNow(serveReady) > 0;
+      if (now - checked > CHECK_NANOS) {
+        checked = now;
+        forEach(connection -> connection.check(limits, now));
+      }
+      if (leaving) {
+        leave();
+      }
+      some |= flush();
+      wakeOne();
+      return some;
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot look after connections", e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void admit() {
+    for (Watchdog.Watched arrived = arrivals.poll(); arrived != null; arrived = arrivals.poll()) {
+      ClientConnection connection = new ClientConnection(this, arrived);
+      connections.add(connection);
+      // What came behind its HELLO may have been read with it.
+      note(connection);
+      attempt(connection, ClientConnection::register);
+      attempt(connection, ClientConnection::receive);
+    }
+  }
+
+  /** Sends what workers have noted; returns whether there was anything. */
+  private boolean flush() {
+    boolean some = !noted.isEmpty();
+    hasNoted = false;
+    for (int count = noted.size(); count > 0; count--) {
+      ClientConnection connection = noted.removeFirst();
+      connection.isNoted = false;
+      attempt(connection, ClientConnection::flush);
+    }
+    return some;
+  }
+
+  @Override
+  public void serve(SelectionKey ready) {
+    if (ready.attachment() instanceof ClientConnection connection) {
+      lock.lock();
+      try {
+        serve(connection, ready);
+        wakeOne();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  private void serve(ClientConnection connection, SelectionKey ready) {
+    if (ready.isValid() && ready.isReadable()) {
+      attempt(connection, ClientConnection::receive);
+    }
+    if (ready.isValid() && ready.isWritable()) {
+      attempt(connection, ClientConnection::flush);
+    }
+    offer(connection);
+  }
+
+  /** What is done with a connection, until its client is gone. */
+  private interface Step {
+    void run(ClientConnection connection) throws IOException;
+  }
+
+  private void attempt(ClientConnection connection, Step step) {
+    if (connection.isClosed()) {
+      return;
+    }
+    try {
+      step.run(connection);
+    } catch (IOException clientIsGone) {
+      forget(connection);
+    } catch (RuntimeException | Error e) {
+      forget(connection);
+      throw e;
+    }
+  }
+
+  private void forget(ClientConnection connection) {
+    connection.close();
+    if (connections.remove(connection)) {
+      service.left();
+    }
+  }
+
+  private void forEach(Step step) {
+    List<ClientConnection> all = new ArrayList<>(connections);
+    all.forEach(connection -> attempt(connection, step));
+  }
+
+  private void leave() {
+    forEach(connection -> connection.leave("the compute server closes"));
+    if (connections.isEmpty() && arrivals.isEmpty() && !ending) {
+      ending = true;
+      idle.forEach(worker -> worker.waiter.goOn());
+      idle.clear();
+      allLeft.countDown();
+    }
+  }
+
+  /** Notes that a worker has ended. */
+  void ended() {
+    workersLeft.countDown();
+  }
+
+  /** Says goodbye to all clients once what is under way is answered. Thread-safe. */
+  void sayGoodbye() {
+    leaving = true;
+    loop.perform(this);
+  }
+
+  /** Waits until all clients are gone, and ends the lane. */
+  void close() {
+    awaitLeft();
+    loop.perform(null);
+    loop.close();
+  }
+
+  private void awaitLeft() {
+    boolean interrupted = false;
+    while (allLeft.getCount() > 0 || workersLeft.getCount() > 0) {
+      try {
+        allLeft.await();
+        workersLeft.await();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

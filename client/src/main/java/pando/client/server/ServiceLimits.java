@@ -1,0 +1,23 @@
+package pando.client.server;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a compute server grants each client.
+ *
+ * @param connections most at a time
+ * @param helloNanos time to say who it is
+ * @param idleNanos longest silence
+ * @param frameNanos time for the rest of a request, and to take answers
+ * @param farewellNanos time to end a connection that is told to
+ */
+record ServiceLimits(
+    int connections, long helloNanos, long idleNanos, long frameNanos, long farewellNanos) {
+  static final ServiceLimits DEFAULTS =
+      new ServiceLimits(
+          ClientService.CONNECTIONS_MAX,
+          TimeUnit.SECONDS.toNanos(3),
+          TimeUnit.MINUTES.toNanos(10),
+          TimeUnit.SECONDS.toNanos(10),
+          TimeUnit.SECONDS.toNanos(1));
+}

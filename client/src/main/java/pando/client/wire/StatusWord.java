@@ -1,0 +1,18 @@
+package pando.client.wire;
+
+/** The words of a compute server's status, by their places. */
+public final class StatusWord {
+  /** Connections of clients now. */
+  public static final int CONNECTIONS = 0;
+
+  /** Operations and pages that were answered, since the start. */
+  public static final int ANSWERED = 1;
+
+  /** Those among them that failed, were for others, or of unknown outcome. */
+  public static final int FAILED = 2;
+
+  /** How many words there are. */
+  public static final int COUNT = 3;
+
+  private StatusWord() {}
+}

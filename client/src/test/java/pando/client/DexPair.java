@@ -1,0 +1,78 @@
+package pando.client;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import pando.client.server.ClientService;
+import pando.fabric.Fabric;
+import pando.fabric.tcp.Authentication;
+import pando.index.Partitioning;
+import pando.index.dex.DexIndex;
+import pando.index.dex.DexOptions;
+
+/**
+ * Two indexes over one pool, as two processes have them, each behind a service of its own: compute
+ * servers 0 and 1, and 2 and 3, of DEX. Boundaries between them move.
+ */
+final class DexPair implements AutoCloseable {
+  private static final InetSocketAddress FREE_PORT =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
+  final DexIndex lower;
+  final DexIndex upper;
+  final ClientService lowerService;
+  final ClientService upperService;
+
+  DexPair(Fabric fabric, DexOptions options) {
+    lower = options.withComputeServers(4).create(fabric, 0, 2);
+    upper = options.withComputeServers(4).join(fabric, 2, 2);
+    lowerService = start(lower);
+    upperService = start(upper);
+  }
+
+  private ClientService start(DexIndex index) {
+    return ClientService.start(
+        index, FREE_PORT, Authentication.none(), () -> routes(index.partitioning()), 1);
+  }
+
+  /** Returns what a process knows, which may be old. */
+  private Routes routes(Partitioning partitioning) {
+    return Routes.of(
+        partitioning,
+        owner -> Optional.ofNullable(owner < 2 ? lowerService : upperService).map(DexPair::text));
+  }
+
+  static String text(ClientService service) {
+    return service.address().getHostString() + ":" + service.address().getPort();
+  }
+
+  String addresses() {
+    return text(lowerService) + "," + text(upperService);
+  }
+
+  /** Moves the boundary between both. */
+  synchronized void move(SplittableRandom random) {
+    Partitioning known = lower.partitioning();
+    long low = known.lowOfServer(1) / 2 + random.nextLong(Long.MAX_VALUE / 2);
+    try {
+      if (low < known.lowOfServer(2)) {
+        lower.moveBoundary(2, low);
+      } else {
+        upper.moveBoundary(2, low);
+      }
+    } catch (IllegalArgumentException outside) {
+      // The other process has moved it meanwhile.
+    }
+  }
+
+  @Override
+  public void close() {
+    try (lower;
+        upper;
+        lowerService;
+        upperService) {
+      // In this order, the last first.
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package pando.fabric.wire;
+
+import java.io.IOException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Closes the channels of peers that take too long. Blocking channels have no time limit of their
+ * own; closing one wakes the thread that waits in it. Thread-safe.
+ */
+public final class Watchdog implements AutoCloseable {
+  private static final long PERIOD_MILLIS = 20;
+  private static final long NONE = 0;
+
+  private final Set<Watched> open = ConcurrentHashMap.newKeySet();
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  private Watchdog() {}
+
+  /** Starts a watchdog in a thread of its own. */
+  public static Watchdog start(String name) {
+    Watchdog watchdog = new Watchdog();
+    Thread.ofPlatform().name(name).daemon().start(watchdog::run);
+    return watchdog;
+  }
+
+  /**
+   * Watches a channel from now on; it has all the time until it is told otherwise.
+   *
+   * @throws AsynchronousCloseException if the watchdog is closed; the channel is then, too
+   */
+  public Watched watch(SocketChannel channel) throws IOException {
+    Watched watched = new Watched(channel);
+    open.add(watched);
+    if (isClosed()) {
+      watched.close();
+      throw new AsynchronousCloseException();
+    }
+    return watched;
+  }
+
+  /** Returns whether it is closed. */
+  public boolean isClosed() {
+    return closed.getCount() == 0;
+  }
+
+  /** Closes all channels, and those that come later. */
+  @Override
+  public void close() {
+    closed.countDown();
+    open.forEach(Watched::close);
+  }
+
+  private void run() {
+    try {
+      while (!closed.await(PERIOD_MILLIS, TimeUnit.MILLISECONDS)) {
+        check();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void check() {
+    try {
+      long now = System.nanoTime();
+      for (Watched watched : open) {
+        watched.check(now);
+      }
+    } catch (OutOfMemoryError e) {
+      // Of no other thread's making, perhaps. Without a watchdog verbs would wait for ever.
+    }
+  }
+
+  /** A channel, and until when its peer has to do something. One thread at a time uses it. */
+  public final class Watched implements AutoCloseable {
+    private final SocketChannel socket;
+    private ByteChannel channel;
+    private volatile long deadline = NONE;
+    private volatile boolean late;
+    private volatile Runnable afterClose = () -> {};
+
+    private Watched(SocketChannel socket) {
+      this.socket = socket;
+      this.channel = socket;
+    }
+
+    /** Returns the socket. */
+    public SocketChannel socket() {
+      return socket;
+    }
+
+    /** Returns what bytes go by: the socket, or what is used in its place. */
+    public ByteChannel channel() {
+      return channel;
+    }
+
+    /** Lets bytes go by another channel, which uses the socket. */
+    public void use(ByteChannel other) {
+      channel = other;
+    }
+
+    /** Closes the channel unless {@link #relax} comes within a time. */
+    public void expect(long nanos) {
+      expectBy(System.nanoTime() + nanos);
+    }
+
+    /** Closes the channel unless {@link #relax} comes before a time of {@link System#nanoTime}. */
+    public void expectBy(long nanoTime) {
+      // A deadline that happens to be NONE is one nanosecond later.
+      deadline = nanoTime | 1;
+    }
+
+    /** Leaves the channel to its user: nothing closes it any more but {@link #close}. */
+    public void release() {
+      open.remove(this);
+      relax();
+    }
+
+    /** Leaves the peer all the time. */
+    public void relax() {
+      deadline = NONE;
+    }
+
+    /** Returns whether the channel was closed as the peer took too long. */
+    public boolean isLate() {
+      return late;
+    }
+
+    /** Returns why an access to the channel failed: that the peer took too long, or as it says. */
+    public IOException reason(IOException failure) {
+      return late ? new IOException("too late", failure) : failure;
+    }
+
+    /** Has an action run after the channel was closed, by whichever thread. */
+    public void afterClose(Runnable action) {
+      afterClose = action;
+    }
+
+    private void check(long now) {
+      long until = deadline;
+      if (until != NONE && now - until > 0) {
+        late = true;
+        close();
+      }
+    }
+
+    @Override
+    public void close() {
+      open.remove(this);
+      try {
+        socket.close();
+      } catch (IOException e) {
+        // It is of no further use either way.
+      }
+      afterClose.run();
+    }
+  }
+}
