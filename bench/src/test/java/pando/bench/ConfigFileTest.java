@@ -22,7 +22,7 @@ final class ConfigFileTest extends CommandFixture {
     "'number', 'has no KEY = VALUE', 'line=1'",
     "'config = other', 'unknown key: key=config', 'line=1'",
     "'help = true', 'unknown key: key=help', 'line=1'",
-    "'number = x', '--number', \"'x' is not\"",
+    "'number = x', '--number', 'is not an int'",
   })
   void shouldRefuseWhatMakesNoSense(String text, String problem, String more) throws IOException {
     assertThat(execute("compute-server", file(text))).isEqualTo(2);
