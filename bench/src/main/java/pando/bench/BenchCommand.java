@@ -399,7 +399,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
 
   /** Returns the given options that compute processes take as well. */
   private List<String> childArguments() {
-    CommandSpec child = CommandSpec.forAnnotatedObject(new ComputeServerCommand());
+    CommandSpec child = CommandSpec.forAnnotatedObject(new BenchServersCommand());
     return GivenOptions.arguments(spec, name -> child.findOption(name) != null);
   }
 
