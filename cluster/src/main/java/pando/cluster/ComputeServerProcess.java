@@ -98,8 +98,7 @@ public final class ComputeServerProcess implements AutoCloseable {
           process.begin();
           return process;
         } catch (Throwable e) {
-          process.end.complete(End.LOST);
-          process.close();
+          process.closeAfter(e);
           throw e;
         }
       } catch (Throwable e) {
@@ -233,6 +232,15 @@ public final class ComputeServerProcess implements AutoCloseable {
         throw e;
       }
       LOG.log(Level.DEBUG, "others have taken over what could not be written back", e);
+    }
+  }
+
+  /** Closes what was begun, and keeps what that fails with beside its cause. */
+  private void closeAfter(Throwable failure) {
+    try {
+      close();
+    } catch (RuntimeException | Error e) {
+      failure.addSuppressed(e);
     }
   }
 
