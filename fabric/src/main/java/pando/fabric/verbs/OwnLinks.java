@@ -49,9 +49,11 @@ final class OwnLinks implements Links, AutoCloseable {
   public void exchange(Chain[] chains, int count, long nanosMax, Backoff backoff) {
     try {
       post(chains, count);
-      // A lane's other threads go on even if all verbs of this one complete at once.
-      backoff.pause(0);
-      await(chains, count, nanosMax, backoff);
+      // A card in software is often done when it has taken the verbs.
+      poll(chains, count);
+      if (isUnderWay(chains, count)) {
+        await(chains, count, nanosMax, backoff);
+      }
     } finally {
       // Also where this fails: the card must not write to local memory when the caller goes on.
       closeBroken(chains, count);
@@ -69,12 +71,13 @@ final class OwnLinks implements Links, AutoCloseable {
   }
 
   private void await(Chain[] chains, int count, long nanosMax, Backoff backoff) {
-    long deadline = System.nanoTime() + nanosMax;
-    long nextProbe = System.nanoTime() + PROBE_NANOS;
+    long start = System.nanoTime();
+    long deadline = start + nanosMax;
+    long nextProbe = start + PROBE_NANOS;
     boolean broken = false;
-    for (int attempt = 1; isUnderWay(chains, count); attempt++) {
+    for (int attempt = 0; isUnderWay(chains, count); attempt++) {
       if (poll(chains, count) > 0) {
-        attempt = 1;
+        attempt = 0;
       } else if (System.nanoTime() - deadline > 0 || (owner.isClosed() && !broken)) {
         breakUp(chains, count, broken);
         broken = true;
