@@ -54,6 +54,9 @@ final class CardOption {
   /** Connects to memory servers by TCP, or beside it by RDMA. */
   Fabric attach(
       Choices.FabricKind kind, List<InetSocketAddress> addresses, long seed, TcpOptions tcp) {
+    if (kind != Choices.FabricKind.VERBS) {
+      CardSettings.refuse(spec, "--fabric verbs");
+    }
     try {
       return kind == Choices.FabricKind.VERBS
           ? VerbsFabric.attach(

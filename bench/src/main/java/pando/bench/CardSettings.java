@@ -3,11 +3,17 @@ package pando.bench;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import pando.fabric.verbs.CardOptions;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** The options for how RDMA cards are used. */
 final class CardSettings {
+  private static final Set<String> NAMES =
+      Set.of("--masked-atomics", "--line-atomicity", "--device-memory");
+
   @Option(
       names = "--masked-atomics",
       paramLabel = "HOW",
@@ -56,6 +62,15 @@ final class CardSettings {
    */
   CardOptions options() {
     return new CardOptions(maskedAtomics, lineAtomicity, deviceMemory);
+  }
+
+  /** Refuses these options, where a command uses no card. */
+  static void refuse(CommandSpec spec, String missing) {
+    List<String> given = GivenOptions.arguments(spec, NAMES::contains);
+    if (!given.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(), given.getFirst() + " goes with " + missing + " alone");
+    }
   }
 
   /** Returns them as arguments for another command. */

@@ -121,6 +121,9 @@ final class MemoryServerCommand implements Callable<Integer> {
     if (parent != null) {
       JavaProcess.endWith(parent);
     }
+    if (card == null) {
+      CardSettings.refuse(spec, "--card");
+    }
     if (clusterOption.isGiven()) {
       try (MemoryServerProcess process = Ranges.accepted(spec, this::startInCluster)) {
         serve(process.server(), process::close);

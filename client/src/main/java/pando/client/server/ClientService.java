@@ -52,7 +52,6 @@ public final class ClientService implements AutoCloseable {
   public static final int SESSIONS_PER_LANE = 16;
 
   private static final int GUESTS_MAX = 512;
-  private static final int BACKLOG = 1024;
   private static final long ACCEPT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final RangeIndex index;
@@ -141,7 +140,7 @@ public final class ClientService implements AutoCloseable {
       service.start(lanes);
       return service;
     } catch (RuntimeException | Error e) {
-      close(listener);
+      Sockets.close(listener);
       throw e;
     }
   }
@@ -279,7 +278,7 @@ public final class ClientService implements AutoCloseable {
       closed = true;
       closing = true;
     }
-    Closing.all(() -> close(listener), watchdog::close, this::endLanes);
+    Closing.all(() -> Sockets.close(listener), watchdog::close, this::endLanes);
     Closing.join(acceptor);
   }
 
@@ -290,23 +289,9 @@ public final class ClientService implements AutoCloseable {
 
   private static ServerSocketChannel listen(InetSocketAddress address) {
     try {
-      ServerSocketChannel listener = ServerSocketChannel.open();
-      try {
-        return listener.bind(address, BACKLOG);
-      } catch (IOException | RuntimeException | Error e) {
-        listener.close();
-        throw e;
-      }
+      return Sockets.listen(address);
     } catch (IOException e) {
       throw new TcpException("cannot listen: address=" + address, e);
-    }
-  }
-
-  private static void close(ServerSocketChannel listener) {
-    try {
-      listener.close();
-    } catch (IOException e) {
-      // It takes no further connection either way.
     }
   }
 }

@@ -29,6 +29,7 @@ import pando.fabric.wire.Credentials;
 import pando.fabric.wire.Guests;
 import pando.fabric.wire.Hello;
 import pando.fabric.wire.Role;
+import pando.fabric.wire.Sockets;
 import pando.fabric.wire.Watchdog;
 
 /**
@@ -47,7 +48,6 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   /** Most connections at a time without a place: guests, and those that are ending. */
   private static final int OTHERS_MAX = 2 * Guests.MAX;
 
-  private static final int BACKLOG = 1024;
   private static final long JOIN_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
   private static final long ACCEPT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -195,7 +195,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
         throw e;
       }
     } catch (RuntimeException | Error e) {
-      close(listener);
+      Sockets.close(listener);
       throw e;
     }
   }
@@ -232,7 +232,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   @Override
   protected void end() {
     Closing.all(
-        () -> close(listener),
+        () -> Sockets.close(listener),
         watchdog::close,
         this::join,
         link::close,
@@ -375,23 +375,9 @@ public final class TcpMemoryServer extends HostedMemoryServer {
 
   private static ServerSocketChannel listen(InetSocketAddress address) {
     try {
-      ServerSocketChannel listener = ServerSocketChannel.open();
-      try {
-        return listener.bind(address, BACKLOG);
-      } catch (IOException | RuntimeException | Error e) {
-        listener.close();
-        throw e;
-      }
+      return Sockets.listen(address);
     } catch (IOException e) {
       throw new TcpException("cannot listen: address=" + address, e);
-    }
-  }
-
-  private static void close(ServerSocketChannel listener) {
-    try {
-      listener.close();
-    } catch (IOException e) {
-      // It takes no further connection either way.
     }
   }
 }
