@@ -15,6 +15,9 @@ import picocli.CommandLine.TypeConversionException;
 /** The options that say which cluster a process belongs to. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterOption {
+  /** Exit code of a server that no coordinator answers. */
+  static final int COORDINATOR_GONE = 4;
+
   private static final int SESSION_SECONDS_MAX = 60;
 
   @Spec(Spec.Target.MIXEE)

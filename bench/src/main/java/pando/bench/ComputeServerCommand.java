@@ -27,7 +27,6 @@ import pando.cluster.SessionLostException;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
-import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpOptions;
@@ -62,7 +61,6 @@ import picocli.CommandLine.Spec;
     })
 final class ComputeServerCommand implements Callable<Integer> {
   private static final int LOST = 3;
-  private static final int COORDINATOR_GONE = 4;
   private static final int SECONDS_MAX = 86_400;
 
   @Spec private CommandSpec spec;
@@ -176,17 +174,10 @@ final class ComputeServerCommand implements Callable<Integer> {
     try {
       return run(settings);
     } catch (CoordinatorLostException e) {
-      return failed(e, COORDINATOR_GONE);
+      return Failures.tell(e, spec, ClusterOption.COORDINATOR_GONE);
     } catch (SessionLostException | FencedException e) {
-      return failed(e, LOST);
+      return Failures.tell(e, spec, LOST);
     }
-  }
-
-  private int failed(PandoException failure, int exitCode) {
-    PrintWriter err = spec.commandLine().getErr();
-    err.println("pando compute-server: " + failure.getMessage());
-    err.flush();
-    return exitCode;
   }
 
   private int run(ComputeServerSettings settings) throws IOException, InterruptedException {
@@ -224,7 +215,7 @@ final class ComputeServerCommand implements Callable<Integer> {
     return switch (end) {
       case CLOSED, REMOVED -> 0;
       case LOST -> LOST;
-      case COORDINATOR_GONE -> COORDINATOR_GONE;
+      case COORDINATOR_GONE -> ClusterOption.COORDINATOR_GONE;
     };
   }
 

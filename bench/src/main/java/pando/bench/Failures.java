@@ -8,6 +8,7 @@ import pando.bench.demo.CheckFailedException;
 import pando.bench.run.WrongResultException;
 import pando.fabric.PandoException;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
@@ -35,6 +36,14 @@ final class Failures {
     return failure instanceof BindException || failure.getCause() instanceof BindException
         ? CommandLine.ExitCode.USAGE
         : CommandLine.ExitCode.SOFTWARE;
+  }
+
+  /** Reports the failure of a running command, in one line, and returns the exit code. */
+  static int tell(PandoException failure, CommandSpec spec, int exitCode) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println(spec.qualifiedName() + ": " + failure.getMessage());
+    err.flush();
+    return exitCode;
   }
 
   /**

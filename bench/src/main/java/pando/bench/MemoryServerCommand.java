@@ -9,6 +9,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import pando.bench.cluster.JavaProcess;
 import pando.bench.console.Numbers;
+import pando.cluster.CoordinatorLostException;
 import pando.cluster.MemoryServerProcess;
 import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.PoolOptions;
@@ -34,6 +35,13 @@ import picocli.CommandLine.Spec;
     description = "Runs a memory server for other processes, alone or in a cluster.",
     preprocessor = ConfigFile.class,
     mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "1:a failure",
+      "2:a command or options that make no sense",
+      "4:ZooKeeper did not answer at the start; start it again",
+      "130, 143:interrupted, by SIGINT or SIGTERM"
+    },
     footer = {
       "",
       "With a name its memory is committed at the start. It runs until it is interrupted;"
@@ -127,6 +135,8 @@ final class MemoryServerCommand implements Callable<Integer> {
     if (clusterOption.isGiven()) {
       try (MemoryServerProcess process = Ranges.accepted(spec, this::startInCluster)) {
         serve(process.server(), process::close);
+      } catch (CoordinatorLostException e) {
+        return Failures.tell(e, spec, ClusterOption.COORDINATOR_GONE);
       }
     } else {
       try (HostedMemoryServer server = Ranges.accepted(spec, this::start)) {

@@ -109,10 +109,12 @@ final class UpCommand implements Callable<Integer> {
     out.printf(
         "%d memory servers and %d compute servers with %s are ready after %s s.%n%n",
         memoryServers, computeServers, system, Numbers.decimal(nanos / 1e9, 1));
+    // As the launcher tells it.
+    String pando = System.getProperty("pando.launcher", "./pando");
     String access = " --server=" + cluster.clients() + " --token-file=" + cluster.secret();
-    out.printf("  ./pando client put%s 10 100%n", access);
-    out.printf("  ./pando client get%s 10%n", access);
-    out.printf("  ./pando cluster status --cluster=%s%n%n", cluster.address());
+    out.printf("  %s client put%s 10 100%n", pando, access);
+    out.printf("  %s client get%s 10%n", pando, access);
+    out.printf("  %s cluster status --cluster=%s%n%n", pando, cluster.address());
     for (int number = 0; number < computeServers; number++) {
       out.printf("compute server %d is process %d%n", number, cluster.computeProcess(number));
     }

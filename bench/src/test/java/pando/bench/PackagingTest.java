@@ -1,0 +1,65 @@
+package pando.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Whether the commands take what files of packages tell them. {@code packaging/check} runs them.
+ */
+final class PackagingTest extends CommandFixture {
+  private static final Path PACKAGING = Path.of("..", "packaging");
+
+  @ParameterizedTest
+  @ValueSource(strings = {"memory", "compute"})
+  void shouldTakeOptionsOfUnits(String kind) throws IOException {
+    String unit = Files.readString(PACKAGING.resolve("systemd/pando-" + kind + "@.service"));
+    String own = Files.readString(PACKAGING.resolve("conf/" + kind + "-0.env"));
+    String command =
+        first("ExecStart=/usr/bin/pando (.*)", unit)
+            .replace("$OPTIONS", first("\nOPTIONS=(.*)", own))
+            .replace("%i", "0")
+            .replace("/etc/pando", PACKAGING.resolve("conf").toString());
+    parse(List.of(command.split(" ")), kind + "-server");
+  }
+
+  @Test
+  void shouldTakeOptionsOfContainers() throws IOException {
+    String compose = Files.readString(PACKAGING.resolve("containers/compose.yaml"));
+    Path config = directory.resolve("grove.conf");
+    Files.writeString(config, first("content: \\|\n((?: {6}.*\n)+)", compose).stripIndent());
+    Matcher service = Pattern.compile(" {2}(\\w+)\\d:\n.*\n {4}command: \\[(.*)]").matcher(compose);
+    int count = 0;
+    for (; service.find(); count++) {
+      List<String> command =
+          Arrays.stream(service.group(2).split(", "))
+              .map(word -> word.replace("\"", ""))
+              // No host of this machine has the name.
+              .map(word -> word.replaceAll("=\\w+:", "=127.0.0.1:"))
+              .map(word -> word.replace("/etc/pando/grove.conf", config.toString()))
+              .toList();
+      parse(command, service.group(1) + "-server");
+    }
+    assertThat(count).isEqualTo(6);
+  }
+
+  private static void parse(List<String> command, String name) {
+    assertThat(command).first().isEqualTo(name);
+    Main.commandLine().parseArgs(command.toArray(String[]::new));
+  }
+
+  private static String first(String pattern, String text) {
+    Matcher matcher = Pattern.compile(pattern).matcher(text);
+    assertThat(matcher.find()).as(pattern).isTrue();
+    return matcher.group(1);
+  }
+}
