@@ -31,6 +31,8 @@ final class CheckingClient implements AutoCloseable {
   private final SplittableRandom random;
   private final Histogram waits = new Histogram(MAX_SECONDS * 1_000_000L, 3);
   private final Thread thread;
+  private final Histogram waitsInChanges = new Histogram(MAX_SECONDS * 1_000_000L, 3);
+  private volatile boolean inChange;
   private volatile boolean closed;
 
   /**
@@ -69,9 +71,10 @@ final class CheckingClient implements AutoCloseable {
       while (!closed) {
         running.lock();
         try {
+          boolean beganInChange = inChange;
           long start = System.nanoTime();
           operate(session);
-          record(System.nanoTime() - start);
+          record(System.nanoTime() - start, beganInChange || inChange);
         } finally {
           running.unlock();
         }
@@ -83,14 +86,31 @@ final class CheckingClient implements AutoCloseable {
     }
   }
 
-  private synchronized void record(long nanos) {
+  private synchronized void record(long nanos, boolean whileChanging) {
     waits.recordValue(nanos / 1_000);
+    if (whileChanging) {
+      waitsInChanges.recordValue(nanos / 1_000);
+    }
+  }
+
+  /** Says whether a change is under way. */
+  void setInChange(boolean isUnderWay) {
+    inChange = isUnderWay;
   }
 
   /** Returns how long operations took that ended since this was asked for before, in us. */
   synchronized Histogram takeWaits() {
-    Histogram taken = waits.copy();
-    waits.reset();
+    return taken(waits);
+  }
+
+  /** As {@link #takeWaits}, of those alone that were under way during a change. */
+  synchronized Histogram takeWaitsInChanges() {
+    return taken(waitsInChanges);
+  }
+
+  private static Histogram taken(Histogram from) {
+    Histogram taken = from.copy();
+    from.reset();
     return taken;
   }
 
@@ -188,13 +208,13 @@ final class CheckingClient implements AutoCloseable {
     }
   }
 
-  /** Says that the states of keys are surely in the pool. */
-  void keepStatesAlone(List<Losses.Range> ranges) {
-    for (KeyHistory history : keys) {
-      if (ranges.stream().anyMatch(range -> range.contains(history.key()))) {
-        history.keepStateAlone();
-      }
-    }
+  /** Loads all keys into another cluster, and reads them there; no operation is under way. */
+  void loadInto(PandoClient another) {
+    List<KeyHistory> anew = keys.stream().map(history -> new KeyHistory(history.key())).toList();
+    CheckingClient loading =
+        new CheckingClient(another, anew, losses, tally, running, removes, random.split());
+    loading.load();
+    loading.readAll();
   }
 
   @Override

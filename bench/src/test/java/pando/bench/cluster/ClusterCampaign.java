@@ -6,17 +6,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -24,32 +17,34 @@ import pando.client.ClientSession;
 import pando.client.PandoClient;
 import pando.client.Routes;
 import pando.cluster.Change;
-import pando.cluster.ClusterState;
 import pando.cluster.CoordinatorLostException;
 import pando.cluster.Member;
+import pando.fabric.MemoryServerLostException;
 
 /** Kills servers of a cluster, one after the other, while clients check every answer. */
 final class ClusterCampaign implements AutoCloseable {
   private static final int KEYS = 12_000;
   private static final int CLIENTS = 4;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final long RECOVERY_SECONDS = 120;
   private static final long LOAD_MILLIS = 400;
+  private static final long MEMORY_LOST_MILLIS = 3_000;
+  private static final int CHANGES_ON_FULL_DISK = 50;
   private static final int EXIT_LOST = 3;
+  private static final List<Losses.Range> ALL =
+      List.of(new Losses.Range(Long.MIN_VALUE, Long.MAX_VALUE));
 
   private final TestedCluster cluster;
+  private final ClusterView view;
+  private final int servers;
   private final SplittableRandom random;
   private final PrintStream out;
-  private final boolean removes;
+  private final Tally tally;
   private final Losses losses = new Losses();
-  private final Tally tally = new Tally();
   private final ReentrantReadWriteLock running = new ReentrantReadWriteLock(true);
   private final List<PandoClient> connections = new ArrayList<>();
   private final List<CheckingClient> clients = new ArrayList<>();
-  private final Map<String, Integer> cycles = new TreeMap<>();
-  private final Histogram recoveries = new Histogram(3);
   private @Nullable ClientSession probe;
-  private int clusters;
+  private boolean spent;
 
   /** What is done in a cycle. */
   enum Kind {
@@ -71,24 +66,36 @@ final class ClusterCampaign implements AutoCloseable {
     PAUSE,
     /** A compute server is asked to end, and writes all back. */
     END,
-    /** A memory server is killed: the keys are loaded into another cluster. */
+    /** The disk under ZooKeeper is full for a while; of a file system of its own. */
+    FULL_DISK,
+    /** A memory server is killed, and all is loaded into another cluster; the last cycle. */
     MEMORY
   }
 
   /**
    * Starts a cluster with clients.
    *
-   * @param removes whether clients remove keys, too
+   * @param directory for its files, empty
+   * @param removes whether clients remove keys and insert them again, which changes the tree
+   * @param tally receives what is counted
+   * @param out receives a line for each cycle
    */
   ClusterCampaign(
-      TestedCluster.Plan plan, Path directory, long seed, boolean removes, PrintStream out) {
-    this.random = new SplittableRandom(seed);
+      TestedCluster.Plan plan,
+      Path directory,
+      SplittableRandom random,
+      boolean removes,
+      Tally tally,
+      PrintStream out) {
+    this.random = random;
     this.out = out;
-    this.removes = removes;
+    this.tally = tally;
+    this.servers = plan.computeServers();
     this.cluster = TestedCluster.start(plan, directory);
+    this.view = new ClusterView(cluster);
     boolean ready = false;
     try {
-      begin();
+      begin(removes);
       ready = true;
     } finally {
       if (!ready) {
@@ -97,76 +104,72 @@ final class ClusterCampaign implements AutoCloseable {
     }
   }
 
-  private void begin() {
-    await(() -> isSettled(1), "start", 20);
+  private void begin(boolean removes) {
+    view.awaitSettled(1, "start");
     connections.add(cluster.connect(PATIENCE));
     connections.add(cluster.connect(PATIENCE));
     probe = connections.getFirst().session();
-    List<List<KeyHistory>> keys = new ArrayList<>();
-    IntStream.range(0, CLIENTS).forEach(_ -> keys.add(new ArrayList<>()));
-    for (int i = 0; i < KEYS; i++) {
-      keys.get(i % CLIENTS).add(new KeyHistory(random.nextLong()));
-    }
     for (int i = 0; i < CLIENTS; i++) {
+      List<KeyHistory> keys =
+          random.longs(KEYS / CLIENTS).distinct().mapToObj(KeyHistory::new).toList();
+      PandoClient connection = connections.get(i % connections.size());
       CheckingClient client =
           new CheckingClient(
-              connections.get(i % connections.size()),
-              keys.get(i),
-              losses,
-              tally,
-              running.readLock(),
-              removes,
-              random.split());
+              connection, keys, losses, tally, running.readLock(), removes, random.split());
       client.load();
       clients.add(client);
     }
     // A range that is divided is written back before, so what was loaded is in the pool.
-    for (int number = 1; number < cluster.plan().computeServers(); number++) {
-      cluster.startCompute(number);
-    }
-    awaitSettled("load");
+    IntStream.range(1, servers).forEach(cluster::startCompute);
+    view.awaitSettled(servers, "load");
     clients.forEach(CheckingClient::start);
   }
 
-  Tally tally() {
-    return tally;
+  /** Returns whether no further cycle makes sense: nodes are damaged, or memory is gone. */
+  boolean isSpent() {
+    return spent;
   }
 
   // Cycles.
 
-  /** Runs a cycle; returns whether all was as it must be. */
-  boolean cycle(int number, Kind kind) throws InterruptedException {
+  /** Runs a cycle. */
+  void cycle(int number, Kind kind) throws InterruptedException {
     long start = System.nanoTime();
     long answers = tally.answers();
     long lost = tally.lostWrites();
     long failures = tally.failures();
     int wrong = tally.wrong().size();
+    clients.forEach(CheckingClient::takeWaits);
     TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
     String what = carryOut(kind);
-    awaitSettled(what);
-    TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
-    readAll();
-    cycles.merge(kind.name(), 1, Integer::sum);
-    Histogram waits = new Histogram(3);
-    clients.forEach(client -> waits.add(client.takeWaits()));
+    if (kind != Kind.MEMORY) {
+      view.awaitSettled(servers, what);
+      TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
+      readAll();
+    }
+    tally.done(kind.name());
     out.printf(
         Locale.ROOT,
-        "cycle %d %s: %s; %.1f s, answers=%d, longest=%d ms, lost writes=%d, failures=%d, wrong=%d%n",
+        "cycle %d %s: %s; %.1f s, answers=%d, longest=%d ms, lost writes=%d, failures=%d,"
+            + " wrong=%d%n",
         number,
         kind,
         what,
         (System.nanoTime() - start) / 1e9,
         tally.answers() - answers,
-        waits.getMaxValue() / 1_000,
+        waits().getMaxValue() / 1_000,
         tally.lostWrites() - lost,
         tally.failures() - failures,
         tally.wrong().size() - wrong);
-    tally.wrong().stream().skip(wrong).limit(5).forEach(text -> out.println("  WRONG " + text));
-    if (kind != Kind.MEMORY && tally.failures() > failures) {
-      out.println("  failures until now: " + tally);
-    }
     out.flush();
-    return tally.wrong().size() == wrong;
+    spent |= tally.failures() > failures;
+  }
+
+  /** Returns how long operations took since this was asked for before, in us. */
+  private Histogram waits() {
+    Histogram waits = new Histogram(3);
+    clients.forEach(client -> waits.add(client.takeWaits()));
+    return waits;
   }
 
   private void readAll() {
@@ -180,8 +183,8 @@ final class ClusterCampaign implements AutoCloseable {
 
   private String carryOut(Kind kind) throws InterruptedException {
     return switch (kind) {
-      case OWNER -> kill(other(leader()));
-      case LEADER -> kill(leader());
+      case OWNER -> kill(other(view.leader()));
+      case LEADER -> kill(view.leader());
       case ZOOKEEPER -> killZooKeeper(false);
       case ZOOKEEPER_AND_OWNER -> killZooKeeper(true);
       case LEADER_IN_CHANGE -> killInChange(true);
@@ -189,19 +192,25 @@ final class ClusterCampaign implements AutoCloseable {
       case LEADER_IN_FENCE -> killInFence();
       case PAUSE -> pause();
       case END -> end();
+      case FULL_DISK -> fillDisk();
       case MEMORY -> loseMemory();
     };
   }
 
+  private int other(int number) {
+    return (number + 1 + random.nextInt(servers - 1)) % servers;
+  }
+
   private String kill(int number) {
-    Losses.Range range = ranges(number).getFirst();
     boolean restartsAtOnce = random.nextInt(4) == 0;
-    kill(number, ranges(number), ranges(number));
+    List<Losses.Range> ranges = view.ranges(number);
+    kill(number, ranges, ranges);
     if (restartsAtOnce) {
       cluster.startCompute(number);
     }
-    long millis = awaitAnswer(range);
+    long millis = awaitAnswer(ranges);
     if (!restartsAtOnce) {
+      tally.recovered(millis);
       cluster.startCompute(number);
     }
     return "compute server %d killed, answers after %d ms%s"
@@ -214,20 +223,18 @@ final class ClusterCampaign implements AutoCloseable {
     losses.haveComeAbout();
   }
 
-  /** Returns after how many milliseconds a key of a range was answered. */
-  private long awaitAnswer(Losses.Range range) {
+  /** Returns after how many milliseconds a key was answered. */
+  private long awaitAnswer(List<Losses.Range> ranges) {
     long start = System.nanoTime();
-    Objects.requireNonNull(probe).get(range.low());
-    long millis = (System.nanoTime() - start) / 1_000_000;
-    recoveries.recordValue(millis);
-    return millis;
+    Objects.requireNonNull(probe).get(ranges.getFirst().low());
+    return (System.nanoTime() - start) / 1_000_000;
   }
 
   private String killZooKeeper(boolean andOwner) throws InterruptedException {
-    int number = random.nextInt(cluster.plan().computeServers());
-    List<Losses.Range> ranges = ranges(number);
+    int number = random.nextInt(servers);
+    List<Losses.Range> ranges = view.ranges(number);
+    int away = random.nextInt(6_000);
     cluster.killZooKeeper();
-    long away = random.nextInt(3_000);
     TimeUnit.MILLISECONDS.sleep(away / 2);
     if (andOwner) {
       kill(number, ranges, ranges);
@@ -235,275 +242,253 @@ final class ClusterCampaign implements AutoCloseable {
     TimeUnit.MILLISECONDS.sleep(away / 2);
     cluster.startZooKeeper();
     if (andOwner) {
-      awaitAnswer(ranges.getFirst());
+      awaitAnswer(ranges);
       cluster.startCompute(number);
     }
     return "ZooKeeper killed for %d ms%s"
         .formatted(away, andOwner ? ", and compute server " + number : "");
   }
 
-  /** Asks for a change, and kills a compute server when it is in a state that is drawn. */
-  private String killInChange(boolean leader) {
-    int leads = leader();
-    Routes before = routes();
-    Change asked = anyChange(before);
-    List<Losses.Range> all = List.of(new Losses.Range(Long.MIN_VALUE, Long.MAX_VALUE));
-    Change.State state = random.nextBoolean() ? Change.State.ASKED : Change.State.UNDER_WAY;
-    long delay = random.nextInt(3) * random.nextInt(20_000) * 1_000L;
-    int id = cluster.state().ask(asked);
-    if (state != Change.State.ASKED) {
-      awaitChange(
-          changes -> changes.stream().anyMatch(change -> change.id() == id && isPast(change)));
-      long start = System.nanoTime();
-      while (System.nanoTime() - start < delay) {
-        Thread.onSpinWait();
+  private String fillDisk() throws InterruptedException {
+    cluster.fillDisk();
+    Routes before = view.routes();
+    boolean asked = true;
+    try {
+      for (int i = 0; i < CHANGES_ON_FULL_DISK; i++) {
+        cluster.state().ask(anyMove(before));
       }
+    } catch (CoordinatorLostException e) {
+      asked = false;
+    }
+    TimeUnit.MILLISECONDS.sleep(MEMORY_LOST_MILLIS);
+    cluster.freeDisk();
+    boolean hasEnded = !cluster.isZooKeeperAlive();
+    if (hasEnded) {
+      cluster.startZooKeeper();
+    }
+    return "disk full, changes taken=%s, ZooKeeper ended=%s".formatted(asked, hasEnded);
+  }
+
+  // Kills in changes.
+
+  /** Asks for a change, and kills a compute server when it has come to a state that is drawn. */
+  private String killInChange(boolean leader) {
+    int leads = view.leader();
+    Routes before = view.routes();
+    Change asked = anyChange(before);
+    int id = cluster.state().ask(asked);
+    if (random.nextBoolean()) {
+      view.awaitChanges(
+          changes ->
+              changes.stream()
+                  .anyMatch(one -> one.id() == id && one.state() != Change.State.ASKED));
+      spin(random.nextInt(3) * random.nextInt(20_000) * 1_000L);
     }
     int killed = leader ? leads : other(leads);
-    List<Losses.Range> concerned = concerned(before, killed, asked);
-    kill(killed, concerned.isEmpty() ? all : concerned, List.of());
-    Change found = cluster.state().change(id).orElseThrow();
-    cycles.merge("%s killed: %s %s".formatted(leader ? "leader" : "other", asked.kind(), found.state()), 1, Integer::sum);
-    Change ended = cluster.state().awaitEnd(id, Duration.ofSeconds(RECOVERY_SECONDS));
-    if (!ended.isOver()) {
-      throw new IllegalStateException("a change does not end: " + ended);
+    kill(killed, ClusterView.rangesInChange(before, killed, asked), List.of());
+    Change found = view.change(id).orElseThrow();
+    tally.done(
+        "%s killed in %s %s".formatted(leader ? "leader" : "other", asked.kind(), found.state()));
+    view.await(() -> view.change(id).orElseThrow().isOver(), "a change: " + found);
+    Change ended = view.change(id).orElseThrow();
+    boolean removed = ended.kind() == Change.Kind.REMOVE && ended.state() == Change.State.DONE;
+    if (removed && ended.server() != killed) {
+      exitCode(ended.server());
+      cluster.startCompute(ended.server());
     }
-    for (int number = 0; number < cluster.plan().computeServers(); number++) {
-      if (number == killed) {
-        cluster.startCompute(number);
-      } else if (ended.kind() == Change.Kind.REMOVE && ended.server() == number) {
-        awaitEnded(number, ended.state() == Change.State.DONE);
-      }
-    }
+    cluster.startCompute(killed);
     return "%s asked for, compute server %d%s killed as it was %s; it ended %s %s"
-        .formatted(asked.kind(), killed, leader ? ", the leader," : "", found.state(), ended.state(), ended.why());
+        .formatted(
+            asked.kind(),
+            killed,
+            leader ? ", the leader," : "",
+            found.state(),
+            ended.state(),
+            ended.why());
   }
 
-  private static boolean isPast(Change change) {
-    return change.state() != Change.State.ASKED;
-  }
-
-  /** A compute server that was removed ends; it starts again. */
-  private void awaitEnded(int number, boolean removed) {
-    if (removed) {
-      if (cluster.compute(number).awaitExit(RECOVERY_SECONDS).isEmpty()) {
-        throw new IllegalStateException("removed, and does not end: server=" + number);
-      }
-      cluster.startCompute(number);
+  private static void spin(long nanos) {
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < nanos) {
+      Thread.onSpinWait();
     }
-  }
-
-  /** Returns the keys that a killed compute server may have had in a change. */
-  private List<Losses.Range> concerned(Routes before, int killed, Change change) {
-    List<Losses.Range> ranges = new ArrayList<>();
-    List<Routes.Route> routes = before.routes();
-    for (int place = 0; place < routes.size(); place++) {
-      int owner = routes.get(place).owner();
-      boolean isBeside =
-          (place > 0 && routes.get(place - 1).owner() == killed)
-              || (place + 1 < routes.size() && routes.get(place + 1).owner() == killed);
-      if (owner == killed || owner == change.server() || isBeside) {
-        ranges.add(range(before, place));
-      }
-    }
-    return ranges;
   }
 
   private Change anyChange(Routes before) {
     int place = 1 + random.nextInt(before.routes().size() - 1);
-    int owner = before.routes().get(place).owner();
-    if (random.nextInt(3) == 0) {
-      return Change.remove(owner);
-    }
-    Losses.Range own = range(before, place);
-    Losses.Range below = range(before, place - 1);
-    Losses.Range chosen = random.nextBoolean() ? own : below;
-    long within = random.nextLong() & Long.MAX_VALUE;
-    long width = chosen.high() - chosen.low();
-    return Change.move(owner, chosen.low() + 1 + Long.remainderUnsigned(within, Math.max(1, width - 1 < 0 ? Long.MAX_VALUE : width - 1)));
+    return random.nextInt(3) == 0
+        ? Change.remove(before.routes().get(place).owner())
+        : anyMove(before);
   }
 
-  /** Kills the leader in a state of a fence that is drawn. */
+  private Change anyMove(Routes before) {
+    int place = 1 + random.nextInt(before.routes().size() - 1);
+    return Change.move(
+        before.routes().get(place).owner(),
+        keyIn(ClusterView.range(before, place - random.nextInt(2))));
+  }
+
+  /** Returns a key that is not the least of a range. */
+  private long keyIn(Losses.Range range) {
+    return random.nextLong(range.low(), range.high()) + 1;
+  }
+
+  /** Kills the leader when a fence has come to a state that is drawn. */
   private String killInFence() {
-    int leads = leader();
+    int leads = view.leader();
     int lost = other(leads);
-    List<Losses.Range> ranges = ranges(lost);
-    Losses.Range probed = ranges.getFirst();
+    List<Losses.Range> ranges = view.ranges(lost);
+    List<Losses.Range> own = view.ranges(leads);
+    int last = view.changes().stream().mapToInt(Change::id).max().orElse(0);
+    int wanted = random.nextInt(FenceState.values().length);
     kill(lost, ranges, ranges);
-    List<Losses.Range> own = ranges(leads);
-    int state = random.nextInt(4);
-    awaitChange(
+    view.awaitChanges(
         changes ->
             changes.stream()
-                .anyMatch(change ->
-                    change.kind() == Change.Kind.FENCE
-                        && change.server() == lost
-                        && change.leastEpoch() >= 0
-                        && isNew(change)
-                        && stateOf(change) >= state));
-    kill(leads, List.of(new Losses.Range(Long.MIN_VALUE, Long.MAX_VALUE)), own);
-    String found =
-        cluster.state().changes().stream()
-            .filter(change -> change.kind() == Change.Kind.FENCE && change.server() == lost)
-            .reduce((_, last) -> last)
-            .map(change ->
-                change.state() + (change.executor() == Change.NONE ? "" : " with an heir"))
-            .orElse("none");
-    cycles.merge("leader killed: FENCE " + found, 1, Integer::sum);
-    long millis = awaitAnswer(probed);
+                .filter(change -> change.id() > last && change.server() == lost)
+                .anyMatch(change -> FenceState.of(change).ordinal() >= wanted));
+    kill(leads, ALL, own);
+    FenceState found = FenceState.of(view.lastFence(lost).orElseThrow());
+    tally.done("leader killed in FENCE " + found);
+    long millis = awaitAnswer(ranges);
     cluster.startCompute(lost);
     cluster.startCompute(leads);
     return "compute server %d killed, and the leader, %d, as its fence was %s; answers after %d ms"
         .formatted(lost, leads, found, millis);
   }
 
-  private boolean isNew(Change change) {
-    return change.id() > lastFence;
-  }
+  /** How far a fence is. */
+  private enum FenceState {
+    ASKED,
+    BEGUN,
+    HEIR_NAMED,
+    DONE;
 
-  private int lastFence;
-
-  private static int stateOf(Change change) {
-    if (change.isOver()) {
-      return 3;
+    static FenceState of(Change fence) {
+      if (fence.isOver()) {
+        return DONE;
+      }
+      if (fence.state() == Change.State.ASKED) {
+        return ASKED;
+      }
+      return fence.executor() == Change.NONE ? BEGUN : HEIR_NAMED;
     }
-    return change.state() == Change.State.ASKED ? 0 : change.executor() == Change.NONE ? 1 : 2;
   }
+
+  // Other ends.
 
   private String pause() throws InterruptedException {
-    int number = random.nextInt(cluster.plan().computeServers());
-    List<Losses.Range> ranges = ranges(number);
+    int number = random.nextInt(servers);
+    List<Losses.Range> ranges = view.ranges(number);
     losses.announce(ranges, ranges);
     cluster.compute(number).stop();
     losses.haveComeAbout();
-    long millis = awaitAnswer(ranges.getFirst());
+    long millis = awaitAnswer(ranges);
     TimeUnit.MILLISECONDS.sleep(random.nextInt(1_000));
     cluster.compute(number).goOn();
-    int exit = cluster.compute(number).awaitExit(RECOVERY_SECONDS).orElse(-1);
-    if (exit != EXIT_LOST) {
-      throw new IllegalStateException(
-          "a compute server that lost its range must end so: exit code=" + exit);
+    int exitCode = exitCode(number);
+    if (exitCode != EXIT_LOST) {
+      throw new IllegalStateException("not the exit code of one that is lost: " + exitCode);
     }
     cluster.startCompute(number);
     return "compute server %d stood still, others answered after %d ms".formatted(number, millis);
   }
 
+  private int exitCode(int number) {
+    return cluster.compute(number).awaitExit(ClusterView.RECOVERY_SECONDS).orElseThrow();
+  }
+
   private String end() {
-    int number = random.nextInt(cluster.plan().computeServers());
-    Losses.Range range = ranges(number).getFirst();
+    int number = random.nextInt(servers);
+    List<Losses.Range> ranges = view.ranges(number);
     cluster.compute(number).end();
-    int exit = cluster.compute(number).awaitExit(RECOVERY_SECONDS).orElse(-1);
-    long millis = awaitAnswer(range);
+    int exitCode = exitCode(number);
+    long millis = awaitAnswer(ranges);
     cluster.startCompute(number);
     return "compute server %d asked to end, exit code %d, answers after %d ms"
-        .formatted(number, exit, millis);
+        .formatted(number, exitCode, millis);
   }
 
   private String loseMemory() throws InterruptedException {
-    throw new UnsupportedOperationException("not yet: " + clusters++);
+    int number = random.nextInt(cluster.plan().memoryServers());
+    long told = tally.failures(MemoryServerLostException.class);
+    cluster.memory(number).kill();
+    TimeUnit.MILLISECONDS.sleep(MEMORY_LOST_MILLIS);
+    running.writeLock().lock();
+    try {
+      long answers = tally.answers();
+      clients.forEach(CheckingClient::readAll);
+      answers = tally.answers() - answers;
+      told = tally.failures(MemoryServerLostException.class) - told;
+      cluster.startAnew("anew");
+      view.awaitSettled(1, "start anew");
+      try (PandoClient another = cluster.connect(PATIENCE)) {
+        clients.forEach(client -> client.loadInto(another));
+      }
+      spent = true;
+      return "memory server %d killed, %d keys answered, %d operations told; loaded anew"
+          .formatted(number, answers, told);
+    } finally {
+      running.writeLock().unlock();
+    }
   }
 
-  // What the cluster is like.
+  // Changes without kills.
 
-  private Routes routes() {
-    return asked(() -> cluster.state().routes().orElseThrow());
+  /** Changes ranges for some rounds; returns how long operations took that were under way then. */
+  Histogram changeUnderLoad(int rounds) {
+    for (int round = 0; round < rounds; round++) {
+      Routes before = view.routes();
+      for (int place = 1; place < servers; place++) {
+        Change move = Change.move(before.routes().get(place).owner(), keyIn(around(before, place)));
+        change(cluster.state().ask(move));
+      }
+      int removed = random.nextInt(servers);
+      change(cluster.state().ask(Change.remove(removed)));
+      exitCode(removed);
+      int last = view.changes().getLast().id();
+      cluster.startCompute(removed);
+      if (random.nextBoolean()) {
+        trySplit(removed);
+      }
+      view.awaitChanges(changes -> changes.getLast().id() > last);
+      change(view.changes().getLast().id());
+      view.awaitSettled(servers, "changes under load");
+      readAll();
+    }
+    Histogram waits = new Histogram(3);
+    clients.forEach(client -> waits.add(client.takeWaitsInChanges()));
+    return waits;
   }
 
-  private int leader() {
-    return asked(() -> cluster.state().leader().orElseThrow());
+  /** Asks for a split as soon as there is a receiver, which itself asks for a half of a range. */
+  private void trySplit(int receiver) {
+    view.await(
+        () ->
+            view.computeServers().stream()
+                .anyMatch(member -> member.number() == receiver && member.isServing()),
+        "start");
+    Routes routes = view.routes();
+    Change split =
+        Change.split(
+            routes.routes().getFirst().owner(), keyIn(ClusterView.range(routes, 0)), receiver);
+    change(cluster.state().ask(split));
   }
 
-  private int other(int number) {
-    int count = cluster.plan().computeServers();
-    return (number + 1 + random.nextInt(count - 1)) % count;
-  }
-
-  private List<Losses.Range> ranges(int number) {
-    Routes routes = routes();
-    return IntStream.range(0, routes.routes().size())
-        .filter(place -> routes.routes().get(place).owner() == number)
-        .mapToObj(place -> range(routes, place))
-        .toList();
-  }
-
-  private static Losses.Range range(Routes routes, int place) {
-    List<Routes.Route> all = routes.routes();
+  private static Losses.Range around(Routes routes, int place) {
+    Losses.Range below = ClusterView.range(routes, place - 1);
+    Losses.Range own = ClusterView.range(routes, place);
     return new Losses.Range(
-        all.get(place).low(),
-        place + 1 < all.size() ? all.get(place + 1).low() - 1 : Long.MAX_VALUE);
+        below.high() - (below.high() - below.low()) / 4, own.low() + (own.high() - own.low()) / 4);
   }
 
-  /** Asks the coordinator until it answers. */
-  private static <T> T asked(Supplier<T> question) {
-    long start = System.nanoTime();
-    while (true) {
-      try {
-        return question.get();
-      } catch (CoordinatorLostException e) {
-        if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(RECOVERY_SECONDS)) {
-          throw e;
-        }
-      }
-    }
-  }
-
-  private void awaitChange(Predicate<List<Change>> condition) {
-    await(() -> condition.test(asked(() -> cluster.state().changes())), "a change", 0);
-  }
-
-  /** Waits until each compute server has a range, and nothing is left to do. */
-  private void awaitSettled(String after) {
-    await(() -> isSettled(cluster.plan().computeServers()), after, 20);
-    lastFence =
-        asked(() -> cluster.state().changes()).stream().mapToInt(Change::id).max().orElse(0);
-  }
-
-  private boolean isSettled(int count) {
-    return asked(() -> {
-      ClusterState state = cluster.state();
-      Optional<Routes> routes = state.routes();
-      List<Member> members = state.computeServers();
-      return routes.isPresent()
-          && routes.get().routes().size() == count
-          && routes.get().routes().stream().noneMatch(route -> route.address().isEmpty())
-          && members.stream().filter(Member::isServing).count() == count
-          && state.leader().isPresent()
-          && state.changes().stream().allMatch(Change::isOver);
-    });
-  }
-
-  private void await(BooleanSupplier condition, String after, long pauseMillis) {
-    long start = System.nanoTime();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(RECOVERY_SECONDS)) {
-        throw new IllegalStateException(
-            "does not come about: after=%s, members=%s, routes=%s, changes=%s"
-                .formatted(
-                    after,
-                    cluster.state().computeServers(),
-                    cluster.state().routes(),
-                    cluster.state().changes().stream().filter(change -> !change.isOver()).toList()));
-      }
-      try {
-        TimeUnit.MILLISECONDS.sleep(pauseMillis);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new CompletionException(e);
-      }
-    }
-  }
-
-  /** Prints what all cycles came to. */
-  void report() {
-    out.println(tally);
-    out.println("cycles: " + cycles);
-    out.printf(
-        "a key of a lost range answered after, in ms: p50=%d, p90=%d, longest=%d, of %d%n",
-        recoveries.getValueAtPercentile(50),
-        recoveries.getValueAtPercentile(90),
-        recoveries.getMaxValue(),
-        recoveries.getTotalCount());
-    out.flush();
+  private void change(int id) {
+    clients.forEach(client -> client.setInChange(true));
+    view.awaitChanges(
+        changes -> changes.stream().anyMatch(change -> change.id() == id && change.isOver()));
+    clients.forEach(client -> client.setInChange(false));
+    Change ended = view.change(id).orElseThrow();
+    tally.done("under load: %s %s".formatted(ended.kind(), ended.state()));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package pando.bench.cluster;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -143,6 +144,37 @@ final class TestedCluster implements AutoCloseable {
     Objects.requireNonNull(zooKeeper).kill();
   }
 
+  boolean isZooKeeperAlive() {
+    return Objects.requireNonNull(zooKeeper).isAlive();
+  }
+
+  private Path ballast() {
+    return directory.resolve("ballast");
+  }
+
+  /** Fills the file system under ZooKeeper, which should be a small one. */
+  void fillDisk() {
+    byte[] some = new byte[1 << 12];
+    try (OutputStream ballast = Files.newOutputStream(ballast())) {
+      while (true) {
+        ballast.write(some);
+      }
+    } catch (IOException isFull) {
+      if (Files.exists(directory) && directory.toFile().getUsableSpace() > some.length) {
+        throw new UncheckedIOException(isFull);
+      }
+    }
+  }
+
+  /** Frees what {@link #fillDisk} took. */
+  void freeDisk() {
+    try {
+      Files.delete(ballast());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   // Servers.
 
   private TestedProcess server(String kind, int number, int port, List<String> more) {
@@ -191,6 +223,7 @@ final class TestedCluster implements AutoCloseable {
     return Objects.requireNonNull(memory.get(number));
   }
 
+  /** Returns what it consists of. */
   Plan plan() {
     return plan;
   }
