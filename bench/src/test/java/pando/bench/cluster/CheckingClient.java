@@ -71,6 +71,9 @@ final class CheckingClient implements AutoCloseable {
       while (!closed) {
         running.lock();
         try {
+          if (closed) {
+            return;
+          }
           boolean beganInChange = inChange;
           long start = System.nanoTime();
           operate(session);
@@ -142,8 +145,7 @@ final class CheckingClient implements AutoCloseable {
     int certain = losses.certain();
     long key = history.key();
     try {
-      boolean wasThere =
-          version > 0 ? session.put(key, value(key, stored)) : session.remove(key);
+      boolean wasThere = version > 0 ? session.put(key, value(key, stored)) : session.remove(key);
       check(history, wasThere, session.value(), certain);
       history.acknowledged(version);
     } catch (UnknownOutcomeException e) {
@@ -217,9 +219,14 @@ final class CheckingClient implements AutoCloseable {
     loading.readAll();
   }
 
+  /** Has it carry out no further operation; returns at once. */
+  void stop() {
+    closed = true;
+  }
+
   @Override
   public void close() {
-    closed = true;
+    stop();
     try {
       thread.join();
     } catch (InterruptedException e) {

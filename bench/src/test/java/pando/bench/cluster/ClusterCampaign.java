@@ -18,12 +18,11 @@ import pando.client.PandoClient;
 import pando.client.Routes;
 import pando.cluster.Change;
 import pando.cluster.CoordinatorLostException;
-import pando.cluster.Member;
 import pando.fabric.MemoryServerLostException;
 
 /** Kills servers of a cluster, one after the other, while clients check every answer. */
 final class ClusterCampaign implements AutoCloseable {
-  private static final int KEYS = 12_000;
+  private static final int KEYS = 24_000;
   private static final int CLIENTS = 4;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final long LOAD_MILLIS = 400;
@@ -146,6 +145,7 @@ final class ClusterCampaign implements AutoCloseable {
       view.awaitSettled(servers, what);
       TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
       readAll();
+      checkRunning();
     }
     tally.done(kind.name());
     out.printf(
@@ -170,6 +170,17 @@ final class ClusterCampaign implements AutoCloseable {
     Histogram waits = new Histogram(3);
     clients.forEach(client -> waits.add(client.takeWaits()));
     return waits;
+  }
+
+  /** One that has lost its session has lost what it cached, too, which was not announced here. */
+  private void checkRunning() {
+    for (int number = 0; number < servers; number++) {
+      if (!cluster.compute(number).isAlive()) {
+        tally.wrong(
+            "compute server %d has ended by itself: exit code=%d"
+                .formatted(number, exitCode(number)));
+      }
+    }
   }
 
   private void readAll() {
@@ -278,10 +289,8 @@ final class ClusterCampaign implements AutoCloseable {
     Change asked = anyChange(before);
     int id = cluster.state().ask(asked);
     if (random.nextBoolean()) {
-      view.awaitChanges(
-          changes ->
-              changes.stream()
-                  .anyMatch(one -> one.id() == id && one.state() != Change.State.ASKED));
+      view.awaitChanges(changes ->
+          changes.stream().anyMatch(one -> one.id() == id && one.state() != Change.State.ASKED));
       spin(random.nextInt(3) * random.nextInt(20_000) * 1_000L);
     }
     int killed = leader ? leads : other(leads);
@@ -342,11 +351,10 @@ final class ClusterCampaign implements AutoCloseable {
     int last = view.changes().stream().mapToInt(Change::id).max().orElse(0);
     int wanted = random.nextInt(FenceState.values().length);
     kill(lost, ranges, ranges);
-    view.awaitChanges(
-        changes ->
-            changes.stream()
-                .filter(change -> change.id() > last && change.server() == lost)
-                .anyMatch(change -> FenceState.of(change).ordinal() >= wanted));
+    view.awaitChanges(changes ->
+        changes.stream()
+            .filter(change -> change.id() > last && change.server() == lost)
+            .anyMatch(change -> FenceState.of(change).ordinal() >= wanted));
     kill(leads, ALL, own);
     FenceState found = FenceState.of(view.lastFence(lost).orElseThrow());
     tally.done("leader killed in FENCE " + found);
@@ -420,6 +428,7 @@ final class ClusterCampaign implements AutoCloseable {
       clients.forEach(CheckingClient::readAll);
       answers = tally.answers() - answers;
       told = tally.failures(MemoryServerLostException.class) - told;
+      clients.forEach(CheckingClient::stop);
       cluster.startAnew("anew");
       view.awaitSettled(1, "start anew");
       try (PandoClient another = cluster.connect(PATIENCE)) {
@@ -475,11 +484,15 @@ final class ClusterCampaign implements AutoCloseable {
     change(cluster.state().ask(split));
   }
 
+  /** Returns keys near the boundary below a range. */
   private static Losses.Range around(Routes routes, int place) {
     Losses.Range below = ClusterView.range(routes, place - 1);
     Losses.Range own = ClusterView.range(routes, place);
-    return new Losses.Range(
-        below.high() - (below.high() - below.low()) / 4, own.low() + (own.high() - own.low()) / 4);
+    return new Losses.Range(below.high() - quarter(below), own.low() + quarter(own));
+  }
+
+  private static long quarter(Losses.Range range) {
+    return (range.high() - range.low()) >>> 2;
   }
 
   private void change(int id) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -42,7 +43,7 @@ final class ClusterCampaignTest {
           3,
           Integer.getInteger(PREFIX + ".session", 2),
           Integer.getInteger(PREFIX + ".lease", 500),
-          "131072");
+          System.getProperty(PREFIX + ".cache", "96KiB"));
 
   @TempDir private Path directory;
 
@@ -65,7 +66,9 @@ final class ClusterCampaignTest {
   private void report() {
     System.out.printf("seed=%d, plan=%s, removes=%s, clusters=%d%n", SEED, PLAN, REMOVES, clusters);
     System.out.println(tally);
-    tally.wrong().stream().limit(20).forEach(text -> System.out.println("WRONG " + text));
+    tally.wrong().stream()
+        .sorted(Comparator.comparing(text -> text.startsWith("found")))
+        .limit(20).forEach(text -> System.out.println("WRONG " + text));
   }
 
   @Test

@@ -86,7 +86,8 @@ final class TestedCluster implements AutoCloseable {
   private void begin() {
     try {
       Files.createFile(
-          secret, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+          secret,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
       Files.writeString(secret, "a secret of these tests");
       Files.createDirectory(directory.resolve("zookeeper"));
       Files.write(

@@ -1,7 +1,9 @@
 package pando.cluster.zookeeper;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -17,6 +19,9 @@ import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.client.HostProvider;
+import org.apache.zookeeper.client.StaticHostProvider;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.data.Stat;
@@ -60,7 +65,46 @@ public final class ZooKeeperMembership implements Membership {
     this.address = address;
     this.root = ROOT + "/" + address.name();
     this.timeoutMillis = (int) sessionTimeout.toMillis();
-    this.client = new ZooKeeper(address.coordinator(), timeoutMillis, new Hearing(false));
+    this.client =
+        new ZooKeeper(
+            address.coordinator(), timeoutMillis, new Hearing(false), false, new Hosts(address));
+  }
+
+  /**
+   * ZooKeeper's servers. Where none answers, they are tried again sooner than by ZooKeeper's client
+   * alone, which waits for up to two seconds: a short session would end before it is back.
+   */
+  private static final class Hosts implements HostProvider {
+    private static final long PAUSE_MILLIS_MAX = 100;
+
+    private final StaticHostProvider all;
+
+    Hosts(ClusterAddress address) {
+      this.all =
+          new StaticHostProvider(
+              new ConnectStringParser(address.coordinator()).getServerAddresses());
+    }
+
+    @Override
+    public int size() {
+      return all.size();
+    }
+
+    @Override
+    public InetSocketAddress next(long pauseMillis) {
+      return all.next(Math.min(pauseMillis, PAUSE_MILLIS_MAX));
+    }
+
+    @Override
+    public void onConnected() {
+      all.onConnected();
+    }
+
+    @Override
+    public boolean updateServerList(
+        Collection<InetSocketAddress> servers, InetSocketAddress current) {
+      return all.updateServerList(servers, current);
+    }
   }
 
   /** Hears what one client tells. For the one thread that calls it. */
@@ -132,7 +176,9 @@ public final class ZooKeeperMembership implements Membership {
               timeoutMillis,
               new Hearing(true),
               before.getSessionId(),
-              before.getSessionPasswd());
+              before.getSessionPasswd(),
+              false,
+              new Hosts(address));
     } catch (IOException e) {
       QuietLog.LOG.log(Level.SEVERE, "the session cannot be resumed: address=" + address, e);
       session = Session.LOST;

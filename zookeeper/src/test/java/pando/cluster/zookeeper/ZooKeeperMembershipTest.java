@@ -147,8 +147,7 @@ class ZooKeeperMembershipTest extends MembershipContract {
   void shouldKeepClustersApart() {
     try (Membership one = connect();
         Membership other = ZooKeeperMembership.connect(address(server, "another"), TIMEOUT)) {
-      assertThat(one.commit(List.of(new Write.Create("config", new byte[1]))))
-          .isTrue();
+      assertThat(one.commit(List.of(new Write.Create("config", new byte[1])))).isTrue();
       assertThat(other.read("config")).isEmpty();
     }
   }
