@@ -20,18 +20,18 @@ import org.junit.jupiter.api.io.TempDir;
 import pando.bench.cluster.ClusterCampaign.Kind;
 
 /**
- * Servers of a cluster are killed, and ranges change, while clients check every answer. The short
- * run takes what is drawn; {@code -Dpando.campaign=true} takes 500 cycles, or {@code
- * -Dpando.campaign.cycles=N}. {@code -Dpando.campaign.kinds=LEADER,PAUSE} takes these alone, {@code
- * .seed}, {@code .system}, {@code .removes=true} and {@code .machines=THREE} (of {@code
- * testbed/network}) change the rest.
+ * Servers of a cluster are killed, and ranges change, while clients check every answer. {@code
+ * -Dpando.campaign=true} draws 500 cycles of all kinds; {@code -Dpando.campaign.cycles=N} so many,
+ * {@code .kinds=LEADER,PAUSE} of these alone. {@code .seed}, {@code .system}, {@code .session} (in
+ * seconds), {@code .lease} (in ms), {@code .cache}, {@code .removes=true} and {@code
+ * .machines=THREE} (of {@code testbed/network}) change the rest.
  */
 @EnabledOnOs(OS.LINUX)
 @Timeout(36_000)
 final class ClusterCampaignTest {
   private static final String PREFIX = "pando.campaign";
   private static final boolean IS_LONG = Boolean.getBoolean(PREFIX);
-  private static final int CYCLES = Integer.getInteger(PREFIX + ".cycles", IS_LONG ? 500 : 4);
+  private static final int CYCLES = Integer.getInteger(PREFIX + ".cycles", IS_LONG ? 500 : 2);
   private static final long SEED = Long.getLong(PREFIX + ".seed", 3);
   private static final boolean REMOVES = Boolean.getBoolean(PREFIX + ".removes");
 
@@ -41,8 +41,8 @@ final class ClusterCampaignTest {
           System.getProperty(PREFIX + ".system", "dex"),
           2,
           3,
-          Integer.getInteger(PREFIX + ".session", 2),
-          Integer.getInteger(PREFIX + ".lease", 500),
+          Integer.getInteger(PREFIX + ".session", IS_LONG ? 2 : 5),
+          Integer.getInteger(PREFIX + ".lease", IS_LONG ? 500 : 1_000),
           System.getProperty(PREFIX + ".cache", "96KiB"));
 
   @TempDir private Path directory;
@@ -58,9 +58,12 @@ final class ClusterCampaignTest {
 
   private static List<Kind> kinds() {
     String kinds = System.getProperty(PREFIX + ".kinds");
-    return kinds == null
+    if (kinds != null) {
+      return Stream.of(kinds.split(",")).map(Kind::valueOf).toList();
+    }
+    return IS_LONG
         ? Stream.of(Kind.values()).filter(kind -> kind != Kind.FULL_DISK).toList()
-        : Stream.of(kinds.split(",")).map(Kind::valueOf).toList();
+        : List.of(Kind.LEADER_IN_CHANGE, Kind.ZOOKEEPER_AND_OWNER);
   }
 
   private void report() {
@@ -68,7 +71,8 @@ final class ClusterCampaignTest {
     System.out.println(tally);
     tally.wrong().stream()
         .sorted(Comparator.comparing(text -> text.startsWith("found")))
-        .limit(20).forEach(text -> System.out.println("WRONG " + text));
+        .limit(20)
+        .forEach(text -> System.out.println("WRONG " + text));
   }
 
   @Test
@@ -79,7 +83,9 @@ final class ClusterCampaignTest {
       while (cycle < CYCLES && tally.wrong().isEmpty()) {
         try (ClusterCampaign campaign = start()) {
           while (cycle < CYCLES && !campaign.isSpent() && tally.wrong().isEmpty()) {
-            campaign.cycle(cycle++, kinds.get(random.nextInt(kinds.size())));
+            campaign.cycle(
+                cycle, kinds.get(IS_LONG ? random.nextInt(kinds.size()) : cycle % kinds.size()));
+            cycle++;
           }
         }
       }
