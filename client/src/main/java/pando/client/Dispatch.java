@@ -17,7 +17,8 @@ import pando.fabric.UnknownOutcomeException;
  * be sent again. Not thread-safe.
  */
 final class Dispatch {
-  private static final int ATTEMPTS_MAX = 10;
+  private static final long PAUSE_NANOS_MIN = 1_000_000;
+  private static final long PAUSE_NANOS_MAX = 64_000_000;
 
   private final PandoClient client;
   private final List<Connection> used = new ArrayList<>();
@@ -46,7 +47,7 @@ final class Dispatch {
       if (lacksRoute) {
         long now = System.nanoTime();
         start = attempts == 0 ? now : start;
-        if (attempts == ATTEMPTS_MAX || now - start > client.patienceNanos()) {
+        if (now - start > client.patienceNanos()) {
           giveUp(calls, count, attempts, now - start);
           break;
         }
@@ -177,8 +178,8 @@ final class Dispatch {
   /** Pauses before an attempt but the first, longer each time; returns whether interrupted. */
   private boolean pause(int attempt) {
     boolean interrupted = false;
-    // All together they are as long as the patience.
-    long nanos = attempt == 0 ? 0 : client.patienceNanos() >> (ATTEMPTS_MAX - attempt);
+    long longest = Math.min(PAUSE_NANOS_MAX, client.patienceNanos());
+    long nanos = attempt == 0 ? 0 : Math.min(longest, PAUSE_NANOS_MIN << Math.min(attempt, 6));
     long end = System.nanoTime() + nanos;
     for (long left = nanos; left > 0; left = end - System.nanoTime()) {
       LockSupport.parkNanos(this, left);

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.GlobalAddress;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
@@ -40,7 +41,10 @@ public final class Lease implements AutoCloseable {
   private final Condition changed = lock.newCondition();
 
   private volatile long heldUntil;
-  private volatile @Nullable FencedException fenced;
+
+  /** Why it will never be held again. */
+  private volatile @Nullable PandoException over;
+
   private volatile boolean closed;
 
   private Lease(Fabric fabric, Duration length) {
@@ -82,11 +86,11 @@ public final class Lease implements AutoCloseable {
   }
 
   private void keep() {
-    while (!closed && fenced == null) {
+    while (!closed && over == null) {
       try {
         renew();
-      } catch (FencedException e) {
-        fenced = e;
+      } catch (FencedException | MemoryServerLostException e) {
+        over = e;
       } catch (PandoException e) {
         LOG.log(Level.DEBUG, "the lease was not renewed, and will be tried again", e);
       } catch (IllegalStateException e) {
@@ -104,7 +108,7 @@ public final class Lease implements AutoCloseable {
     try {
       changed.signalAll();
       long left = nanos / RENEWALS;
-      while (left > 0 && !closed && fenced == null) {
+      while (left > 0 && !closed && over == null) {
         left = changed.awaitNanos(left);
       }
     } catch (InterruptedException e) {
@@ -121,13 +125,14 @@ public final class Lease implements AutoCloseable {
 
   /** Returns whether the compute server was found to be fenced: it will never be held again. */
   public boolean isFenced() {
-    return fenced != null;
+    return over instanceof FencedException;
   }
 
   /**
    * Returns once the lease is held.
    *
    * @throws FencedException if the compute server is fenced: what was read must not be answered
+   * @throws MemoryServerLostException if memory server 0 is lost: nothing is answered any more
    * @throws StalledException if it is not renewed for ten seconds: what was read must not be
    *     answered
    */
@@ -143,10 +148,7 @@ public final class Lease implements AutoCloseable {
     lock.lock();
     try {
       while (!isHeld()) {
-        FencedException because = fenced;
-        if (because != null) {
-          throw new FencedException("fenced, so not to be answered: " + because.getMessage());
-        }
+        throwIfOver();
         long left = WAIT_NANOS_MAX - (System.nanoTime() - start);
         if (closed || left <= 0) {
           throw new StalledException(
@@ -165,6 +167,16 @@ public final class Lease implements AutoCloseable {
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
+    }
+  }
+
+  private void throwIfOver() {
+    switch (over) {
+      case FencedException e ->
+          throw new FencedException("fenced, so not to be answered: " + e.getMessage());
+      case PandoException e ->
+          throw new MemoryServerLostException("no lease any more: " + e.getMessage());
+      case null -> {}
     }
   }
 

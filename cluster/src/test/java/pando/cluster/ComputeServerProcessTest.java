@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -24,6 +25,8 @@ import pando.client.PandoClient;
 import pando.client.Routes;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.tcp.Authentication;
@@ -32,6 +35,7 @@ import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
 import pando.index.NotServedHereException;
+import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.Systems;
 import pando.index.dex.DexOptions;
@@ -79,6 +83,11 @@ class ComputeServerProcessTest {
   }
 
   private static ComputeServerSettings settings(int number, Config config, Duration wait) {
+    return settings(number, config, wait, WAIT);
+  }
+
+  private static ComputeServerSettings settings(
+      int number, Config config, Duration wait, Duration coordinatorWait) {
     return new ComputeServerSettings(
         number,
         OPTIONS,
@@ -90,7 +99,7 @@ class ComputeServerProcessTest {
                 TcpOptions.defaults().withComputeServer(name)),
         Optional.of(new ClientListener(ANY, Authentication.none(), 1)),
         wait,
-        WAIT);
+        coordinatorWait);
   }
 
   private ComputeServerProcess startCompute(int number, MemoryMembership membership) {
@@ -221,6 +230,94 @@ class ComputeServerProcessTest {
     coordinator.reconnect(lost);
     await(() -> state.pool().getFirst().state() == ServerState.SERVING);
     assertThat(state.memoryServers()).hasSize(2);
+  }
+
+  @Test
+  void shouldWriteBackAndEndWhereTheCoordinatorIsGoneForGood() throws Exception {
+    startMemory(0);
+    startMemory(1);
+    MemoryMembership gone = coordinator.connect();
+    ComputeServerProcess first =
+        ComputeServerProcess.start(
+            new ClusterState(gone), settings(0, CONFIG, WAIT, Duration.ofMillis(500)));
+    await(() -> state.routes().isPresent());
+    try (Session session = first.index().session()) {
+      assertThat(session.put(1, 2)).isFalse();
+      coordinator.disconnect(gone);
+      assertThat(session.get(1)).as("served on").isTrue();
+    }
+    assertThat(first.awaitEnd()).isEqualTo(ComputeServerProcess.End.COORDINATOR_GONE);
+    first.close();
+    coordinator.advance(Duration.ofSeconds(5));
+    ComputeServerProcess again = startCompute(0, coordinator.connect());
+    await(() -> again.index().serves(1));
+    try (Session session = again.index().session()) {
+      assertThat(session.get(1)).isTrue();
+      assertThat(session.value()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void shouldRefuseAPoolWithAnIndexOfAnotherFormat() {
+    startMemory(0);
+    startMemory(1);
+    List<InetSocketAddress> addresses =
+        state.pool().stream().map(entry -> Machine.address(entry.address())).toList();
+    try (Fabric fabric = TcpFabric.attach(addresses, 1, TcpOptions.defaults());
+        RangeIndex index = OPTIONS.with("node-bytes", "512").create(fabric)) {
+      assertThat(index.isClosed()).isFalse();
+    }
+    assertThatThrownBy(() -> startCompute(0, coordinator.connect()))
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("the pool has another index than the cluster")
+        .hasMessageContaining("512");
+  }
+
+  /** The second cluster has memory servers of its own, on other addresses. */
+  @Test
+  void shouldRefuseASecondClusterOfTheSameName() {
+    startMemory(0);
+    startMemory(1);
+    startCompute(0, coordinator.connect());
+    for (int number = 0; number < 2; number++) {
+      int its = number;
+      assertThatThrownBy(() -> startMemory(its))
+          .isInstanceOf(ClusterException.class)
+          .hasMessageContaining("another memory server has this number");
+    }
+    ClusterState other = new ClusterState(coordinator.connect());
+    Config alone = new Config(2, "dex", Map.of(), 1, 100);
+    assertThatThrownBy(() -> ComputeServerProcess.start(other, settings(1, alone, WAIT)))
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("the cluster has another index")
+        .hasMessageContaining("memoryServers=1");
+  }
+
+  /** Leases come from memory server 0, so nothing can be answered without it. */
+  @Test
+  void shouldTellThatTheMemoryServerOfLeasesIsLost() throws Exception {
+    MemoryServerProcess memory = startMemory(0);
+    startMemory(1);
+    ComputeServerProcess compute = startCompute(0, coordinator.connect());
+    await(() -> state.routes().isPresent());
+    try (Session session = compute.index().session()) {
+      assertThat(session.put(1, 2)).isFalse();
+      closing.remove(memory);
+      memory.close();
+      AtomicReference<PandoException> last = new AtomicReference<>();
+      await(() -> {
+        try {
+          session.get(1);
+          return false;
+        } catch (PandoException e) {
+          last.set(e);
+          return true;
+        }
+      });
+      assertThat(last.get()).isInstanceOf(MemoryServerLostException.class);
+    }
+    closing.remove(compute);
+    assertThatThrownBy(compute::close).isInstanceOf(MemoryServerLostException.class);
   }
 
   @Test

@@ -216,7 +216,8 @@ public abstract class MembershipContract {
     }
   }
 
-  private static void awaitSession(Membership session, Membership.Session wanted)
+  /** Waits until a session is as wanted. */
+  protected static void awaitSession(Membership session, Membership.Session wanted)
       throws InterruptedException {
     for (int i = 0; i < 3_000 && session.session() != wanted; i++) {
       TimeUnit.MILLISECONDS.sleep(10);

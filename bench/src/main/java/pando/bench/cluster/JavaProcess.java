@@ -39,13 +39,26 @@ public final class JavaProcess implements AutoCloseable {
    */
   public static JavaProcess start(List<String> arguments) throws IOException {
     List<String> command = new ArrayList<>(OWN_GROUP);
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-    command.addAll(mainClass());
-    command.addAll(arguments);
+    command.addAll(command(List.of(), arguments));
     Process process =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     return new JavaProcess(arguments, process);
+  }
+
+  /**
+   * Returns the command for another process of this program, with the same JVM and options.
+   *
+   * @param options of the JVM, further ones
+   * @param arguments of {@code pando}
+   */
+  static List<String> command(List<String> options, List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+    command.addAll(options);
+    command.addAll(mainClass());
+    command.addAll(arguments);
+    return command;
   }
 
   /** Ends this process when another ends, or soon if that has ended already. */

@@ -1,13 +1,16 @@
 package pando.cluster.zookeeper;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -16,6 +19,9 @@ import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.client.HostProvider;
+import org.apache.zookeeper.client.StaticHostProvider;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.data.Stat;
@@ -34,7 +40,9 @@ import pando.cluster.Writes;
  *
  * <p>Its client finds another server by itself where one is lost, within the same session. Only
  * ZooKeeper says that a session has ended: as long as none of its servers answers, no session ends,
- * as then nobody else learns of anything, either.
+ * as then nobody else learns of anything, either. The client, though, gives up after four thirds of
+ * the session's time-out in which nobody has answered. Then another one resumes the session, and
+ * learns from ZooKeeper what became of it.
  */
 public final class ZooKeeperMembership implements Membership {
   private static final String ROOT = "/pando";
@@ -45,37 +53,136 @@ public final class ZooKeeperMembership implements Membership {
   private static final List<ACL> EVERYBODY =
       Collections.singletonList(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
 
+  private final ClusterAddress address;
   private final String root;
-  private final ZooKeeper client;
-  private final Events events;
+  private final int timeoutMillis;
+  private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
+  private final CountDownLatch connected = new CountDownLatch(1);
+  private volatile ZooKeeper client;
+  private volatile Session session = Session.SUSPENDED;
 
-  /** What the client tells. */
-  private static final class Events implements Watcher {
-    final List<Runnable> watchers = new CopyOnWriteArrayList<>();
-    final CountDownLatch connected = new CountDownLatch(1);
-    volatile Session session = Session.SUSPENDED;
+  private ZooKeeperMembership(ClusterAddress address, Duration sessionTimeout) throws IOException {
+    this.address = address;
+    this.root = ROOT + "/" + address.name();
+    this.timeoutMillis = (int) sessionTimeout.toMillis();
+    this.client =
+        new ZooKeeper(
+            address.coordinator(), timeoutMillis, new Hearing(false), false, new Hosts(address));
+  }
+
+  /**
+   * ZooKeeper's servers. Where none answers, they are tried again sooner than by ZooKeeper's client
+   * alone, which waits for up to two seconds: a short session would end before it is back.
+   */
+  private static final class Hosts implements HostProvider {
+    private static final long PAUSE_MILLIS_MAX = 100;
+
+    private final StaticHostProvider all;
+
+    Hosts(ClusterAddress address) {
+      this.all =
+          new StaticHostProvider(
+              new ConnectStringParser(address.coordinator()).getServerAddresses());
+    }
 
     @Override
-    public void process(WatchedEvent event) {
-      if (session != Session.LOST) {
-        session =
-            switch (event.getState()) {
-              case SyncConnected, SaslAuthenticated -> Session.CONNECTED;
-              case Expired, Closed, AuthFailed -> Session.LOST;
-              default -> Session.SUSPENDED;
-            };
-      }
-      if (session == Session.CONNECTED) {
-        connected.countDown();
-      }
-      watchers.forEach(Runnable::run);
+    public int size() {
+      return all.size();
+    }
+
+    @Override
+    public InetSocketAddress next(long pauseMillis) {
+      return all.next(Math.min(pauseMillis, PAUSE_MILLIS_MAX));
+    }
+
+    @Override
+    public void onConnected() {
+      all.onConnected();
+    }
+
+    @Override
+    public boolean updateServerList(
+        Collection<InetSocketAddress> servers, InetSocketAddress current) {
+      return all.updateServerList(servers, current);
     }
   }
 
-  private ZooKeeperMembership(String root, ZooKeeper client, Events events) {
-    this.root = root;
-    this.client = client;
-    this.events = events;
+  /** Hears what one client tells. For the one thread that calls it. */
+  private final class Hearing implements Watcher {
+    private final long since = System.nanoTime();
+
+    /** Whether it has yet to learn what became of a session, and to watch. */
+    private boolean resumes;
+
+    Hearing(boolean resumes) {
+      this.resumes = resumes;
+    }
+
+    @Override
+    public void process(WatchedEvent event) {
+      switch (event.getState()) {
+        case SyncConnected, SaslAuthenticated -> connect();
+        case Expired -> expire();
+        case Closed, AuthFailed -> session = Session.LOST;
+        default -> suspend();
+      }
+      watchers.forEach(Runnable::run);
+    }
+
+    private void connect() {
+      suspend();
+      if (session == Session.SUSPENDED) {
+        session = Session.CONNECTED;
+        connected.countDown();
+      }
+      if (resumes) {
+        resumes = false;
+        // What changes until then is seen by those that look again.
+        client.addWatch(root, AddWatchMode.PERSISTENT_RECURSIVE, (_, _, _) -> {}, null);
+      }
+    }
+
+    private void suspend() {
+      if (session != Session.LOST) {
+        session = Session.SUSPENDED;
+      }
+    }
+
+    /**
+     * A client says the same where ZooKeeper has ended a session, and where it has given up. One
+     * that resumes a session does not give up so early.
+     */
+    private void expire() {
+      boolean isKnown = resumes && System.nanoTime() - since < timeoutMillis * 1_000_000L;
+      if (isKnown) {
+        session = Session.LOST;
+      } else {
+        suspend();
+        resume();
+      }
+    }
+  }
+
+  /** Opens another client for the session of the one that has given up. */
+  private synchronized void resume() {
+    if (session == Session.LOST) {
+      return;
+    }
+    ZooKeeper before = client;
+    try {
+      client =
+          new ZooKeeper(
+              address.coordinator(),
+              timeoutMillis,
+              new Hearing(true),
+              before.getSessionId(),
+              before.getSessionPasswd(),
+              false,
+              new Hosts(address));
+    } catch (IOException e) {
+      QuietLog.LOG.log(Level.SEVERE, "the session cannot be resumed: address=" + address, e);
+      session = Session.LOST;
+    }
   }
 
   /**
@@ -88,18 +195,15 @@ public final class ZooKeeperMembership implements Membership {
    */
   public static ZooKeeperMembership connect(ClusterAddress address, Duration sessionTimeout) {
     QuietLog.use();
-    Events events = new Events();
-    ZooKeeper client;
+    ZooKeeperMembership membership;
     try {
-      client = new ZooKeeper(address.coordinator(), (int) sessionTimeout.toMillis(), events);
+      membership = new ZooKeeperMembership(address, sessionTimeout);
     } catch (IOException e) {
       throw new CoordinatorLostException("no ZooKeeper answers: address=" + address, e);
     }
-    ZooKeeperMembership membership =
-        new ZooKeeperMembership(ROOT + "/" + address.name(), client, events);
     boolean ready = false;
     try {
-      membership.begin(address, sessionTimeout);
+      membership.begin(sessionTimeout);
       ready = true;
       return membership;
     } finally {
@@ -109,12 +213,12 @@ public final class ZooKeeperMembership implements Membership {
     }
   }
 
-  private void begin(ClusterAddress address, Duration sessionTimeout) {
+  private void begin(Duration sessionTimeout) {
     Duration longest = sessionTimeout.compareTo(CONNECT_MIN) > 0 ? sessionTimeout : CONNECT_MIN;
     ask(
         "connect to " + address,
         () -> {
-          if (!events.connected.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+          if (!connected.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
             throw new CoordinatorLostException("no ZooKeeper answers: address=" + address);
           }
           makeFolder(ROOT);
@@ -145,14 +249,13 @@ public final class ZooKeeperMembership implements Membership {
   }
 
   private <T> T ask(String what, Question<T> question) {
-    if (events.session == Session.LOST) {
+    if (session == Session.LOST) {
       throw new SessionLostException("the session with ZooKeeper has ended: asked=" + what);
     }
     try {
       return question.ask();
-    } catch (KeeperException.SessionExpiredException e) {
-      throw new SessionLostException("the session with ZooKeeper has ended: asked=" + what);
     } catch (KeeperException e) {
+      // Also where a client says that the session has ended: another one looks whether it has.
       throw new CoordinatorLostException("ZooKeeper does not answer: asked=" + what, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -220,12 +323,12 @@ public final class ZooKeeperMembership implements Membership {
 
   @Override
   public void watch(Runnable onChange) {
-    events.watchers.add(onChange);
+    watchers.add(onChange);
   }
 
   @Override
   public Session session() {
-    return events.session;
+    return session;
   }
 
   /** Returns the client, for tests. */
@@ -234,12 +337,12 @@ public final class ZooKeeperMembership implements Membership {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
+    session = Session.LOST;
     try {
       client.close(CLOSE_MILLIS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    events.session = Session.LOST;
   }
 }

@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
@@ -23,6 +25,7 @@ import pando.cluster.CoordinatorLostException;
 import pando.cluster.Membership;
 import pando.cluster.MembershipContract;
 import pando.cluster.MembershipProvider;
+import pando.cluster.Write;
 
 /** The contract, by an embedded ZooKeeper. */
 class ZooKeeperMembershipTest extends MembershipContract {
@@ -103,6 +106,34 @@ class ZooKeeperMembershipTest extends MembershipContract {
     }
   }
 
+  /** The client of ZooKeeper gives up after four thirds of the session's time-out. */
+  @Test
+  void shouldGoOnHoweverLongZooKeeperIsAway() throws Exception {
+    Duration timeout = Duration.ofSeconds(1);
+    try (Membership session = ZooKeeperMembership.connect(address, timeout)) {
+      assertThat(session.commit(List.of(new Write.Announce("leader", new byte[1])))).isTrue();
+      server.close();
+      for (int away = 0; away < 4; away++) {
+        TimeUnit.SECONDS.sleep(1);
+        assertThat(session.session()).isEqualTo(Membership.Session.SUSPENDED);
+        assertThatThrownBy(() -> session.read("leader"))
+            .isInstanceOf(CoordinatorLostException.class);
+      }
+      server = EmbeddedZooKeeper.start(server.address(), directory);
+      awaitSession(session, Membership.Session.CONNECTED);
+      assertThat(session.read("leader")).isPresent();
+      CountDownLatch told = new CountDownLatch(1);
+      session.watch(told::countDown);
+      try (Membership other = connect()) {
+        assertThat(other.commit(List.of(new Write.Create("config", new byte[1])))).isTrue();
+        assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
+        expire(session);
+        awaitSession(session, Membership.Session.LOST);
+        assertThat(other.read("leader")).isEmpty();
+      }
+    }
+  }
+
   @Test
   void shouldSayThatNobodyAnswers() throws IOException {
     InetSocketAddress free = freeAddress();
@@ -116,8 +147,7 @@ class ZooKeeperMembershipTest extends MembershipContract {
   void shouldKeepClustersApart() {
     try (Membership one = connect();
         Membership other = ZooKeeperMembership.connect(address(server, "another"), TIMEOUT)) {
-      assertThat(one.commit(List.of(new pando.cluster.Write.Create("config", new byte[1]))))
-          .isTrue();
+      assertThat(one.commit(List.of(new Write.Create("config", new byte[1])))).isTrue();
       assertThat(other.read("config")).isEmpty();
     }
   }

@@ -1,0 +1,513 @@
+package pando.bench.cluster;
+
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.IntStream;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+import pando.client.ClientSession;
+import pando.client.PandoClient;
+import pando.client.Routes;
+import pando.cluster.Change;
+import pando.cluster.CoordinatorLostException;
+import pando.fabric.MemoryServerLostException;
+
+/** Kills servers of a cluster, one after the other, while clients check every answer. */
+final class ClusterCampaign implements AutoCloseable {
+  private static final int KEYS = 24_000;
+  private static final int CLIENTS = 4;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final long LOAD_MILLIS = 400;
+  private static final long MEMORY_LOST_MILLIS = 3_000;
+  private static final int CHANGES_ON_FULL_DISK = 50;
+  private static final int EXIT_LOST = 3;
+  private static final List<Losses.Range> ALL =
+      List.of(new Losses.Range(Long.MIN_VALUE, Long.MAX_VALUE));
+
+  private final TestedCluster cluster;
+  private final ClusterView view;
+  private final int servers;
+  private final SplittableRandom random;
+  private final PrintStream out;
+  private final Tally tally;
+  private final Losses losses = new Losses();
+  private final ReentrantReadWriteLock running = new ReentrantReadWriteLock(true);
+  private final List<PandoClient> connections = new ArrayList<>();
+  private final List<CheckingClient> clients = new ArrayList<>();
+  private @Nullable ClientSession probe;
+  private boolean spent;
+
+  /** What is done in a cycle. */
+  enum Kind {
+    /** A compute server that does not lead is killed. */
+    OWNER,
+    /** The compute server that leads is killed. */
+    LEADER,
+    /** ZooKeeper is killed, and starts again with its files. */
+    ZOOKEEPER,
+    /** ZooKeeper and a compute server are killed. */
+    ZOOKEEPER_AND_OWNER,
+    /** The leader is killed while it changes ranges. */
+    LEADER_IN_CHANGE,
+    /** The leader is killed while it takes care of the loss of another. */
+    LEADER_IN_FENCE,
+    /** Another compute server than the leader is killed in a change. */
+    OWNER_IN_CHANGE,
+    /** A compute server stands still for longer than its session lasts. */
+    PAUSE,
+    /** A compute server is asked to end, and writes all back. */
+    END,
+    /** The disk under ZooKeeper is full for a while; of a file system of its own. */
+    FULL_DISK,
+    /** A memory server is killed, and all is loaded into another cluster; the last cycle. */
+    MEMORY
+  }
+
+  /**
+   * Starts a cluster with clients.
+   *
+   * @param directory for its files, empty
+   * @param removes whether clients remove keys and insert them again, which changes the tree
+   * @param tally receives what is counted
+   * @param out receives a line for each cycle
+   */
+  ClusterCampaign(
+      TestedCluster.Plan plan,
+      Path directory,
+      SplittableRandom random,
+      boolean removes,
+      Tally tally,
+      PrintStream out) {
+    this.random = random;
+    this.out = out;
+    this.tally = tally;
+    this.servers = plan.computeServers();
+    this.cluster = TestedCluster.start(plan, directory);
+    this.view = new ClusterView(cluster);
+    boolean ready = false;
+    try {
+      begin(removes);
+      ready = true;
+    } finally {
+      if (!ready) {
+        close();
+      }
+    }
+  }
+
+  private void begin(boolean removes) {
+    view.awaitSettled(1, "start");
+    connections.add(cluster.connect(PATIENCE));
+    connections.add(cluster.connect(PATIENCE));
+    probe = connections.getFirst().session();
+    for (int i = 0; i < CLIENTS; i++) {
+      List<KeyHistory> keys =
+          random.longs(KEYS / CLIENTS).distinct().mapToObj(KeyHistory::new).toList();
+      PandoClient connection = connections.get(i % connections.size());
+      CheckingClient client =
+          new CheckingClient(
+              connection, keys, losses, tally, running.readLock(), removes, random.split());
+      client.load();
+      clients.add(client);
+    }
+    // A range that is divided is written back before, so what was loaded is in the pool.
+    IntStream.range(1, servers).forEach(cluster::startCompute);
+    view.awaitSettled(servers, "load");
+    clients.forEach(CheckingClient::start);
+  }
+
+  /** Returns whether no further cycle makes sense: nodes are damaged, or memory is gone. */
+  boolean isSpent() {
+    return spent;
+  }
+
+  // Cycles.
+
+  /** Runs a cycle. */
+  void cycle(int number, Kind kind) throws InterruptedException {
+    long start = System.nanoTime();
+    long answers = tally.answers();
+    long lost = tally.lostWrites();
+    long failures = tally.failures();
+    int wrong = tally.wrong().size();
+    clients.forEach(CheckingClient::takeWaits);
+    TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
+    String what = carryOut(kind);
+    if (kind != Kind.MEMORY) {
+      view.awaitSettled(servers, what);
+      TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
+      readAll();
+      checkRunning();
+    }
+    tally.done(kind.name());
+    out.printf(
+        Locale.ROOT,
+        "cycle %d %s: %s; %.1f s, answers=%d, longest=%d ms, lost writes=%d, failures=%d,"
+            + " wrong=%d%n",
+        number,
+        kind,
+        what,
+        (System.nanoTime() - start) / 1e9,
+        tally.answers() - answers,
+        waits().getMaxValue() / 1_000,
+        tally.lostWrites() - lost,
+        tally.failures() - failures,
+        tally.wrong().size() - wrong);
+    out.flush();
+    spent |= tally.failures() > failures;
+  }
+
+  /** Returns how long operations took since this was asked for before, in us. */
+  private Histogram waits() {
+    Histogram waits = new Histogram(3);
+    clients.forEach(client -> waits.add(client.takeWaits()));
+    return waits;
+  }
+
+  /** One that has lost its session has lost what it cached, too, which was not announced here. */
+  private void checkRunning() {
+    for (int number = 0; number < servers; number++) {
+      if (!cluster.compute(number).isAlive()) {
+        tally.wrong(
+            "compute server %d has ended by itself: exit code=%d"
+                .formatted(number, exitCode(number)));
+      }
+    }
+  }
+
+  private void readAll() {
+    running.writeLock().lock();
+    try {
+      clients.forEach(CheckingClient::readAll);
+    } finally {
+      running.writeLock().unlock();
+    }
+  }
+
+  private String carryOut(Kind kind) throws InterruptedException {
+    return switch (kind) {
+      case OWNER -> kill(other(view.leader()));
+      case LEADER -> kill(view.leader());
+      case ZOOKEEPER -> killZooKeeper(false);
+      case ZOOKEEPER_AND_OWNER -> killZooKeeper(true);
+      case LEADER_IN_CHANGE -> killInChange(true);
+      case OWNER_IN_CHANGE -> killInChange(false);
+      case LEADER_IN_FENCE -> killInFence();
+      case PAUSE -> pause();
+      case END -> end();
+      case FULL_DISK -> fillDisk();
+      case MEMORY -> loseMemory();
+    };
+  }
+
+  private int other(int number) {
+    return (number + 1 + random.nextInt(servers - 1)) % servers;
+  }
+
+  private String kill(int number) {
+    boolean restartsAtOnce = random.nextInt(4) == 0;
+    List<Losses.Range> ranges = view.ranges(number);
+    kill(number, ranges, ranges);
+    if (restartsAtOnce) {
+      cluster.startCompute(number);
+    }
+    long millis = awaitAnswer(ranges);
+    if (!restartsAtOnce) {
+      tally.recovered(millis);
+      cluster.startCompute(number);
+    }
+    return "compute server %d killed, answers after %d ms%s"
+        .formatted(number, millis, restartsAtOnce ? ", restarted at once" : "");
+  }
+
+  private void kill(int number, List<Losses.Range> possible, List<Losses.Range> sure) {
+    losses.announce(possible, sure);
+    cluster.compute(number).kill();
+    losses.haveComeAbout();
+  }
+
+  /** Returns after how many milliseconds a key was answered. */
+  private long awaitAnswer(List<Losses.Range> ranges) {
+    long start = System.nanoTime();
+    Objects.requireNonNull(probe).get(ranges.getFirst().low());
+    return (System.nanoTime() - start) / 1_000_000;
+  }
+
+  private String killZooKeeper(boolean andOwner) throws InterruptedException {
+    int number = random.nextInt(servers);
+    List<Losses.Range> ranges = view.ranges(number);
+    int away = random.nextInt(6_000);
+    cluster.killZooKeeper();
+    TimeUnit.MILLISECONDS.sleep(away / 2);
+    if (andOwner) {
+      kill(number, ranges, ranges);
+    }
+    TimeUnit.MILLISECONDS.sleep(away / 2);
+    cluster.startZooKeeper();
+    if (andOwner) {
+      awaitAnswer(ranges);
+      cluster.startCompute(number);
+    }
+    return "ZooKeeper killed for %d ms%s"
+        .formatted(away, andOwner ? ", and compute server " + number : "");
+  }
+
+  private String fillDisk() throws InterruptedException {
+    cluster.fillDisk();
+    Routes before = view.routes();
+    boolean asked = true;
+    try {
+      for (int i = 0; i < CHANGES_ON_FULL_DISK; i++) {
+        cluster.state().ask(anyMove(before));
+      }
+    } catch (CoordinatorLostException e) {
+      asked = false;
+    }
+    TimeUnit.MILLISECONDS.sleep(MEMORY_LOST_MILLIS);
+    cluster.freeDisk();
+    boolean hasEnded = !cluster.isZooKeeperAlive();
+    if (hasEnded) {
+      cluster.startZooKeeper();
+    }
+    return "disk full, changes taken=%s, ZooKeeper ended=%s".formatted(asked, hasEnded);
+  }
+
+  // Kills in changes.
+
+  /** Asks for a change, and kills a compute server when it has come to a state that is drawn. */
+  private String killInChange(boolean leader) {
+    int leads = view.leader();
+    Routes before = view.routes();
+    Change asked = anyChange(before);
+    int id = cluster.state().ask(asked);
+    if (random.nextBoolean()) {
+      view.awaitChanges(changes ->
+          changes.stream().anyMatch(one -> one.id() == id && one.state() != Change.State.ASKED));
+      spin(random.nextInt(3) * random.nextInt(20_000) * 1_000L);
+    }
+    int killed = leader ? leads : other(leads);
+    kill(killed, ClusterView.rangesInChange(before, killed, asked), List.of());
+    Change found = view.change(id).orElseThrow();
+    tally.done(
+        "%s killed in %s %s".formatted(leader ? "leader" : "other", asked.kind(), found.state()));
+    view.await(() -> view.change(id).orElseThrow().isOver(), "a change: " + found);
+    Change ended = view.change(id).orElseThrow();
+    boolean removed = ended.kind() == Change.Kind.REMOVE && ended.state() == Change.State.DONE;
+    if (removed && ended.server() != killed) {
+      exitCode(ended.server());
+      cluster.startCompute(ended.server());
+    }
+    cluster.startCompute(killed);
+    return "%s asked for, compute server %d%s killed as it was %s; it ended %s %s"
+        .formatted(
+            asked.kind(),
+            killed,
+            leader ? ", the leader," : "",
+            found.state(),
+            ended.state(),
+            ended.why());
+  }
+
+  private static void spin(long nanos) {
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < nanos) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private Change anyChange(Routes before) {
+    int place = 1 + random.nextInt(before.routes().size() - 1);
+    return random.nextInt(3) == 0
+        ? Change.remove(before.routes().get(place).owner())
+        : anyMove(before);
+  }
+
+  private Change anyMove(Routes before) {
+    int place = 1 + random.nextInt(before.routes().size() - 1);
+    return Change.move(
+        before.routes().get(place).owner(),
+        keyIn(ClusterView.range(before, place - random.nextInt(2))));
+  }
+
+  /** Returns a key that is not the least of a range. */
+  private long keyIn(Losses.Range range) {
+    return random.nextLong(range.low(), range.high()) + 1;
+  }
+
+  /** Kills the leader when a fence has come to a state that is drawn. */
+  private String killInFence() {
+    int leads = view.leader();
+    int lost = other(leads);
+    List<Losses.Range> ranges = view.ranges(lost);
+    List<Losses.Range> own = view.ranges(leads);
+    int last = view.changes().stream().mapToInt(Change::id).max().orElse(0);
+    int wanted = random.nextInt(FenceState.values().length);
+    kill(lost, ranges, ranges);
+    view.awaitChanges(changes ->
+        changes.stream()
+            .filter(change -> change.id() > last && change.server() == lost)
+            .anyMatch(change -> FenceState.of(change).ordinal() >= wanted));
+    kill(leads, ALL, own);
+    FenceState found = FenceState.of(view.lastFence(lost).orElseThrow());
+    tally.done("leader killed in FENCE " + found);
+    long millis = awaitAnswer(ranges);
+    cluster.startCompute(lost);
+    cluster.startCompute(leads);
+    return "compute server %d killed, and the leader, %d, as its fence was %s; answers after %d ms"
+        .formatted(lost, leads, found, millis);
+  }
+
+  /** How far a fence is. */
+  private enum FenceState {
+    ASKED,
+    BEGUN,
+    HEIR_NAMED,
+    DONE;
+
+    static FenceState of(Change fence) {
+      if (fence.isOver()) {
+        return DONE;
+      }
+      if (fence.state() == Change.State.ASKED) {
+        return ASKED;
+      }
+      return fence.executor() == Change.NONE ? BEGUN : HEIR_NAMED;
+    }
+  }
+
+  // Other ends.
+
+  private String pause() throws InterruptedException {
+    int number = random.nextInt(servers);
+    List<Losses.Range> ranges = view.ranges(number);
+    losses.announce(ranges, ranges);
+    cluster.compute(number).stop();
+    losses.haveComeAbout();
+    long millis = awaitAnswer(ranges);
+    TimeUnit.MILLISECONDS.sleep(random.nextInt(1_000));
+    cluster.compute(number).goOn();
+    int exitCode = exitCode(number);
+    if (exitCode != EXIT_LOST) {
+      throw new IllegalStateException("not the exit code of one that is lost: " + exitCode);
+    }
+    cluster.startCompute(number);
+    return "compute server %d stood still, others answered after %d ms".formatted(number, millis);
+  }
+
+  private int exitCode(int number) {
+    return cluster.compute(number).awaitExit(ClusterView.RECOVERY_SECONDS).orElseThrow();
+  }
+
+  private String end() {
+    int number = random.nextInt(servers);
+    List<Losses.Range> ranges = view.ranges(number);
+    cluster.compute(number).end();
+    int exitCode = exitCode(number);
+    long millis = awaitAnswer(ranges);
+    cluster.startCompute(number);
+    return "compute server %d asked to end, exit code %d, answers after %d ms"
+        .formatted(number, exitCode, millis);
+  }
+
+  private String loseMemory() throws InterruptedException {
+    int number = random.nextInt(cluster.plan().memoryServers());
+    long told = tally.failures(MemoryServerLostException.class);
+    cluster.memory(number).kill();
+    TimeUnit.MILLISECONDS.sleep(MEMORY_LOST_MILLIS);
+    running.writeLock().lock();
+    try {
+      long answers = tally.answers();
+      clients.forEach(CheckingClient::readAll);
+      answers = tally.answers() - answers;
+      told = tally.failures(MemoryServerLostException.class) - told;
+      clients.forEach(CheckingClient::stop);
+      cluster.startAnew("anew");
+      view.awaitSettled(1, "start anew");
+      try (PandoClient another = cluster.connect(PATIENCE)) {
+        clients.forEach(client -> client.loadInto(another));
+      }
+      spent = true;
+      return "memory server %d killed, %d keys answered, %d operations told; loaded anew"
+          .formatted(number, answers, told);
+    } finally {
+      running.writeLock().unlock();
+    }
+  }
+
+  // Changes without kills.
+
+  /** Changes ranges for some rounds; returns how long operations took that were under way then. */
+  Histogram changeUnderLoad(int rounds) {
+    for (int round = 0; round < rounds; round++) {
+      Routes before = view.routes();
+      for (int place = 1; place < servers; place++) {
+        Change move = Change.move(before.routes().get(place).owner(), keyIn(around(before, place)));
+        change(cluster.state().ask(move));
+      }
+      int removed = random.nextInt(servers);
+      change(cluster.state().ask(Change.remove(removed)));
+      exitCode(removed);
+      int last = view.changes().getLast().id();
+      cluster.startCompute(removed);
+      if (random.nextBoolean()) {
+        trySplit(removed);
+      }
+      view.awaitChanges(changes -> changes.getLast().id() > last);
+      change(view.changes().getLast().id());
+      view.awaitSettled(servers, "changes under load");
+      readAll();
+    }
+    Histogram waits = new Histogram(3);
+    clients.forEach(client -> waits.add(client.takeWaitsInChanges()));
+    return waits;
+  }
+
+  /** Asks for a split as soon as there is a receiver, which itself asks for a half of a range. */
+  private void trySplit(int receiver) {
+    view.await(
+        () ->
+            view.computeServers().stream()
+                .anyMatch(member -> member.number() == receiver && member.isServing()),
+        "start");
+    Routes routes = view.routes();
+    Change split =
+        Change.split(
+            routes.routes().getFirst().owner(), keyIn(ClusterView.range(routes, 0)), receiver);
+    change(cluster.state().ask(split));
+  }
+
+  /** Returns keys near the boundary below a range. */
+  private static Losses.Range around(Routes routes, int place) {
+    Losses.Range below = ClusterView.range(routes, place - 1);
+    Losses.Range own = ClusterView.range(routes, place);
+    return new Losses.Range(below.high() - quarter(below), own.low() + quarter(own));
+  }
+
+  private static long quarter(Losses.Range range) {
+    return (range.high() - range.low()) >>> 2;
+  }
+
+  private void change(int id) {
+    clients.forEach(client -> client.setInChange(true));
+    view.awaitChanges(
+        changes -> changes.stream().anyMatch(change -> change.id() == id && change.isOver()));
+    clients.forEach(client -> client.setInChange(false));
+    Change ended = view.change(id).orElseThrow();
+    tally.done("under load: %s %s".formatted(ended.kind(), ended.state()));
+  }
+
+  @Override
+  public void close() {
+    clients.forEach(CheckingClient::close);
+    connections.forEach(PandoClient::close);
+    cluster.close();
+  }
+}

@@ -1,0 +1,147 @@
+package pando.bench.cluster;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A server's process that is killed, stopped and let go on. What it tells goes to a file. */
+final class TestedProcess implements AutoCloseable {
+  private static final Pattern READY = Pattern.compile(".* is ready at (\\S+) .*");
+  private static final long END_SECONDS = 30;
+
+  private final List<String> command;
+  private final Process process;
+  private final CompletableFuture<String> ready = new CompletableFuture<>();
+
+  private TestedProcess(List<String> command, Process process) {
+    this.command = command;
+    this.process = process;
+  }
+
+  /** Starts a process, whose errors are appended to a file. */
+  static TestedProcess start(List<String> command, Path log) {
+    try {
+      Process process =
+          new ProcessBuilder(command)
+              .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
+              .start();
+      TestedProcess started = new TestedProcess(command, process);
+      Thread.ofPlatform().daemon().name("reads-" + process.pid()).start(started::read);
+      return started;
+    } catch (IOException e) {
+      throw new UncheckedIOException("does not start: command=" + command, e);
+    }
+  }
+
+  private void read() {
+    try (BufferedReader lines = process.inputReader()) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        Matcher matcher = READY.matcher(line);
+        if (matcher.matches()) {
+          ready.complete(matcher.group(1));
+        }
+      }
+    } catch (IOException e) {
+      ready.completeExceptionally(e);
+    }
+    ready.completeExceptionally(new IllegalStateException("has ended: " + this));
+  }
+
+  /** Waits until it is ready. */
+  void awaitReady(long seconds) {
+    try {
+      ready.get(seconds, TimeUnit.SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new CompletionException("not ready: " + this, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CompletionException("interrupted: " + this, e);
+    }
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** Returns the exit code, if it ends in time. */
+  OptionalInt awaitExit(long seconds) {
+    try {
+      return process.waitFor(seconds, TimeUnit.SECONDS)
+          ? OptionalInt.of(process.exitValue())
+          : OptionalInt.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CompletionException("interrupted: " + this, e);
+    }
+  }
+
+  /** Kills it, by SIGKILL; when this returns, it runs no more. */
+  void kill() {
+    process.destroyForcibly();
+    if (awaitExit(END_SECONDS).isEmpty()) {
+      throw new IllegalStateException("not killed: " + this);
+    }
+  }
+
+  /** Asks it to end, by SIGTERM. */
+  void end() {
+    process.destroy();
+  }
+
+  /** Stops it, by SIGSTOP; when this returns, all of its threads stand still. */
+  void stop() {
+    signal("STOP");
+    Path stat = Path.of("/proc/" + process.pid() + "/stat");
+    try {
+      while (!Files.readString(stat).replaceFirst(".*\\) ", "").startsWith("T")) {
+        Thread.onSpinWait();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("not stopped: " + this, e);
+    }
+  }
+
+  /** Lets it go on, by SIGCONT. */
+  void goOn() {
+    signal("CONT");
+  }
+
+  private void signal(String name) {
+    List<String> kill = new ArrayList<>(List.of("kill", "-" + name, String.valueOf(process.pid())));
+    try {
+      int exit = new ProcessBuilder(kill).inheritIO().start().waitFor();
+      if (exit != 0) {
+        throw new IllegalStateException("no signal was sent: name=" + name + ", " + this);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CompletionException("interrupted: " + this, e);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (process.isAlive()) {
+      kill();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "pid=" + process.pid() + ", command=" + command;
+  }
+}
