@@ -9,6 +9,7 @@ import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
+import pando.index.CorruptNodeException;
 import pando.index.MovablePartitions;
 import pando.index.RangeIndex;
 
@@ -197,6 +198,12 @@ final class Agent {
         case FENCE -> takeOver(change);
       };
     } catch (IllegalArgumentException e) {
+      return change.failed(String.valueOf(e.getMessage()));
+    } catch (CorruptNodeException | StalledException e) {
+      if (change.kind() == Change.Kind.FENCE) {
+        throw e;
+      }
+      // What a lost compute server left behind may stay so, and other changes wait.
       return change.failed(String.valueOf(e.getMessage()));
     }
   }

@@ -361,6 +361,7 @@ public final class ClusterTrial {
       cluster.sleepNanos(LOOK_NANOS);
     }
     if (!isQuiet(watch)) {
+      if (Boolean.getBoolean("dbg")) { System.out.println("STACKS " + cluster.stacks()); }
       violations.add("the cluster does not come to rest: " + describe(watch));
     }
     changes = new LinkedHashMap<>();
