@@ -41,11 +41,7 @@ final class SimulatedTrials {
    * @param seeds how many
    */
   SimulatedTrials(
-      CommandSpec spec,
-      TrialPlan plan,
-      LongFunction<TrialResult> trial,
-      long first,
-      long seeds) {
+      CommandSpec spec, TrialPlan plan, LongFunction<TrialResult> trial, long first, long seeds) {
     this.spec = spec;
     this.plan = plan;
     this.trial = trial;
@@ -94,9 +90,7 @@ final class SimulatedTrials {
         .faults()
         .forEach(
             (fault, times) -> out.printf("  %s struck %s times%n", fault, Numbers.count(times)));
-    summary
-        .counts()
-        .forEach((what, times) -> out.printf("  %s: %s%n", what, Numbers.count(times)));
+    summary.counts().forEach((what, times) -> out.printf("  %s: %s%n", what, Numbers.count(times)));
     TrialResult failed = summary.failed();
     if (failed != null) {
       out.printf(

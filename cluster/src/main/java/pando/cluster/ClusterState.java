@@ -266,7 +266,8 @@ public final class ClusterState {
    */
   public Change awaitEnd(int id, Duration longest) {
     boolean over =
-        Waiting.isTrue(Host.real(), membership, longest, () -> change(id).map(Change::isOver).orElse(true));
+        Waiting.isTrue(
+            Host.real(), membership, longest, () -> change(id).map(Change::isOver).orElse(true));
     return change(id)
         .orElseThrow(() -> new ClusterException("no such change: id=" + id + ", was over=" + over));
   }

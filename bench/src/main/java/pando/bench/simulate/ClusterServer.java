@@ -58,7 +58,12 @@ final class ClusterServer {
    * @param isOver whether no further one is to start
    * @throws PandoException if it does not start
    */
-  End run(IndexOptions options, Config config, Host host, Membership membership, BooleanSupplier isOver) {
+  End run(
+      IndexOptions options,
+      Config config,
+      Host host,
+      Membership membership,
+      BooleanSupplier isOver) {
     ComputeServerSettings settings =
         new ComputeServerSettings(
             number,
@@ -133,7 +138,8 @@ final class ClusterServer {
     }
     calls++;
     try {
-      Session session = sessions.isEmpty() ? Objects.requireNonNull(index).session() : sessions.pop();
+      Session session =
+          sessions.isEmpty() ? Objects.requireNonNull(index).session() : sessions.pop();
       try {
         T answer = operation.apply(session);
         watch.answered(this, key);

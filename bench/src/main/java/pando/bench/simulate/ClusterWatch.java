@@ -115,7 +115,6 @@ final class ClusterWatch {
   }
 
   private void look() {
-    if (Boolean.getBoolean("dbg")) { System.out.println(clock.tick() + " " + state.changes() + "\n   " + state.computeServers() + " epochs " + java.util.stream.IntStream.range(0, numbers).mapToObj(state::lastEpoch).toList() + state.routes() + state.leader()); }
     for (int number = 0; number < numbers; number++) {
       long epoch = state.lastEpoch(number);
       if (epoch > epochs[number]) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
@@ -74,7 +75,8 @@ final class RoutedSession implements Session {
     }
   }
 
-  private static <T> T send(ClusterServer target, long key, Function<Server, T> operation) {
+  private static <T> T send(
+      @Nullable ClusterServer target, long key, Function<Server, T> operation) {
     if (target == null) {
       throw new NotServedHereException(key, -1);
     }

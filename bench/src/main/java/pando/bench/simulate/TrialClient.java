@@ -78,15 +78,7 @@ final class TrialClient {
       RandomGenerator random,
       boolean strict) {
     this(
-        number,
-        index::session,
-        index::serves,
-        () -> {},
-        keys,
-        history,
-        clock,
-        random,
-        _ -> strict);
+        number, index::session, index::serves, () -> {}, keys, history, clock, random, _ -> strict);
   }
 
   /**

@@ -27,6 +27,7 @@ public final class SimFabric implements Fabric {
   private final ComputeHost host;
   private final Identity identity;
   private final Fencer fencer;
+
   /** Whether the fabric was opened under a name of its own. */
   private final boolean isNamed;
 

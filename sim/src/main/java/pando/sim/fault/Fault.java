@@ -27,8 +27,8 @@ public enum Fault {
   FENCE(0.003, 0),
   /**
    * The session of a compute server with the coordinator ends, or the coordinator does not hear of
-   * it for a while, while the compute server goes on. Of clusters alone; its probability is per
-   * 10 ms.
+   * it for a while, while the compute server goes on. Of clusters alone; its probability is per 10
+   * ms.
    */
   SESSION_LOST(0.04, 12_000_000),
   /**

@@ -52,8 +52,7 @@ public final class HistoryCheck {
     return violations;
   }
 
-  private static @Nullable String violation(
-      long key, List<Operation> operations, History history) {
+  private static @Nullable String violation(long key, List<Operation> operations, History history) {
     try {
       List<Loss> losses = history.losses().stream().filter(loss -> loss.covers(key)).toList();
       return new KeySearch(operations, losses).run(history.initial().get(key));

@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Behind {@code =} is the value before the operation, or the result of a scan, which descends
  * where FROM is above TO. {@code lost} are changes of a range that a compute server had not written
- * back, with {@code damaged} perhaps keys, too. The end {@code unknown} marks an operation whose outcome the client never
- * learned.
+ * back, with {@code damaged} perhaps keys, too. The end {@code unknown} marks an operation whose
+ * outcome the client never learned.
  */
 public final class HistoryText {
   private static final String NONE = "none";
@@ -78,8 +78,7 @@ public final class HistoryText {
 
   private static String line(Loss loss) {
     String line =
-        "%s %d %d %d %d"
-            .formatted(LOST, loss.start(), loss.end(), loss.least(), loss.greatest());
+        "%s %d %d %d %d".formatted(LOST, loss.start(), loss.end(), loss.least(), loss.greatest());
     return loss.damages() ? line + " " + DAMAGED : line;
   }
 

@@ -194,7 +194,9 @@ final class KeySearch {
       Object found = underWay[place];
       if (found instanceof Loss loss && !state.has(place)) {
         long done = state.done() | 1L << place;
-        valuesAfter.getOrDefault(loss, Set.of()).forEach(value -> after.add(new State(value, done)));
+        valuesAfter
+            .getOrDefault(loss, Set.of())
+            .forEach(value -> after.add(new State(value, done)));
       }
       if (!(found instanceof Operation next)
           || state.has(place)
