@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import pando.bench.records.MapEntries;
@@ -98,12 +99,17 @@ public final class ClusterTrial {
 
   private final TrialPlan plan;
   private final long seed;
+  private final Cluster cluster;
   private final SplittableRandom random;
   private final IndexOptions options;
   private final TrialKeys keys;
   private final boolean losesSessions;
   private final boolean damages;
   private final Config config;
+  private final SimCoordinator coordinator;
+  private final ClusterWatch watch;
+  private final ClusterRouting routing;
+  private final ClusterChanges asking;
   private final History history = new History();
   private final TrialClock clock = new TrialClock();
   private final List<TrialClient> clients = new ArrayList<>();
@@ -117,9 +123,10 @@ public final class ClusterTrial {
   private boolean isAtRest;
   private boolean over;
 
-  private ClusterTrial(TrialPlan plan, long seed) {
+  private ClusterTrial(TrialPlan plan, long seed, Cluster cluster) {
     this.plan = plan;
     this.seed = seed;
+    this.cluster = cluster;
     this.random = new SplittableRandom(seed);
     this.keys = new TrialKeys(plan.keys());
     this.losesSessions = plan.faults().contains(Fault.SESSION_LOST);
@@ -127,6 +134,23 @@ public final class ClusterTrial {
     this.damages = losesSessions && plan.index().name().equals("dex");
     this.options = plan.draw(random, damages);
     this.config = new Config(seed, options.system(), Map.of(), plan.memoryServers(), LEASE_MILLIS);
+    this.coordinator = new SimCoordinator(cluster, random.split());
+    this.watch =
+        new ClusterWatch(
+            coordinator.entries(),
+            plan.computeServers(),
+            history,
+            clock,
+            losesSessions && !options.system().equals("p-sherman"),
+            damages);
+    this.routing = new ClusterRouting(watch);
+    this.asking =
+        new ClusterChanges(
+            new ClusterState(coordinator.connect()),
+            plan.computeServers(),
+            keys,
+            random.split(),
+            losesSessions);
   }
 
   /**
@@ -154,46 +178,39 @@ public final class ClusterTrial {
    */
   public static TrialResult run(TrialPlan plan, long seed) {
     check(plan);
-    return new ClusterTrial(plan, seed).run();
-  }
-
-  private TrialResult run() {
-    ClusterOptions shape =
-        ClusterOptions.defaults()
-            .withServers(plan.computeServers(), plan.memoryServers())
-            .withBytesPerServer(BYTES_PER_SERVER)
-            .withChunkBytes(CHUNK_BYTES)
-            .withHandlers(Systems.handlers())
-            .withNetwork(plan.network())
-            .withProcessorThreads(plan.network() == NetworkKind.TCP ? TCP_PROCESSOR_THREADS : 1)
-            .withFaults(plan.faults())
-            .withModel(plan.model())
-            .withYieldShare(YIELD_SHARE)
-            .withSeed(seed);
-    try (Cluster cluster = new Cluster(shape)) {
-      load(cluster);
-      SimCoordinator coordinator = new SimCoordinator(cluster, random.split());
-      ClusterWatch watch =
-          new ClusterWatch(
-              coordinator.entries(),
-              plan.computeServers(),
-              history,
-              clock,
-              losesSessions && !options.system().equals("p-sherman"),
-              damages);
-      announceMemory(coordinator);
-      spawn(cluster, coordinator, watch);
-      runToEnd(cluster);
-      watch.close();
-      violations.addAll(watch.violations());
-      clients.forEach(client -> violations.addAll(client.failures()));
-      audit(cluster, watch);
-      return result(cluster, watch);
+    try (Cluster cluster = new Cluster(shape(plan, seed))) {
+      return new ClusterTrial(plan, seed, cluster).run();
     }
   }
 
+  private static ClusterOptions shape(TrialPlan plan, long seed) {
+    return ClusterOptions.defaults()
+        .withServers(plan.computeServers(), plan.memoryServers())
+        .withBytesPerServer(BYTES_PER_SERVER)
+        .withChunkBytes(CHUNK_BYTES)
+        .withHandlers(Systems.handlers())
+        .withNetwork(plan.network())
+        .withProcessorThreads(plan.network() == NetworkKind.TCP ? TCP_PROCESSOR_THREADS : 1)
+        .withFaults(plan.faults())
+        .withModel(plan.model())
+        .withYieldShare(YIELD_SHARE)
+        .withSeed(seed);
+  }
+
+  private TrialResult run() {
+    load();
+    announceMemory();
+    spawn();
+    runToEnd();
+    watch.close();
+    violations.addAll(watch.violations());
+    clients.forEach(client -> violations.addAll(client.failures()));
+    audit();
+    return result();
+  }
+
   /** Makes the index, with all keys at compute server 0, which does not run yet. */
-  private void load(Cluster cluster) {
+  private void load() {
     TreeMap<Long, Long> initial = new TreeMap<>();
     for (int i = 0; i < keys.count(); i++) {
       if (random.nextBoolean()) {
@@ -206,85 +223,57 @@ public final class ClusterTrial {
     }
   }
 
-  private void announceMemory(SimCoordinator coordinator) {
+  private void announceMemory() {
     for (int number = 0; number < plan.memoryServers(); number++) {
       PoolEntry entry = new PoolEntry(number, 1, "", BYTES_PER_SERVER, ServerState.SERVING);
       new ClusterState(coordinator.entries().connect()).announceMemory(entry);
     }
   }
 
-  private void spawn(Cluster cluster, SimCoordinator coordinator, ClusterWatch watch) {
+  private void spawn() {
     for (int number = 0; number < plan.computeServers(); number++) {
-      supervise(cluster, coordinator, watch, number, "unit");
+      supervise(number, "unit");
     }
     if (random.nextBoolean()) {
       // It waits until a number is free, so the one that had it may go on.
-      supervise(cluster, coordinator, watch, random.nextInt(plan.computeServers()), "standby");
+      supervise(random.nextInt(plan.computeServers()), "standby");
     }
-    ClusterRouting routing = new ClusterRouting(watch);
     int count = plan.computeServers() * plan.clients();
     working = count;
     for (int number = 0; number < count; number++) {
-      SplittableRandom own = random.split();
       int id = number;
-      cluster
-          .core(number % plan.computeServers())
-          .spawn(
-              "client-" + number,
-              () -> {
-                try {
-                  runClient(cluster, routing, id, plan.operations() / count, own);
-                } finally {
-                  working--;
-                }
-              });
+      spawn(number % plan.computeServers(), "client-" + number, own -> runClient(id, own));
     }
-    ClusterChanges asking =
-        new ClusterChanges(
-            new ClusterState(coordinator.connect()),
-            plan.computeServers(),
-            keys,
-            random.split(),
-            losesSessions);
+    spawn(0, "changes", this::ask);
+    spawn(0, "faults", _ -> loseSessions());
+    spawn(0, "end", this::end);
+  }
+
+  /** Adds a client of the simulation, with randomness of its own. */
+  private void spawn(int machine, String name, Consumer<SplittableRandom> body) {
     SplittableRandom own = random.split();
-    cluster.core(0).spawn("changes", () -> ask(cluster, asking, own));
-    cluster
-        .core(0)
-        .spawn(
-            "faults",
-            () -> {
-              while (working > 0) {
-                cluster.sleepNanos(STRIKE_NANOS);
-                coordinator.strike();
-              }
-            });
-    SplittableRandom last = random.split();
-    cluster.core(0).spawn("end", () -> end(cluster, watch, routing, asking, last));
+    cluster.core(machine).spawn(name, () -> body.accept(own));
   }
 
   /** Starts a compute server, and again whenever it has ended. */
-  private void supervise(
-      Cluster cluster, SimCoordinator coordinator, ClusterWatch watch, int number, String name) {
+  private void supervise(int number, String name) {
     Host host = new ClusterHost(cluster, number, 1 + CLOCK_DRIFT * (2 * random.nextDouble() - 1));
-    SplittableRandom own = random.split();
-    cluster
-        .core(number)
-        .spawn(
-            name + "-" + number,
-            () -> {
-              while (number > 0 && watch.servers().isEmpty()) {
-                // The index is that of compute server 0.
-                cluster.sleepNanos(LOOK_NANOS);
-              }
-              while (!over) {
-                cluster.sleepNanos(own.nextLong(START_NANOS));
-                start(cluster, coordinator, watch, number, host);
-              }
-            });
+    spawn(
+        number,
+        name + "-" + number,
+        own -> {
+          while (number > 0 && watch.servers().isEmpty()) {
+            // The index is that of compute server 0.
+            cluster.sleepNanos(LOOK_NANOS);
+          }
+          while (!over) {
+            cluster.sleepNanos(own.nextLong(START_NANOS));
+            start(number, host);
+          }
+        });
   }
 
-  private void start(
-      Cluster cluster, SimCoordinator coordinator, ClusterWatch watch, int number, Host host) {
+  private void start(int number, Host host) {
     ClusterServer server = new ClusterServer(cluster, number, watch);
     starts++;
     try {
@@ -304,24 +293,32 @@ public final class ClusterTrial {
     }
   }
 
-  private void runClient(
-      Cluster cluster, ClusterRouting routing, int number, int operations, SplittableRandom own) {
-    while (!routing.open(own)) {
-      cluster.sleepNanos(LOOK_NANOS);
+  private void runClient(int number, SplittableRandom own) {
+    try {
+      while (!routing.open(own)) {
+        cluster.sleepNanos(LOOK_NANOS);
+      }
+      TrialClient client = client(number, own, () -> cluster.sleepNanos(thinkNanos(own)));
+      client.run(plan.operations() / (plan.computeServers() * plan.clients()));
+    } finally {
+      working--;
     }
+  }
+
+  private TrialClient client(int number, SplittableRandom own, Runnable pace) {
     TrialClient client =
         new TrialClient(
             number,
             () -> new RoutedSession(cluster, routing, own),
             _ -> true,
-            () -> cluster.sleepNanos(thinkNanos(own)),
+            pace,
             keys,
             history,
             clock,
             own,
             this::isViolation);
     clients.add(client);
-    client.run(operations);
+    return client;
   }
 
   private static long thinkNanos(SplittableRandom own) {
@@ -336,38 +333,40 @@ public final class ClusterTrial {
     return !losesSessions || (!damages && (isAtRest || failure instanceof CorruptNodeException));
   }
 
-  private void ask(Cluster cluster, ClusterChanges asking, SplittableRandom own) {
+  private void ask(SplittableRandom own) {
     while (working > 0) {
       cluster.sleepNanos(own.nextLong(CHANGE_NANOS));
       asking.ask();
     }
   }
 
+  private void loseSessions() {
+    while (working > 0) {
+      cluster.sleepNanos(STRIKE_NANOS);
+      coordinator.strike();
+    }
+  }
+
   // The end.
 
-  private void end(
-      Cluster cluster,
-      ClusterWatch watch,
-      ClusterRouting routing,
-      ClusterChanges asking,
-      SplittableRandom own) {
+  private void end(SplittableRandom own) {
     while (working > 0) {
       cluster.sleepNanos(LOOK_NANOS);
     }
     cluster.endFaults();
     long start = cluster.nanos();
-    while (!isQuiet(watch) && cluster.nanos() - start < QUIET_NANOS) {
+    while (!isQuiet() && cluster.nanos() - start < QUIET_NANOS) {
       cluster.sleepNanos(LOOK_NANOS);
     }
-    if (!isQuiet(watch)) {
-      violations.add("the cluster does not come to rest: " + describe(watch));
+    if (!isQuiet()) {
+      violations.add("the cluster does not come to rest: " + describe());
     }
     changes = new LinkedHashMap<>();
     for (int id : asking.asked()) {
       watch.state().change(id).ifPresent(change -> changes.put(id, change));
     }
     isAtRest = true;
-    touch(cluster, routing, own);
+    touch(own);
     over = true;
     List.copyOf(watch.servers()).forEach(this::stop);
   }
@@ -383,7 +382,7 @@ public final class ClusterTrial {
   }
 
   /** Returns whether all changes are over, and the compute servers agree on who serves what. */
-  private static boolean isQuiet(ClusterWatch watch) {
+  private boolean isQuiet() {
     ClusterState state = watch.state();
     Routes routes = state.routes().orElse(null);
     List<ClusterServer> open = watch.servers().stream().filter(ClusterServer::isOpen).toList();
@@ -395,7 +394,7 @@ public final class ClusterTrial {
             .allMatch(route -> open.stream().anyMatch(server -> server.answers(route.low())));
   }
 
-  private static String describe(ClusterWatch watch) {
+  private String describe() {
     ClusterState state = watch.state();
     return "changes="
         + state.changes().stream().filter(change -> !change.isOver()).toList()
@@ -410,28 +409,17 @@ public final class ClusterTrial {
   }
 
   /** Reads and stores every key. */
-  private void touch(Cluster cluster, ClusterRouting routing, SplittableRandom own) {
+  private void touch(SplittableRandom own) {
     Set<Long> keysLeft = new TreeSet<>();
     for (int i = 0; i < keys.count(); i++) {
       keysLeft.add(keys.key(i));
     }
-    TrialClient last =
-        new TrialClient(
-            FINAL_CLIENT + 1,
-            () -> new RoutedSession(cluster, routing, own),
-            _ -> true,
-            () -> {},
-            keys,
-            history,
-            clock,
-            own,
-            this::isViolation);
-    clients.add(last);
     // Where a tree may be damaged, some keys stall for good.
-    last.touch(cluster, keysLeft, damages ? new TrialHangs() : hangs);
+    client(FINAL_CLIENT + 1, own, () -> {})
+        .touch(cluster, keysLeft, damages ? new TrialHangs() : hangs);
   }
 
-  private void runToEnd(Cluster cluster) {
+  private void runToEnd() {
     try {
       Watchdog.run(cluster, () -> cluster.run(NANOS_MAX, EVENTS_MAX));
     } catch (HangException e) {
@@ -442,7 +430,7 @@ public final class ClusterTrial {
   }
 
   /** Checks the tree in the pool, and the history with what is in it as a last read. */
-  private void audit(Cluster cluster, ClusterWatch watch) {
+  private void audit() {
     Tree tree;
     try {
       tree = options.walk(cluster.fabric(0, MAKER));
@@ -469,7 +457,7 @@ public final class ClusterTrial {
     violations.addAll(HistoryCheck.violations(history));
   }
 
-  private TrialResult result(Cluster cluster, ClusterWatch watch) {
+  private TrialResult result() {
     Map<String, Long> counts = new LinkedHashMap<>();
     counts.put("operations answered", watch.answers());
     counts.put("changes asked for", (long) changes.size());

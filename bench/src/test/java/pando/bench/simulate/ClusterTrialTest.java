@@ -72,7 +72,7 @@ class ClusterTrialTest {
    * each other.
    */
   @ParameterizedTest
-  @CsvSource({"dex, 2", "dex, 5", "p-sherman, 49", "p-sherman, 97"})
+  @CsvSource({"dex, 17", "dex, 33", "dex, 35"})
   void shouldKeepItsPromisesWhereItOnceBrokeThem(String system, long seed) {
     TrialPlan plan = TrialPlan.of(Systems.named(system), ALL);
     assertThat(ClusterTrial.run(plan, seed).violations()).isEmpty();
