@@ -6,6 +6,7 @@ module pando.bench {
   requires static org.jspecify;
   requires HdrHistogram;
   requires info.picocli;
+  requires java.logging;
   requires java.xml;
   requires jdk.management;
   requires jmh.core;

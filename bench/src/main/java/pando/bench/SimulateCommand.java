@@ -3,9 +3,14 @@ package pando.bench;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.function.LongFunction;
+import pando.bench.simulate.ClusterTrial;
+import pando.bench.simulate.Trial;
 import pando.bench.simulate.TrialPlan;
+import pando.bench.simulate.TrialResult;
 import pando.index.IndexSystem;
 import pando.index.Systems;
+import pando.sim.fault.Fault;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -114,8 +119,24 @@ final class SimulateCommand implements Callable<Integer> {
   private int runTrials(IndexSystem index) throws IOException {
     SimulationMode.TRIALS.check(spec);
     Path history = trialOptions.history();
-    return new SimulatedTrials(spec, trialPlan(index), loadOptions.seed(), trialOptions.seeds())
+    TrialPlan plan = trialPlan(index);
+    return new SimulatedTrials(spec, plan, trial(plan), loadOptions.seed(), trialOptions.seeds())
         .run(history, jsonOption.file());
+  }
+
+  private LongFunction<TrialResult> trial(TrialPlan plan) {
+    if (trialOptions.areOfClusters()) {
+      Ranges.accepted(
+          spec,
+          () -> {
+            ClusterTrial.check(plan);
+            return plan;
+          });
+      return seed -> ClusterTrial.run(plan, seed);
+    }
+    boolean areBare = plan.faults().stream().noneMatch(Fault::isOfClusters);
+    Ranges.check(spec, "--faults", areBare, plan.faults(), "some need --cluster");
+    return seed -> Trial.run(plan, seed);
   }
 
   private TrialPlan trialPlan(IndexSystem index) {

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import pando.bench.console.Numbers;
 import pando.bench.console.Progress;
@@ -27,6 +28,7 @@ final class SimulatedTrials {
 
   private final CommandSpec spec;
   private final TrialPlan plan;
+  private final LongFunction<TrialResult> trial;
   private final long first;
   private final long seeds;
 
@@ -34,12 +36,15 @@ final class SimulatedTrials {
    * Readies a series of trials.
    *
    * @param spec of the command
+   * @param trial runs a seed of the plan
    * @param first seed
    * @param seeds how many
    */
-  SimulatedTrials(CommandSpec spec, TrialPlan plan, long first, long seeds) {
+  SimulatedTrials(
+      CommandSpec spec, TrialPlan plan, LongFunction<TrialResult> trial, long first, long seeds) {
     this.spec = spec;
     this.plan = plan;
+    this.trial = trial;
     this.first = first;
     this.seeds = seeds;
   }
@@ -54,7 +59,7 @@ final class SimulatedTrials {
   int run(@Nullable Path history, @Nullable Path json) throws IOException {
     TrialSeries.Summary summary;
     try (Progress progress = Progress.ofSeeds(seeds)) {
-      summary = TrialSeries.run(plan, first, seeds, progress::step);
+      summary = TrialSeries.run(trial, first, seeds, progress::step);
     }
     if (history != null) {
       try (Writer writer = Files.newBufferedWriter(history)) {
@@ -85,6 +90,7 @@ final class SimulatedTrials {
         .faults()
         .forEach(
             (fault, times) -> out.printf("  %s struck %s times%n", fault, Numbers.count(times)));
+    summary.counts().forEach((what, times) -> out.printf("  %s: %s%n", what, Numbers.count(times)));
     TrialResult failed = summary.failed();
     if (failed != null) {
       out.printf(

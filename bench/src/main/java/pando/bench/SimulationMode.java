@@ -25,7 +25,7 @@ enum SimulationMode {
       "--theta, --duration, --own-cards, --threads, --coroutines, --locks," + " --lock-kind"),
 
   /** Small clusters under faults. */
-  TRIALS(3, 3, 2, "--seeds, --threads, --operations, --history");
+  TRIALS(3, 3, 2, "--seeds, --threads, --operations, --history, --cluster");
 
   private static final String COMMON =
       "--index, --compute-servers, --memory-servers, --network, --seed, --faults, --set, --json";

@@ -103,7 +103,8 @@ final class SimulationOptions {
       description = {
         "What may go wrong:",
         "torn, late-read, delay, pause, clock-jump, fence, lost-completion, broken-list, reconnect,"
-            + " cut, full-pool, crash-compute, crash-memory, wipe-memory."
+            + " cut, full-pool, crash-compute, crash-memory, wipe-memory; with --cluster"
+            + " session-lost and stale-route."
       })
   private List<Fault> faults = new ArrayList<>();
 

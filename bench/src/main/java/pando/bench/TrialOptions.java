@@ -42,6 +42,22 @@ final class TrialOptions {
       description = "With --seeds 1, writes the history of all clients, for pando check.")
   private @Nullable Path history;
 
+  @Option(
+      names = "--cluster",
+      description = {
+        "Trials of whole clusters: compute servers join by a coordinator in virtual time, lead, are"
+            + " given ranges and fenced, end and start anew; clients go by copies of the routes."
+            + " Systems whose ranges move, --compute-servers of at least 2, and --faults of torn,"
+            + " late-read, delay, pause, clock-jump, and of those that only clusters have:"
+            + " session-lost, stale-route."
+      })
+  private boolean cluster;
+
+  /** Returns whether compute servers are those of a cluster. */
+  boolean areOfClusters() {
+    return cluster;
+  }
+
   /** Returns whether the options ask for trials. */
   boolean areAskedFor() {
     return seeds != null;

@@ -274,6 +274,25 @@ final class SimulateCommandTest extends CommandFixture {
   }
 
   @Test
+  void shouldRunTrialsOfWholeClusters() throws IOException {
+    Path history = directory.resolve("history.txt");
+    int status =
+        execute(
+            "simulate",
+            "--cluster",
+            "--index=p-sherman",
+            "--seeds=1",
+            "--seed=5",
+            "--operations=300",
+            "--faults=session-lost,stale-route",
+            "--history=" + history);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(execute("check", history.toString())).isZero();
+    assertThat(out.toString())
+        .contains("1 seeds, 0 with violations", "changes not over: 0", "stale-route struck");
+  }
+
+  @Test
   void shouldRunTrialsAndCheckTheirHistory() throws IOException {
     Path history = directory.resolve("history.txt");
     Path json = directory.resolve("trials.json");

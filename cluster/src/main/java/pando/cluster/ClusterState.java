@@ -82,8 +82,26 @@ public final class ClusterState {
     return read(Folders.of(Folders.POOL, number), PoolEntry::decode);
   }
 
-  /** Announces a memory server, and writes its entry in the pool. */
-  boolean announceMemory(Member member, PoolEntry entry, Optional<Versioned<PoolEntry>> before) {
+  /**
+   * Announces a memory server that runs as long as this session lasts, and writes its entry in the
+   * pool.
+   *
+   * @return whether it was announced; {@code false} if another process has its number
+   */
+  public boolean announceMemory(PoolEntry entry) {
+    return announceMemory(entry, poolEntry(entry.number()));
+  }
+
+  /** As {@link #announceMemory(PoolEntry)}, where its entry was as it was seen before. */
+  boolean announceMemory(PoolEntry entry, Optional<Versioned<PoolEntry>> before) {
+    Member member =
+        Machine.member(entry.number(), entry.incarnation(), entry.address())
+            .withState(ServerState.SERVING);
+    return announceMemory(member, entry, before);
+  }
+
+  private boolean announceMemory(
+      Member member, PoolEntry entry, Optional<Versioned<PoolEntry>> before) {
     String path = Folders.of(Folders.POOL, entry.number());
     Write write =
         before.isPresent()
@@ -127,6 +145,10 @@ public final class ClusterState {
   }
 
   /** Returns the last epoch that was given to a compute server's number, 0 for none. */
+  public long lastEpoch(int number) {
+    return epoch(number).value();
+  }
+
   Versioned<Long> epoch(int number) {
     return read(
             Folders.of(Folders.EPOCHS, number),
@@ -244,7 +266,8 @@ public final class ClusterState {
    */
   public Change awaitEnd(int id, Duration longest) {
     boolean over =
-        Waiting.isTrue(membership, longest, () -> change(id).map(Change::isOver).orElse(true));
+        Waiting.isTrue(
+            Host.real(), membership, longest, () -> change(id).map(Change::isOver).orElse(true));
     return change(id)
         .orElseThrow(() -> new ClusterException("no such change: id=" + id + ", was over=" + over));
   }
@@ -256,6 +279,7 @@ public final class ClusterState {
    */
   public void awaitServing(int count, Duration longest) {
     Waiting.until(
+        Host.real(),
         membership,
         longest,
         () ->

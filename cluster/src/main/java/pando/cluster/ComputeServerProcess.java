@@ -8,10 +8,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import pando.client.Routes;
 import pando.client.server.ClientService;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
@@ -30,8 +32,8 @@ import pando.index.RangeIndex;
  */
 public final class ComputeServerProcess implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ComputeServerProcess.class.getName());
-  private static final long STEP_MILLIS = 250;
-  private static final long CLOSE_MILLIS = 10_000;
+  private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+  private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** Why it has ended. */
   public enum End {
@@ -45,6 +47,7 @@ public final class ComputeServerProcess implements AutoCloseable {
     COORDINATOR_GONE
   }
 
+  private final Host host;
   private final ClusterState state;
   private final ComputeServerSettings settings;
   private final CompletableFuture<End> end = new CompletableFuture<>();
@@ -54,25 +57,28 @@ public final class ComputeServerProcess implements AutoCloseable {
   private final Lease lease;
   private final Agent agent;
   private @Nullable ClientService door;
-  private final List<Thread> threads;
+  private final List<Steps> threads;
+  private final Lock closing = new ReentrantLock();
   private boolean closed;
 
   private ComputeServerProcess(
+      Host host,
       ClusterState state,
       ComputeServerSettings settings,
       long epoch,
       Fabric fabric,
       RangeIndex index,
       Config config) {
+    this.host = host;
     this.state = state;
     this.settings = settings;
     this.epoch = epoch;
     this.fabric = fabric;
     this.index = index;
     this.agent =
-        new Agent(state, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
-    this.lease = Lease.take(fabric, Duration.ofMillis(config.leaseMillis()));
-    this.threads = List.of(thread("leads", agent::lead), thread("serves", agent::serve));
+        new Agent(host, state, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
+    this.lease = Lease.take(host, fabric, Duration.ofMillis(config.leaseMillis()));
+    this.threads = List.of(new Steps("leads", agent::lead), new Steps("serves", agent::serve));
   }
 
   /**
@@ -84,7 +90,13 @@ public final class ComputeServerProcess implements AutoCloseable {
    * @throws CoordinatorLostException if the coordinator does not answer
    */
   public static ComputeServerProcess start(ClusterState state, ComputeServerSettings settings) {
-    Joining joining = new Joining(state, settings);
+    return start(state, settings, Host.real());
+  }
+
+  /** As {@link #start(ClusterState, ComputeServerSettings)}, on a host. */
+  public static ComputeServerProcess start(
+      ClusterState state, ComputeServerSettings settings, Host host) {
+    Joining joining = new Joining(host, state, settings);
     long epoch = joining.takeNumber();
     Fabric fabric = joining.attach(new ComputeServer(settings.number(), epoch));
     try {
@@ -93,7 +105,7 @@ public final class ComputeServerProcess implements AutoCloseable {
       try {
         ComputeServerProcess process =
             new ComputeServerProcess(
-                state, settings, epoch, fabric, joined.index(), joined.config());
+                host, state, settings, epoch, fabric, joined.index(), joined.config());
         try {
           process.begin();
           return process;
@@ -113,7 +125,7 @@ public final class ComputeServerProcess implements AutoCloseable {
 
   private void begin() {
     settings.clients().ifPresent(this::serve);
-    threads.forEach(Thread::start);
+    threads.forEach(Steps::start);
   }
 
   private void serve(ClientListener clients) {
@@ -124,24 +136,57 @@ public final class ComputeServerProcess implements AutoCloseable {
     agent.serveAt(Machine.text(opened.address()));
   }
 
-  private Thread thread(String what, BooleanSupplier step) {
-    return Thread.ofPlatform()
-        .name("pando-compute-server-" + settings.number() + "-" + what)
-        .daemon()
-        .unstarted(() -> steps(step));
-  }
+  /** A thread that takes steps until the compute server ends. */
+  private final class Steps {
+    private final BooleanSupplier step;
+    private final Thread thread;
+    private final Host.Signal changed = host.signal();
+    private final Host.Signal ended = host.signal();
+    private boolean started;
 
-  private void steps(BooleanSupplier step) {
-    Semaphore changed = new Semaphore(0);
-    state.membership().watch(changed::release);
-    long answered = System.nanoTime();
-    while (!end.isDone()) {
-      boolean more = false;
+    Steps(String what, BooleanSupplier step) {
+      this.step = step;
+      this.thread =
+          host.newThread("pando-compute-server-" + settings.number() + "-" + what, this::run);
+    }
+
+    void start() {
+      started = true;
+      thread.start();
+    }
+
+    private void run() {
+      state.membership().watch(changed::give);
       try {
-        more = step.getAsBoolean();
+        long answered = host.nanoTime();
+        while (!end.isDone()) {
+          boolean more = take();
+          if (state.membership().session() != Membership.Session.SUSPENDED) {
+            answered = host.nanoTime();
+          } else if (host.nanoTime() - answered > settings.coordinatorWait().toNanos()) {
+            LOG.log(
+                Level.ERROR, "the coordinator does not answer for " + settings.coordinatorWait());
+            end.complete(End.COORDINATOR_GONE);
+          }
+          if (!more && !end.isDone()) {
+            changed.await(STEP_NANOS);
+          }
+        }
+      } catch (InterruptedException e) {
+        end.complete(End.CLOSED);
+      } finally {
+        ended.give();
+      }
+    }
+
+    /** Takes a step; returns whether there is more to do at once. */
+    private boolean take() {
+      try {
+        boolean more = step.getAsBoolean();
         if (agent.isRemoved()) {
           end.complete(End.REMOVED);
         }
+        return more;
       } catch (FencedException | SessionLostException e) {
         LOG.log(Level.ERROR, "this compute server is lost to others: " + e.getMessage());
         end.complete(End.LOST);
@@ -154,25 +199,19 @@ public final class ComputeServerProcess implements AutoCloseable {
         LOG.log(Level.ERROR, "a step failed", e);
         end.completeExceptionally(e);
       }
-      if (state.membership().session() != Membership.Session.SUSPENDED) {
-        answered = System.nanoTime();
-      } else if (System.nanoTime() - answered > settings.coordinatorWait().toNanos()) {
-        LOG.log(Level.ERROR, "the coordinator does not answer for " + settings.coordinatorWait());
-        end.complete(End.COORDINATOR_GONE);
-      }
-      if (!more) {
-        pause(changed);
-      }
+      return false;
     }
-  }
 
-  private void pause(Semaphore changed) {
-    try {
-      if (changed.tryAcquire(STEP_MILLIS, TimeUnit.MILLISECONDS)) {
-        changed.drainPermits();
+    /** Waits until the step under way is over. */
+    void close() {
+      changed.give();
+      try {
+        if (started) {
+          ended.await(CLOSE_NANOS);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       }
-    } catch (InterruptedException e) {
-      end.complete(End.CLOSED);
     }
   }
 
@@ -213,13 +252,21 @@ public final class ComputeServerProcess implements AutoCloseable {
   }
 
   /** A second caller waits for the first. */
-  private synchronized void closeAll() {
-    if (closed) {
-      return;
+  private void closeAll() {
+    closing.lock();
+    try {
+      if (!closed) {
+        closed = true;
+        closeOnce();
+      }
+    } finally {
+      closing.unlock();
     }
-    closed = true;
+  }
+
+  private void closeOnce() {
     List<Runnable> steps = new ArrayList<>();
-    threads.forEach(thread -> steps.add(() -> join(thread)));
+    threads.forEach(thread -> steps.add(thread::close));
     ClientService opened = door;
     if (opened != null) {
       steps.add(opened::close);
@@ -248,12 +295,14 @@ public final class ComputeServerProcess implements AutoCloseable {
     return !end.isCompletedExceptionally() && end.getNow(End.CLOSED) == End.LOST;
   }
 
-  private static void join(Thread thread) {
-    try {
-      thread.join(CLOSE_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+  /** Returns whether what is found in its caches may be answered now: whether it has the lease. */
+  public boolean hasLease() {
+    return lease.isHeld();
+  }
+
+  /** Returns which compute server serves which keys, as it is known here; asks nobody. */
+  public Routes routes() {
+    return agent.routes();
   }
 
   /** Returns where it serves clients, if it does. */

@@ -72,6 +72,10 @@ final class Leader {
       return member(number).filter(Member::isServing);
     }
 
+    boolean isUnfenced(Member member) {
+      return fencesOf(member.number()).findAny().isEmpty();
+    }
+
     /** Returns the fences of a compute server that are not over. */
     Stream<Change> fencesOf(int number) {
       return changes.stream()
@@ -241,16 +245,16 @@ final class Leader {
 
   /**
    * Returns whether the executor cannot do anything any more: it is fenced, or its number has
-   * started anew, which fences all earlier starts before it serves.
+   * started anew and serves, which fences all earlier starts before. A fence counts although the
+   * executor still runs, or its next start waits for that fence to end.
    */
   private boolean isExecutorGone(View view, Change change) {
     int executor = change.executor();
-    Optional<Member> member = view.member(executor);
-    boolean runs = member.isPresent() && member.get().epoch() == change.executorEpoch();
-    return !runs
-        && view.fencesOf(executor).allMatch(this::hasComeAbout)
-        && state.epoch(executor).value() > change.executorEpoch()
-        && member.map(Member::isServing).orElse(true);
+    List<Change> fences = view.fencesOf(executor).toList();
+    return fences.isEmpty()
+        ? view.serving(executor).filter(now -> now.epoch() > change.executorEpoch()).isPresent()
+        : fences.stream()
+            .anyMatch(fence -> fence.leastEpoch() > change.executorEpoch() && hasComeAbout(fence));
   }
 
   /** Returns whether a fence keeps its compute server from doing anything, though it may go on. */
@@ -288,7 +292,7 @@ final class Leader {
       return false;
     }
     hooks.reached(LeaderHooks.Point.FENCED, change.id());
-    if (fenced.nanosSince(change) < leaseOver.toNanos()) {
+    if (fenced.nanosSince(change) < leaseOver.toNanos() && !PlantedBug.LEASE_NOT_AWAITED) {
       return false;
     }
     hooks.reached(LeaderHooks.Point.LEASE_OVER, change.id());
@@ -306,11 +310,15 @@ final class Leader {
     return named;
   }
 
-  /** Returns a compute server that runs beside a range, or else one without a range. */
+  /**
+   * Returns a compute server that runs beside a range, or else one without a range; none that is
+   * fenced itself, as it may never do what it is asked to.
+   */
   private static @Nullable Member heir(View view, Partitioning table, int range) {
     for (int beside : new int[] {range - 1, range + 1}) {
       if (beside >= 0 && beside < table.servers()) {
-        Optional<Member> neighbour = view.serving(table.ownerOfRange(beside));
+        Optional<Member> neighbour =
+            view.serving(table.ownerOfRange(beside)).filter(view::isUnfenced);
         if (neighbour.isPresent()) {
           return neighbour.get();
         }
@@ -318,6 +326,7 @@ final class Leader {
     }
     return view.members.stream()
         .filter(member -> member.isServing() && !table.hasServer(member.number()))
+        .filter(view::isUnfenced)
         .findFirst()
         .orElse(null);
   }

@@ -2,9 +2,9 @@ package pando.cluster;
 
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
@@ -33,12 +33,16 @@ public final class Lease implements AutoCloseable {
   private static final int RENEWALS = 4;
   private static final long WAIT_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
 
+  private final Host host;
   private final long nanos;
   private final RegisteredMemory memory;
   private final Worker worker;
   private final Thread thread;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
+  private final Host.Signal closing;
+  private final Host.Signal ended;
+
+  /** Of those that wait for the lease to be renewed. */
+  private final Queue<Host.Signal> waiting = new ConcurrentLinkedQueue<>();
 
   private volatile long heldUntil;
 
@@ -47,23 +51,32 @@ public final class Lease implements AutoCloseable {
 
   private volatile boolean closed;
 
-  private Lease(Fabric fabric, Duration length) {
+  private Lease(Host host, Fabric fabric, Duration length) {
+    this.host = host;
     this.nanos = length.toNanos();
     this.memory = fabric.register(Long.BYTES);
     this.worker = fabric.worker(memory);
-    this.thread = Thread.ofPlatform().name("pando-lease").daemon().unstarted(this::keep);
+    this.thread = host.newThread("pando-lease", this::keep);
+    this.closing = host.signal();
+    this.ended = host.signal();
+  }
+
+  /** Takes a lease by this machine's clock; else as {@link #take(Host, Fabric, Duration)}. */
+  public static Lease take(Fabric fabric, Duration length) {
+    return take(Host.real(), fabric, length);
   }
 
   /**
    * Takes a lease; it is held when this returns.
    *
+   * @param host whose clock counts
    * @param fabric opened under the compute server's name
    * @param length of the lease
    * @throws FencedException if the compute server is fenced
    * @throws PandoException if memory server 0 does not answer
    */
-  public static Lease take(Fabric fabric, Duration length) {
-    Lease lease = new Lease(fabric, length);
+  public static Lease take(Host host, Fabric fabric, Duration length) {
+    Lease lease = new Lease(host, fabric, length);
     try {
       lease.renew();
       lease.thread.start();
@@ -80,47 +93,45 @@ public final class Lease implements AutoCloseable {
   }
 
   private void renew() {
-    long sent = System.nanoTime();
+    long sent = host.nanoTime();
     worker.read(GlobalAddress.of(0, 0), 0, Long.BYTES);
     heldUntil = sent + nanos;
   }
 
   private void keep() {
-    while (!closed && over == null) {
-      try {
-        renew();
-      } catch (FencedException | MemoryServerLostException e) {
-        over = e;
-      } catch (PandoException e) {
-        LOG.log(Level.DEBUG, "the lease was not renewed, and will be tried again", e);
-      } catch (IllegalStateException e) {
-        // The fabric is closed.
-        closed = true;
-      }
-      pause();
-    }
-    release();
-  }
-
-  /** Tells those that wait, and waits for the next renewal. */
-  private void pause() {
-    lock.lock();
     try {
-      changed.signalAll();
-      long left = nanos / RENEWALS;
-      while (left > 0 && !closed && over == null) {
-        left = changed.awaitNanos(left);
+      while (!closed && over == null) {
+        tryToRenew();
+        waiting.forEach(Host.Signal::give);
+        if (!closed && over == null) {
+          closing.await(nanos / RENEWALS);
+        }
       }
     } catch (InterruptedException e) {
       closed = true;
     } finally {
-      lock.unlock();
+      release();
+      waiting.forEach(Host.Signal::give);
+      ended.give();
+    }
+  }
+
+  private void tryToRenew() {
+    try {
+      renew();
+    } catch (FencedException | MemoryServerLostException e) {
+      over = e;
+    } catch (PandoException e) {
+      LOG.log(Level.DEBUG, "the lease was not renewed, and will be tried again", e);
+    } catch (IllegalStateException e) {
+      // The fabric is closed.
+      closed = true;
     }
   }
 
   /** Returns whether the lease is held now. */
   public boolean isHeld() {
-    return heldUntil - System.nanoTime() > 0;
+    return heldUntil - host.nanoTime() > 0;
   }
 
   /** Returns whether the compute server was found to be fenced: it will never be held again. */
@@ -143,30 +154,25 @@ public final class Lease implements AutoCloseable {
   }
 
   private void awaitRenewal() {
-    long start = System.nanoTime();
-    boolean interrupted = false;
-    lock.lock();
+    long start = host.nanoTime();
+    Host.Signal renewed = host.signal();
+    waiting.add(renewed);
     try {
       while (!isHeld()) {
         throwIfOver();
-        long left = WAIT_NANOS_MAX - (System.nanoTime() - start);
+        long left = WAIT_NANOS_MAX - (host.nanoTime() - start);
         if (closed || left <= 0) {
           throw new StalledException(
               "the lease was not renewed: leaseNanos=%s, waitedNanos=%s, closed=%s"
                   .formatted(nanos, WAIT_NANOS_MAX - left, closed));
         }
-        try {
-          left = changed.awaitNanos(left);
-        } catch (InterruptedException e) {
-          interrupted = true;
-          throw new StalledException("interrupted while waiting for the lease");
-        }
+        renewed.await(left);
       }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StalledException("interrupted while waiting for the lease");
     } finally {
-      lock.unlock();
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+      waiting.remove(renewed);
     }
   }
 
@@ -189,11 +195,13 @@ public final class Lease implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    thread.interrupt();
+    closing.give();
     try {
-      thread.join(WAIT_NANOS_MAX / 1_000_000);
+      ended.await(WAIT_NANOS_MAX);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    // For a second call.
+    ended.give();
   }
 }

@@ -7,13 +7,14 @@ import java.net.UnknownHostException;
 /** What a server says of the machine that it runs on. */
 final class Machine {
   private static final int NAME_MAX = 255;
+  private static final String NAME = name();
 
   private Machine() {}
 
   /** Returns a member that starts in this process. */
   static Member member(int number, long epoch, String address) {
     return new Member(
-        number, epoch, address, ProcessHandle.current().pid(), name(), ServerState.JOINING, 0);
+        number, epoch, address, ProcessHandle.current().pid(), NAME, ServerState.JOINING, 0);
   }
 
   /**

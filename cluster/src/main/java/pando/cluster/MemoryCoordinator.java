@@ -78,13 +78,25 @@ public final class MemoryCoordinator {
     tellAll();
   }
 
+  /** Returns a copy of all entries, by path. */
+  public synchronized NavigableMap<String, Entry> entries() {
+    NavigableMap<String, Entry> entries = new TreeMap<>();
+    nodes.forEach((path, node) -> entries.put(path, node.entry));
+    return entries;
+  }
+
   synchronized Optional<Entry> read(String path) {
     return Optional.ofNullable(nodes.get(path)).map(Node::entry);
   }
 
   synchronized List<String> list(String folder) {
+    return list(nodes, folder);
+  }
+
+  /** Returns the names of what lies directly below a path, in order. */
+  public static List<String> list(NavigableMap<String, ?> byPath, String folder) {
     String start = folder + "/";
-    return nodes.tailMap(start, false).keySet().stream()
+    return byPath.tailMap(start, false).keySet().stream()
         .takeWhile(path -> path.startsWith(start))
         .map(path -> path.substring(start.length()))
         .filter(name -> name.indexOf('/') < 0)

@@ -3,7 +3,6 @@ package pando.cluster;
 import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -83,6 +82,7 @@ public final class MemoryServerProcess implements AutoCloseable {
   private static Optional<ClusterState.Versioned<PoolEntry>> awaitFree(
       ClusterState state, int number, Duration wait) {
     Waiting.until(
+        Host.real(),
         state.membership(),
         wait,
         () -> state.memoryServers().stream().noneMatch(member -> member.number() == number),
@@ -112,12 +112,8 @@ public final class MemoryServerProcess implements AutoCloseable {
 
   private static void announce(
       ClusterState state, PoolEntry entry, Optional<ClusterState.Versioned<PoolEntry>> before) {
-    Member member =
-        Machine.member(entry.number(), entry.incarnation(), entry.address())
-            .withState(ServerState.SERVING);
-    if (!state.announceMemory(member, entry, before)) {
-      throw new ClusterException(
-          "another memory server took this number meanwhile: " + List.of(member));
+    if (!state.announceMemory(entry, before)) {
+      throw new ClusterException("another memory server took this number meanwhile: " + entry);
     }
   }
 

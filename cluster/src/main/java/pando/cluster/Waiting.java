@@ -2,7 +2,6 @@ package pando.cluster;
 
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -12,7 +11,7 @@ final class Waiting {
   private static final System.Logger LOG = System.getLogger(Waiting.class.getName());
 
   /** Looks again after so long, where the coordinator told of no change. */
-  private static final long LOOK_MILLIS = 200;
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private Waiting() {}
 
@@ -25,11 +24,12 @@ final class Waiting {
    * @throws ClusterException if it does not hold in time, or the thread is interrupted
    */
   static void until(
+      Host host,
       Membership membership,
       Duration longest,
       BooleanSupplier condition,
       Supplier<String> otherwise) {
-    if (!isTrue(membership, longest, condition)) {
+    if (!isTrue(host, membership, longest, condition)) {
       throw new ClusterException(otherwise.get() + ", waited=" + longest);
     }
   }
@@ -39,18 +39,17 @@ final class Waiting {
    *
    * @throws ClusterException if the thread is interrupted
    */
-  static boolean isTrue(Membership membership, Duration longest, BooleanSupplier condition) {
-    Semaphore changed = new Semaphore(0);
-    membership.watch(changed::release);
-    long start = System.nanoTime();
+  static boolean isTrue(
+      Host host, Membership membership, Duration longest, BooleanSupplier condition) {
+    Host.Signal changed = host.signal();
+    membership.watch(changed::give);
+    long start = host.nanoTime();
     while (!holds(condition)) {
-      if (System.nanoTime() - start > longest.toNanos()) {
+      if (host.nanoTime() - start > longest.toNanos()) {
         return false;
       }
       try {
-        if (changed.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
-          changed.drainPermits();
-        }
+        changed.await(LOOK_NANOS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new ClusterException("interrupted while waiting for others");

@@ -141,6 +141,26 @@ class LeaderTest {
     assertServed();
   }
 
+  /** Neither is the heir of the other, though both go on to run, and do nothing. */
+  @Test
+  void shouldFenceTwoThatStandBesideEachOther() {
+    start(0, 1, 2, 3);
+    fill(1_000);
+    cluster.servers.values().forEach(server -> writeBack(server));
+    int leader = cluster.state.leader().orElseThrow();
+    List<Integer> others = owners().stream().filter(owner -> owner != leader).toList();
+    List<Integer> fenced = List.of(others.get(1), others.get(0));
+    List<Integer> ids =
+        fenced.stream().map(number -> cluster.state.ask(Change.fence(number))).toList();
+    List<TestCluster.Server> hanging = fenced.stream().map(cluster.servers::remove).toList();
+    cluster.runUntil(
+        () -> ids.stream().allMatch(id -> cluster.state.change(id).orElseThrow().isOver()));
+    hanging.forEach(server -> server.membership.close());
+    cluster.settle();
+    assertThat(owners()).doesNotContainAnyElementsOf(fenced);
+    assertServed();
+  }
+
   @Test
   void shouldServeAgainAfterAllAreLost() {
     start(0, 1, 2);

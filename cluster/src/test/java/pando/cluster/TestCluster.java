@@ -77,13 +77,13 @@ final class TestCluster implements AutoCloseable {
               Optional.empty(),
               Duration.ofSeconds(20),
               Duration.ofSeconds(20));
-      Joining joining = new Joining(state, settings);
+      Joining joining = new Joining(Host.real(), state, settings);
       this.epoch = joining.takeNumber();
       this.fabric = joining.attach(new ComputeServer(number, epoch));
       joining.endPredecessors(fabric, epoch);
       Joining.Joined joined = joining.index(fabric, epoch);
       this.index = joined.index();
-      this.agent = new Agent(state, number, epoch, fabric, index, CONFIG, hooks);
+      this.agent = new Agent(Host.real(), state, number, epoch, fabric, index, CONFIG, hooks);
     }
 
     MovablePartitions partitions() {
@@ -101,10 +101,9 @@ final class TestCluster implements AutoCloseable {
 
   private static void announceMemory(MemoryMembership membership, int number) {
     ClusterState state = new ClusterState(membership);
-    Member member = Machine.member(number, number + 100, "").serving("m" + number, 0);
     PoolEntry entry =
         new PoolEntry(number, number + 100, "m" + number, 16 << 20, ServerState.SERVING);
-    if (!state.announceMemory(member, entry, state.poolEntry(number))) {
+    if (!state.announceMemory(entry)) {
       throw new IllegalStateException("not announced: " + entry);
     }
   }

@@ -175,6 +175,24 @@ public final class Cluster implements AutoCloseable {
     client().waitUntil(client().now() + nanos * Simulation.NANO);
   }
 
+  /** Returns a signal that is not given. */
+  public Signal signal() {
+    return new Signal(simulation);
+  }
+
+  /**
+   * Decides whether a fault strikes that is not one of verbs, and for how long, in ns, at least 1;
+   * returns 0 if it does not.
+   */
+  public long faultNanos(Fault fault) {
+    return Math.ceilDiv(faults.picosOf(fault), Simulation.NANO);
+  }
+
+  /** Lets no new fault strike for the rest of the run. */
+  public void endFaults() {
+    faults.arm(false);
+  }
+
   /** Returns the number of round trips that the running client has made. */
   public long roundTrips() {
     return client().roundTrips();

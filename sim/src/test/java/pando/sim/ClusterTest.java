@@ -74,6 +74,39 @@ class ClusterTest {
   }
 
   @Test
+  void shouldWaitForASignalOrForATime() {
+    try (Cluster cluster = new Cluster(options(1))) {
+      Signal signal = cluster.signal();
+      List<Long> times = new ArrayList<>();
+      cluster
+          .core(0)
+          .spawn(
+              "waits",
+              () -> {
+                for (int i = 0; i < 3; i++) {
+                  signal.await(5_000);
+                  times.add(cluster.nanos());
+                }
+                signal.give();
+                signal.await(5_000);
+                times.add(cluster.nanos());
+              });
+      cluster
+          .core(1)
+          .spawn(
+              "gives",
+              () -> {
+                cluster.sleepNanos(1_000);
+                signal.give();
+                cluster.sleepNanos(6_000);
+                signal.give();
+              });
+      cluster.run(NANOS_MAX, EVENTS_MAX);
+      assertThat(times).containsExactly(1_000L, 6_000L, 7_000L, 7_000L);
+    }
+  }
+
+  @Test
   void shouldTakeTwoMicrosecondsForAnUnloadedRead() {
     try (Cluster cluster = new Cluster(options(1))) {
       run(

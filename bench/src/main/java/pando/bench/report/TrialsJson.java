@@ -33,5 +33,8 @@ public final class TrialsJson {
     json.writeNumberProperty("changes", summary.changes());
     json.writeNumberProperty("unknown", summary.unknown());
     json.writeNumberProperty("events", summary.events());
+    json.writeObjectPropertyStart("counts");
+    summary.counts().forEach((what, times) -> json.writeNumberProperty(what, times));
+    json.writeEndObject();
   }
 }

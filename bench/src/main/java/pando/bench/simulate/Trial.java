@@ -2,6 +2,7 @@ package pando.bench.simulate;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -115,7 +116,8 @@ public final class Trial {
           clients.stream().mapToInt(TrialClient::unknown).sum(),
           changes,
           running.events(),
-          running.hash());
+          running.hash(),
+          Map.of());
     }
   }
 

@@ -4,6 +4,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongPredicate;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
@@ -37,12 +40,14 @@ final class TrialClient {
   private static final long REST_NANOS = 20_000_000;
 
   private final int number;
-  private final RangeIndex index;
+  private final Supplier<Session> sessions;
+  private final LongPredicate serves;
+  private final Runnable pace;
   private final TrialKeys keys;
   private final History history;
   private final TrialClock clock;
   private final RandomGenerator random;
-  private final boolean strict;
+  private final Predicate<PandoException> isViolation;
   private final List<String> failures = new ArrayList<>();
 
   /**
@@ -60,7 +65,7 @@ final class TrialClient {
   private int stalls;
 
   /**
-   * Creates a client.
+   * Creates a client of an index.
    *
    * @param strict whether an operation that fails is a violation
    */
@@ -72,14 +77,38 @@ final class TrialClient {
       TrialClock clock,
       RandomGenerator random,
       boolean strict) {
+    this(
+        number, index::session, index::serves, () -> {}, keys, history, clock, random, _ -> strict);
+  }
+
+  /**
+   * Creates a client.
+   *
+   * @param sessions opens sessions
+   * @param serves whether an operation on a key has a chance
+   * @param pace called before each operation
+   * @param isViolation whether an operation must not fail so
+   */
+  TrialClient(
+      int number,
+      Supplier<Session> sessions,
+      LongPredicate serves,
+      Runnable pace,
+      TrialKeys keys,
+      History history,
+      TrialClock clock,
+      RandomGenerator random,
+      Predicate<PandoException> isViolation) {
     this.number = number;
-    this.index = index;
+    this.sessions = sessions;
+    this.serves = serves;
+    this.pace = pace;
     this.keys = keys;
     this.history = history;
     this.clock = clock;
     this.random = random;
-    this.strict = strict;
-    this.session = index.session();
+    this.isViolation = isViolation;
+    this.session = sessions.get();
   }
 
   /** Returns the failures that are violations. */
@@ -94,6 +123,7 @@ final class TrialClient {
 
   void run(int operations) {
     for (int i = 0; i < operations && stalls < STALLS_MAX; i++) {
+      pace.run();
       boolean shrinking = i / (operations / 4 + 1) % 2 == 1;
       if (random.nextInt(20) == 0) {
         scan(random.nextBoolean());
@@ -103,7 +133,7 @@ final class TrialClient {
       if (random.nextInt(SESSION_OPERATIONS) == 0) {
         estimateSize();
         session.close();
-        session = index.session();
+        session = sessions.get();
       }
     }
     session.close();
@@ -118,7 +148,7 @@ final class TrialClient {
   void touch(Cluster cluster, Set<Long> some, TrialHangs hangs) {
     cluster.sleepNanos(REST_NANOS);
     for (long key : List.copyOf(some)) {
-      if (stalls < STALLS_MAX && index.serves(key)) {
+      if (stalls < STALLS_MAX && serves.test(key)) {
         touch(Kind.GET, key, hangs);
         touch(Kind.PUT, key, hangs);
         some.remove(key);
@@ -222,7 +252,7 @@ final class TrialClient {
   /** Draws a key, and seldom one that another process serves. */
   private long ownedKey() {
     long key = keys.draw(random);
-    for (int draw = 0; draw < DRAWS_MAX && !index.serves(key); draw++) {
+    for (int draw = 0; draw < DRAWS_MAX && !serves.test(key); draw++) {
       key = keys.draw(random);
     }
     return key;
@@ -269,7 +299,7 @@ final class TrialClient {
 
   /** Stores values under those keys served here of the ones drawn last; some may be the same. */
   private void putAll(int count) {
-    long[] wanted = Arrays.stream(recent, 0, count).filter(index::serves).toArray();
+    long[] wanted = Arrays.stream(recent, 0, count).filter(serves).toArray();
     long[] stored = new long[wanted.length];
     Arrays.setAll(stored, i -> nextValue());
     long start = clock.tick();
@@ -333,7 +363,7 @@ final class TrialClient {
     if (TrialHangs.isStall(e)) {
       stalls++;
     }
-    if (strict) {
+    if (isViolation.test(e)) {
       failures.add(what + " failed: " + StackText.of(e));
     }
   }

@@ -106,12 +106,21 @@ public record TrialPlan(
 
   /** Returns the settings of the index, of which each seed draws some. */
   IndexOptions draw(RandomGenerator random) {
+    return draw(random, !isHarmless());
+  }
+
+  /**
+   * Returns the settings of the index, of which each seed draws some.
+   *
+   * @param losesLocks whether locks may be lost, so that waits for them are to be short
+   */
+  IndexOptions draw(RandomGenerator random, boolean losesLocks) {
     Map<String, String> all = new LinkedHashMap<>();
     for (IndexSystem.Variation variation : index.variations()) {
       String drawn = random.nextBoolean() ? variation.one() : variation.other();
       all.put(variation.setting(), drawn);
     }
-    if (!isHarmless() && index.documentation().containsKey(LOCK_WAIT)) {
+    if (losesLocks && index.documentation().containsKey(LOCK_WAIT)) {
       all.put(LOCK_WAIT, LOCK_WAIT_MILLIS);
     }
     all.putAll(settings);

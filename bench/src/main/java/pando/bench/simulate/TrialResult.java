@@ -17,6 +17,7 @@ import pando.sim.history.History;
  * @param changes of partitions
  * @param events of the simulation
  * @param hash of all events
+ * @param counts of what else happened, by what it is
  */
 public record TrialResult(
     long seed,
@@ -27,4 +28,5 @@ public record TrialResult(
     int unknown,
     int changes,
     long events,
-    long hash) {}
+    long hash,
+    Map<String, Long> counts) {}

@@ -1,8 +1,11 @@
 package pando.bench.simulate;
 
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import pando.sim.fault.Fault;
@@ -17,6 +20,7 @@ public final class TrialSeries {
   private long failures;
   private long hangs;
   private long changes;
+  private final Map<String, Long> counts = new LinkedHashMap<>();
   private long unknown;
   private long events;
 
@@ -35,6 +39,7 @@ public final class TrialSeries {
    * @param changes of partitions
    * @param unknown operations whose outcome their client never learned
    * @param events of all simulations
+   * @param counts of what else happened, by what it is
    */
   public record Summary(
       long seeds,
@@ -46,10 +51,12 @@ public final class TrialSeries {
       Map<Fault, Long> faults,
       long changes,
       long unknown,
-      long events) {
+      long events,
+      Map<String, Long> counts) {
     /** Keeps a copy. */
     public Summary {
       faults = new TreeMap<>(faults);
+      counts = Collections.unmodifiableMap(new LinkedHashMap<>(counts));
     }
   }
 
@@ -60,12 +67,24 @@ public final class TrialSeries {
    * @throws HangException if one makes no progress
    */
   public static Summary run(TrialPlan plan, long first, long count, LongConsumer progress) {
+    return run(seed -> Trial.run(plan, seed), first, count, progress);
+  }
+
+  /**
+   * Runs so many seeds of a trial, at least one.
+   *
+   * @param trial runs one seed
+   * @param progress receives the number of seeds that are done
+   * @throws HangException if one makes no progress
+   */
+  public static Summary run(
+      LongFunction<TrialResult> trial, long first, long count, LongConsumer progress) {
     TrialSeries series = new TrialSeries();
     LongStream.range(0, count)
         .map(i -> first + i)
         .parallel()
         .forEach(seed -> {
-          series.add(Trial.run(plan, seed));
+          series.add(trial.apply(seed));
           progress.accept(1);
         });
     return series.summary();
@@ -76,6 +95,7 @@ public final class TrialSeries {
     changes += result.changes();
     unknown += result.unknown();
     events += result.events();
+    result.counts().forEach((what, times) -> counts.merge(what, times, Long::sum));
     result.faults().forEach((fault, times) -> faults.merge(fault, (long) times, Long::sum));
     lowest = lower(lowest, result);
     if (!result.violations().isEmpty()) {
@@ -97,6 +117,6 @@ public final class TrialSeries {
       throw new IllegalArgumentException("a series has at least one seed");
     }
     return new Summary(
-        seeds, failures, lowest, failed, hangs, hanging, faults, changes, unknown, events);
+        seeds, failures, lowest, failed, hangs, hanging, faults, changes, unknown, events, counts);
   }
 }

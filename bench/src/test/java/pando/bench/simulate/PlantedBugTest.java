@@ -67,6 +67,12 @@ class PlantedBugTest {
     "bytes-record-kept,         bytes, 1",
     "bytes-sum-ignored,         bytes, 1",
     "fence-answered-early,      dex, 1",
+    "cluster-lease-not-awaited, orca, 1",
+    "cluster-lease-unchecked,   orca, 1",
+    "cluster-fence-skipped,     orca, 1",
+    "cluster-predecessors-kept, orca, 1",
+    "cluster-not-adopted,       orca, 1",
+    "cluster-routes-kept,       orca, 1",
   })
   void shouldFind(String bug, String system, int from) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
@@ -102,9 +108,12 @@ class PlantedBugTest {
       int from = Integer.parseInt(arguments[1]);
       for (int seed = from; seed < from + SEEDS_MAX; seed++) {
         List<String> violations =
-            system.equals("bytes")
-                ? ByteTrialTest.violations(seed, faults)
-                : Trial.run(plan(Systems.named(system), faults), seed).violations();
+            isOfClusters()
+                ? ClusterTrial.run(TrialPlan.of(Systems.named(system), ClusterTrial.FAULTS), seed)
+                    .violations()
+                : system.equals("bytes")
+                    ? ByteTrialTest.violations(seed, faults)
+                    : Trial.run(plan(Systems.named(system), faults), seed).violations();
         violations = new ArrayList<>(violations);
         violations.removeIf(violation -> violation.contains("could not be checked"));
         if (!violations.isEmpty()) {
@@ -114,6 +123,10 @@ class PlantedBugTest {
       }
       System.out.println("not found in seeds: " + SEEDS_MAX);
       System.exit(1);
+    }
+
+    private static boolean isOfClusters() {
+      return System.getProperty("pando.plant", "").startsWith("cluster");
     }
 
     private static TrialPlan plan(IndexSystem system, Set<Fault> faults) {

@@ -27,18 +27,26 @@ public final class SimFabric implements Fabric {
   private final ComputeHost host;
   private final Identity identity;
   private final Fencer fencer;
+
+  /** Whether the fabric was opened under a name of its own. */
+  private final boolean isNamed;
+
+  /** The least epochs by which this fabric has fenced. */
+  private final long[] fenced = new long[ComputeServer.NUMBER_MAX + 1];
+
   private final long[] dramBytes;
   private final List<SimTask> tasks = new CopyOnWriteArrayList<>();
 
   /** Connects a compute server to the pool. */
   public SimFabric(SimPool pool, ComputeHost host) {
-    this(pool, host, host.identity());
+    this(pool, host, host.identity(), false);
   }
 
-  private SimFabric(SimPool pool, ComputeHost host, Identity identity) {
+  private SimFabric(SimPool pool, ComputeHost host, Identity identity, boolean isNamed) {
     this.pool = pool;
     this.host = host;
     this.identity = identity;
+    this.isNamed = isNamed;
     this.fencer = new Fencer(pool, host.simulation(), host.number());
     Fabric memory = pool.memory();
     this.dramBytes =
@@ -53,7 +61,7 @@ public final class SimFabric implements Fabric {
   public SimFabric as(ComputeServer name) {
     pool.fences().checkAccepted(name);
     Identity other = new Identity(host.simulation(), name);
-    return new SimFabric(pool, host, other);
+    return new SimFabric(pool, host, other, true);
   }
 
   @Override
@@ -117,12 +125,14 @@ public final class SimFabric implements Fabric {
 
   @Override
   public long process() {
-    return (host.number() + 1L) << (PROCESS_BITS / 2);
+    return isNamed ? identity.name().process() : (host.number() + 1L) << (PROCESS_BITS / 2);
   }
 
   @Override
   public boolean isGone(long process) {
-    return pool.isCrashed().test((int) (process >>> (PROCESS_BITS / 2)) - 1);
+    return isNamed
+        ? fenced[ComputeServer.numberOf(process)] > ComputeServer.epochOf(process)
+        : pool.isCrashed().test((int) (process >>> (PROCESS_BITS / 2)) - 1);
   }
 
   @Override
@@ -137,6 +147,7 @@ public final class SimFabric implements Fabric {
     // Outside of clients, where a list of verbs is done as a whole, or not.
     pool.fences().fence(computeServer, leastEpoch);
     fencer.fence(computeServer, leastEpoch);
+    fenced[computeServer] = Math.max(fenced[computeServer], leastEpoch);
   }
 
   /** Does nothing: the pool ends with its cluster. */

@@ -25,6 +25,18 @@ public enum Fault {
    * list or CALL.
    */
   FENCE(0.003, 0),
+  /**
+   * The session of a compute server with the coordinator ends, or the coordinator does not hear of
+   * it for a while, while the compute server goes on. Of clusters alone; its probability is per 10
+   * ms.
+   */
+  SESSION_LOST(0.04, 12_000_000),
+  /**
+   * What is known of the routes is old: a client goes by a copy that it had before, or what a
+   * session with the coordinator reads stands still for a while. Of clusters alone; its probability
+   * is per operation of a client, and per read of the coordinator.
+   */
+  STALE_ROUTE(0.01, 5_000_000),
   /** A verb takes effect, and its completion is lost. */
   LOST_COMPLETION(0.0005, 0),
   /** A doorbell list ends in the middle, with an error. */
@@ -69,9 +81,14 @@ public enum Fault {
   /** Returns whether an index must behave as if the fault had not struck. */
   public boolean isHarmless() {
     return switch (this) {
-      case TORN, LATE_READ, DELAY, PAUSE, CLOCK_JUMP, FENCE -> true;
+      case TORN, LATE_READ, DELAY, PAUSE, CLOCK_JUMP, FENCE, STALE_ROUTE -> true;
       default -> false;
     };
+  }
+
+  /** Returns whether it strikes only where compute servers are those of a cluster. */
+  public boolean isOfClusters() {
+    return this == SESSION_LOST || this == STALE_ROUTE;
   }
 
   /** Returns whether it strikes no more than once in a run. */

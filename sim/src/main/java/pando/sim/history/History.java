@@ -14,6 +14,7 @@ public final class History {
   private final TreeMap<Long, Long> initial = new TreeMap<>();
   private final List<Operation> operations = new ArrayList<>();
   private final List<Scan> scans = new ArrayList<>();
+  private final List<Loss> losses = new ArrayList<>();
 
   /** Creates an empty history of an empty map. */
   public History() {}
@@ -33,6 +34,11 @@ public final class History {
     scans.add(scan);
   }
 
+  /** Adds a loss. */
+  public void add(Loss loss) {
+    losses.add(loss);
+  }
+
   /** Returns the entries that were in the map before all operations. */
   public SortedMap<Long, Long> initial() {
     return Collections.unmodifiableSortedMap(initial);
@@ -46,5 +52,10 @@ public final class History {
   /** Returns the scans, in the order in which they were added. */
   public List<Scan> scans() {
     return Collections.unmodifiableList(scans);
+  }
+
+  /** Returns the losses, in the order in which they were added. */
+  public List<Loss> losses() {
+    return Collections.unmodifiableList(losses);
   }
 }

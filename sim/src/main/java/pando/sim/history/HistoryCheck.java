@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Keys are checked one by one. A scan counts as a read of each key in its range: a key that it
  * returned had that value, and a key that it did not return was absent, at some moment between its
  * start and its end. So a key that was present during the whole scan must have been returned.
+ *
+ * <p>A {@link Loss} takes keys back to values that they had before it.
  */
 public final class HistoryCheck {
   private HistoryCheck() {}
@@ -42,7 +44,7 @@ public final class HistoryCheck {
       }
     }
     byKey.forEach((key, operations) -> {
-      String violation = violation(key, operations, history.initial().get(key));
+      String violation = violation(key, operations, history);
       if (violation != null) {
         violations.add(violation);
       }
@@ -50,10 +52,10 @@ public final class HistoryCheck {
     return violations;
   }
 
-  private static @Nullable String violation(
-      long key, List<Operation> operations, @Nullable Long initial) {
+  private static @Nullable String violation(long key, List<Operation> operations, History history) {
     try {
-      return new KeySearch(operations).run(initial);
+      List<Loss> losses = history.losses().stream().filter(loss -> loss.covers(key)).toList();
+      return new KeySearch(operations, losses).run(history.initial().get(key));
     } catch (EntangledException e) {
       return "key " + key + " could not be checked: " + e.getMessage();
     }

@@ -25,15 +25,19 @@ import org.jspecify.annotations.Nullable;
  *   CLIENT START unknown replace KEY STORED EXPECTED
  *   CLIENT START unknown remove-expected KEY EXPECTED
  *   CLIENT START END scan FROM TO = KEY:VALUE ...
+ *   lost START END LEAST GREATEST [damaged]
  * </pre>
  *
  * <p>Behind {@code =} is the value before the operation, or the result of a scan, which descends
- * where FROM is above TO. The end {@code unknown} marks an operation whose outcome the client never
- * learned.
+ * where FROM is above TO. {@code lost} are changes of a range that a compute server had not written
+ * back, with {@code damaged} perhaps keys, too. The end {@code unknown} marks an operation whose
+ * outcome the client never learned.
  */
 public final class HistoryText {
   private static final String NONE = "none";
   private static final String UNKNOWN = "unknown";
+  private static final String LOST = "lost";
+  private static final String DAMAGED = "damaged";
 
   private HistoryText() {}
 
@@ -49,6 +53,9 @@ public final class HistoryText {
     }
     for (Scan scan : history.scans()) {
       out.write(line(scan) + "\n");
+    }
+    for (Loss loss : history.losses()) {
+      out.write(line(loss) + "\n");
     }
   }
 
@@ -67,6 +74,12 @@ public final class HistoryText {
       line.append(" = ").append(operation.before() == null ? NONE : operation.before());
     }
     return line.toString();
+  }
+
+  private static String line(Loss loss) {
+    String line =
+        "%s %d %d %d %d".formatted(LOST, loss.start(), loss.end(), loss.least(), loss.greatest());
+    return loss.damages() ? line + " " + DAMAGED : line;
   }
 
   private static String line(Scan scan) {
@@ -106,6 +119,12 @@ public final class HistoryText {
     if (tokens.peek().equals("initial")) {
       tokens.next();
       addInitial(history, tokens.number(), tokens.number());
+      tokens.end();
+      return;
+    }
+    if (tokens.peek().equals(LOST)) {
+      tokens.next();
+      history.add(loss(tokens));
       tokens.end();
       return;
     }
@@ -151,6 +170,21 @@ public final class HistoryText {
     }
     tokens.expect("=");
     return new Operation(client, start, end, kind, key, stored, expected, tokens.value());
+  }
+
+  private static Loss loss(Tokens tokens) {
+    long start = tokens.number();
+    long end = tokens.number();
+    long least = tokens.number();
+    long greatest = tokens.number();
+    if (end < start || greatest < least) {
+      throw new IllegalArgumentException("ends before it starts");
+    }
+    boolean damages = tokens.hasNext();
+    if (damages) {
+      tokens.expect(DAMAGED);
+    }
+    return new Loss(start, end, least, greatest, damages);
   }
 
   private static Scan scan(int client, long start, long end, Tokens tokens) {

@@ -2,8 +2,10 @@ package pando.sim.history;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +19,8 @@ import pando.sim.history.Operation.Kind;
  * its value, and the set of operations under way that have taken effect. At the end of an
  * operation, it must have taken effect; others under way may take effect before it, in any order.
  * If no state is left, no order explains the results. An operation of unknown outcome is under way
- * for ever and may never take effect.
+ * for ever and may never take effect. A loss takes effect as an operation does; after it the key
+ * has any value that it may have had before.
  */
 final class KeySearch {
   private static final int UNDER_WAY_MAX = Long.SIZE;
@@ -26,11 +29,16 @@ final class KeySearch {
   private static final int SHOWN_STATES = 8;
 
   private final List<Operation> operations;
-  private final @Nullable Operation[] underWay = new @Nullable Operation[UNDER_WAY_MAX];
+  private final List<Loss> losses;
+  private final @Nullable Object[] underWay = new @Nullable Object[UNDER_WAY_MAX];
   private Set<State> states = new HashSet<>();
 
-  KeySearch(List<Operation> operations) {
+  /** What the key may be after each loss: {@code null} is none. */
+  private final Map<Loss, Set<@Nullable Long>> valuesAfter = new HashMap<>();
+
+  KeySearch(List<Operation> operations, List<Loss> losses) {
     this.operations = withoutTraceless(operations);
+    this.losses = losses;
   }
 
   /**
@@ -70,14 +78,16 @@ final class KeySearch {
     }
   }
 
-  private record Event(long time, boolean starts, Operation operation) {}
+  /** The start or end of an operation or a loss. */
+  private record Event(long time, boolean starts, Object of) {}
 
   /** Returns why no order explains the results, or {@code null} if one does. */
   @Nullable String run(@Nullable Long initial) {
     List<Event> events = events();
+    values(initial);
     states.add(new State(initial, 0));
     for (int i = 0; i < events.size(); i++) {
-      Operation operation = events.get(i).operation();
+      Object operation = events.get(i).of();
       if (events.get(i).starts()) {
         underWay[freePlace(operation)] = operation;
         continue;
@@ -101,12 +111,37 @@ final class KeySearch {
         events.add(new Event(operation.end(), false, operation));
       }
     }
+    for (Loss loss : losses) {
+      events.add(new Event(loss.start(), true, loss));
+      events.add(new Event(loss.end(), false, loss));
+    }
     // At equal times starts come first, so that such operations overlap.
     events.sort(Comparator.comparingLong(Event::time).thenComparing(event -> !event.starts()));
     return events;
   }
 
-  private int freePlace(Operation operation) {
+  /** Finds out which values the key may have after each loss. */
+  private void values(@Nullable Long initial) {
+    for (Loss loss : losses) {
+      Set<@Nullable Long> values = new HashSet<>();
+      values.add(initial);
+      for (Operation operation : operations) {
+        if (operation.start() < loss.end()) {
+          if (operation.kind().stores()) {
+            values.add(operation.stored());
+          } else if (operation.kind().isRemoval()) {
+            values.add(null);
+          }
+        }
+      }
+      if (loss.damages()) {
+        values.add(null);
+      }
+      valuesAfter.put(loss, values);
+    }
+  }
+
+  private int freePlace(Object operation) {
     for (int place = 0; place < UNDER_WAY_MAX; place++) {
       if (underWay[place] == null) {
         return place;
@@ -120,7 +155,7 @@ final class KeySearch {
   }
 
   @SuppressWarnings("ReferenceEquality") // Different operations may be equal.
-  private int placeOf(Operation operation) {
+  private int placeOf(Object operation) {
     int place = 0;
     while (underWay[place] != operation) {
       place++;
@@ -156,8 +191,16 @@ final class KeySearch {
     List<State> after = new ArrayList<>();
     boolean removed = false;
     for (int place = 0; place < UNDER_WAY_MAX; place++) {
-      Operation next = underWay[place];
-      if (next == null || state.has(place) || !next.answersFor(state.value())) {
+      Object found = underWay[place];
+      if (found instanceof Loss loss && !state.has(place)) {
+        long done = state.done() | 1L << place;
+        valuesAfter
+            .getOrDefault(loss, Set.of())
+            .forEach(value -> after.add(new State(value, done)));
+      }
+      if (!(found instanceof Operation next)
+          || state.has(place)
+          || !next.answersFor(state.value())) {
         continue;
       }
       Long value = next.after(state.value());
@@ -176,7 +219,7 @@ final class KeySearch {
     return after;
   }
 
-  private static String describe(Operation operation, Set<State> before, List<Event> events) {
+  private static String describe(Object operation, Set<State> before, List<Event> events) {
     StringBuilder text = new StringBuilder("not linearizable: ").append(operation);
     text.append("\n  the key could be:");
     before.stream().limit(SHOWN_STATES).forEach(state -> text.append(' ').append(state.value()));

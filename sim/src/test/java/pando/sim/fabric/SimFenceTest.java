@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -48,6 +49,21 @@ class SimFenceTest {
             .withNetwork(network)
             .withFaults(enabled)
             .withSeed(seed));
+  }
+
+  @Test
+  void shouldKnowOfWhichComputeServersNothingComesAnyMore() {
+    try (Cluster cluster = cluster(NetworkKind.CARDS, 1)) {
+      ComputeServer name = new ComputeServer(5, 1);
+      Fabric fenced = cluster.fabric(0, name);
+      Fabric other = cluster.fabric(1, new ComputeServer(6, 1));
+      assertThat(fenced.process()).isEqualTo(name.process());
+      assertThat(other.isGone(name.process())).isFalse();
+      other.fence(5, 2);
+      assertThat(other.isGone(name.process())).isTrue();
+      assertThat(other.isGone(new ComputeServer(5, 2).process())).isFalse();
+      assertThat(fenced.isGone(other.process())).isFalse();
+    }
   }
 
   private static long image(int client) {

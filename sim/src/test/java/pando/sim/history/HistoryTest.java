@@ -50,6 +50,11 @@ class HistoryTest {
         "initial 1 10 \n 0 1 unknown update 1 5 \n 1 2 3 replace 1 11 10 = 5",
         "initial 1 10 \n 0 1 2 remove-expected 1 10 = 10 \n 0 3 4 get 1 = none",
         "0 1 2 replace 1 11 10 = none \n 0 3 4 remove-expected 1 10 = none",
+        // Lost with a compute server that had not written back.
+        "initial 1 10 \n 0 1 2 put 1 5 = 10 \n lost 3 9 0 4 \n 0 5 6 get 1 = 10",
+        "0 1 2 put 1 5 = none \n lost 3 9 0 4 \n 0 5 6 get 1 = 5 \n 0 7 8 get 1 = none",
+        "initial 1 10 \n 0 1 2 put 1 5 = 10 \n lost 3 9 0 4 \n 0 10 11 get 1 = 5",
+        "initial 1 10 \n lost 3 9 0 4 damaged \n 0 10 11 get 1 = none",
         // Two expect the same value, and one is first.
         "initial 1 10 \n 0 1 9 replace 1 11 10 = 12 \n 1 1 9 replace 1 12 10 = 10",
         // Nobody read 5 or 6, but what happened next needs them.
@@ -109,6 +114,17 @@ class HistoryTest {
         "initial 1 10 \n initial 2 20 \n 0 1 2 scan 9 0 = 1:10 2:20",
         "initial 1 10 \n 0 1 2 scan 9 0 = 1:10 1:10",
         "initial 1 10 \n 0 1 2 scan 9 2 = 1:10",
+        // Of lost changes: a key cannot be gone, one elsewhere loses nothing, all is lost once.
+        "initial 1 10 \n lost 3 9 0 4 \n 0 10 11 get 1 = none",
+        "initial 1 10 \n 0 1 2 put 1 5 = 10 \n lost 3 9 2 4 \n 0 10 11 get 1 = 10",
+        """
+        initial 1 10
+        0 1 2 put 1 5 = 10
+        lost 3 9 0 4
+        0 5 6 get 1 = 10
+        0 10 11 get 1 = 5
+        """,
+        "initial 1 10 \n lost 3 9 0 4 \n 0 10 11 put 1 5 = 10 \n 0 12 13 get 1 = 10",
       })
   void shouldRefuse(String text) {
     assertThat(HistoryCheck.violations(read(text))).hasSize(1);
@@ -170,6 +186,8 @@ class HistoryTest {
         7 3 unknown remove-expected 4 8
         4 7 8 scan -9 9 = -5:0 3:4
         4 7 8 scan 9 -9 = 3:4 -5:0
+        lost 5 6 -9 9
+        lost 7 8 0 9 damaged
         """;
     StringWriter written = new StringWriter();
     HistoryText.write(read(text), written);
@@ -196,6 +214,9 @@ class HistoryTest {
         "99999999999 1 2 get 1 = none",
         "0 1 unknown get 1",
         "0 1 unknown scan 0 9 =",
+        "lost 2 1 0 4",
+        "lost 1 2 0",
+        "lost 1 2 0 4 gone",
       })
   void shouldNameTheBrokenLine(String line) {
     assertThatExceptionOfType(IllegalArgumentException.class)

@@ -1,0 +1,489 @@
+package pando.bench.simulate;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import pando.bench.records.MapEntries;
+import pando.client.Routes;
+import pando.cluster.Change;
+import pando.cluster.ClusterState;
+import pando.cluster.ComputeServerProcess.End;
+import pando.cluster.Config;
+import pando.cluster.Host;
+import pando.cluster.Member;
+import pando.cluster.PoolEntry;
+import pando.cluster.ServerState;
+import pando.fabric.ComputeServer;
+import pando.fabric.PandoException;
+import pando.index.CorruptNodeException;
+import pando.index.IndexOptions;
+import pando.index.RangeIndex;
+import pando.index.Systems;
+import pando.index.Tree;
+import pando.sim.Cluster;
+import pando.sim.ClusterOptions;
+import pando.sim.NetworkKind;
+import pando.sim.fault.Fault;
+import pando.sim.history.History;
+import pando.sim.history.HistoryCheck;
+import pando.sim.history.Operation;
+
+/**
+ * One seed of a small cluster whose compute servers are processes of module cluster, with all that
+ * they do for it: they join, lead, are given ranges and give them away, have a lease, are fenced,
+ * end, and start anew. Only their clock, threads, coordinator and fabric are those of the
+ * simulation. Clients go by copies of the routes.
+ *
+ * <p>Checked are the history of all clients, what {@link ClusterWatch} sees meanwhile, and, once
+ * faults have ended, that all changes end, all compute servers agree on the routes, every key is
+ * served, and the tree in the pool is whole.
+ */
+public final class ClusterTrial {
+  /** Faults that strike only what these trials have, or what they can bear. */
+  public static final Set<Fault> FAULTS =
+      Set.of(
+          Fault.TORN,
+          Fault.LATE_READ,
+          Fault.DELAY,
+          Fault.PAUSE,
+          Fault.CLOCK_JUMP,
+          Fault.SESSION_LOST,
+          Fault.STALE_ROUTE);
+
+  /** Kept, so that its level is: what compute servers log of their ends is expected here. */
+  private static final Logger LOG = Logger.getLogger("pando.cluster");
+
+  private static final long NANOS_MAX = 600_000_000_000L;
+  private static final long EVENTS_MAX = 20_000_000;
+  private static final int CHUNK_BYTES = 64 << 10;
+  private static final long BYTES_PER_SERVER = 8 << 20;
+  private static final int TCP_PROCESSOR_THREADS = 4;
+  private static final double YIELD_SHARE = 0.05;
+
+  /** Shorter than a pause may be. */
+  private static final int LEASE_MILLIS = 4;
+
+  /** So much faster or slower than true are clocks at most: together not quite a tenth. */
+  private static final double CLOCK_DRIFT = 0.047;
+
+  /** Name of the process that makes the index. */
+  private static final ComputeServer MAKER = new ComputeServer(ComputeServer.NUMBER_MAX, 1);
+
+  private static final long THINK_NANOS = 50_000;
+
+  /** Every so many operations a client thinks for long. */
+  private static final int REST_EVERY = 10;
+
+  private static final long REST_NANOS = 20_000_000;
+  private static final long CHANGE_NANOS = 60_000_000;
+  private static final long START_NANOS = 40_000_000;
+  private static final long STRIKE_NANOS = 10_000_000;
+  private static final long LOOK_NANOS = 5_000_000;
+
+  /** Within this time everything ends once the faults have. */
+  private static final long QUIET_NANOS = 30_000_000_000L;
+
+  private static final int FINAL_CLIENT = 1_000;
+
+  static {
+    LOG.setLevel(Level.OFF);
+  }
+
+  private final TrialPlan plan;
+  private final long seed;
+  private final Cluster cluster;
+  private final SplittableRandom random;
+  private final IndexOptions options;
+  private final TrialKeys keys;
+  private final boolean losesSessions;
+  private final boolean damages;
+  private final Config config;
+  private final SimCoordinator coordinator;
+  private final ClusterWatch watch;
+  private final ClusterRouting routing;
+  private final ClusterChanges asking;
+  private final History history = new History();
+  private final TrialClock clock = new TrialClock();
+  private final List<TrialClient> clients = new ArrayList<>();
+  private final List<String> violations = new ArrayList<>();
+  private final TrialHangs hangs = new TrialHangs();
+  private final Map<End, Long> ends = new TreeMap<>();
+  private Map<Integer, Change> changes = Map.of();
+  private long starts;
+  private long refused;
+  private int working;
+  private boolean isAtRest;
+  private boolean over;
+
+  private ClusterTrial(TrialPlan plan, long seed, Cluster cluster) {
+    this.plan = plan;
+    this.seed = seed;
+    this.cluster = cluster;
+    this.random = new SplittableRandom(seed);
+    this.keys = new TrialKeys(plan.keys());
+    this.losesSessions = plan.faults().contains(Fault.SESSION_LOST);
+    // A change of DEX's tree goes through caches, so half of it may be in the pool.
+    this.damages = losesSessions && plan.index().name().equals("dex");
+    this.options = plan.draw(random, damages);
+    this.config = new Config(seed, options.system(), Map.of(), plan.memoryServers(), LEASE_MILLIS);
+    this.coordinator = new SimCoordinator(cluster, random.split());
+    this.watch =
+        new ClusterWatch(
+            coordinator.entries(),
+            plan.computeServers(),
+            history,
+            clock,
+            losesSessions && !options.system().equals("p-sherman"),
+            damages);
+    this.routing = new ClusterRouting(watch);
+    this.asking =
+        new ClusterChanges(
+            new ClusterState(coordinator.connect()),
+            plan.computeServers(),
+            keys,
+            random.split(),
+            losesSessions);
+  }
+
+  /**
+   * Checks that a plan is one for these trials.
+   *
+   * @throws IllegalArgumentException if it has one compute server, a system whose ranges do not
+   *     move, or a fault that has no place here
+   */
+  public static void check(TrialPlan plan) {
+    Set<Fault> other = new TreeSet<>(plan.faults());
+    other.removeAll(FAULTS);
+    boolean moves = plan.index().tiny().hasMovablePartitions();
+    if (!other.isEmpty() || !moves || plan.computeServers() < 2) {
+      throw new IllegalArgumentException(
+          "no plan for a cluster: system=%s, its ranges move=%s, computeServers=%s, least=2, faults that have no place here=%s"
+              .formatted(plan.index().name(), moves, plan.computeServers(), other));
+    }
+  }
+
+  /**
+   * Runs a seed.
+   *
+   * @throws IllegalArgumentException as {@link #check} says
+   * @throws HangException if the run makes no progress
+   */
+  public static TrialResult run(TrialPlan plan, long seed) {
+    check(plan);
+    try (Cluster cluster = new Cluster(shape(plan, seed))) {
+      return new ClusterTrial(plan, seed, cluster).run();
+    }
+  }
+
+  private static ClusterOptions shape(TrialPlan plan, long seed) {
+    return ClusterOptions.defaults()
+        .withServers(plan.computeServers(), plan.memoryServers())
+        .withBytesPerServer(BYTES_PER_SERVER)
+        .withChunkBytes(CHUNK_BYTES)
+        .withHandlers(Systems.handlers())
+        .withNetwork(plan.network())
+        .withProcessorThreads(plan.network() == NetworkKind.TCP ? TCP_PROCESSOR_THREADS : 1)
+        .withFaults(plan.faults())
+        .withModel(plan.model())
+        .withYieldShare(YIELD_SHARE)
+        .withSeed(seed);
+  }
+
+  private TrialResult run() {
+    load();
+    announceMemory();
+    spawn();
+    runToEnd();
+    watch.close();
+    violations.addAll(watch.violations());
+    clients.forEach(client -> violations.addAll(client.failures()));
+    audit();
+    return result();
+  }
+
+  /** Makes the index, with all keys at compute server 0, which does not run yet. */
+  private void load() {
+    TreeMap<Long, Long> initial = new TreeMap<>();
+    for (int i = 0; i < keys.count(); i++) {
+      if (random.nextBoolean()) {
+        initial.put(keys.key(i), -1L - i);
+      }
+    }
+    initial.forEach(history::addInitial);
+    try (RangeIndex index = options.createAt(cluster.fabric(0, MAKER), 0)) {
+      index.bulkLoad(new MapEntries(initial), 0.7);
+    }
+  }
+
+  private void announceMemory() {
+    for (int number = 0; number < plan.memoryServers(); number++) {
+      PoolEntry entry = new PoolEntry(number, 1, "", BYTES_PER_SERVER, ServerState.SERVING);
+      new ClusterState(coordinator.entries().connect()).announceMemory(entry);
+    }
+  }
+
+  private void spawn() {
+    for (int number = 0; number < plan.computeServers(); number++) {
+      supervise(number, "unit");
+    }
+    if (random.nextBoolean()) {
+      // It waits until a number is free, so the one that had it may go on.
+      supervise(random.nextInt(plan.computeServers()), "standby");
+    }
+    int count = plan.computeServers() * plan.clients();
+    working = count;
+    for (int number = 0; number < count; number++) {
+      int id = number;
+      spawn(number % plan.computeServers(), "client-" + number, own -> runClient(id, own));
+    }
+    spawn(0, "changes", this::ask);
+    spawn(0, "faults", _ -> loseSessions());
+    spawn(0, "end", this::end);
+  }
+
+  /** Adds a client of the simulation, with randomness of its own. */
+  private void spawn(int machine, String name, Consumer<SplittableRandom> body) {
+    SplittableRandom own = random.split();
+    cluster.core(machine).spawn(name, () -> body.accept(own));
+  }
+
+  /** Starts a compute server, and again whenever it has ended. */
+  private void supervise(int number, String name) {
+    Host host = new ClusterHost(cluster, number, 1 + CLOCK_DRIFT * (2 * random.nextDouble() - 1));
+    spawn(
+        number,
+        name + "-" + number,
+        own -> {
+          while (number > 0 && watch.servers().isEmpty()) {
+            // The index is that of compute server 0.
+            cluster.sleepNanos(LOOK_NANOS);
+          }
+          while (!over) {
+            cluster.sleepNanos(own.nextLong(START_NANOS));
+            start(number, host);
+          }
+        });
+  }
+
+  private void start(int number, Host host) {
+    ClusterServer server = new ClusterServer(cluster, number, watch);
+    starts++;
+    try {
+      End end = server.run(options, config, host, coordinator.connectComputeServer(), () -> over);
+      ends.merge(end, 1L, Long::sum);
+      if (end == End.LOST && !losesSessions) {
+        violations.add("a compute server was lost without a fault: " + server);
+      }
+    } catch (PandoException e) {
+      // Another one had the number, or it was lost as it started, or as it wrote back.
+      refused++;
+      if (!losesSessions && server.isStarted()) {
+        violations.add("a compute server could not be closed: " + StackText.of(e));
+      }
+    } catch (IllegalStateException e) {
+      violations.add("a compute server failed: " + StackText.of(e));
+    }
+  }
+
+  private void runClient(int number, SplittableRandom own) {
+    try {
+      while (!routing.open(own)) {
+        cluster.sleepNanos(LOOK_NANOS);
+      }
+      TrialClient client = client(number, own, () -> cluster.sleepNanos(thinkNanos(own)));
+      client.run(plan.operations() / (plan.computeServers() * plan.clients()));
+    } finally {
+      working--;
+    }
+  }
+
+  private TrialClient client(int number, SplittableRandom own, Runnable pace) {
+    TrialClient client =
+        new TrialClient(
+            number,
+            () -> new RoutedSession(cluster, routing, own),
+            _ -> true,
+            pace,
+            keys,
+            history,
+            clock,
+            own,
+            this::isViolation);
+    clients.add(client);
+    return client;
+  }
+
+  private static long thinkNanos(SplittableRandom own) {
+    return own.nextLong(own.nextInt(REST_EVERY) == 0 ? REST_NANOS : THINK_NANOS);
+  }
+
+  /**
+   * Where nothing is lost, every operation is carried out; else once nothing is lost any more. No
+   * node is damaged but where changes of the tree go through caches.
+   */
+  private boolean isViolation(PandoException failure) {
+    return !losesSessions || (!damages && (isAtRest || failure instanceof CorruptNodeException));
+  }
+
+  private void ask(SplittableRandom own) {
+    while (working > 0) {
+      cluster.sleepNanos(own.nextLong(CHANGE_NANOS));
+      asking.ask();
+    }
+  }
+
+  private void loseSessions() {
+    while (working > 0) {
+      cluster.sleepNanos(STRIKE_NANOS);
+      coordinator.strike();
+    }
+  }
+
+  // The end.
+
+  private void end(SplittableRandom own) {
+    while (working > 0) {
+      cluster.sleepNanos(LOOK_NANOS);
+    }
+    cluster.endFaults();
+    long start = cluster.nanos();
+    while (!isQuiet() && cluster.nanos() - start < QUIET_NANOS) {
+      cluster.sleepNanos(LOOK_NANOS);
+    }
+    if (!isQuiet()) {
+      violations.add("the cluster does not come to rest: " + describe());
+    }
+    changes = new LinkedHashMap<>();
+    for (int id : asking.asked()) {
+      watch.state().change(id).ifPresent(change -> changes.put(id, change));
+    }
+    isAtRest = true;
+    touch(own);
+    over = true;
+    List.copyOf(watch.servers()).forEach(this::stop);
+  }
+
+  private void stop(ClusterServer server) {
+    try {
+      server.stop();
+    } catch (PandoException e) {
+      if (!losesSessions) {
+        violations.add("a compute server could not be closed: " + StackText.of(e));
+      }
+    }
+  }
+
+  /** Returns whether all changes are over, and the compute servers agree on who serves what. */
+  private boolean isQuiet() {
+    ClusterState state = watch.state();
+    Routes routes = state.routes().orElse(null);
+    List<ClusterServer> open = watch.servers().stream().filter(ClusterServer::isOpen).toList();
+    return routes != null
+        && state.changes().stream().allMatch(Change::isOver)
+        && state.computeServers().stream().allMatch(Member::isServing)
+        && open.stream().allMatch(server -> server.partitioning().epoch() == routes.epoch())
+        && routes.routes().stream()
+            .allMatch(route -> open.stream().anyMatch(server -> server.answers(route.low())));
+  }
+
+  private String describe() {
+    ClusterState state = watch.state();
+    return "changes="
+        + state.changes().stream().filter(change -> !change.isOver()).toList()
+        + ", routes="
+        + state.routes()
+        + ", leader="
+        + state.leader()
+        + ", members="
+        + state.computeServers()
+        + ", running="
+        + watch.servers().stream().filter(ClusterServer::isOpen).toList();
+  }
+
+  /** Reads and stores every key. */
+  private void touch(SplittableRandom own) {
+    Set<Long> keysLeft = new TreeSet<>();
+    for (int i = 0; i < keys.count(); i++) {
+      keysLeft.add(keys.key(i));
+    }
+    // Where a tree may be damaged, some keys stall for good.
+    client(FINAL_CLIENT + 1, own, () -> {})
+        .touch(cluster, keysLeft, damages ? new TrialHangs() : hangs);
+  }
+
+  private void runToEnd() {
+    try {
+      Watchdog.run(cluster, () -> cluster.run(NANOS_MAX, EVENTS_MAX));
+    } catch (HangException e) {
+      throw new HangException("seed=" + seed + ": " + e.getMessage());
+    } catch (RuntimeException | AssertionError e) {
+      violations.add("the run ended early: " + StackText.of(e));
+    }
+  }
+
+  /** Checks the tree in the pool, and the history with what is in it as a last read. */
+  private void audit() {
+    Tree tree;
+    try {
+      tree = options.walk(cluster.fabric(0, MAKER));
+    } catch (IllegalStateException e) {
+      if (!damages || watch.losses() == 0) {
+        violations.add("the tree cannot be walked: " + StackText.of(e));
+      }
+      return;
+    }
+    if (!damages || watch.losses() == 0) {
+      violations.addAll(tree.problems());
+    }
+    if (tree.problems().isEmpty()) {
+      Set<Long> all = new TreeSet<>(tree.entries().keySet());
+      for (int i = 0; i < keys.count(); i++) {
+        all.add(keys.key(i));
+      }
+      for (long key : all) {
+        long start = clock.tick();
+        Long found = tree.entries().get(key);
+        history.add(Operation.read(FINAL_CLIENT, start, clock.tick(), key, found));
+      }
+    }
+    violations.addAll(HistoryCheck.violations(history));
+  }
+
+  private TrialResult result() {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    counts.put("operations answered", watch.answers());
+    counts.put("changes asked for", (long) changes.size());
+    counts.put("changes done", count(Change.State.DONE));
+    counts.put("changes failed", count(Change.State.FAILED));
+    counts.put("changes not over", count(Change.State.ASKED) + count(Change.State.UNDER_WAY));
+    counts.put("compute servers started", starts);
+    counts.put("starts that failed", refused);
+    for (End end : End.values()) {
+      counts.put("ends " + end, ends.getOrDefault(end, 0L));
+    }
+    counts.put("losses", (long) watch.losses());
+    return new TrialResult(
+        seed,
+        violations,
+        hangs,
+        history,
+        cluster.faults(),
+        clients.stream().mapToInt(TrialClient::unknown).sum(),
+        Math.toIntExact(count(Change.State.DONE)),
+        cluster.events(),
+        cluster.hash(),
+        counts);
+  }
+
+  private long count(Change.State state) {
+    return changes.values().stream().filter(change -> change.state() == state).count();
+  }
+}

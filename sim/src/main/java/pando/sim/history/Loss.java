@@ -1,0 +1,17 @@
+package pando.sim.history;
+
+/**
+ * Changes that a compute server had made and not written back, and that were lost with it: at some
+ * moment each key of a range gets a value again that it had before, or none if it had none.
+ *
+ * @param start time before which nothing was lost
+ * @param end time by which all was lost that is lost
+ * @param least first key of the range
+ * @param greatest last key of the range
+ * @param damages whether a key may also be gone that was there all the time
+ */
+public record Loss(long start, long end, long least, long greatest, boolean damages) {
+  boolean covers(long key) {
+    return least <= key && key <= greatest;
+  }
+}
