@@ -8,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -101,12 +102,18 @@ public final class IndexProcess implements AutoCloseable {
         card);
   }
 
-  /** Opens a fabric over TCP to memory servers at addresses and ports. */
+  /**
+   * Opens a fabric over TCP to memory servers at addresses and ports, as patient as an emulated
+   * machine with much to do needs it.
+   */
   static Fabric tcpFabric(List<String> memoryServers, Path token, long seed) {
     return TcpFabric.attach(
         memoryServers.stream().map(IndexProcess::address).toList(),
         seed,
-        TcpOptions.defaults().withAuthentication(Authentication.token(token).onTrustedNetwork()));
+        TcpOptions.defaults()
+            .withVerbTimeout(Duration.ofSeconds(10))
+            .withLostAfter(Duration.ofSeconds(30))
+            .withAuthentication(Authentication.token(token).onTrustedNetwork()));
   }
 
   private static InetSocketAddress address(String place) {
