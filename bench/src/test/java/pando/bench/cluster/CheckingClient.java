@@ -160,7 +160,7 @@ final class CheckingClient implements AutoCloseable {
     try {
       tally.answered(history.found(isThere ? version(history, value) : 0, losses, certain));
     } catch (WrongResultException e) {
-      tally.wrong(e.getMessage());
+      tally.wrong(String.valueOf(e.getMessage()));
     }
   }
 

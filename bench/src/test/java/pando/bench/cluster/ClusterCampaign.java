@@ -28,6 +28,7 @@ final class ClusterCampaign implements AutoCloseable {
   private static final long LOAD_MILLIS = 400;
   private static final long MEMORY_LOST_MILLIS = 3_000;
   private static final int CHANGES_ON_FULL_DISK = 50;
+  private static final long KILLED_AFTER_NANOS_MAX = 30_000_000;
   private static final int EXIT_LOST = 3;
   private static final List<Losses.Range> ALL =
       List.of(new Losses.Range(Long.MIN_VALUE, Long.MAX_VALUE));
@@ -291,7 +292,7 @@ final class ClusterCampaign implements AutoCloseable {
     if (random.nextBoolean()) {
       view.awaitChanges(changes ->
           changes.stream().anyMatch(one -> one.id() == id && one.state() != Change.State.ASKED));
-      spin(random.nextInt(3) * random.nextInt(20_000) * 1_000L);
+      spin(random.nextLong(KILLED_AFTER_NANOS_MAX));
     }
     int killed = leader ? leads : other(leads);
     kill(killed, ClusterView.rangesInChange(before, killed, asked), List.of());
@@ -349,12 +350,12 @@ final class ClusterCampaign implements AutoCloseable {
     List<Losses.Range> ranges = view.ranges(lost);
     List<Losses.Range> own = view.ranges(leads);
     int last = view.changes().stream().mapToInt(Change::id).max().orElse(0);
-    int wanted = random.nextInt(FenceState.values().length);
+    FenceState wanted = FenceState.values()[random.nextInt(FenceState.values().length)];
     kill(lost, ranges, ranges);
     view.awaitChanges(changes ->
         changes.stream()
             .filter(change -> change.id() > last && change.server() == lost)
-            .anyMatch(change -> FenceState.of(change).ordinal() >= wanted));
+            .anyMatch(change -> FenceState.of(change).compareTo(wanted) >= 0));
     kill(leads, ALL, own);
     FenceState found = FenceState.of(view.lastFence(lost).orElseThrow());
     tally.done("leader killed in FENCE " + found);

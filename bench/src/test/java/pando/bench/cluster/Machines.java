@@ -21,7 +21,7 @@ enum Machines {
     }
 
     @Override
-    int freePort(int machine) {
+    int port(int server) {
       try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
         return socket.getLocalPort();
       } catch (IOException e) {
@@ -32,8 +32,6 @@ enum Machines {
 
   /** Three, as network namespaces, with delay and loss between them. */
   THREE {
-    private int port = 7_400;
-
     @Override
     List<String> command(int machine) {
       return List.of("ip", "netns", "exec", "pando" + number(machine));
@@ -45,8 +43,8 @@ enum Machines {
     }
 
     @Override
-    int freePort(int machine) {
-      return ++port;
+    int port(int server) {
+      return PORT + server;
     }
 
     private static int number(int machine) {
@@ -54,12 +52,14 @@ enum Machines {
     }
   };
 
+  private static final int PORT = 7_400;
+
   /** Returns how a command begins that runs on a machine. */
   abstract List<String> command(int machine);
 
   /** Returns the address of a machine. */
   abstract String address(int machine);
 
-  /** Returns a port that no server has. */
-  abstract int freePort(int machine);
+  /** Returns a port for a server, by its place among all of them. */
+  abstract int port(int server);
 }

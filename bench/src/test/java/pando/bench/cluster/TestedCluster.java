@@ -67,8 +67,8 @@ final class TestedCluster implements AutoCloseable {
     this.plan = plan;
     this.directory = directory;
     this.secret = directory.resolve("secret");
-    this.zooKeeperPort = plan.machines.freePort(0);
-    this.ports = IntStream.range(0, plan.computeServers).map(plan.machines::freePort).toArray();
+    this.zooKeeperPort = plan.machines.port(0);
+    this.ports = IntStream.rangeClosed(1, plan.computeServers).map(plan.machines::port).toArray();
   }
 
   /** Starts a cluster of which compute server 0 alone runs. */

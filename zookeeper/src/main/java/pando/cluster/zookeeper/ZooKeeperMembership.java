@@ -114,37 +114,34 @@ public final class ZooKeeperMembership implements Membership {
     /** Whether it has yet to learn what became of a session, and to watch. */
     private boolean resumes;
 
+    /** Whether the client has ended, which it may say twice. */
+    private boolean over;
+
     Hearing(boolean resumes) {
       this.resumes = resumes;
     }
 
     @Override
     public void process(WatchedEvent event) {
+      if (over) {
+        return;
+      }
       switch (event.getState()) {
         case SyncConnected, SaslAuthenticated -> connect();
         case Expired -> expire();
-        case Closed, AuthFailed -> session = Session.LOST;
-        default -> suspend();
+        case Closed, AuthFailed -> become(Session.LOST);
+        default -> become(Session.SUSPENDED);
       }
       watchers.forEach(Runnable::run);
     }
 
     private void connect() {
-      suspend();
-      if (session == Session.SUSPENDED) {
-        session = Session.CONNECTED;
-        connected.countDown();
-      }
+      become(Session.CONNECTED);
+      connected.countDown();
       if (resumes) {
         resumes = false;
         // What changes until then is seen by those that look again.
         client.addWatch(root, AddWatchMode.PERSISTENT_RECURSIVE, (_, _, _) -> {}, null);
-      }
-    }
-
-    private void suspend() {
-      if (session != Session.LOST) {
-        session = Session.SUSPENDED;
       }
     }
 
@@ -153,17 +150,21 @@ public final class ZooKeeperMembership implements Membership {
      * that resumes a session does not give up so early.
      */
     private void expire() {
+      over = true;
       boolean isKnown = resumes && System.nanoTime() - since < timeoutMillis * 1_000_000L;
-      if (isKnown) {
-        session = Session.LOST;
-      } else {
-        suspend();
-        resume();
-      }
+      become(isKnown ? Session.LOST : Session.SUSPENDED);
+      resume();
     }
   }
 
-  /** Opens another client for the session of the one that has given up. */
+  /** One that has ended stays so. */
+  private synchronized void become(Session next) {
+    if (session != Session.LOST) {
+      session = next;
+    }
+  }
+
+  /** Opens another client for the session, if that has not ended. */
   private synchronized void resume() {
     if (session == Session.LOST) {
       return;
@@ -337,8 +338,8 @@ public final class ZooKeeperMembership implements Membership {
   }
 
   @Override
-  public synchronized void close() {
-    session = Session.LOST;
+  public void close() {
+    become(Session.LOST);
     try {
       client.close(CLOSE_MILLIS);
     } catch (InterruptedException e) {
