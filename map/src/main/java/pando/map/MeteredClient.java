@@ -1,7 +1,6 @@
 package pando.map;
 
 import pando.client.PandoClient;
-import pando.client.Routes;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.index.Metered;

@@ -57,8 +57,9 @@ import pando.map.codec.ValueCodec;
  * midst.
  *
  * <p>Thread-safe, for virtual threads as well: calls share some sessions, two for each processor
- * and at most 128, over a client always 128, and wait while all are taken. After {@link #close} every call on the map, its
- * views and their iterators that needs an entry throws {@link IllegalStateException}.
+ * and at most 128, over a client always 128, and wait while all are taken. After {@link #close}
+ * every call on the map, its views and their iterators that needs an entry throws {@link
+ * IllegalStateException}.
  *
  * @param <K> keys
  * @param <V> values

@@ -66,6 +66,8 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byC
 
   @Override
   public String toString() {
-    return byClient ? "client" : (system == null ? "bytes" : system.toString()) + (blobs ? " with blobs" : "");
+    return byClient
+        ? "client"
+        : (system == null ? "bytes" : system.toString()) + (blobs ? " with blobs" : "");
   }
 }
