@@ -4,6 +4,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module pando.map {
   requires static transitive org.jspecify;
+  requires transitive pando.client;
   requires transitive pando.index;
 
   exports pando.map;

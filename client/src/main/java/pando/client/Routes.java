@@ -50,14 +50,19 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
    */
   public Routes {
     routes = List.copyOf(routes);
-    boolean isTable = routes.size() <= ROUTES_MAX && (!isPartitioned || !routes.isEmpty());
-    for (int i = 0; isTable && isPartitioned && i < routes.size(); i++) {
-      long low = routes.get(i).low;
-      isTable = i == 0 ? low == Long.MIN_VALUE : routes.get(i - 1).low < low;
+    if (routes.size() > ROUTES_MAX) {
+      throw new IllegalArgumentException("too many routes: routes=" + routes.size());
     }
-    if (!isTable) {
-      throw new IllegalArgumentException("no routes: partitioned=" + isPartitioned + ", " + routes);
+    if (isPartitioned) {
+      Partitioning _ = partitioning(epoch, routes);
     }
+  }
+
+  private static Partitioning partitioning(long epoch, List<Route> routes) {
+    return new Partitioning(
+        epoch,
+        routes.stream().mapToLong(Route::low).toArray(),
+        routes.stream().mapToInt(Route::owner).toArray());
   }
 
   /** Returns the routes of a compute server that serves all keys by itself. */
@@ -78,6 +83,11 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
           new Route(partitioning.lowOfRange(range), owner, addresses.apply(owner).orElse("")));
     }
     return new Routes(partitioning.epoch(), true, routes);
+  }
+
+  /** Returns the ranges of keys that they lead to; one where there are no partitions. */
+  public Partitioning partitioning() {
+    return isPartitioned ? partitioning(epoch, routes) : Partitioning.undivided(0);
   }
 
   /** Returns the place of the route for a key, where {@link #isPartitioned}. */

@@ -15,18 +15,22 @@ import pando.index.dex.DexOptions;
  * Two indexes over one pool, as two processes have them, each behind a service of its own: compute
  * servers 0 and 1, and 2 and 3, of DEX. Boundaries between them move.
  */
-final class DexPair implements AutoCloseable {
+public final class DexPair implements AutoCloseable {
+  /** Compute servers of the index. */
+  public static final int SERVERS = 4;
+
   private static final InetSocketAddress FREE_PORT =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
-  final DexIndex lower;
-  final DexIndex upper;
+  private final DexIndex lower;
+  private final DexIndex upper;
   final ClientService lowerService;
   final ClientService upperService;
 
-  DexPair(Fabric fabric, DexOptions options) {
-    lower = options.withComputeServers(4).create(fabric, 0, 2);
-    upper = options.withComputeServers(4).join(fabric, 2, 2);
+  /** Makes an index, and starts its services. */
+  public DexPair(Fabric fabric, DexOptions options) {
+    lower = options.withComputeServers(SERVERS).create(fabric, 0, 2);
+    upper = options.withComputeServers(SERVERS).join(fabric, 2, 2);
     lowerService = start(lower);
     upperService = start(upper);
   }
@@ -47,16 +51,20 @@ final class DexPair implements AutoCloseable {
     return service.address().getHostString() + ":" + service.address().getPort();
   }
 
-  String addresses() {
+  /** Returns the addresses of both services, as a client takes them. */
+  public String addresses() {
     return text(lowerService) + "," + text(upperService);
   }
 
   /** Moves the boundary between both. */
-  synchronized void move(SplittableRandom random) {
-    Partitioning known = lower.partitioning();
-    long low = known.lowOfServer(1) / 2 + random.nextLong(Long.MAX_VALUE / 2);
+  void move(SplittableRandom random) {
+    move(lower.partitioning().lowOfServer(1) / 2 + random.nextLong(Long.MAX_VALUE / 2));
+  }
+
+  /** Moves the boundary between both, to the least key of the upper one. */
+  public synchronized void move(long low) {
     try {
-      if (low < known.lowOfServer(2)) {
+      if (low < lower.partitioning().lowOfServer(2)) {
         lower.moveBoundary(2, low);
       } else {
         upper.moveBoundary(2, low);

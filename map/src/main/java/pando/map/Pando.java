@@ -1,48 +1,49 @@
 package pando.map;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import pando.client.ClientOptions;
+import pando.client.PandoClient;
 import pando.fabric.Fabric;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.memory.Closing;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmFabric;
 import pando.index.IndexOptions;
-import pando.index.RangeIndex;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
-import pando.index.bytes.ByteOptions;
-import pando.index.orca.OrcaOptions;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
 /**
- * A memory pool, and the map of a new index in it. This is the short way; {@link PandoMap#of} takes
- * an index that was made or joined in any other.
+ * A memory pool, and the map of a new index in it; or a client of an index, and its map. This is
+ * the short way; {@link PandoMap#of} takes an index that was made or joined in any other, or a
+ * client.
  *
  * <p>Thread-safe.
  */
 public final class Pando implements AutoCloseable {
   private static final String LOCAL = "local:";
   private static final String SHM = "shm:";
+  private static final String CLIENT = "client:";
 
-  private final Fabric fabric;
-  private final IndexOptions options;
-
-  /** Closes the map and the index, in this order. */
-  private final List<Runnable> closings = new ArrayList<>();
-
+  private final Backing backing;
+  private @Nullable PandoMap<?, ?> map;
   private boolean closed;
 
-  private Pando(Fabric fabric, IndexOptions options) {
-    this.fabric = fabric;
-    this.options = options;
+  private Pando(Backing backing) {
+    this.backing = backing;
   }
 
-  /** As {@link #open(String, IndexOptions)}, with the system {@value Systems#DEFAULT}. */
+  /**
+   * As {@link #open(String, IndexOptions)}, with the system {@value Systems#DEFAULT}; or as {@link
+   * #open(String, ClientOptions)}, without authentication.
+   */
   public static Pando open(String pool) {
-    return open(pool, Systems.named(Systems.DEFAULT).defaults());
+    return isOfClient(pool)
+        ? open(pool, ClientOptions.defaults())
+        : open(pool, Systems.named(Systems.DEFAULT).defaults());
   }
 
   /**
@@ -57,7 +58,35 @@ public final class Pando implements AutoCloseable {
    */
   public static Pando open(String pool, IndexOptions options) {
     options.check();
-    return new Pando(connect(pool), options);
+    if (isOfClient(pool)) {
+      throw new IllegalArgumentException(
+          "the index of a client has its options already: pool=" + pool);
+    }
+    return new Pando(new PoolBacking(connect(pool), options));
+  }
+
+  /**
+   * Connects to the compute servers of an index, which is there already, as {@link
+   * PandoClient#connect} does.
+   *
+   * @param servers {@code client:HOST:PORT[,HOST:PORT...]}, one or more of its compute servers
+   * @param options how to prove who this client is, and how long to wait
+   * @throws IllegalArgumentException if there are no such compute servers, or the authentication's
+   *     files are of no use
+   * @throws pando.client.ClientException if none of them answers, or accepts this client
+   */
+  public static Pando open(String servers, ClientOptions options) {
+    Objects.requireNonNull(options, "options");
+    if (!isOfClient(servers)) {
+      throw new IllegalArgumentException(
+          "no compute servers: servers=" + servers + ", known: client:HOST:PORT[,HOST:PORT...]");
+    }
+    String addresses = servers.substring(CLIENT.length());
+    return new Pando(new ClientBacking(PandoClient.connect(addresses, options)));
+  }
+
+  private static boolean isOfClient(String pool) {
+    return pool.startsWith(CLIENT);
   }
 
   private static Fabric connect(String pool) {
@@ -69,15 +98,18 @@ public final class Pando implements AutoCloseable {
       return ShmFabric.attach(List.of(pool.substring(SHM.length()).split(",", -1)), options.seed());
     }
     throw new IllegalArgumentException(
-        "no such pool: pool=" + pool + ", known: local: and shm:NAME[,NAME...]");
+        "no such pool: pool="
+            + pool
+            + ", known: local:, shm:NAME[,NAME...] and client:HOST:PORT[,HOST:PORT...]");
   }
 
   /**
-   * Makes an index, with all its compute servers in this process, and its map. There is one, since
-   * an index has one kind of keys and values.
+   * Makes the map: of a new index, with all its compute servers in this process, or of that of the
+   * client. There is one, since an index has one kind of keys and values.
    *
-   * <p>With {@value Systems#DEFAULT} and keys that have not always the same number of 1 to 8 bytes,
-   * it is a {@link ByteIndex}, which caches as much as one compute server of the options does.
+   * <p>In a pool, with {@value Systems#DEFAULT} and keys that have not always the same number of 1
+   * to 8 bytes, the index is a {@link ByteIndex}, which caches as much as one compute server of the
+   * options does.
    *
    * @throws IllegalArgumentException as {@link PandoMap#of} does
    * @throws IllegalStateException at the second call, after {@link #close}, or if the pool has an
@@ -87,42 +119,21 @@ public final class Pando implements AutoCloseable {
     Objects.requireNonNull(keys, "keys");
     Objects.requireNonNull(values, "values");
     if (closed) {
-      throw new IllegalStateException("the pool is closed");
+      throw new IllegalStateException("this Pando is closed");
     }
-    if (!closings.isEmpty()) {
-      throw new IllegalStateException("the pool has its map already");
+    if (map != null) {
+      throw new IllegalStateException("this Pando has its map already");
     }
-    return options instanceof OrcaOptions orca && !Words.fit(keys)
-        ? mapOfBytes(orca, keys, values)
-        : mapOfWords(keys, values);
-  }
-
-  private <K, V> PandoMap<K, V> mapOfWords(KeyCodec<K> keys, ValueCodec<V> values) {
-    Words.ofKeys(keys, options.system());
-    RangeIndex index = options.create(fabric);
-    closings.add(index::close);
-    return kept(PandoMap.of(index, keys, values));
-  }
-
-  private <K, V> PandoMap<K, V> mapOfBytes(
-      OrcaOptions orca, KeyCodec<K> keys, ValueCodec<V> values) {
-    ByteIndex index =
-        ByteIndex.create(fabric, ByteOptions.defaults().withCacheBytes(orca.cacheBytes()));
-    closings.add(index::close);
-    return kept(PandoMap.of(index, keys, values));
-  }
-
-  private <K, V> PandoMap<K, V> kept(PandoMap<K, V> map) {
-    closings.addFirst(map::close);
-    return map;
+    PandoMap<K, V> made = backing.map(keys, values);
+    map = made;
+    return made;
   }
 
   /** Closes the map, the index and the connection; a pool in this process is lost. */
   @Override
   public synchronized void close() {
     closed = true;
-    List<Runnable> steps = new ArrayList<>(closings);
-    steps.add(fabric::close);
-    Closing.all(steps);
+    PandoMap<?, ?> made = map;
+    Closing.all(made == null ? List.of(backing::close) : List.of(made::close, backing::close));
   }
 }

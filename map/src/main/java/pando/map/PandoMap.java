@@ -8,6 +8,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.client.PandoClient;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
@@ -48,9 +49,17 @@ import pando.map.codec.ValueCodec;
  * {@link pando.fabric.UnknownOutcomeException} alone it may have happened. A stored word that the
  * codecs could not have made is an {@link IllegalArgumentException} where it is read.
  *
+ * <p>Over a client, a change whose connection is cut before its answer ends in {@link
+ * pando.fabric.UnknownOutcomeException}, and is never sent twice; what changes nothing is sent
+ * again. The exception ends {@code merge}, {@code compute} and the like as well: the change of the
+ * attempt that was under way may have happened, once, and none of an earlier one. A call that
+ * changes several entries, such as {@code clear}, {@code putAll} or {@code replaceAll}, ends in its
+ * midst.
+ *
  * <p>Thread-safe, for virtual threads as well: calls share some sessions, two for each processor
- * and at most 128, and wait while all are taken. After {@link #close} every call on the map, its
- * views and their iterators that needs an entry throws {@link IllegalStateException}.
+ * and at most 128, over a client always 128, and wait while all are taken. After {@link #close}
+ * every call on the map, its views and their iterators that needs an entry throws {@link
+ * IllegalStateException}.
  *
  * @param <K> keys
  * @param <V> values
@@ -87,7 +96,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   public static <K, V> PandoMap<K, V> of(RangeIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
     Objects.requireNonNull(keys, "keys");
     Objects.requireNonNull(values, "values");
-    return of(new WordMapIndex<>(index, keys, values));
+    return of(WordMapIndex.of(index, keys, values));
   }
 
   /**
@@ -104,24 +113,56 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
     return of(new ByteMapIndex<>(index, keys, values));
   }
 
+  /**
+   * Makes a map of what is in an index that a client reaches. The client stays the caller's; close
+   * it after the map. A session of the map is a {@link pando.client.ClientSession}, which says what
+   * differs. Values that do not fit into an entry lie in the pool, which a client does not reach.
+   *
+   * <p>{@link #snapshot} throws {@link IllegalStateException}, as nobody is kept out from here, and
+   * {@link #fabric} throws {@link UnsupportedOperationException}.
+   *
+   * @param client of an index with entries that a map with these codecs made, or none
+   * @param keys codec of keys, with encodings of 1 to 8 bytes
+   * @param values codec of values, with encodings of 1 to 8 bytes
+   * @throws IllegalArgumentException if encodings are longer, or of any length
+   */
+  public static <K, V> PandoMap<K, V> of(
+      PandoClient client, KeyCodec<K> keys, ValueCodec<V> values) {
+    Objects.requireNonNull(keys, "keys");
+    Objects.requireNonNull(values, "values");
+    // A session waits for the network most of its time, not for a processor.
+    return of(WordMapIndex.of(client, keys, values), SESSIONS_MAX);
+  }
+
   static <K, V> PandoMap<K, V> of(MapIndex<K, V> index) {
-    int sessions = Math.min(SESSIONS_MAX, 2 * Runtime.getRuntime().availableProcessors());
+    return of(index, Math.min(SESSIONS_MAX, 2 * Runtime.getRuntime().availableProcessors()));
+  }
+
+  private static <K, V> PandoMap<K, V> of(MapIndex<K, V> index, int sessions) {
     SessionPool<K, V> pool = new SessionPool<>(sessions, index::session);
     return new PandoMap<>(index, pool, Bounds.all(index.keys()));
   }
 
-  /** Returns the name of the system that the index is of. */
+  /** Returns the name of the system that the index is of; {@code client} over a client. */
   @Override
   public String name() {
     return index.index().name();
   }
 
+  /**
+   * Returns the fabric that connects the index to its memory servers.
+   *
+   * @throws UnsupportedOperationException over a client, which is not connected to them
+   */
   @Override
   public Fabric fabric() {
     return index.index().fabric();
   }
 
-  /** Returns the verbs of the index, and of values beside it. */
+  /**
+   * Returns the verbs of the index, and of values beside it; none over a client, as its compute
+   * servers issue them.
+   */
   @Override
   public VerbCounters verbs() {
     VerbCounters all = index.index().verbs();
@@ -132,7 +173,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
     return all;
   }
 
-  /** Returns whether the map or its index is closed. */
+  /** Returns whether the map, its index or its client is closed. */
   @Override
   public boolean isClosed() {
     return sessions.isClosed() || index.index().isClosed();
@@ -233,8 +274,8 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
    * @return a copy of the caller's own, in the order of the view; {@code null} if there are more
    *     entries
    * @throws IllegalArgumentException if the view is not of this map, or {@code max} is out of range
-   * @throws IllegalStateException after {@link #close}, or if compute servers of an index without
-   *     partitions are in another process
+   * @throws IllegalStateException after {@link #close}, over a client, or if compute servers of an
+   *     index without partitions are in another process
    * @throws pando.index.NotServedHereException if a part of the range is served by another process
    * @throws pando.fabric.StalledException if another operation does not end within ten seconds, or
    *     a change of the index as a whole within a hundred

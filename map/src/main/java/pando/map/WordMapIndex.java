@@ -1,7 +1,10 @@
 package pando.map;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import pando.client.PandoClient;
+import pando.index.Metered;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import pando.index.Session;
@@ -9,30 +12,75 @@ import pando.index.blob.BlobSpace;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
-/** An index of words: values that are longer lie beside it. */
+/** An index of words, in this process or behind a client: values that are longer lie beside it. */
 final class WordMapIndex<K, V> implements MapIndex<K, V> {
-  private final RangeIndex index;
+  private static final String KEYS_OF_CLIENT =
+      "a client has keys of 1 to 8 bytes, always the same number;"
+          + " longer ones need a map over a ByteIndex, in the process that serves it";
+
+  private static final String VALUES_OF_CLIENT =
+      "a client has values of 1 to 8 bytes, always the same number;"
+          + " longer ones lie in the pool, so they need a map over the index itself,"
+          + " in a compute server's process";
+
+  private final Metered index;
+  private final Supplier<Session> sessions;
+  private final Supplier<Partitioning> partitioning;
   private final KeyBytes<K> keys;
   private final Words<K> keyWords;
   private final ValueCodec<V> values;
 
   private final @Nullable BlobSpace space;
 
+  private WordMapIndex(
+      Metered index,
+      Supplier<Session> sessions,
+      Supplier<Partitioning> partitioning,
+      KeyCodec<K> keys,
+      Words<K> keyWords,
+      ValueCodec<V> values,
+      @Nullable BlobSpace space) {
+    this.index = index;
+    this.sessions = sessions;
+    this.partitioning = partitioning;
+    this.keys = new KeyBytes<>(keys, keys.fixedBytes());
+    this.keyWords = keyWords;
+    this.values = values;
+    this.space = space;
+  }
+
   /**
-   * Takes an index.
+   * Takes an index of this process.
    *
    * @throws IllegalArgumentException if keys do not fit words
    */
-  WordMapIndex(RangeIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
-    this.index = index;
-    this.keyWords = Words.ofKeys(keys, index.name());
-    this.keys = new KeyBytes<>(keys, keys.fixedBytes());
-    this.values = values;
-    this.space = Words.fit(values) ? null : new BlobSpace(index.fabric());
+  static <K, V> WordMapIndex<K, V> of(RangeIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
+    Words<K> keyWords = Words.ofKeys(keys, index.name());
+    BlobSpace space = Words.fit(values) ? null : new BlobSpace(index.fabric());
+    return new WordMapIndex<>(
+        index, index::session, index::partitioning, keys, keyWords, values, space);
+  }
+
+  /**
+   * Takes an index that a client reaches, but not its pool.
+   *
+   * @throws IllegalArgumentException if keys or values do not fit words
+   */
+  static <K, V> WordMapIndex<K, V> of(PandoClient client, KeyCodec<K> keys, ValueCodec<V> values) {
+    Words<K> keyWords = Words.of(keys, KEYS_OF_CLIENT);
+    Words.of(values, VALUES_OF_CLIENT);
+    return new WordMapIndex<>(
+        new MeteredClient(client),
+        client::session,
+        () -> client.routes().partitioning(),
+        keys,
+        keyWords,
+        values,
+        null);
   }
 
   @Override
-  public RangeIndex index() {
+  public Metered index() {
     return index;
   }
 
@@ -48,7 +96,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
 
   @Override
   public Entries<K, V> session() {
-    Session session = index.session();
+    Session session = sessions.get();
     try {
       return new WordEntries<>(session, keyWords, valueWords());
     } catch (Throwable e) {
@@ -63,11 +111,11 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
 
   @Override
   public @Nullable MemorySegment middle(Bounds bounds) {
-    Partitioning partitioning = index.partitioning();
-    int below = partitioning.rangeOfKey(keyWords.first(bounds));
-    int middle = (below + partitioning.rangeOfKey(keyWords.last(bounds)) + 1) >>> 1;
-    boolean splits = middle > below && keyWords.has(partitioning.lowOfRange(middle));
-    return splits ? keyWords.bytes(partitioning.lowOfRange(middle)) : null;
+    Partitioning known = partitioning.get();
+    int below = known.rangeOfKey(keyWords.first(bounds));
+    int middle = (below + known.rangeOfKey(keyWords.last(bounds)) + 1) >>> 1;
+    boolean splits = middle > below && keyWords.has(known.lowOfRange(middle));
+    return splits ? keyWords.bytes(known.lowOfRange(middle)) : null;
   }
 
   @Override

@@ -39,26 +39,28 @@ final class Words<T> {
    * @throws IllegalArgumentException if they do not
    */
   static <T> Words<T> of(ValueCodec<T> codec) {
+    return of(codec, "no words");
+  }
+
+  /**
+   * As {@link #of(ValueCodec)}.
+   *
+   * @param rule that they break if they do not
+   * @throws IllegalArgumentException if they do not
+   */
+  static <T> Words<T> of(ValueCodec<T> codec, String rule) {
     if (!fit(codec)) {
-      throw new IllegalArgumentException("no words: codec=" + codec);
+      int bytes = codec.fixedBytes();
+      throw new IllegalArgumentException(
+          "%s: codec=%s%s"
+              .formatted(rule, codec, bytes == ValueCodec.VARIABLE ? "" : ", bytes=" + bytes));
     }
     return new Words<>(codec);
   }
 
-  /**
-   * Makes the words of a codec of keys.
-   *
-   * @param system whose keys have 8 bytes
-   * @throws IllegalArgumentException if encodings do not fit
-   */
+  /** As {@link #of(ValueCodec)}, for the keys of a system. */
   static <K> Words<K> ofKeys(KeyCodec<K> codec, String system) {
-    if (!fit(codec)) {
-      int bytes = codec.fixedBytes();
-      throw new IllegalArgumentException(
-          "%s has keys of 8 bytes: codec=%s%s"
-              .formatted(system, codec, bytes == ValueCodec.VARIABLE ? "" : ", bytes=" + bytes));
-    }
-    return new Words<>(codec);
+    return of(codec, system + " has keys of 8 bytes");
   }
 
   /** Returns the exception for a codec of fixed length that has another one. */

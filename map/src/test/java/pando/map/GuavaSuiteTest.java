@@ -21,6 +21,7 @@ import junit.framework.TestResult;
 import junit.framework.TestSuite;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -55,6 +56,15 @@ class GuavaSuiteTest {
   void shouldPassAllTests(SystemUnderTest system, KeySample sample) {
     try (OpenMap<Long, Long> open = OpenMap.of(system)) {
       check(system + " " + sample, new Generator<>(open.map(), sample.keys(), key -> ~key));
+    }
+  }
+
+  /** Over a client it takes ten times as long: in a campaign alone. */
+  @Test
+  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+  void shouldPassAllTestsByAClient() {
+    try (OpenMap<Long, Long> open = OpenMap.ofClient(KeyCodec.longs(), ValueCodec.longs())) {
+      check("client", new Generator<>(open.map(), KeySample.SMALL.keys(), key -> ~key));
     }
   }
 

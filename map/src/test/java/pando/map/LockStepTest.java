@@ -171,7 +171,7 @@ class LockStepTest {
       for (Keys keys : Keys.values()) {
         ConcurrentSkipListMap<Long, Long> model = new ConcurrentSkipListMap<>();
         open.map().clear();
-        for (int i = 0; i < CALLS / CALLS_OF_A_VIEW / Keys.values().length; i++) {
+        for (int i = 0; i < kind.count(CALLS) / CALLS_OF_A_VIEW / Keys.values().length; i++) {
           callView(open.map(), model, keys, random, keys + " view=" + i);
         }
         assertThat(open.map()).isEqualTo(model);

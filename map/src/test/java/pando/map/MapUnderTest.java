@@ -1,7 +1,7 @@
 package pando.map;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.index.Seeds;
 import pando.index.SystemUnderTest;
@@ -13,9 +13,15 @@ import pando.map.codec.ValueCodec;
  *
  * @param system {@code null} for an index of byte strings
  * @param blobs whether values are longer than words
+ * @param byClient whether a client reaches the index, whose boundaries move
  */
-record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs) {
+record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byClient) {
+  private static final int CLIENT_SHARE = 10;
+
   static final MapUnderTest BYTES = new MapUnderTest(null, true);
+
+  /** A map over a client. */
+  static final MapUnderTest CLIENT = new MapUnderTest(SystemUnderTest.DEX, false, true);
 
   /** Maps of words over all systems. */
   static final List<MapUnderTest> WORDS =
@@ -28,14 +34,16 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs) {
   /** Maps with long values: over all systems in a campaign, else over three. */
   static final List<MapUnderTest> SOME_BLOBS = BLOBS.subList(0, Seeds.count(3, BLOBS.size()));
 
-  /** All kinds that a test takes. */
-  static final List<MapUnderTest> ALL = all();
+  /** All kinds whose index is in this process. */
+  static final List<MapUnderTest> EMBEDDED =
+      Stream.of(WORDS, SOME_BLOBS, List.of(BYTES)).flatMap(List::stream).toList();
 
-  private static List<MapUnderTest> all() {
-    List<MapUnderTest> all = new ArrayList<>(WORDS);
-    all.addAll(SOME_BLOBS);
-    all.add(BYTES);
-    return all;
+  /** All kinds that a test takes. */
+  static final List<MapUnderTest> ALL =
+      Stream.concat(EMBEDDED.stream(), Stream.of(CLIENT)).toList();
+
+  private MapUnderTest(@Nullable SystemUnderTest system, boolean blobs) {
+    this(system, blobs, false);
   }
 
   static MapUnderTest of(SystemUnderTest system) {
@@ -44,12 +52,22 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs) {
 
   /** Opens an empty map from numbers to numbers. */
   OpenMap<Long, Long> open() {
+    if (byClient) {
+      return OpenMap.ofClient(KeyCodec.longs(), ValueCodec.longs());
+    }
     KeyCodec<Long> keys = system == null ? new LongStrings() : KeyCodec.longs();
     return OpenMap.of(system, keys, blobs ? new LongBlobs() : ValueCodec.longs());
   }
 
+  /** Returns how many of the operations of a test are done: over a client, each takes longer. */
+  int count(int operations) {
+    return byClient ? operations / CLIENT_SHARE : operations;
+  }
+
   @Override
   public String toString() {
-    return (system == null ? "bytes" : system.toString()) + (blobs ? " with blobs" : "");
+    return byClient
+        ? "client"
+        : (system == null ? "bytes" : system.toString()) + (blobs ? " with blobs" : "");
   }
 }

@@ -2,10 +2,15 @@ package pando.map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import pando.client.ClientOptions;
+import pando.client.DexPair;
+import pando.client.PandoClient;
 import pando.fabric.Fabric;
 import pando.fabric.memory.Closing;
 import pando.index.Configuration;
@@ -16,16 +21,23 @@ import pando.index.TreeCheck;
 import pando.index.blob.BlobSpace;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
+import pando.index.dex.DexOptions;
 import pando.index.orca.OrcaOptions;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
 /**
- * A map over an index of several compute servers with the smallest nodes there are, or over byte
- * strings in the smallest blocks. The tree is checked at the end.
+ * A map over an index of several compute servers with the smallest nodes there are, in this process
+ * or behind a client, or over byte strings in the smallest blocks. The tree is checked at the end.
  */
 final class OpenMap<K, V> implements AutoCloseable {
   private static final int SERVERS = 3;
+
+  /** The default is two seconds, which a thread may wait for a processor where tests run. */
+  static final ClientOptions PATIENT =
+      ClientOptions.defaults()
+          .withPatience(Duration.ofSeconds(30))
+          .withAnswerTimeout(Duration.ofMinutes(1));
 
   /** Blocks and leaves that stay where all entries are gone. */
   private static final long EMPTY_BYTES_MAX = 16 << 10;
@@ -37,10 +49,9 @@ final class OpenMap<K, V> implements AutoCloseable {
   private @Nullable ByteIndex byteIndex;
   private @Nullable WordMapIndex<K, V> words;
 
-  private OpenMap(
-      Fabric fabric, @Nullable SystemUnderTest system, KeyCodec<K> keys, ValueCodec<V> values) {
+  private OpenMap(Fabric fabric, Function<OpenMap<K, V>, PandoMap<K, V>> opening) {
     this.fabric = fabric;
-    this.map = system == null ? byteMap(keys, values) : wordMap(system, keys, values);
+    this.map = opening.apply(this);
     closings.addFirst(map::close);
     closings.add(fabric::close);
   }
@@ -51,9 +62,21 @@ final class OpenMap<K, V> implements AutoCloseable {
     index = made;
     closings.add(made::close);
     closings.add(() -> TreeCheck.walk(fabric, configuration));
-    WordMapIndex<K, V> used = new WordMapIndex<>(made, keys, values);
+    WordMapIndex<K, V> used = WordMapIndex.of(made, keys, values);
     words = used;
     return PandoMap.of(used);
+  }
+
+  private PandoMap<K, V> clientMap(KeyCodec<K> keys, ValueCodec<V> values) {
+    Configuration configuration = SystemUnderTest.DEX.tiny(DexPair.SERVERS);
+    DexPair pair = new DexPair(fabric, (DexOptions) configuration.options());
+    PandoClient client = PandoClient.connect(pair.addresses(), PATIENT);
+    MovingBoundary moving = MovingBoundary.start(pair);
+    closings.add(moving::close);
+    closings.add(client::close);
+    closings.add(pair::close);
+    closings.add(() -> TreeCheck.walk(fabric, configuration));
+    return PandoMap.of(client, keys, values);
   }
 
   private PandoMap<K, V> byteMap(KeyCodec<K> keys, ValueCodec<V> values) {
@@ -82,7 +105,17 @@ final class OpenMap<K, V> implements AutoCloseable {
   /** As {@link #of}, in a pool that it closes at the end. */
   static <K, V> OpenMap<K, V> of(
       Fabric fabric, @Nullable SystemUnderTest system, KeyCodec<K> keys, ValueCodec<V> values) {
-    return new OpenMap<>(fabric, system, keys, values);
+    return new OpenMap<>(
+        fabric,
+        open -> system == null ? open.byteMap(keys, values) : open.wordMap(system, keys, values));
+  }
+
+  /**
+   * Opens an empty map over a client, to two compute servers whose boundary moves until it is
+   * closed.
+   */
+  static <K, V> OpenMap<K, V> ofClient(KeyCodec<K> keys, ValueCodec<V> values) {
+    return new OpenMap<>(pool(), open -> open.clientMap(keys, values));
   }
 
   /** Opens a pool for a map. */

@@ -60,7 +60,7 @@ class SnapshotTest {
    * removes it.
    */
   @ParameterizedTest
-  @FieldSource("pando.map.MapUnderTest#ALL")
+  @FieldSource("pando.map.MapUnderTest#EMBEDDED")
   void shouldShowNoChangeWithoutThoseBeforeIt(MapUnderTest kind) throws Exception {
     SplittableRandom random = new SplittableRandom(Seeds.of(3101));
     try (OpenMap<Long, Long> open = kind.open();
@@ -134,7 +134,7 @@ class SnapshotTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.map.MapUnderTest#ALL")
+  @FieldSource("pando.map.MapUnderTest#EMBEDDED")
   void shouldCopyViews(MapUnderTest kind) {
     SplittableRandom random = new SplittableRandom(Seeds.of(3102));
     try (OpenMap<Long, Long> open = kind.open()) {

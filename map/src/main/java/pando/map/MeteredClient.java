@@ -1,0 +1,49 @@
+package pando.map;
+
+import pando.client.PandoClient;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.index.Metered;
+import pando.index.Meters;
+
+/** What can be watched of an index from a client of it: verbs are those of its compute servers. */
+record MeteredClient(PandoClient client) implements Metered {
+  @Override
+  public String name() {
+    return "client";
+  }
+
+  /**
+   * Throws, as a client has no fabric.
+   *
+   * @throws UnsupportedOperationException always
+   */
+  @Override
+  public Fabric fabric() {
+    throw new UnsupportedOperationException(
+        "a client reaches compute servers, and no memory server: watch the compute servers");
+  }
+
+  /** Returns none, as compute servers issue them. */
+  @Override
+  public VerbCounters verbs() {
+    return new VerbCounters();
+  }
+
+  @Override
+  public boolean isClosed() {
+    return client.isClosed();
+  }
+
+  @Override
+  public void meters(Meters to) {
+    to.gauge(
+        "pando.partitions",
+        "Ranges of keys, each with a compute server.",
+        () -> client.routes().partitioning().servers());
+    to.gauge(
+        "pando.partitions.epoch",
+        "Changes of the ranges since the index was made.",
+        () -> client.routes().epoch());
+  }
+}

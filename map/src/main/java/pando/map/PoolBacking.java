@@ -1,0 +1,56 @@
+package pando.map;
+
+import java.util.ArrayList;
+import java.util.List;
+import pando.fabric.Fabric;
+import pando.fabric.memory.Closing;
+import pando.index.IndexOptions;
+import pando.index.RangeIndex;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
+import pando.index.orca.OrcaOptions;
+import pando.map.codec.KeyCodec;
+import pando.map.codec.ValueCodec;
+
+/** A memory pool, and a new index in it, with all its compute servers in this process. */
+final class PoolBacking implements Backing {
+  private final IndexOptions options;
+
+  /** Closes the index and the connection, in this order. */
+  private final List<Runnable> closings = new ArrayList<>();
+
+  private final Fabric fabric;
+
+  PoolBacking(Fabric fabric, IndexOptions options) {
+    this.fabric = fabric;
+    this.options = options;
+    closings.add(fabric::close);
+  }
+
+  @Override
+  public <K, V> PandoMap<K, V> map(KeyCodec<K> keys, ValueCodec<V> values) {
+    return options instanceof OrcaOptions orca && !Words.fit(keys)
+        ? mapOfBytes(orca, keys, values)
+        : mapOfWords(keys, values);
+  }
+
+  private <K, V> PandoMap<K, V> mapOfWords(KeyCodec<K> keys, ValueCodec<V> values) {
+    Words.ofKeys(keys, options.system());
+    RangeIndex index = options.create(fabric);
+    closings.addFirst(index::close);
+    return PandoMap.of(index, keys, values);
+  }
+
+  private <K, V> PandoMap<K, V> mapOfBytes(
+      OrcaOptions orca, KeyCodec<K> keys, ValueCodec<V> values) {
+    ByteIndex index =
+        ByteIndex.create(fabric, ByteOptions.defaults().withCacheBytes(orca.cacheBytes()));
+    closings.addFirst(index::close);
+    return PandoMap.of(index, keys, values);
+  }
+
+  @Override
+  public void close() {
+    Closing.all(closings);
+  }
+}
