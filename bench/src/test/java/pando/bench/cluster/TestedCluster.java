@@ -1,5 +1,6 @@
 package pando.bench.cluster;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -136,9 +137,16 @@ final class TestedCluster implements AutoCloseable {
     command.addAll(JVM);
     command.add("-XX:+UseSerialGC");
     command.add("-Dzookeeper.preAllocSize=1024");
-    command.addAll(List.of("--class-path", System.getProperty("java.class.path"), ZOOKEEPER));
+    command.addAll(List.of("--class-path", classPath(), ZOOKEEPER));
     command.add(directory.resolve("zoo.cfg").toString());
     zooKeeper = TestedProcess.start(command, log("zookeeper"));
+  }
+
+  /** ZooKeeper knows no modules; some of what it needs is among those of this process. */
+  private static String classPath() {
+    return System.getProperty("java.class.path")
+        + File.pathSeparator
+        + System.getProperty("jdk.module.path", "");
   }
 
   void killZooKeeper() {
