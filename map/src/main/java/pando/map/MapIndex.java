@@ -7,7 +7,7 @@ import pando.index.blob.BlobSpace;
 
 /** An index as its map uses it. Thread-safe. */
 interface MapIndex<K, V> extends AutoCloseable {
-  /** Returns the index itself. */
+  /** Returns the index itself, or what a client knows of it. */
   Metered index();
 
   /** Returns the space for values beside the index; {@code null} if there are none. */

@@ -16,6 +16,7 @@ import pando.map.codec.ValueCodec;
  * @param byClient whether a client reaches the index, whose boundaries move
  */
 record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byClient) {
+  /** Over a client one of so many operations is done. */
   private static final int CLIENT_SHARE = 10;
 
   static final MapUnderTest BYTES = new MapUnderTest(null, true);
