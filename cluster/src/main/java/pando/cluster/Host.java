@@ -1,8 +1,5 @@
 package pando.cluster;
 
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-
 /**
  * What a process of a cluster takes from where it runs: a clock, threads, and how they wait for
  * each other. The simulator has another one, in virtual time.
@@ -10,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 public interface Host {
   /** Returns real time and platform threads. */
   static Host real() {
-    return RealHost.INSTANCE;
+    return new RealHost();
   }
 
   /** Returns a monotonic clock, in nanoseconds from any origin. */
@@ -33,44 +30,5 @@ public interface Host {
      * @throws InterruptedException if the thread is interrupted
      */
     void await(long nanosMax) throws InterruptedException;
-  }
-
-  /** The machine that this process runs on. */
-  enum RealHost implements Host {
-    INSTANCE;
-
-    @Override
-    public long nanoTime() {
-      return System.nanoTime();
-    }
-
-    @Override
-    public Thread newThread(String name, Runnable body) {
-      return Thread.ofPlatform().name(name).daemon().unstarted(body);
-    }
-
-    @Override
-    public Signal signal() {
-      return new RealSignal();
-    }
-  }
-
-  /** A signal among threads. */
-  final class RealSignal implements Signal {
-    private final Semaphore given = new Semaphore(0);
-
-    private RealSignal() {}
-
-    @Override
-    public void give() {
-      given.release();
-    }
-
-    @Override
-    public void await(long nanosMax) throws InterruptedException {
-      if (given.tryAcquire(nanosMax, TimeUnit.NANOSECONDS)) {
-        given.drainPermits();
-      }
-    }
   }
 }

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 import pando.client.Routes;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
@@ -49,6 +50,9 @@ final class TestCluster implements AutoCloseable {
   final NavigableMap<Long, Long> model = new TreeMap<>();
   private final List<Membership> memory = new ArrayList<>();
 
+  /** Makes what the agents of compute servers that start see of their index. */
+  UnaryOperator<RangeIndex> seen = UnaryOperator.identity();
+
   /** Thrown by a hook to kill the process that reached it. */
   static final class Killed extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -83,7 +87,8 @@ final class TestCluster implements AutoCloseable {
       joining.endPredecessors(fabric, epoch);
       Joining.Joined joined = joining.index(fabric, epoch);
       this.index = joined.index();
-      this.agent = new Agent(Host.real(), state, number, epoch, fabric, index, CONFIG, hooks);
+      RangeIndex seen = cluster.seen.apply(index);
+      this.agent = new Agent(Host.real(), state, number, epoch, fabric, seen, CONFIG, hooks);
     }
 
     MovablePartitions partitions() {

@@ -61,8 +61,8 @@ public final class ClusterTrial {
   /** Kept, so that its level is: what compute servers log of their ends is expected here. */
   private static final Logger LOG = Logger.getLogger("pando.cluster");
 
-  private static final long NANOS_MAX = 600_000_000_000L;
-  private static final long EVENTS_MAX = 20_000_000;
+  private static final long NANOS_MAX = 4_000_000_000_000L;
+  private static final long EVENTS_MAX = 100_000_000;
   private static final int CHUNK_BYTES = 64 << 10;
   private static final long BYTES_PER_SERVER = 8 << 20;
   private static final int TCP_PROCESSOR_THREADS = 4;
@@ -90,6 +90,12 @@ public final class ClusterTrial {
 
   /** Within this time everything ends once the faults have. */
   private static final long QUIET_NANOS = 30_000_000_000L;
+
+  /** The same where a tree may be damaged: what meets that stalls for a hundred seconds. */
+  private static final long DAMAGED_QUIET_NANOS = 2_000_000_000_000L;
+
+  /** And so many changes wait for others at most there. */
+  private static final int DAMAGED_CHANGES_MAX = 4;
 
   private static final int FINAL_CLIENT = 1_000;
 
@@ -336,8 +342,14 @@ public final class ClusterTrial {
   private void ask(SplittableRandom own) {
     while (working > 0) {
       cluster.sleepNanos(own.nextLong(CHANGE_NANOS));
-      asking.ask();
+      if (!damages || unfinished() < DAMAGED_CHANGES_MAX) {
+        asking.ask();
+      }
     }
+  }
+
+  private long unfinished() {
+    return watch.state().changes().stream().filter(change -> !change.isOver()).count();
   }
 
   private void loseSessions() {
@@ -355,11 +367,12 @@ public final class ClusterTrial {
     }
     cluster.endFaults();
     long start = cluster.nanos();
-    while (!isQuiet() && cluster.nanos() - start < QUIET_NANOS) {
+    long longest = damages ? DAMAGED_QUIET_NANOS : QUIET_NANOS;
+    while (!isQuiet() && cluster.nanos() - start < longest) {
       cluster.sleepNanos(LOOK_NANOS);
     }
     if (!isQuiet()) {
-      violations.add("the cluster does not come to rest: " + describe());
+      violations.add("the cluster does not come to rest: " + describe() + "\n" + cluster.stacks());
     }
     changes = new LinkedHashMap<>();
     for (int id : asking.asked()) {

@@ -70,7 +70,7 @@ class PlantedBugTest {
     "cluster-lease-not-awaited, orca, 1",
     "cluster-lease-unchecked,   orca, 1",
     "cluster-fence-skipped,     orca, 1",
-    "cluster-predecessors-kept, orca, 1",
+    "cluster-predecessors-kept, p-sherman, 16",
     "cluster-not-adopted,       orca, 1",
     "cluster-routes-kept,       orca, 1",
   })
