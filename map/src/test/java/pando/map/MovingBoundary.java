@@ -12,6 +12,7 @@ import pando.index.Seeds;
 final class MovingBoundary implements AutoCloseable {
   /** Many times what a move takes: an operation is sent again at most ten times. */
   private static final int PAUSE_MILLIS = 50;
+
   private static final long FEW_KEYS = 30;
   private static final long ALL_KEYS = 600;
 
