@@ -10,7 +10,9 @@ import pando.index.Seeds;
 
 /** Moves the boundary between two compute servers to and fro, among the keys of tests. */
 final class MovingBoundary implements AutoCloseable {
-  private static final int PAUSE_MILLIS = 10;
+  /** Many times what a move takes: an operation is sent again at most ten times. */
+  private static final int PAUSE_MILLIS = 50;
+
   private static final long FEW_KEYS = 30;
   private static final long ALL_KEYS = 600;
 
