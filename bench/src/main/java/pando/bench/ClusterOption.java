@@ -15,8 +15,11 @@ import picocli.CommandLine.TypeConversionException;
 /** The options that say which cluster a process belongs to. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterOption {
-  /** Exit code of a server that no coordinator answers. */
-  static final int COORDINATOR_GONE = 4;
+  /** Exit code of a server that is lost to others. */
+  static final int LOST = 3;
+
+  /** Exit code of a server that no coordinator answers, or others that it needs at its start. */
+  static final int OTHERS_GONE = 4;
 
   private static final int SESSION_SECONDS_MAX = 60;
 

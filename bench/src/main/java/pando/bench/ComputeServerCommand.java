@@ -24,6 +24,7 @@ import pando.cluster.CoordinatorLostException;
 import pando.cluster.Membership;
 import pando.cluster.PoolEntry;
 import pando.cluster.SessionLostException;
+import pando.cluster.WaitOverException;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
@@ -56,11 +57,11 @@ import picocli.CommandLine.Spec;
       "1:a failure",
       "2:a command or options that make no sense",
       "3:lost: others take over its range; start it again",
-      "4:ZooKeeper did not answer for --coordinator-wait, or at the start; start it again",
+      "4:ZooKeeper did not answer for --coordinator-wait, or others not within --start-wait;",
+      "  start it again",
       "130, 143:interrupted, by SIGINT or SIGTERM"
     })
 final class ComputeServerCommand implements Callable<Integer> {
-  private static final int LOST = 3;
   private static final int SECONDS_MAX = 86_400;
 
   @Spec private CommandSpec spec;
@@ -173,10 +174,10 @@ final class ComputeServerCommand implements Callable<Integer> {
     httpOption.check();
     try {
       return run(settings);
-    } catch (CoordinatorLostException e) {
-      return Failures.tell(e, spec, ClusterOption.COORDINATOR_GONE);
+    } catch (CoordinatorLostException | WaitOverException e) {
+      return Failures.tell(e, spec, ClusterOption.OTHERS_GONE);
     } catch (SessionLostException | FencedException e) {
-      return Failures.tell(e, spec, LOST);
+      return Failures.tell(e, spec, ClusterOption.LOST);
     }
   }
 
@@ -214,8 +215,8 @@ final class ComputeServerCommand implements Callable<Integer> {
   private static int exitCode(ComputeServerProcess.End end) {
     return switch (end) {
       case CLOSED, REMOVED -> 0;
-      case LOST -> LOST;
-      case COORDINATOR_GONE -> ClusterOption.COORDINATOR_GONE;
+      case LOST -> ClusterOption.LOST;
+      case COORDINATOR_GONE -> ClusterOption.OTHERS_GONE;
     };
   }
 

@@ -11,6 +11,8 @@ import pando.bench.cluster.JavaProcess;
 import pando.bench.console.Numbers;
 import pando.cluster.CoordinatorLostException;
 import pando.cluster.MemoryServerProcess;
+import pando.cluster.SessionLostException;
+import pando.cluster.WaitOverException;
 import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmMemoryServer;
@@ -39,7 +41,9 @@ import picocli.CommandLine.Spec;
     exitCodeList = {
       "1:a failure",
       "2:a command or options that make no sense",
-      "4:ZooKeeper did not answer at the start; start it again",
+      "3:its session with ZooKeeper ended at the start; start it again",
+      "4:ZooKeeper did not answer at the start, or its number was taken for --start-wait;",
+      "  start it again",
       "130, 143:interrupted, by SIGINT or SIGTERM"
     },
     footer = {
@@ -135,8 +139,10 @@ final class MemoryServerCommand implements Callable<Integer> {
     if (clusterOption.isGiven()) {
       try (MemoryServerProcess process = Ranges.accepted(spec, this::startInCluster)) {
         serve(process.server(), process::close);
-      } catch (CoordinatorLostException e) {
-        return Failures.tell(e, spec, ClusterOption.COORDINATOR_GONE);
+      } catch (CoordinatorLostException | WaitOverException e) {
+        return Failures.tell(e, spec, ClusterOption.OTHERS_GONE);
+      } catch (SessionLostException e) {
+        return Failures.tell(e, spec, ClusterOption.LOST);
       }
     } else {
       try (HostedMemoryServer server = Ranges.accepted(spec, this::start)) {

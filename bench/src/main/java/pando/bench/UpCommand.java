@@ -110,8 +110,9 @@ final class UpCommand implements Callable<Integer> {
         "%d memory servers and %d compute servers with %s are ready after %s s.%n%n",
         memoryServers, computeServers, system, Numbers.decimal(nanos / 1e9, 1));
     // As the launcher tells it.
-    String pando = System.getProperty("pando.launcher", "./pando");
-    String access = " --server=" + cluster.clients() + " --token-file=" + cluster.secret();
+    String pando = quoted(System.getProperty("pando.launcher", "./pando"));
+    String access =
+        " --server=" + cluster.clients() + " --token-file=" + quoted(cluster.secret().toString());
     out.printf("  %s client put%s 10 100%n", pando, access);
     out.printf("  %s client get%s 10%n", pando, access);
     out.printf("  %s cluster status --cluster=%s%n%n", pando, cluster.address());
@@ -120,6 +121,11 @@ final class UpCommand implements Callable<Integer> {
     }
     out.printf("Ctrl-C ends all.%n");
     out.flush();
+  }
+
+  /** Returns a path as a shell takes it for one word. */
+  private static String quoted(String path) {
+    return path.contains(" ") ? "'" + path.replace("'", "'\\''") + "'" : path;
   }
 
   private void tell(String line) {

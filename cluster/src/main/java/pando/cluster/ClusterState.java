@@ -275,7 +275,8 @@ public final class ClusterState {
   /**
    * Waits until so many compute servers have a range and serve clients.
    *
-   * @throws ClusterException if they do not in time, or the thread is interrupted
+   * @throws WaitOverException if they do not in time
+   * @throws ClusterException if the thread is interrupted
    */
   public void awaitServing(int count, Duration longest) {
     Waiting.until(

@@ -86,7 +86,8 @@ public final class ComputeServerProcess implements AutoCloseable {
    *
    * @param state of the cluster
    * @throws IllegalArgumentException if clients cannot be served where the settings say
-   * @throws ClusterException if another one has its number, or the cluster is another than expected
+   * @throws ClusterException if the cluster is another than expected
+   * @throws WaitOverException if another one keeps its number, or memory servers are missing
    * @throws CoordinatorLostException if the coordinator does not answer
    */
   public static ComputeServerProcess start(ClusterState state, ComputeServerSettings settings) {

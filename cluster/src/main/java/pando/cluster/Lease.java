@@ -46,8 +46,11 @@ public final class Lease implements AutoCloseable {
 
   private volatile long heldUntil;
 
-  /** Why it will never be held again. */
-  private volatile @Nullable PandoException over;
+  /**
+   * Why it is not to be had: this compute server is fenced, for good, or memory server 0 is lost,
+   * as far as the last READ tells.
+   */
+  private volatile @Nullable PandoException refusal;
 
   private volatile boolean closed;
 
@@ -100,10 +103,10 @@ public final class Lease implements AutoCloseable {
 
   private void keep() {
     try {
-      while (!closed && over == null) {
+      while (!closed && !isFenced()) {
         tryToRenew();
         waiting.forEach(Host.Signal::give);
-        if (!closed && over == null) {
+        if (!closed && !isFenced()) {
           closing.await(nanos / RENEWALS);
         }
       }
@@ -119,13 +122,16 @@ public final class Lease implements AutoCloseable {
   private void tryToRenew() {
     try {
       renew();
+      refusal = null;
     } catch (FencedException | MemoryServerLostException e) {
-      over = e;
+      refusal = e;
     } catch (PandoException e) {
       LOG.log(Level.DEBUG, "the lease was not renewed, and will be tried again", e);
     } catch (IllegalStateException e) {
       // The fabric is closed.
       closed = true;
+    } catch (RuntimeException | Error e) {
+      LOG.log(Level.ERROR, "the lease was not renewed, and will be tried again", e);
     }
   }
 
@@ -136,14 +142,14 @@ public final class Lease implements AutoCloseable {
 
   /** Returns whether the compute server was found to be fenced: it will never be held again. */
   public boolean isFenced() {
-    return over instanceof FencedException;
+    return refusal instanceof FencedException;
   }
 
   /**
    * Returns once the lease is held.
    *
    * @throws FencedException if the compute server is fenced: what was read must not be answered
-   * @throws MemoryServerLostException if memory server 0 is lost: nothing is answered any more
+   * @throws MemoryServerLostException if memory server 0 is lost, as far as is known
    * @throws StalledException if it is not renewed for ten seconds: what was read must not be
    *     answered
    */
@@ -159,7 +165,7 @@ public final class Lease implements AutoCloseable {
     waiting.add(renewed);
     try {
       while (!isHeld()) {
-        throwIfOver();
+        throwIfRefused();
         long left = WAIT_NANOS_MAX - (host.nanoTime() - start);
         if (closed || left <= 0) {
           throw new StalledException(
@@ -176,12 +182,11 @@ public final class Lease implements AutoCloseable {
     }
   }
 
-  private void throwIfOver() {
-    switch (over) {
+  private void throwIfRefused() {
+    switch (refusal) {
       case FencedException e ->
           throw new FencedException("fenced, so not to be answered: " + e.getMessage());
-      case PandoException e ->
-          throw new MemoryServerLostException("no lease any more: " + e.getMessage());
+      case PandoException e -> throw new MemoryServerLostException("no lease: " + e.getMessage());
       case null -> {}
     }
   }

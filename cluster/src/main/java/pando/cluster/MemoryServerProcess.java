@@ -48,8 +48,9 @@ public final class MemoryServerProcess implements AutoCloseable {
    * @param wait longest wait for an earlier process of the same number to be known as ended
    * @param servers starts one of this number, at an address at which others reach it
    * @throws IllegalArgumentException if others cannot connect to the address
-   * @throws ClusterException if another one has the number. Or an earlier one had it when the index
-   *     was made: its memory is gone, and cannot be replaced
+   * @throws WaitOverException if another one keeps the number
+   * @throws ClusterException if an earlier one had the number when the index was made: its memory
+   *     is gone, and cannot be replaced
    * @throws CoordinatorLostException if the coordinator does not answer
    */
   public static MemoryServerProcess start(

@@ -21,7 +21,8 @@ final class Waiting {
    * @param longest wait
    * @param condition looked at after each change
    * @param otherwise says what it waited for
-   * @throws ClusterException if it does not hold in time, or the thread is interrupted
+   * @throws WaitOverException if it does not hold in time
+   * @throws ClusterException if the thread is interrupted
    */
   static void until(
       Host host,
@@ -30,7 +31,7 @@ final class Waiting {
       BooleanSupplier condition,
       Supplier<String> otherwise) {
     if (!isTrue(host, membership, longest, condition)) {
-      throw new ClusterException(otherwise.get() + ", waited=" + longest);
+      throw new WaitOverException(otherwise.get() + ", waited=" + longest);
     }
   }
 

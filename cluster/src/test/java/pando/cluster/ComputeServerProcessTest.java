@@ -282,7 +282,7 @@ class ComputeServerProcessTest {
     for (int number = 0; number < 2; number++) {
       int its = number;
       assertThatThrownBy(() -> startMemory(its))
-          .isInstanceOf(ClusterException.class)
+          .isInstanceOf(WaitOverException.class)
           .hasMessageContaining("another memory server has this number");
     }
     ClusterState other = new ClusterState(coordinator.connect());
@@ -332,14 +332,14 @@ class ComputeServerProcessTest {
   void shouldRefuseTwoServersOfOneNumber() {
     startMemory(0);
     assertThatThrownBy(() -> startMemory(0))
-        .isInstanceOf(ClusterException.class)
+        .isInstanceOf(WaitOverException.class)
         .hasMessageContaining("another memory server has this number");
     startMemory(1);
     startCompute(3, coordinator.connect());
     ClusterState other = new ClusterState(coordinator.connect());
     assertThatThrownBy(
             () -> ComputeServerProcess.start(other, settings(3, CONFIG, Duration.ofMillis(300))))
-        .isInstanceOf(ClusterException.class)
+        .isInstanceOf(WaitOverException.class)
         .hasMessageContaining("another compute server has this number");
   }
 
@@ -349,7 +349,7 @@ class ComputeServerProcessTest {
     ClusterState own = new ClusterState(coordinator.connect());
     assertThatThrownBy(
             () -> ComputeServerProcess.start(own, settings(5, CONFIG, Duration.ofMillis(300))))
-        .isInstanceOf(ClusterException.class)
+        .isInstanceOf(WaitOverException.class)
         .hasMessageContaining("memory servers are missing: needed=2");
     startMemory(1);
     ComputeServerProcess compute = startCompute(0, coordinator.connect());

@@ -91,8 +91,13 @@ public final class PandoHttp implements AutoCloseable {
    */
   public static PandoHttp serve(Metered metered, int port) throws IOException {
     PandoHttp http = open(loopback(port));
-    http.show(metered);
-    return http;
+    try {
+      http.show(metered);
+      return http;
+    } catch (RuntimeException | Error e) {
+      http.close();
+      throw e;
+    }
   }
 
   /**

@@ -14,12 +14,4 @@ record ClusterRoutes(Routes routes, Map<Integer, ClusterServer> servers) {
   @Nullable ClusterServer target(long key) {
     return servers.get(routes.routes().get(routes.routeOf(key)).owner());
   }
-
-  /** Returns the last key of the range of a key. */
-  long high(long key) {
-    int place = routes.routeOf(key);
-    return place + 1 < routes.routes().size()
-        ? routes.routes().get(place + 1).low() - 1
-        : Long.MAX_VALUE;
-  }
 }

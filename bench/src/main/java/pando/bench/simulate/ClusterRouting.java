@@ -17,19 +17,8 @@ final class ClusterRouting {
   /** The copies that were given out last. */
   private final List<ClusterRoutes> copies = new ArrayList<>();
 
-  private long sentAgain;
-
   ClusterRouting(ClusterWatch watch) {
     this.watch = watch;
-  }
-
-  void countSentAgain() {
-    sentAgain++;
-  }
-
-  /** Returns how often an operation was sent again. */
-  long sentAgain() {
-    return sentAgain;
   }
 
   /** Returns the copy that was given out last; there must be one. */

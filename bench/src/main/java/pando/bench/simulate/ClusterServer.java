@@ -2,7 +2,9 @@ package pando.bench.simulate;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
@@ -19,6 +21,7 @@ import pando.cluster.Config;
 import pando.cluster.Host;
 import pando.cluster.Membership;
 import pando.fabric.PandoException;
+import pando.fabric.memory.Closing;
 import pando.index.IndexOptions;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
@@ -162,10 +165,11 @@ final class ClusterServer {
       while (calls > 0) {
         idle.await(CALL_NANOS_MAX);
       }
-      while (!sessions.isEmpty()) {
-        sessions.pop().close();
-      }
-      opened().close();
+      List<Runnable> steps = new ArrayList<>();
+      sessions.forEach(session -> steps.add(session::close));
+      sessions.clear();
+      steps.add(() -> opened().close());
+      Closing.all(steps);
     } finally {
       stopping.unlock();
     }

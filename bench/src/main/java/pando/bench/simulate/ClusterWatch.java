@@ -110,8 +110,10 @@ final class ClusterWatch {
     return losses;
   }
 
+  /** Notes a start: earlier ones of its number have lost what they lose, and it may lose again. */
   void started(ClusterServer server) {
     servers.add(server);
+    end(server.number(), server.epoch());
   }
 
   private void look() {

@@ -26,8 +26,9 @@ final class RoutedSession implements Session {
   private static final boolean ROUTES_KEPT =
       System.getProperty("pando.plant", "").equals("cluster-routes-kept");
 
-  private static final int ATTEMPTS_MAX = 10;
   private static final long PATIENCE_NANOS = 4_000_000_000L;
+  private static final long PAUSE_NANOS_MIN = 1_000_000;
+  private static final int DOUBLINGS_MAX = 6;
   private static final long WAY_NANOS_MAX = 20_000;
 
   private final Cluster cluster;
@@ -49,6 +50,7 @@ final class RoutedSession implements Session {
     if (cluster.faultNanos(Fault.STALE_ROUTE) > 0) {
       routes = routing.old(random);
     }
+    long start = cluster.nanos();
     for (int attempt = 0; ; attempt++) {
       PandoException lacking;
       ClusterServer target = routes.target(key);
@@ -60,14 +62,13 @@ final class RoutedSession implements Session {
       } catch (NotServedHereException | FencedException e) {
         lacking = e;
       }
-      if (attempt == ATTEMPTS_MAX) {
+      if (cluster.nanos() - start > PATIENCE_NANOS) {
         throw new StalledException(
             "no compute server carries it out: key=%s, attempts=%s, asked=%s, last=%s, known=%s"
                 .formatted(key, attempt, target, lacking.getMessage(), routes.routes()));
       }
-      routing.countSentAgain();
       if (attempt > 0) {
-        cluster.sleepNanos(PATIENCE_NANOS >> (ATTEMPTS_MAX - attempt));
+        cluster.sleepNanos(PAUSE_NANOS_MIN << Math.min(attempt, DOUBLINGS_MAX));
       }
       if (!ROUTES_KEPT) {
         routes = routing.refreshed(routes, random);

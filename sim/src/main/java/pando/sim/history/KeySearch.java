@@ -127,7 +127,7 @@ final class KeySearch {
       values.add(initial);
       for (Operation operation : operations) {
         if (operation.start() < loss.end()) {
-          if (operation.kind().stores()) {
+          if (operation.kind().stores() && mayHaveStored(operation)) {
             values.add(operation.stored());
           } else if (operation.kind().isRemoval()) {
             values.add(null);
@@ -139,6 +139,13 @@ final class KeySearch {
       }
       valuesAfter.put(loss, values);
     }
+  }
+
+  /** Returns whether an operation may have stored its value, by what it says was there before. */
+  private static boolean mayHaveStored(Operation operation) {
+    return !operation.isKnown()
+        || !operation.kind().answers()
+        || Objects.equals(operation.after(operation.before()), operation.stored());
   }
 
   private int freePlace(Object operation) {

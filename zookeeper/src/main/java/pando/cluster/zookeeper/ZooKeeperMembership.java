@@ -136,12 +136,41 @@ public final class ZooKeeperMembership implements Membership {
     }
 
     private void connect() {
-      become(Session.CONNECTED);
-      connected.countDown();
       if (resumes) {
-        resumes = false;
-        // What changes until then is seen by those that look again.
-        client.addWatch(root, AddWatchMode.PERSISTENT_RECURSIVE, (_, _, _) -> {}, null);
+        catchUp();
+      } else {
+        become(Session.CONNECTED);
+        connected.countDown();
+      }
+    }
+
+    /**
+     * A client that resumes a session knows nothing of what the one before has seen. So its server
+     * catches up first; where that is cut off, the next connection begins anew.
+     */
+    private void catchUp() {
+      client.sync(root, (result, _, _) -> ifDone(result, this::watchAgain), null);
+    }
+
+    private void watchAgain() {
+      client.addWatch(
+          root,
+          AddWatchMode.PERSISTENT_RECURSIVE,
+          (result, _, _) ->
+              ifDone(
+                  result,
+                  () -> {
+                    resumes = false;
+                    become(Session.CONNECTED);
+                    // What has changed meanwhile.
+                    watchers.forEach(Runnable::run);
+                  }),
+          null);
+    }
+
+    private void ifDone(int result, Runnable next) {
+      if (!over && result == KeeperException.Code.OK.intValue()) {
+        next.run();
       }
     }
 
