@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
+import pando.fabric.FencedException;
 import pando.index.RangeIndex;
 
 /** How a compute server comes into a cluster. */
@@ -86,7 +87,11 @@ final class Joining {
     return settings.pool().attach(pool, name);
   }
 
-  /** Makes sure that nothing of earlier starts of this number goes on, and waits for fences. */
+  /**
+   * Makes sure that nothing of earlier starts of this number goes on, and waits for fences.
+   *
+   * @throws FencedException if a fence is for this start itself
+   */
   void endPredecessors(Fabric fabric, long epoch) {
     if (epoch > 1 && !PlantedBug.PREDECESSORS_KEPT) {
       fabric.fence(number, epoch);
@@ -116,6 +121,10 @@ final class Joining {
    * begun to make use of: what it was for has been done by this start.
    */
   private void endUnled(Change fence, long epoch) {
+    if (fence.leastEpoch() > epoch) {
+      throw new FencedException(
+          "this start is fenced; start it again: epoch=" + epoch + ", fence=" + fence);
+    }
     Optional<ClusterState.Leadership> leadership = state.leadership();
     if (leadership.isEmpty()) {
       state.lead(number, epoch);

@@ -1,6 +1,7 @@
 package pando.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import pando.client.Routes;
 import pando.cluster.TestCluster.Killed;
+import pando.fabric.FencedException;
 import pando.index.CorruptNodeException;
 import pando.index.MovablePartitions;
 import pando.index.RangeIndex;
@@ -144,6 +146,23 @@ class LeaderTest {
     cluster.settle();
     assertThat(owners()).hasSize(1).doesNotContain(fenced);
     assertServed();
+  }
+
+  /** It must not lead, and say itself that the fence is done. */
+  @Test
+  void shouldEndAStartThatAFenceIsFor() {
+    start(0);
+    TestCluster.Start late = new TestCluster.Start(cluster, 5);
+    int id = cluster.state.ask(Change.fence(5));
+    cluster.runUntil(
+        () -> cluster.state.change(id).orElseThrow().state() == Change.State.UNDER_WAY);
+    cluster.kill(0);
+
+    assertThatExceptionOfType(FencedException.class)
+        .isThrownBy(() -> late.joining.endPredecessors(late.fabric, late.epoch))
+        .withMessageContaining("this start is fenced");
+    assertThat(cluster.state.change(id).orElseThrow().state()).isEqualTo(Change.State.UNDER_WAY);
+    late.close();
   }
 
   /**

@@ -58,18 +58,15 @@ final class TestCluster implements AutoCloseable {
     private static final long serialVersionUID = 1L;
   }
 
-  /** A compute server. */
-  static final class Server {
-    final int number;
+  /** A compute server that has its number, and no part of the index yet. */
+  static final class Start {
     final MemoryMembership membership;
     final ClusterState state;
+    final Joining joining;
     final long epoch;
     final Fabric fabric;
-    final RangeIndex index;
-    final Agent agent;
 
-    Server(TestCluster cluster, int number, LeaderHooks hooks) {
-      this.number = number;
+    Start(TestCluster cluster, int number) {
       this.membership = cluster.coordinator.connect();
       this.state = new ClusterState(membership);
       ComputeServerSettings settings =
@@ -81,11 +78,36 @@ final class TestCluster implements AutoCloseable {
               Optional.empty(),
               Duration.ofSeconds(20),
               Duration.ofSeconds(20));
-      Joining joining = new Joining(Host.real(), state, settings);
+      this.joining = new Joining(Host.real(), state, settings);
       this.epoch = joining.takeNumber();
       this.fabric = joining.attach(new ComputeServer(number, epoch));
-      joining.endPredecessors(fabric, epoch);
-      Joining.Joined joined = joining.index(fabric, epoch);
+    }
+
+    void close() {
+      membership.close();
+      fabric.close();
+    }
+  }
+
+  /** A compute server. */
+  static final class Server {
+    final int number;
+    final MemoryMembership membership;
+    final ClusterState state;
+    final long epoch;
+    final Fabric fabric;
+    final RangeIndex index;
+    final Agent agent;
+
+    Server(TestCluster cluster, int number, LeaderHooks hooks) {
+      Start start = new Start(cluster, number);
+      this.number = number;
+      this.membership = start.membership;
+      this.state = start.state;
+      this.epoch = start.epoch;
+      this.fabric = start.fabric;
+      start.joining.endPredecessors(fabric, epoch);
+      Joining.Joined joined = start.joining.index(fabric, epoch);
       this.index = joined.index();
       RangeIndex seen = cluster.seen.apply(index);
       this.agent = new Agent(Host.real(), state, number, epoch, fabric, seen, CONFIG, hooks);

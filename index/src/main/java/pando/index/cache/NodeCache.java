@@ -3,6 +3,7 @@ package pando.index.cache;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -308,15 +309,25 @@ public final class NodeCache implements AutoCloseable {
    *
    * <p>The copy of a shared node may be older than its parent; then its fences differ from the
    * parent's. Such a copy is dropped if it cools, and fetched again later; an orphan is attached
-   * nevertheless and must be refreshed.
+   * nevertheless and must be refreshed. A copy that is not shared is never older: where its fences
+   * differ, the pointer is wrong, and the node stays with the parent that it has.
    *
    * @param version under which the pointer was read from the parent
    * @param index of the pointer's slot
    * @param frame where {@link #claim} found the node
+   * @param shared whether the child is shared, as the parent describes it
+   * @param isShared tells whether a cached node is shared
    * @return {@link #ATTACHED}, {@link #OLD} for an orphan to be refreshed, {@link #STALE}, or
    *     {@link #MISFIT}
    */
-  public int attach(CacheContext context, long parent, long version, int index, int frame) {
+  public int attach(
+      CacheContext context,
+      long parent,
+      long version,
+      int index,
+      int frame,
+      boolean shared,
+      LongPredicate isShared) {
     if (!Frames.upgrade(memory, parent, version)) {
       return STALE;
     }
@@ -331,7 +342,7 @@ public final class NodeCache implements AutoCloseable {
     }
     int outcome;
     try {
-      outcome = attachLocked(context, parent, index, node);
+      outcome = attachLocked(context, parent, index, node, shared || isShared.test(node));
     } catch (Throwable e) {
       Frames.unlock(memory, node);
       Frames.unlock(memory, parent);
@@ -343,7 +354,8 @@ public final class NodeCache implements AutoCloseable {
     return outcome;
   }
 
-  private int attachLocked(CacheContext context, long parent, int index, long node) {
+  private int attachLocked(
+      CacheContext context, long parent, int index, long node, boolean mayBeOld) {
     long low = layout.key(memory, parent, index);
     long high = layout.highOfChild(memory, parent, index, context.key(CacheContext.OWN_KEY));
     boolean fits =
@@ -352,7 +364,8 @@ public final class NodeCache implements AutoCloseable {
     boolean cool = Frames.state(memory, node) == Frames.COOLING;
     boolean found = NodeLayout.address(memory, node) == layout.slot(memory, parent, index);
     boolean other = NodeLayout.level(memory, node) != NodeLayout.level(memory, parent) - 1;
-    boolean misfit = found && (Frames.parent(memory, node) == parent || (other && !cool));
+    boolean wrong = other || (!fits && !mayBeOld);
+    boolean misfit = found && (Frames.parent(memory, node) == parent || (wrong && !cool));
     if (!found || misfit || !detach(context, node)) {
       Frames.unlock(memory, node);
       Frames.unlockUnchanged(memory, parent);

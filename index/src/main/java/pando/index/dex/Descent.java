@@ -1,6 +1,7 @@
 package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
@@ -75,6 +76,7 @@ final class Descent {
   private final MemorySegment memory;
   private final SharedPath sharedPath;
   private final OffloadPolicy policy;
+  private final LongPredicate isShared;
   private final int subtreeLevel;
   private final double admission;
 
@@ -132,6 +134,7 @@ final class Descent {
     this.layout = server.layout;
     this.memory = cache.memory();
     this.sharedPath = sharedPath;
+    this.isShared = server::isShared;
     this.policy = new OffloadPolicy(server.options, context.worker().random());
     this.offload = new Offload(server, context);
     this.subtreeLevel = server.options.subtreeLevel();
@@ -346,7 +349,8 @@ final class Descent {
 
   private int attach(int frame, long key) {
     long node = parent;
-    int outcome = cache.attach(context, node, parentVersion, index, frame);
+    int outcome =
+        cache.attach(context, node, parentVersion, index, frame, missing.shared, isShared);
     if (outcome == NodeCache.MISFIT) {
       return misfit();
     }

@@ -3,6 +3,8 @@ package pando.index.dex;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -118,6 +120,39 @@ class DamagedCopyTest {
       }
       assertThat(session.remove(low)).isTrue();
       assertThat(session.get(low)).isFalse();
+    }
+  }
+
+  /**
+   * Two private nodes point to one leaf, which stays with the one whose keys it has. A leaf that
+   * was taken away would be in use although nothing pinned its right parent, which could then be
+   * evicted, and be changed by a memory server together with the leaf.
+   */
+  @Test
+  void shouldNotTakeAChildFromItsParent() {
+    DexOptions options = Tiny.options(1).with("cache-bytes", "1MiB").with("admission", "1");
+    NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(Seeds.of(706)), ENTRIES);
+    try (Fabric fabric = Pools.open(1, 8 << 20, 706);
+        DexIndex index = DexIndex.create(fabric, options);
+        Session session = index.session();
+        DexPokes pokes = new DexPokes(fabric, options)) {
+      index.bulkLoad(Entries.of(model), 0.7);
+      long[] path = pokes.path(0);
+      assertThat(path).as("the leaf's parent is private").hasSizeGreaterThan(2);
+      long mine = pokes.low(path[0]);
+      long wrong = pokes.path(pokes.high(path[1]) + 1)[1];
+      byte[] parent = pokes.peek(wrong);
+      ByteBuffer.wrap(parent).order(ByteOrder.LITTLE_ENDIAN).putLong(pokes.slotAt(1), path[0]);
+      pokes.poke(wrong, parent, true);
+      long other = pokes.high(pokes.path(pokes.low(wrong))[0]) + 1;
+
+      for (int round = 0; round < 4; round++) {
+        session.get(mine);
+        assertThatExceptionOfType(CorruptNodeException.class)
+            .isThrownBy(() -> session.get(other))
+            .withMessageContaining("is no child of the one that points to it");
+      }
+      assertThat(session.get(model.ceilingKey(mine))).isTrue();
     }
   }
 
