@@ -52,7 +52,7 @@ class TcpBadNetworkIndexTest extends TcpIndexTest {
 
   @Override
   int operations() {
-    return Seeds.count(25, 2_000);
+    return Seeds.count(10, 2_000);
   }
 
   private static Path token() {

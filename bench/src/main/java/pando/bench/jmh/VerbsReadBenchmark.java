@@ -51,6 +51,12 @@ public class VerbsReadBenchmark extends ReadBenchmark {
     return worker.cas(WORD, 0, 0);
   }
 
+  /** Nothing: the benchmark's own reading of the clock, where it times each verb. */
+  @Benchmark
+  public void clock() {
+    times.count(1);
+  }
+
   /** A WRITE. */
   @Benchmark
   public void write() {
