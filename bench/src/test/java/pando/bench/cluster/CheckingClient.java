@@ -190,6 +190,11 @@ final class CheckingClient implements AutoCloseable {
     }
   }
 
+  /** Takes that the load was written back, so no loss takes it back; no thread runs. */
+  void loadIsInPool() {
+    keys.forEach(KeyHistory::keepStateAlone);
+  }
+
   /** Reads all keys; no operation is under way. */
   void readAll() {
     ClientBatch batch = client.batch();

@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import pando.client.ClientSession;
@@ -30,8 +31,7 @@ final class ClusterCampaign implements AutoCloseable {
   private static final int CHANGES_ON_FULL_DISK = 50;
   private static final long KILLED_AFTER_NANOS_MAX = 30_000_000;
   private static final int EXIT_LOST = 3;
-  private static final List<Losses.Range> ALL =
-      List.of(new Losses.Range(Long.MIN_VALUE, Long.MAX_VALUE));
+  private static final int EXIT_ENDED = 143;
 
   private final TestedCluster cluster;
   private final ClusterView view;
@@ -122,6 +122,7 @@ final class ClusterCampaign implements AutoCloseable {
     // A range that is divided is written back before, so what was loaded is in the pool.
     IntStream.range(1, servers).forEach(cluster::startCompute);
     view.awaitSettled(servers, "load");
+    clients.forEach(CheckingClient::loadIsInPool);
     clients.forEach(CheckingClient::start);
   }
 
@@ -356,7 +357,9 @@ final class ClusterCampaign implements AutoCloseable {
         changes.stream()
             .filter(change -> change.id() > last && change.server() == lost)
             .anyMatch(change -> FenceState.of(change).compareTo(wanted) >= 0));
-    kill(leads, ALL, own);
+    // It may be the heir of the other one.
+    List<Losses.Range> both = Stream.concat(own.stream(), ranges.stream()).toList();
+    kill(leads, both, own);
     FenceState found = FenceState.of(view.lastFence(lost).orElseThrow());
     tally.done("leader killed in FENCE " + found);
     long millis = awaitAnswer(ranges);
@@ -395,10 +398,7 @@ final class ClusterCampaign implements AutoCloseable {
     long millis = awaitAnswer(ranges);
     TimeUnit.MILLISECONDS.sleep(random.nextInt(1_000));
     cluster.compute(number).goOn();
-    int exitCode = exitCode(number);
-    if (exitCode != EXIT_LOST) {
-      throw new IllegalStateException("not the exit code of one that is lost: " + exitCode);
-    }
+    expectExit(number, EXIT_LOST);
     cluster.startCompute(number);
     return "compute server %d stood still, others answered after %d ms".formatted(number, millis);
   }
@@ -407,15 +407,23 @@ final class ClusterCampaign implements AutoCloseable {
     return cluster.compute(number).awaitExit(ClusterView.RECOVERY_SECONDS).orElseThrow();
   }
 
+  private void expectExit(int number, int expected) {
+    int found = exitCode(number);
+    if (found != expected) {
+      throw new IllegalStateException(
+          "not the exit code: computeServer=%d, found=%d, expected=%d"
+              .formatted(number, found, expected));
+    }
+  }
+
   private String end() {
     int number = random.nextInt(servers);
     List<Losses.Range> ranges = view.ranges(number);
     cluster.compute(number).end();
-    int exitCode = exitCode(number);
+    expectExit(number, EXIT_ENDED);
     long millis = awaitAnswer(ranges);
     cluster.startCompute(number);
-    return "compute server %d asked to end, exit code %d, answers after %d ms"
-        .formatted(number, exitCode, millis);
+    return "compute server %d asked to end, answers after %d ms".formatted(number, millis);
   }
 
   private String loseMemory() throws InterruptedException {

@@ -69,7 +69,7 @@ class PlantedBugTest {
     "fence-answered-early,      dex, 1",
     "cluster-lease-not-awaited, orca, 1",
     "cluster-lease-unchecked,   orca, 1",
-    "cluster-fence-skipped,     orca, 1",
+    "cluster-fence-skipped,     orca, 9",
     "cluster-predecessors-kept, p-sherman, 16",
     "cluster-not-adopted,       orca, 1",
     "cluster-routes-kept,       orca, 1",
