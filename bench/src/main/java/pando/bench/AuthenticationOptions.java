@@ -1,7 +1,6 @@
 package pando.bench;
 
 import java.nio.file.Path;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpOptions;
@@ -55,24 +54,8 @@ final class AuthenticationOptions {
 
   /** Returns what was asked for; files are not read yet. */
   Authentication authentication() {
-    boolean anyTls = Stream.of(tlsCert, tlsKey, tlsCa).anyMatch(AuthenticationOptions::isGiven);
-    if (tokenFile != null && anyTls) {
-      throw refusal("give either --token-file or --tls-cert, --tls-key and --tls-ca");
-    }
-    if (trustedNetwork && tokenFile == null) {
-      throw refusal("--trusted-network goes with --token-file");
-    }
-    if (tokenFile != null) {
-      Authentication.Token token = Authentication.token(tokenFile);
-      return trustedNetwork ? token.onTrustedNetwork() : token;
-    }
-    if (tlsCert != null && tlsKey != null && tlsCa != null) {
-      return Authentication.tls(tlsCert, tlsKey, tlsCa);
-    }
-    if (anyTls) {
-      throw refusal("--tls-cert, --tls-key and --tls-ca are given together");
-    }
-    return Authentication.none();
+    return new AuthenticationFiles("--tls", tlsCert, tlsKey, tlsCa, tokenFile, trustedNetwork)
+        .authentication(spec);
   }
 
   /** Returns how memory servers are reached, by what was asked for. */
@@ -83,15 +66,8 @@ final class AuthenticationOptions {
   /** Checks that there are none of these options, where there is no TCP. */
   void checkUnused(String needed) {
     if (!(authentication() instanceof Authentication.None)) {
-      throw refusal("--tls-cert and --token-file go with " + needed);
+      throw new ParameterException(
+          spec.commandLine(), "--tls-cert and --token-file go with " + needed);
     }
-  }
-
-  private static boolean isGiven(@Nullable Path file) {
-    return file != null;
-  }
-
-  private ParameterException refusal(String message) {
-    return new ParameterException(spec.commandLine(), message);
   }
 }

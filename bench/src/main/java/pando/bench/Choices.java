@@ -28,6 +28,13 @@ final class Choices {
    */
   record Simulated(@Nullable IndexSystem index) {}
 
+  /**
+   * What is served to clients.
+   *
+   * @param index {@code null} for byte strings
+   */
+  record Served(@Nullable IndexSystem index) {}
+
   /** Where the memory servers are. */
   enum FabricKind {
     /** In this process. */
@@ -89,20 +96,31 @@ final class Choices {
     }
   }
 
+  /** Returns the system of a name, {@code null} for one name that means something else. */
+  private static @Nullable IndexSystem systemUnless(String other, String text) {
+    if (text.equals(other)) {
+      return null;
+    }
+    try {
+      return new IndexConverter().convert(text);
+    } catch (TypeConversionException e) {
+      throw new TypeConversionException(e.getMessage() + ", " + other);
+    }
+  }
+
   /** Reads what runs in virtual time: an index, or {@code lock}. */
   static final class SimulatedConverter implements ITypeConverter<Simulated> {
-    private static final String LOCK = "lock";
-
     @Override
     public Simulated convert(String text) {
-      if (text.equals(LOCK)) {
-        return new Simulated(null);
-      }
-      try {
-        return new Simulated(new IndexConverter().convert(text));
-      } catch (TypeConversionException e) {
-        throw new TypeConversionException(e.getMessage() + ", " + LOCK);
-      }
+      return new Simulated(systemUnless("lock", text));
+    }
+  }
+
+  /** Reads what is served to clients: an index of words, or {@code byte-strings}. */
+  static final class ServedConverter implements ITypeConverter<Served> {
+    @Override
+    public Served convert(String text) {
+      return new Served(systemUnless("byte-strings", text));
     }
   }
 

@@ -22,6 +22,11 @@ final class ChosenIndex {
 
   /** Returns the settings of the index, checked; those of its cache do not matter. */
   IndexOptions options(SettingOptions settings) {
+    return options(index, settings);
+  }
+
+  /** Returns the settings of an index, checked; those of its cache do not matter. */
+  static IndexOptions options(IndexSystem index, SettingOptions settings) {
     IndexOptions defaults = index.defaults();
     CacheSize cache = new CacheSize(defaults.cacheBytes(), 0);
     return settings.index(defaults, defaults.computeServers(), cache, 0, settings.all());

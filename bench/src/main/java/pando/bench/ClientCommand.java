@@ -22,7 +22,6 @@ import pando.bench.run.Setup;
 import pando.bench.subject.ClientSubject;
 import pando.bench.workload.Workload;
 import pando.client.ClientBatch;
-import pando.client.ClientSession;
 import pando.client.PandoClient;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -67,23 +66,32 @@ final class ClientCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
     @Mixin private ClientConnectOptions connectOptions;
 
-    @Parameters(paramLabel = "KEY", arity = "1..*", description = "Whole numbers of 64 bits.")
-    private long[] keys;
+    @Parameters(
+        paramLabel = "KEY",
+        arity = "1..*",
+        description = "Whole numbers of 64 bits, or texts where byte strings are served.")
+    private String[] keys;
 
     @Override
     public Integer call() {
       try (PandoClient client = connectOptions.connect();
-          ClientSession session = client.session()) {
+          ClientEntries entries = ClientEntries.of(client)) {
         PrintWriter out = spec.commandLine().getOut();
-        boolean all = true;
-        for (long key : keys) {
-          boolean isThere = session.get(key);
-          out.println(isThere ? key + " " + session.value() : key + " is not there");
-          all &= isThere;
-        }
+        boolean all = Ranges.accepted(spec, () -> find(entries, out));
         out.flush();
         return all ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
       }
+    }
+
+    /** Prints the values; returns whether all keys are there. */
+    private boolean find(ClientEntries entries, PrintWriter out) {
+      boolean all = true;
+      for (String key : keys) {
+        String value = entries.get(key);
+        out.println(value == null ? key + " is not there" : key + " " + value);
+        all &= value != null;
+      }
+      return all;
     }
   }
 
@@ -96,22 +104,29 @@ final class ClientCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
     @Mixin private ClientConnectOptions connectOptions;
 
-    @Parameters(index = "0", paramLabel = "KEY", description = "A whole number of 64 bits.")
-    private long key;
+    @Parameters(
+        index = "0",
+        paramLabel = "KEY",
+        description = "A whole number of 64 bits, or a text where byte strings are served.")
+    private String key;
 
     @Parameters(index = "1", paramLabel = "VALUE", description = "Another one.")
-    private long value;
+    private String value;
 
     @Override
     public Integer call() {
       try (PandoClient client = connectOptions.connect();
-          ClientSession session = client.session()) {
+          ClientEntries entries = ClientEntries.of(client)) {
         PrintWriter out = spec.commandLine().getOut();
-        boolean replaced = session.put(key, value);
-        out.println(replaced ? "replaced " + session.value() : "stored");
+        out.println(Ranges.accepted(spec, () -> store(entries)));
         out.flush();
         return CommandLine.ExitCode.OK;
       }
+    }
+
+    private String store(ClientEntries entries) {
+      String replaced = entries.put(key, value);
+      return replaced == null ? "stored" : "replaced " + replaced;
     }
   }
 
@@ -128,13 +143,13 @@ final class ClientCommand implements Callable<Integer> {
         names = "--from",
         paramLabel = "KEY",
         description = "First key (default: the least of all, or with --down the greatest).")
-    private @Nullable Long from;
+    private @Nullable String from;
 
     @Option(
         names = "--to",
         paramLabel = "KEY",
         description = "Last key (default: the greatest of all, or with --down the least).")
-    private @Nullable Long to;
+    private @Nullable String to;
 
     @Option(
         names = "--limit",
@@ -149,26 +164,18 @@ final class ClientCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-      long first = from != null ? from : down ? Long.MAX_VALUE : Long.MIN_VALUE;
-      long last = to != null ? to : down ? Long.MIN_VALUE : Long.MAX_VALUE;
       PrintWriter out = spec.commandLine().getOut();
       try (PandoClient client = connectOptions.connect();
-          ClientSession session = client.session()) {
-        Ranges.accepted(spec, () -> scan(session, first, last, out));
+          ClientEntries entries = ClientEntries.of(client)) {
+        Ranges.accepted(spec, () -> scan(entries, out));
       }
       out.flush();
       return CommandLine.ExitCode.OK;
     }
 
-    private long scan(ClientSession session, long first, long last, PrintWriter out) {
-      return down
-          ? session.scanDown(first, last, limit, (key, value) -> print(out, key, value))
-          : session.scan(first, last, limit, (key, value) -> print(out, key, value));
-    }
-
-    private static boolean print(PrintWriter out, long key, long value) {
-      out.println(key + " " + value);
-      return true;
+    private PrintWriter scan(ClientEntries entries, PrintWriter out) {
+      entries.scan(from, to, down, limit, (key, value) -> out.println(key + " " + value));
+      return out;
     }
   }
 

@@ -7,6 +7,8 @@ import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmFabric;
 import pando.index.Systems;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -77,6 +79,23 @@ final class PoolOption {
     }
     return LocalFabric.open(
         bytesPerServer == null ? options : options.withBytesPerServer(bytesPerServer));
+  }
+
+  /**
+   * Makes an index of byte strings in the pool, or opens the one that is there.
+   *
+   * @throws IllegalArgumentException if the options make no sense there
+   * @throws IllegalStateException if there is another index
+   */
+  ByteIndex strings(Fabric fabric, ByteOptions options) {
+    try {
+      return ByteIndex.create(fabric, options);
+    } catch (IllegalStateException isThere) {
+      if (isLocal()) {
+        throw isThere;
+      }
+      return ByteIndex.open(fabric, options);
+    }
   }
 
   /** Returns the pool as it was given. */

@@ -2,8 +2,11 @@ package pando.bench;
 
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import pando.bench.console.Numbers;
 import pando.client.Routes;
@@ -13,7 +16,11 @@ import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpException;
 import pando.index.IndexOptions;
+import pando.index.IndexSystem;
 import pando.index.RangeIndex;
+import pando.index.Systems;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -22,13 +29,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Serves an index of 8-byte keys and values to Pando's own clients, until it is interrupted. */
+/**
+ * Serves an index of 8-byte keys and values, or of byte strings, to Pando's own clients, until it
+ * is interrupted.
+ */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "serve-clients",
     description =
-        "Serves an index of 8-byte keys and values to pando client, and programs with"
-            + " pando.client.",
+        "Serves an index of 8-byte keys and values, or of byte strings, to pando client, to pando"
+            + " serve --server, and to programs with pando.client.",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     footer = {
@@ -60,10 +70,21 @@ final class ServeClientsCommand implements Callable<Integer> {
       names = "--cache",
       paramLabel = "SIZE",
       converter = Quantity.class,
-      description = "Cache of each compute server (default: 256MiB).")
+      description = "Cache of each compute server, or of byte strings (default: 256MiB).")
   private @Nullable Long cache;
 
-  @Mixin private ChosenIndex chosenIndex;
+  @Option(
+      names = "--index",
+      paramLabel = "NAME",
+      defaultValue = Systems.DEFAULT,
+      converter = Choices.ServedConverter.class,
+      completionCandidates = Choices.IndexNames.class,
+      description = {
+        "The index (default: ${DEFAULT-VALUE}): ${COMPLETION-CANDIDATES}, all of 8-byte keys and"
+            + " values; or byte-strings. What each is, and its settings, are listed below."
+      })
+  private Choices.Served served;
+
   @Mixin private PoolOption poolOption;
   @Mixin private AuthenticationOptions authenticationOptions;
   @Mixin private SettingOptions settingOptions;
@@ -72,31 +93,64 @@ final class ServeClientsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    IndexOptions options = chosenIndex.options(settingOptions);
+    IndexSystem system = served.index();
+    return system == null ? serveStrings() : serveWords(system);
+  }
+
+  private int serveWords(IndexSystem system) throws InterruptedException {
+    IndexOptions options = ChosenIndex.options(system, settingOptions);
     IndexOptions cached = cache == null ? options : options.withCacheBytes(cache);
     Fabric fabric = Ranges.accepted(spec, poolOption::open);
     try (fabric;
         RangeIndex index = Ranges.accepted(spec, () -> created(fabric, cached));
-        ClientService service = Ranges.accepted(spec, () -> started(index))) {
-      Thread hook = new Thread(() -> close(service, index, fabric), "serve-clients-close");
-      Runtime.getRuntime().addShutdownHook(hook);
-      PrintWriter out = spec.commandLine().getOut();
-      out.printf(
-          "%s for clients at %s, pool %s, %s of cache for each compute server; interrupt it to end"
-              + " it%n",
-          index.name(),
-          HostPort.text(service.address()),
-          poolOption,
-          Numbers.bytes(cached.cacheBytes()));
-      out.flush();
-      interrupted.await();
+        ClientService service =
+            started(lanes ->
+                ClientService.start(index, listen, authentication(), Routes::alone, lanes))) {
+      String size = Numbers.bytes(cached.cacheBytes()) + " of cache for each compute server";
+      serve(index.name(), service, size, index::close, fabric::close);
     }
     return CommandLine.ExitCode.OK;
   }
 
-  /** Ends all in order; the process may end as soon as this returns. */
-  private void close(ClientService service, RangeIndex index, Fabric fabric) {
-    Closing.all(service::close, index::close, fabric::close, interrupted::countDown);
+  private int serveStrings() throws InterruptedException {
+    Ranges.check(
+        spec,
+        "--set",
+        settingOptions.all().isEmpty(),
+        settingOptions.all(),
+        "byte strings have no settings");
+    ByteOptions options = Ranges.accepted(spec, this::stringOptions);
+    Fabric fabric = Ranges.accepted(spec, poolOption::open);
+    try (fabric;
+        ByteIndex index = Ranges.accepted(spec, () -> poolOption.strings(fabric, options));
+        ClientService service =
+            started(lanes ->
+                ClientService.start(index, listen, authentication(), Routes::alone, lanes))) {
+      String size = Numbers.bytes(options.cacheBytes()) + " of cache";
+      serve(index.name(), service, size, index::close, fabric::close);
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private ByteOptions stringOptions() {
+    ByteOptions options = ByteOptions.defaults();
+    return cache == null ? options : options.withCacheBytes(cache);
+  }
+
+  /** Says what is served, and waits for the interruption, which ends all in order. */
+  private void serve(String name, ClientService service, String size, Runnable... behind)
+      throws InterruptedException {
+    List<Runnable> ends = new ArrayList<>(List.of(service::close));
+    ends.addAll(List.of(behind));
+    ends.add(interrupted::countDown); // the process may end as soon as this returns
+    Thread hook = new Thread(() -> Closing.all(ends), "serve-clients-close");
+    Runtime.getRuntime().addShutdownHook(hook);
+    PrintWriter out = spec.commandLine().getOut();
+    out.printf(
+        "%s for clients at %s, pool %s, %s; interrupt it to end it%n",
+        name, HostPort.text(service.address()), poolOption, size);
+    out.flush();
+    interrupted.await();
   }
 
   private static RangeIndex created(Fabric fabric, IndexOptions options) {
@@ -107,14 +161,17 @@ final class ServeClientsCommand implements Callable<Integer> {
     }
   }
 
-  private ClientService started(RangeIndex index) {
-    Authentication authentication = authenticationOptions.authentication();
+  private Authentication authentication() {
+    return authenticationOptions.authentication();
+  }
+
+  private ClientService started(IntFunction<ClientService> starting) {
     int count =
         lanes == null
             ? Math.min(Runtime.getRuntime().availableProcessors(), ClientService.LANES_MAX)
             : lanes;
     try {
-      return ClientService.start(index, listen, authentication, Routes::alone, count);
+      return Ranges.accepted(spec, () -> starting.apply(count));
     } catch (TcpException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }

@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.bench.console.Numbers;
+import pando.client.PandoClient;
 import pando.door.resp.Password;
 import pando.door.resp.RespDoor;
 import pando.door.resp.RespOptions;
@@ -14,6 +17,7 @@ import pando.fabric.Fabric;
 import pando.fabric.memory.Closing;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
+import pando.index.bytes.ByteStrings;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -23,11 +27,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Serves an index of byte strings to clients that others have written, until it is interrupted. */
+/** Serves byte strings to clients that others have written, until it is interrupted. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "serve",
-    description = "Serves an ordered index of byte strings to clients of Redis.",
+    description = "Serves ordered byte strings to clients of Redis.",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     footer = {
@@ -79,7 +83,9 @@ final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--event-loops",
       paramLabel = "N",
-      description = "Threads that serve connections (default: one for each processor).")
+      description =
+          "Threads that serve connections (default: one for each processor; with --server at least"
+              + " 8, as operations wait for the network).")
   private @Nullable Integer eventLoops;
 
   @Option(
@@ -88,6 +94,7 @@ final class ServeCommand implements Callable<Integer> {
       description = "Connections at the most (default: 10000).")
   private @Nullable Integer clients;
 
+  @Mixin private DoorServersOption serversOption;
   @Mixin private PoolOption poolOption;
 
   @Option(
@@ -102,16 +109,20 @@ final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
+    serversOption.check();
     ByteOptions index = Ranges.accepted(spec, this::indexOptions);
     RespOptions options = respOptions();
     httpOption.check();
-    try (Served served = serve(index, options)) {
+    try (Served served = serversOption.isGiven() ? serveShared(options) : serve(index, options)) {
       Thread hook = new Thread(served::close, "serve-close");
       Runtime.getRuntime().addShutdownHook(hook);
       PrintWriter out = spec.commandLine().getOut();
+      String what =
+          serversOption.isGiven()
+              ? "byte strings of " + serversOption
+              : "pool %s, %s of cache".formatted(poolOption, Numbers.bytes(index.cacheBytes()));
       out.printf(
-          "RESP at %s, pool %s, %s of cache; interrupt it to end it%n",
-          text(served.door.address()), poolOption, Numbers.bytes(index.cacheBytes()));
+          "RESP at %s, %s; interrupt it to end it%n", HostPort.text(served.door.address()), what);
       if (served.http != null) {
         out.printf("live page at %s%n", served.http.uri());
       }
@@ -119,10 +130,6 @@ final class ServeCommand implements Callable<Integer> {
       served.door.awaitClosed();
     }
     return CommandLine.ExitCode.OK;
-  }
-
-  private static String text(InetSocketAddress address) {
-    return address.getAddress().getHostAddress() + ":" + address.getPort();
   }
 
   private ByteOptions indexOptions() {
@@ -140,6 +147,9 @@ final class ServeCommand implements Callable<Integer> {
     if (eventLoops != null) {
       Ranges.check(spec, "--event-loops", eventLoops, 1, RespOptions.EVENT_LOOPS_MAX);
       options = options.withEventLoops(eventLoops);
+    } else if (serversOption.isGiven()) {
+      options =
+          options.withEventLoops(Math.max(options.eventLoops(), RespOptions.EVENT_LOOPS_SHARED));
     }
     if (clients != null) {
       Ranges.check(spec, "--clients", clients, 1, Integer.MAX_VALUE);
@@ -179,13 +189,13 @@ final class ServeCommand implements Callable<Integer> {
       throws IOException {
     Fabric fabric = Ranges.accepted(spec, poolOption::open);
     try {
-      ByteIndex index = Ranges.accepted(spec, () -> index(fabric, options));
+      ByteIndex index = Ranges.accepted(spec, () -> poolOption.strings(fabric, options));
       try {
-        RespDoor door = opened(index, respOptions);
+        RespDoor door = opened(() -> RespDoor.open(index, respOptions));
         if (http != null) {
           http.show(door);
         }
-        return new Served(fabric, index, door, http);
+        return new Served(door, http, index::close, fabric::close);
       } catch (Throwable e) {
         index.close();
         throw e;
@@ -196,40 +206,55 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private RespDoor opened(ByteIndex index, RespOptions options) throws IOException {
+  /** Opens a door to the compute servers' byte strings. */
+  private Served serveShared(RespOptions options) throws IOException {
+    PandoClient client = serversOption.connect();
     try {
-      return RespDoor.open(index, options);
+      ByteStrings strings = strings(client);
+      RespDoor door = opened(() -> RespDoor.openShared(strings, options));
+      return new Served(door, null, strings::close, client::close);
+    } catch (Throwable e) {
+      client.close();
+      throw e;
+    }
+  }
+
+  private ByteStrings strings(PandoClient client) {
+    try {
+      return client.byteStrings();
+    } catch (IllegalStateException isOfWords) {
+      throw new ParameterException(
+          spec.commandLine(), String.valueOf(isOfWords.getMessage()), isOfWords);
+    }
+  }
+
+  /** How a door is opened. */
+  @FunctionalInterface
+  private interface Opening {
+    RespDoor open() throws IOException;
+  }
+
+  private RespDoor opened(Opening opening) throws IOException {
+    try {
+      return opening.open();
     } catch (IllegalArgumentException e) {
       throw new ParameterException(
           spec.commandLine(), e.getMessage() + "; --password-file or --no-password", e);
     }
   }
 
-  /** Makes an index, or opens the one that is there. */
-  private ByteIndex index(Fabric fabric, ByteOptions options) {
-    try {
-      return ByteIndex.create(fabric, options);
-    } catch (IllegalStateException isThere) {
-      if (poolOption.isLocal()) {
-        throw isThere;
-      }
-      return ByteIndex.open(fabric, options);
-    }
-  }
-
   /** What is served; closed by the interruption, or by what ends the door, but once. */
   private static final class Served implements AutoCloseable {
     final RespDoor door;
-    private final Fabric fabric;
-    private final ByteIndex index;
     final @Nullable PandoHttp http;
+    private final List<Runnable> behind;
     private boolean closed;
 
-    Served(Fabric fabric, ByteIndex index, RespDoor door, @Nullable PandoHttp http) {
-      this.fabric = fabric;
-      this.index = index;
+    /** Takes a door and its page, and what closes that they are opened over, in this order. */
+    Served(RespDoor door, @Nullable PandoHttp http, Runnable... behind) {
       this.door = door;
       this.http = http;
+      this.behind = List.of(behind);
     }
 
     @Override
@@ -238,7 +263,8 @@ final class ServeCommand implements Callable<Integer> {
         closed = true;
         // The page says that the door closes, until it has.
         Runnable page = http == null ? () -> {} : http::close;
-        Closing.all(door::close, page, index::close, fabric::close);
+        Closing.all(
+            Stream.concat(Stream.<Runnable>of(door::close, page), behind.stream()).toList());
       }
     }
   }

@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import pando.bench.cluster.LocalCluster;
 import pando.bench.console.Numbers;
+import pando.index.IndexOptions;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -84,7 +85,8 @@ final class UpCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     Ranges.check(spec, "--memory", memoryServers, 1, SERVERS_MAX);
     Ranges.check(spec, "--compute", computeServers, 1, SERVERS_MAX);
-    String system = chosenIndex.options(settingOptions).system();
+    IndexOptions options = chosenIndex.options(settingOptions);
+    String system = options.system();
     List<String> index = new ArrayList<>(List.of("--index=" + system, "--cache=" + cache));
     if (!settingOptions.all().containsKey("compute-servers")) {
       // As many ranges as an empty DEX can be divided into.
@@ -97,24 +99,27 @@ final class UpCommand implements Callable<Integer> {
             new LocalCluster.Plan(
                 memoryServers, computeServers, String.valueOf(size), index, directory),
             this::tell)) {
-      introduce(cluster, system, System.nanoTime() - start);
+      introduce(cluster, options, System.nanoTime() - start);
       cluster.awaitEnd();
     }
     // No compute server is left, though nobody has ended this.
     return CommandLine.ExitCode.SOFTWARE;
   }
 
-  private void introduce(LocalCluster cluster, String system, long nanos) {
+  private void introduce(LocalCluster cluster, IndexOptions options, long nanos) {
     PrintWriter out = spec.commandLine().getOut();
     out.printf(
         "%d memory servers and %d compute servers with %s are ready after %s s.%n%n",
-        memoryServers, computeServers, system, Numbers.decimal(nanos / 1e9, 1));
+        memoryServers, computeServers, options.system(), Numbers.decimal(nanos / 1e9, 1));
     // As the launcher tells it.
     String pando = quoted(System.getProperty("pando.launcher", "./pando"));
     String access =
         " --server=" + cluster.clients() + " --token-file=" + quoted(cluster.secret().toString());
     out.printf("  %s client put%s 10 100%n", pando, access);
     out.printf("  %s client get%s 10%n", pando, access);
+    if (options.keyBytes() > Long.BYTES) {
+      out.printf("  %s serve --resp=6379%s%n", pando, access);
+    }
     out.printf("  %s cluster status --cluster=%s%n%n", pando, cluster.address());
     for (int number = 0; number < computeServers; number++) {
       out.printf("compute server %d is process %d%n", number, cluster.computeProcess(number));

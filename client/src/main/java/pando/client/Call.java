@@ -5,6 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.FrameReader;
+import pando.client.wire.FrameWriter;
 import pando.client.wire.Op;
 import pando.client.wire.Outcome;
 import pando.client.wire.StatusWord;
@@ -14,7 +15,7 @@ import pando.fabric.wire.FrameException;
  * One thing that a compute server is asked, and its answer; used again for the next. The thread
  * that asks sets it, then the connection has it until it is answered or fails.
  */
-final class Call {
+class Call {
   /** What became of it. */
   enum State {
     /** It is of the thread that asks. */
@@ -31,7 +32,10 @@ final class Call {
 
   int kind;
   int op;
+
+  /** Key of the operation, or the first of the range; of byte strings, what tells their owner. */
   long key;
+
   long value;
   long expected;
 
@@ -106,13 +110,39 @@ final class Call {
     return kind != ClientFrame.OPERATIONS || Op.isRead(op);
   }
 
+  /** Returns the flags of its request. */
+  int flags() {
+    return down && kind == ClientFrame.SCAN ? ClientFrame.DOWN : 0;
+  }
+
+  /** Adds what is asked to its request; not that of an operation on words. */
+  void addTo(FrameWriter request) {
+    if (kind == ClientFrame.SCAN) {
+      request.word(key);
+      request.word(to);
+      request.word(limit);
+    }
+  }
+
+  /** Goes on where the server that has answered has no more. */
+  void goOn() {
+    key = foundKey;
+  }
+
+  /** Returns the address of the compute server that was asked last, empty if there was none. */
+  String server() {
+    Connection its = connection;
+    return its == null ? "" : its.address();
+  }
+
   /** Returns what is asked, for a message. */
   String what() {
     return switch (kind) {
       case ClientFrame.OPERATIONS -> Op.name(op) + ", key=" + key;
       case ClientFrame.SCAN -> "scan, from=" + key + ", to=" + to;
       case ClientFrame.ROUTES -> "routes";
-      default -> "status";
+      case ClientFrame.STATUS -> "status";
+      default -> "kind " + kind;
     };
   }
 

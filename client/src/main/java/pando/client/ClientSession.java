@@ -335,8 +335,7 @@ public final class ClientSession implements Session {
   public void alone(Runnable action) {
     Objects.requireNonNull(action, "action");
     checkUsable();
-    throw new IllegalStateException(
-        "a client cannot keep others out of the index: run it in a compute server's process");
+    throw Failures.notAlone();
   }
 
   @Override

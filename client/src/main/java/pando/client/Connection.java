@@ -42,9 +42,16 @@ final class Connection {
   /** Silence after which it is looked whether the other side has ended the connection. */
   private static final long DOUBT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Most looks for an answer before a thread waits: some 20 us. */
+  private static final int LOOKS_MAX = 32;
+
   private final PandoClient client;
   private final String address;
   private final AtomicBoolean isRead = new AtomicBoolean();
+
+  /** How often the thread that reads looks for its answer before it waits; that thread's. */
+  private int looks = 1;
+
   private final AtomicInteger waiters = new AtomicInteger();
 
   /** Guards all that follows. */
@@ -120,15 +127,16 @@ final class Connection {
     finish();
     call.sequence = client.nextSequence();
     writer.begin(call.kind);
-    if (call.kind == ClientFrame.SCAN) {
-      writer.word(call.key);
-      writer.word(call.to);
-      writer.word(call.limit);
+    boolean isWhole = false;
+    try {
+      call.addTo(writer);
+      isWhole = true;
+    } finally {
+      if (!isWhole) {
+        writer.abandon();
+      }
     }
-    writer.finish(
-        call.down && call.kind == ClientFrame.SCAN ? ClientFrame.DOWN : 0,
-        call.sequence,
-        client.number());
+    writer.finish(call.flags(), call.sequence, client.number());
   }
 
   /** Finishes the frame in which operations gather. */
@@ -308,11 +316,33 @@ final class Connection {
       long left = call.deadline - System.nanoTime();
       if (left <= 0) {
         cut(call);
-      } else {
+      } else if (!lookFor(call)) {
         readOnce(left);
       }
     }
     return interrupted;
+  }
+
+  /**
+   * Looks for the answer some times before the thread waits, as it takes longer to wake up than
+   * answers of a near server take. How often it looks depends on whether that was of use before.
+   */
+  private boolean lookFor(Call call) {
+    for (int look = 0; look < looks; look++) {
+      lock.lock();
+      try {
+        receive();
+      } finally {
+        lock.unlock();
+      }
+      if (!call.isUnderWay()) {
+        looks = Math.min(LOOKS_MAX, 2 * looks);
+        return true;
+      }
+      Thread.onSpinWait();
+    }
+    looks = Math.max(1, looks / 2);
+    return false;
   }
 
   private void readOnce(long nanos) {

@@ -126,10 +126,10 @@ final class Dispatch {
   private void settleAnswered(Call call) {
     switch (call.outcome) {
       case Outcome.NO, Outcome.YES -> settle(call, null);
-      case Outcome.FURTHER -> call.key = call.foundKey;
-      case Outcome.NOT_MINE -> lack("the compute server asked does not own it: " + server(call));
+      case Outcome.FURTHER -> call.goOn();
+      case Outcome.NOT_MINE -> lack("the compute server asked does not own it: " + call.server());
       case Outcome.CLOSED, Outcome.FENCED -> lack(call.text);
-      default -> settle(call, Failures.of(call, server(call)));
+      default -> settle(call, Failures.of(call, call.server()));
     }
   }
 
@@ -142,14 +142,9 @@ final class Dispatch {
     return "the connection was cut before the answer: "
         + call.what()
         + ", computeServer="
-        + server(call)
+        + call.server()
         + ", because="
         + call.text;
-  }
-
-  private static String server(Call call) {
-    Connection its = call.connection;
-    return its == null ? "" : its.address();
   }
 
   private void lack(String because) {

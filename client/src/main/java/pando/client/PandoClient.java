@@ -19,6 +19,8 @@ import pando.fabric.wire.Introduction;
 import pando.fabric.wire.Protocol;
 import pando.fabric.wire.Role;
 import pando.fabric.wire.Watchdog;
+import pando.index.Metered;
+import pando.index.bytes.ByteStrings;
 
 /**
  * Connects to the compute servers of an index. Asks any of them which one serves which keys, and
@@ -100,6 +102,56 @@ public final class PandoClient implements AutoCloseable {
   public ClientBatch batch() {
     checkOpen();
     return new ClientBatch(this);
+  }
+
+  /**
+   * Returns the byte strings that the compute servers serve, by this client; closing it closes no
+   * connection. Its sessions are as {@link ClientSession}s: each look of {@link
+   * pando.index.bytes.ByteSession#floor} and the like is linearizable, but where there is no entry
+   * in the first compute server's range the next one is asked, and both together are not. Values
+   * have up to 480 KiB; where a compute server's process has stored a longer one, {@code value()}
+   * throws {@link ClientException}, and so does a scan that comes to it.
+   *
+   * @throws IllegalStateException if they serve words
+   * @throws pando.fabric.StalledException if none answers
+   */
+  public ByteStrings byteStrings() {
+    checkOpen();
+    Call status = askedStatus();
+    if (status.status[StatusWord.STRINGS] == 0) {
+      throw Failures.words(status.server());
+    }
+    return new ClientStrings(
+        this,
+        Math.clamp(status.status[StatusWord.KEY_BYTES_MAX], 0, ClientFrame.KEY_BYTES_MAX),
+        Math.clamp(status.status[StatusWord.VALUE_BYTES_MAX], 0, ClientFrame.VALUE_BYTES_MAX));
+  }
+
+  /**
+   * Returns whether the compute servers serve byte strings, and not words.
+   *
+   * @throws pando.fabric.StalledException if none answers
+   */
+  public boolean servesByteStrings() {
+    checkOpen();
+    return askedStatus().status[StatusWord.STRINGS] != 0;
+  }
+
+  private Call askedStatus() {
+    Call call = new Call();
+    call.begin(ClientFrame.STATUS);
+    call.key = Long.MIN_VALUE;
+    new Dispatch(this).run(new Call[] {call}, 1);
+    RuntimeException failure = call.failure;
+    if (failure != null) {
+      throw failure;
+    }
+    return call;
+  }
+
+  /** Returns what can be watched of the index from here. It has no fabric and no verbs. */
+  public Metered watched() {
+    return new MeteredClient(this);
   }
 
   /** Returns who serves which keys, as this client knows it; may be old. */

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.client.Routes;
 import pando.client.server.ClientService;
@@ -20,7 +21,11 @@ import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
+import pando.fabric.tcp.Authentication;
 import pando.index.RangeIndex;
+import pando.index.bytes.ByteStrings;
+import pando.index.dex.DexIndex;
+import pando.index.dex.DexStrings;
 
 /**
  * A compute server of a cluster: one range of the index, and its share of the cluster's work.
@@ -54,6 +59,7 @@ public final class ComputeServerProcess implements AutoCloseable {
   private final long epoch;
   private final Fabric fabric;
   private final RangeIndex index;
+  private final Optional<ByteStrings> strings;
   private final Lease lease;
   private final Agent agent;
   private @Nullable ClientService door;
@@ -77,8 +83,15 @@ public final class ComputeServerProcess implements AutoCloseable {
     this.index = index;
     this.agent =
         new Agent(host, state, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
+    this.strings = strings(settings, index);
     this.lease = Lease.take(host, fabric, Duration.ofMillis(config.leaseMillis()));
     this.threads = List.of(new Steps("leads", agent::lead), new Steps("serves", agent::serve));
+  }
+
+  private static Optional<ByteStrings> strings(ComputeServerSettings settings, RangeIndex index) {
+    return index instanceof DexIndex dex && settings.options().keyBytes() > Long.BYTES
+        ? Optional.of(DexStrings.over(dex))
+        : Optional.empty();
   }
 
   /**
@@ -130,9 +143,14 @@ public final class ComputeServerProcess implements AutoCloseable {
   }
 
   private void serve(ClientListener clients) {
+    InetSocketAddress address = clients.address();
+    Authentication authentication = clients.authentication();
+    Supplier<Routes> routes = agent::routes;
+    int lanes = clients.lanes();
     ClientService opened =
-        ClientService.start(
-            index(), clients.address(), clients.authentication(), agent::routes, clients.lanes());
+        strings()
+            .map(each -> ClientService.start(each, address, authentication, routes, lanes))
+            .orElseGet(() -> ClientService.start(index(), address, authentication, routes, lanes));
     door = opened;
     agent.serveAt(Machine.text(opened.address()));
   }
@@ -216,9 +234,18 @@ public final class ComputeServerProcess implements AutoCloseable {
     }
   }
 
-  /** Returns the index, whose sessions answer only what may be answered. */
+  /** Returns the index, whose sessions answer only while the lease is held. */
   public RangeIndex index() {
     return new LeasedIndex(index, lease);
+  }
+
+  /**
+   * Returns its byte strings, whose sessions answer only while the lease is held, if keys of the
+   * index have more than 8 bytes ({@code key-bytes}). They end with this compute server; to close
+   * them before ends them for all.
+   */
+  public Optional<ByteStrings> strings() {
+    return strings.map(each -> new LeasedStrings(each, lease));
   }
 
   /** Returns which start of its number this is. */
@@ -272,7 +299,9 @@ public final class ComputeServerProcess implements AutoCloseable {
     if (opened != null) {
       steps.add(opened::close);
     }
-    steps.addAll(List.of(lease::close, index::close, fabric::close));
+    steps.add(lease::close);
+    strings.ifPresent(each -> steps.add(each::close));
+    steps.addAll(List.of(index::close, fabric::close));
     try {
       Closing.all(steps);
     } catch (PandoException e) {

@@ -1,7 +1,5 @@
 package pando.cluster;
 
-import pando.fabric.PandoException;
-import pando.fabric.UnknownOutcomeException;
 import pando.index.EntryVisitor;
 import pando.index.Session;
 
@@ -11,48 +9,11 @@ import pando.index.Session;
  */
 final class LeasedSession implements Session {
   private final Session session;
-  private final Lease lease;
+  private final LeaseCheck lease;
 
   LeasedSession(Session session, Lease lease) {
     this.session = session;
-    this.lease = lease;
-  }
-
-  private boolean found(boolean found) {
-    lookAtLease();
-    return found;
-  }
-
-  private void lookAtLease() {
-    if (!PlantedBug.LEASE_UNCHECKED) {
-      lease.await();
-    }
-  }
-
-  /** That there are no further entries is an answer, too. */
-  private long counted(long entries) {
-    lookAtLease();
-    return entries;
-  }
-
-  private boolean changed(boolean changed) {
-    changed();
-    return changed;
-  }
-
-  private void changed() {
-    if (!lease.isHeld() && !PlantedBug.LEASE_UNCHECKED) {
-      awaitAfterChange();
-    }
-  }
-
-  private void awaitAfterChange() {
-    try {
-      lease.await();
-    } catch (PandoException e) {
-      throw new UnknownOutcomeException(
-          "a change may be lost, as the lease was not held: " + e.getMessage());
-    }
+    this.lease = new LeaseCheck(lease);
   }
 
   @Override
@@ -67,115 +28,115 @@ final class LeasedSession implements Session {
 
   @Override
   public boolean get(long key) {
-    return found(session.get(key));
+    return lease.found(session.get(key));
   }
 
   @Override
   public boolean put(long key, long value) {
-    return changed(session.put(key, value));
+    return lease.changed(session.put(key, value));
   }
 
   @Override
   public boolean putIfAbsent(long key, long value) {
-    return changed(session.putIfAbsent(key, value));
+    return lease.changed(session.putIfAbsent(key, value));
   }
 
   @Override
   public boolean update(long key, long value) {
-    return changed(session.update(key, value));
+    return lease.changed(session.update(key, value));
   }
 
   @Override
   public boolean remove(long key) {
-    return changed(session.remove(key));
+    return lease.changed(session.remove(key));
   }
 
   @Override
   public boolean replace(long key, long expected, long value) {
-    return changed(session.replace(key, expected, value));
+    return lease.changed(session.replace(key, expected, value));
   }
 
   @Override
   public boolean remove(long key, long expected) {
-    return changed(session.remove(key, expected));
+    return lease.changed(session.remove(key, expected));
   }
 
   @Override
   public void store(long key, long value) {
     session.store(key, value);
-    changed();
+    lease.changed();
   }
 
   @Override
   public void discard(long key) {
     session.discard(key);
-    changed();
+    lease.changed();
   }
 
   @Override
   public int getAll(long[] keys, int from, int count, long[] values, boolean[] found) {
     int there = session.getAll(keys, from, count, values, found);
-    lookAtLease();
+    lease.look();
     return there;
   }
 
   @Override
   public void putAll(long[] keys, int from, int count, long[] values) {
     session.putAll(keys, from, count, values);
-    changed();
+    lease.changed();
   }
 
   @Override
   public boolean floor(long key) {
-    return found(session.floor(key));
+    return lease.found(session.floor(key));
   }
 
   @Override
   public boolean ceiling(long key) {
-    return found(session.ceiling(key));
+    return lease.found(session.ceiling(key));
   }
 
   @Override
   public boolean lower(long key) {
-    return found(session.lower(key));
+    return lease.found(session.lower(key));
   }
 
   @Override
   public boolean higher(long key) {
-    return found(session.higher(key));
+    return lease.found(session.higher(key));
   }
 
   @Override
   public boolean first() {
-    return found(session.first());
+    return lease.found(session.first());
   }
 
   @Override
   public boolean last() {
-    return found(session.last());
+    return lease.found(session.last());
   }
 
   @Override
   public long scan(long from, long to, long limit, EntryVisitor visitor) {
-    return counted(session.scan(from, to, limit, checked(visitor)));
+    return lease.counted(session.scan(from, to, limit, checked(visitor)));
   }
 
   @Override
   public long scanDown(long from, long to, long limit, EntryVisitor visitor) {
-    return counted(session.scanDown(from, to, limit, checked(visitor)));
+    return lease.counted(session.scanDown(from, to, limit, checked(visitor)));
   }
 
   /** Returns a visitor that sees an entry only if the lease is held after it was read. */
   private EntryVisitor checked(EntryVisitor visitor) {
     return (key, value) -> {
-      lookAtLease();
+      lease.look();
       return visitor.visit(key, value);
     };
   }
 
   @Override
   public long servedSizeEstimate() {
-    return counted(session.servedSizeEstimate());
+    return lease.counted(session.servedSizeEstimate());
   }
 
   @Override

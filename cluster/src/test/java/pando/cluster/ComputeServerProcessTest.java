@@ -1,8 +1,10 @@
 package pando.cluster;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -38,6 +40,8 @@ import pando.index.NotServedHereException;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.Systems;
+import pando.index.bytes.ByteSession;
+import pando.index.bytes.ByteStrings;
 import pando.index.dex.DexOptions;
 
 /** Servers with threads and sockets, by a coordinator in this process. */
@@ -88,9 +92,14 @@ class ComputeServerProcessTest {
 
   private static ComputeServerSettings settings(
       int number, Config config, Duration wait, Duration coordinatorWait) {
+    return settings(OPTIONS, number, config, wait, coordinatorWait);
+  }
+
+  private static ComputeServerSettings settings(
+      IndexOptions options, int number, Config config, Duration wait, Duration coordinatorWait) {
     return new ComputeServerSettings(
         number,
-        OPTIONS,
+        options,
         config,
         (pool, name) ->
             TcpFabric.attach(
@@ -134,6 +143,7 @@ class ComputeServerProcessTest {
     await(() -> owners().size() == 2);
     await(() -> !state.routes().orElseThrow().routes().get(1).address().isEmpty());
     await(() -> second.index().serves(Long.MAX_VALUE));
+    assertThat(first.strings()).isEmpty();
     try (Session low = first.index().session();
         Session high = second.index().session()) {
       assertThat(low.put(Long.MIN_VALUE, 1)).as("replaced").isFalse();
@@ -164,6 +174,80 @@ class ComputeServerProcessTest {
     int last = state.ask(Change.remove(2));
     await(() -> state.change(last).orElseThrow().isOver());
     assertThat(third.awaitEnd()).isEqualTo(ComputeServerProcess.End.REMOVED);
+  }
+
+  private ComputeServerProcess startStrings(int number, MemoryMembership membership) {
+    IndexOptions options = OPTIONS.with("key-bytes", "64").with("node-bytes", "512");
+    Config config = new Config(1, "dex", Map.of("key-bytes", "64", "node-bytes", "512"), 2, 100);
+    ComputeServerProcess server =
+        ComputeServerProcess.start(
+            new ClusterState(membership), settings(options, number, config, WAIT, WAIT));
+    closing.add(server);
+    return server;
+  }
+
+  private static MemorySegment string(int number) {
+    return MemorySegment.ofArray(
+        "%c: a string with the number %d".formatted(number % 256, number).getBytes(ISO_8859_1));
+  }
+
+  /** Ranges are told by the first 8 bytes, of which an empty index divides the first evenly. */
+  @Test
+  void shouldShareByteStrings() throws Exception {
+    startMemory(0);
+    startMemory(1);
+    MemoryMembership lostSession = coordinator.connect();
+    ComputeServerProcess first = startStrings(0, coordinator.connect());
+    ComputeServerProcess second = startStrings(1, lostSession);
+    await(() -> owners().size() == 2);
+    await(() -> second.index().serves(Long.MAX_VALUE));
+    ByteStrings low = first.strings().orElseThrow();
+    ByteStrings high = second.strings().orElseThrow();
+    assertThat(low.keyBytesMax()).isEqualTo(62);
+    try (ByteSession one = low.session();
+        ByteSession other = high.session()) {
+      for (int i = 0; i < 1_024; i++) {
+        long place = ByteStrings.partitionKey(string(i));
+        boolean isLow = low.partitioning().ownerOfKey(place) == 0;
+        assertThat((isLow ? one : other).put(string(i), string(i))).isFalse();
+      }
+      assertThat(one.get(string(0))).isTrue();
+      assertThatThrownBy(() -> one.get(string(255))).isInstanceOf(NotServedHereException.class);
+      assertThatThrownBy(() -> other.get(string(0))).isInstanceOf(NotServedHereException.class);
+      // A third one comes and goes: all is written back meanwhile.
+      ComputeServerProcess third = startStrings(2, coordinator.connect());
+      await(() -> owners().size() == 3);
+      int removal = state.ask(Change.remove(2));
+      await(() -> state.change(removal).orElseThrow().isOver());
+      assertThat(third.awaitEnd()).isEqualTo(ComputeServerProcess.End.REMOVED);
+      await(() -> owners().equals(List.of(0, 1)));
+      coordinator.disconnect(lostSession);
+      coordinator.advance(Duration.ofSeconds(5));
+      await(() -> owners().equals(List.of(0)));
+      await(() -> first.index().serves(Long.MAX_VALUE));
+      // It runs on, has no session, and answers nothing from its cache.
+      assertThatThrownBy(() -> other.get(string(255))).isInstanceOf(FencedException.class);
+      assertThatThrownBy(() -> other.put(string(255), string(1)))
+          .isInstanceOfAny(UnknownOutcomeException.class, FencedException.class);
+      long entries =
+          one.scan(
+              MemorySegment.ofArray(new byte[0]),
+              null,
+              Long.MAX_VALUE,
+              (key, value) -> key.mismatch(value) < 0);
+      assertThat(entries).isBetween(512L, 1_024L);
+      for (int i = 0; i < 1_024; i++) {
+        one.store(string(i), string(i + 1));
+      }
+      assertThat(one.get(string(255))).isTrue();
+      assertThat(one.value().mismatch(string(256))).isEqualTo(-1);
+    }
+    coordinator.reconnect(lostSession);
+    assertThat(second.awaitEnd()).isEqualTo(ComputeServerProcess.End.LOST);
+    closing.remove(second);
+    second.close();
+    assertThatThrownBy(high::session).isInstanceOf(IllegalStateException.class);
+    assertThat(low.isClosed()).isFalse();
   }
 
   @Test

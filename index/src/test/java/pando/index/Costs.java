@@ -7,7 +7,7 @@ public final class Costs {
   private Costs() {}
 
   /** Runs something and returns the verbs that it took. */
-  public static VerbCounters of(RangeIndex index, Runnable operations) {
+  public static VerbCounters of(Metered index, Runnable operations) {
     VerbCounters before = index.verbs().copy();
     operations.run();
     VerbCounters verbs = index.verbs().copy();

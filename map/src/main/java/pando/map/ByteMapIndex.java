@@ -2,14 +2,16 @@ package pando.map;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import pando.index.Partitioning;
 import pando.index.blob.BlobSpace;
-import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteStrings;
+import pando.index.bytes.KeyBounds;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
-/** An index of byte strings. */
+/** An index of byte strings, in this process or behind a client. */
 final class ByteMapIndex<K, V> implements MapIndex<K, V> {
-  private final ByteIndex index;
+  private final ByteStrings strings;
   private final KeyBytes<K> keys;
   private final ValueCodec<V> values;
 
@@ -18,21 +20,22 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
    *
    * @throws IllegalArgumentException if no key fits
    */
-  ByteMapIndex(ByteIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
-    if (keys.fixedBytes() > ByteIndex.KEY_BYTES_MAX) {
+  ByteMapIndex(ByteStrings strings, KeyCodec<K> keys, ValueCodec<V> values) {
+    int keyBytesMax = strings.keyBytesMax();
+    if (keys.fixedBytes() > keyBytesMax) {
       throw new IllegalArgumentException(
           "keys are too long: codec=%s, bytes=%s, maximum=%s"
-              .formatted(keys, keys.fixedBytes(), ByteIndex.KEY_BYTES_MAX));
+              .formatted(keys, keys.fixedBytes(), keyBytesMax));
     }
     boolean fixed = keys.fixedBytes() != ValueCodec.VARIABLE;
-    this.index = index;
-    this.keys = new KeyBytes<>(keys, fixed ? keys.fixedBytes() : ByteIndex.KEY_BYTES_MAX);
+    this.strings = strings;
+    this.keys = new KeyBytes<>(keys, fixed ? keys.fixedBytes() : keyBytesMax);
     this.values = values;
   }
 
   @Override
-  public ByteIndex index() {
-    return index;
+  public ByteStrings index() {
+    return strings;
   }
 
   /** Returns {@code null}, as all is in the index. */
@@ -48,13 +51,20 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
 
   @Override
   public Entries<K, V> session() {
-    return new ByteEntries<>(index.session(), keys, values);
+    return new ByteEntries<>(strings.session(), keys, values);
   }
 
-  /** Returns {@code null}, as there are no partitions. */
   @Override
   public @Nullable MemorySegment middle(Bounds bounds) {
-    return null;
+    if (bounds.isEmpty()) {
+      return null;
+    }
+    Partitioning known = strings.partitioning();
+    MemorySegment end = bounds.end();
+    long last = end == null ? Long.MAX_VALUE : KeyBounds.partitionKeyBelow(end);
+    int below = known.rangeOfKey(ByteStrings.partitionKey(bounds.first()));
+    int middle = (below + known.rangeOfKey(last) + 1) >>> 1;
+    return middle > below ? KeyBounds.first(known.lowOfRange(middle)) : null;
   }
 
   /** Does nothing, as all is in the index. */

@@ -4,11 +4,13 @@ import pando.client.PandoClient;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
-/** A client of an index. */
+/** A client of an index of words, or of byte strings. */
 record ClientBacking(PandoClient client) implements Backing {
   @Override
   public <K, V> PandoMap<K, V> map(KeyCodec<K> keys, ValueCodec<V> values) {
-    return PandoMap.of(client, keys, values);
+    return client.servesByteStrings()
+        ? PandoMap.of(client.byteStrings(), keys, values)
+        : PandoMap.of(client, keys, values);
   }
 
   @Override

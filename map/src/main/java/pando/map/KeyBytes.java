@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import pando.index.bytes.KeyBounds;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
@@ -45,19 +46,8 @@ record KeyBytes<K>(KeyCodec<K> codec, int lengthMax) {
 
   /** Returns the least bytes above some that an encoding can have; {@code null} if none can. */
   @Nullable MemorySegment above(MemorySegment bytes) {
-    byte[] array = bytes.toArray(ValueLayout.JAVA_BYTE);
-    if (array.length < lengthMax) {
-      return MemorySegment.ofArray(Arrays.copyOf(array, array.length + 1));
-    }
-    int place = array.length - 1;
-    while (place >= 0 && array[place] == -1) {
-      array[place--] = 0;
-    }
-    if (place < 0) {
-      return null;
-    }
-    array[place]++;
-    return MemorySegment.ofArray(isFixed() ? array : Arrays.copyOf(array, place + 1));
+    MemorySegment above = KeyBounds.above(bytes, lengthMax);
+    return above == null ? null : atOrAbove(above.toArray(ValueLayout.JAVA_BYTE));
   }
 
   private boolean isFixed() {

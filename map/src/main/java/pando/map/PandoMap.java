@@ -17,7 +17,7 @@ import pando.index.Meters;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.blob.BlobSpace;
-import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteStrings;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.KeyRange;
 import pando.map.codec.TupleCodec;
@@ -100,23 +100,31 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   }
 
   /**
-   * Makes a map of what is in an index of byte strings. The index stays the caller's; close it
-   * after the map.
+   * Makes a map of what is in an index of byte strings: of this process, or of a client ({@link
+   * PandoClient#byteStrings}). The index stays the caller's; close it after the map.
    *
-   * @param index with entries that these codecs made, or none
-   * @param keys codec of keys, with encodings of up to 65,535 bytes
-   * @param values codec of values, with encodings of up to 16 MiB; less in a pool of small chunks
+   * <p>Over a client {@link #snapshot} throws {@link IllegalStateException}, as nobody is kept out
+   * from here, and {@link #fabric} throws {@link UnsupportedOperationException}.
+   *
+   * @param strings with entries that these codecs made, or none
+   * @param keys codec of keys, with encodings of up to {@link ByteStrings#keyBytesMax} bytes
+   * @param values codec of values, with encodings of up to {@link ByteStrings#valueBytesMax} bytes
+   * @throws IllegalArgumentException if all encodings of keys are longer
    */
-  public static <K, V> PandoMap<K, V> of(ByteIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
+  public static <K, V> PandoMap<K, V> of(
+      ByteStrings strings, KeyCodec<K> keys, ValueCodec<V> values) {
     Objects.requireNonNull(keys, "keys");
     Objects.requireNonNull(values, "values");
-    return of(new ByteMapIndex<>(index, keys, values));
+    MapIndex<K, V> index = new ByteMapIndex<>(strings, keys, values);
+    return strings.isRemote() ? of(index, SESSIONS_MAX) : of(index);
   }
 
   /**
-   * Makes a map of what is in an index that a client reaches. The client stays the caller's; close
-   * it after the map. A session of the map is a {@link pando.client.ClientSession}, which says what
-   * differs. Values that do not fit into an entry lie in the pool, which a client does not reach.
+   * Makes a map of what is in an index of words that a client reaches. The client stays the
+   * caller's; close it after the map. A session of the map is a {@link pando.client.ClientSession},
+   * which says what differs. Values that do not fit into an entry lie in the pool, which a client
+   * does not reach: where compute servers serve byte strings, they have keys and values of any
+   * length.
    *
    * <p>{@link #snapshot} throws {@link IllegalStateException}, as nobody is kept out from here, and
    * {@link #fabric} throws {@link UnsupportedOperationException}.

@@ -1,11 +1,11 @@
 package pando.map;
 
 import org.jspecify.annotations.Nullable;
-import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.EntryVisitor;
 import pando.index.Session;
 import pando.index.blob.Blobs;
+import pando.index.blob.Outcomes;
 
 /** The entries of an index whose keys and values are words. */
 final class WordEntries<K, V> extends Entries<K, V> {
@@ -223,11 +223,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
 
   /** Frees a new word after a failure, unless it may be in the entry. */
   private void freeUnused(long word, Throwable failure) {
-    boolean uncertain = failure instanceof UnknownOutcomeException;
-    for (Throwable suppressed : failure.getSuppressed()) {
-      uncertain |= suppressed instanceof UnknownOutcomeException;
-    }
-    if (!uncertain) {
+    if (!Outcomes.isUncertain(failure)) {
       values.free(key, word);
     }
   }
@@ -241,24 +237,13 @@ final class WordEntries<K, V> extends Entries<K, V> {
       loaded = values.load(itsKey, word);
     } catch (Throwable e) {
       values.free(itsKey, word);
-      throw unreturned(itsKey, e);
+      throw Outcomes.unreturned(Long.toString(itsKey), e);
     }
     if (!loaded) {
-      throw unreturned(itsKey, damaged(itsKey, word));
+      throw Outcomes.unreturned(Long.toString(itsKey), damaged(itsKey, word));
     }
     values.free(itsKey, word);
     return values.value(word);
-  }
-
-  /** Returns what to throw where an entry was changed, and its value before cannot be returned. */
-  private static UnknownOutcomeException unreturned(long itsKey, Throwable failure) {
-    String message =
-        "the entry was changed, and its value before cannot be returned: key=" + itsKey;
-    if (failure instanceof Error error) {
-      error.addSuppressed(new UnknownOutcomeException(message));
-      throw error;
-    }
-    return new UnknownOutcomeException(message, failure);
   }
 
   @Override

@@ -16,12 +16,12 @@ import pando.map.codec.ValueCodec;
 final class WordMapIndex<K, V> implements MapIndex<K, V> {
   private static final String KEYS_OF_CLIENT =
       "a client has keys of 1 to 8 bytes, always the same number;"
-          + " longer ones need a map over a ByteIndex, in the process that serves it";
+          + " longer ones need compute servers of byte strings, and client.byteStrings()";
 
   private static final String VALUES_OF_CLIENT =
       "a client has values of 1 to 8 bytes, always the same number;"
-          + " longer ones lie in the pool, so they need a map over the index itself,"
-          + " in a compute server's process";
+          + " longer ones lie in the pool, so they need compute servers of byte strings, or a map"
+          + " over the index itself, in a compute server's process";
 
   private final Metered index;
   private final Supplier<Session> sessions;
@@ -70,7 +70,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
     Words<K> keyWords = Words.of(keys, KEYS_OF_CLIENT);
     Words.of(values, VALUES_OF_CLIENT);
     return new WordMapIndex<>(
-        new MeteredClient(client),
+        client.watched(),
         client::session,
         () -> client.routes().partitioning(),
         keys,

@@ -217,7 +217,7 @@ class ClientMapTest {
     try (PandoClient client = connect()) {
       assertThatIllegalArgumentException()
           .isThrownBy(() -> PandoMap.of(client, KeyCodec.strings(), ValueCodec.longs()))
-          .withMessageMatching("a client has keys of 1 to 8 bytes.*ByteIndex.*: codec=strings");
+          .withMessageMatching("a client has keys of 1 to 8 bytes.*byteStrings.*: codec=strings");
       assertThatIllegalArgumentException()
           .isThrownBy(() -> PandoMap.of(client, KeyCodec.instants(), ValueCodec.longs()))
           .withMessageEndingWith(": codec=instants, bytes=12");

@@ -33,6 +33,9 @@ import pando.map.codec.ValueCodec;
 /** Guava's tests of any concurrent navigable map, and of its views, and of their views. */
 @Timeout(600)
 class GuavaSuiteTest {
+  private static final List<String> TEXTS =
+      List.of("", "\0", "\0a", "a", "a".repeat(300), "ab", "b", "\uD83D\uDE00", "\uFFEE");
+
   private static final int TESTS_MIN = 10_000;
 
   /**
@@ -85,12 +88,19 @@ class GuavaSuiteTest {
 
   @Test
   void shouldPassAllTestsWithTextsAsKeys() {
-    List<String> keys =
-        List.of("", "\0", "\0a", "a", "a".repeat(300), "ab", "b", "\uD83D\uDE00", "\uFFEE");
     try (OpenMap<String, String> open =
         OpenMap.of(null, KeyCodec.strings(), ValueCodec.strings())) {
-      check("texts", new Generator<>(open.map(), keys, key -> text(keys, key)));
+      check("texts", new Generator<>(open.map(), TEXTS, key -> text(TEXTS, key)));
       open.checkNoOrphans();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+  void shouldPassAllTestsWithTextsByAClient() {
+    try (OpenMap<String, String> open =
+        OpenMap.ofByteClient(KeyCodec.strings(), ValueCodec.strings())) {
+      check("texts by a client", new Generator<>(open.map(), TEXTS, key -> text(TEXTS, key)));
     }
   }
 

@@ -43,7 +43,8 @@ class MapContractTest {
   static Stream<Arguments> views() {
     return Stream.concat(
         MapUnderTest.EMBEDDED.stream().flatMap(kind -> arguments(kind, View.values())),
-        arguments(MapUnderTest.CLIENT, View.WHOLE, View.REVERSED_RANGE));
+        Stream.of(MapUnderTest.CLIENT, MapUnderTest.BYTES_BY_CLIENT)
+            .flatMap(kind -> arguments(kind, View.WHOLE, View.REVERSED_RANGE)));
   }
 
   private static Stream<Arguments> arguments(MapUnderTest kind, View... views) {

@@ -24,6 +24,9 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byC
   /** A map over a client. */
   static final MapUnderTest CLIENT = new MapUnderTest(SystemUnderTest.DEX, false, true);
 
+  /** A map of byte strings over a client. */
+  static final MapUnderTest BYTES_BY_CLIENT = new MapUnderTest(null, true, true);
+
   /** Maps of words over all systems. */
   static final List<MapUnderTest> WORDS =
       SystemUnderTest.ALL.stream().map(system -> new MapUnderTest(system, false)).toList();
@@ -41,7 +44,7 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byC
 
   /** All kinds that a test takes. */
   static final List<MapUnderTest> ALL =
-      Stream.concat(EMBEDDED.stream(), Stream.of(CLIENT)).toList();
+      Stream.concat(EMBEDDED.stream(), Stream.of(CLIENT, BYTES_BY_CLIENT)).toList();
 
   private MapUnderTest(@Nullable SystemUnderTest system, boolean blobs) {
     this(system, blobs, false);
@@ -54,7 +57,9 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byC
   /** Opens an empty map from numbers to numbers. */
   OpenMap<Long, Long> open() {
     if (byClient) {
-      return OpenMap.ofClient(KeyCodec.longs(), ValueCodec.longs());
+      return system == null
+          ? OpenMap.ofByteClient(new LongStrings(), new LongBlobs())
+          : OpenMap.ofClient(KeyCodec.longs(), ValueCodec.longs());
     }
     KeyCodec<Long> keys = system == null ? new LongStrings() : KeyCodec.longs();
     return OpenMap.of(system, keys, blobs ? new LongBlobs() : ValueCodec.longs());
@@ -68,7 +73,7 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byC
   @Override
   public String toString() {
     return byClient
-        ? "client"
+        ? (system == null ? "bytes by a client" : "client")
         : (system == null ? "bytes" : system.toString()) + (blobs ? " with blobs" : "");
   }
 }

@@ -5,6 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 import pando.client.DexPair;
 import pando.index.Seeds;
 
@@ -20,21 +21,30 @@ final class MovingBoundary implements AutoCloseable {
   private final CountDownLatch ended = new CountDownLatch(1);
   private final FutureTask<Void> moves;
 
-  private MovingBoundary(DexPair pair) {
-    this.moves = new FutureTask<>(() -> move(pair), null);
+  private MovingBoundary(LongConsumer servers) {
+    this.moves = new FutureTask<>(() -> move(servers), null);
   }
 
   /** Moves until it is closed. */
   static MovingBoundary start(DexPair pair) {
-    MovingBoundary moving = new MovingBoundary(pair);
+    return start((LongConsumer) pair::move);
+  }
+
+  /**
+   * Moves until it is closed.
+   *
+   * @param servers move a boundary to a key
+   */
+  static MovingBoundary start(LongConsumer servers) {
+    MovingBoundary moving = new MovingBoundary(servers);
     Thread.ofPlatform().daemon().name("moving-boundary").start(moving.moves);
     return moving;
   }
 
-  private void move(DexPair pair) {
+  private void move(LongConsumer servers) {
     try {
       do {
-        pair.move(random.nextLong(random.nextBoolean() ? FEW_KEYS : ALL_KEYS) - FEW_KEYS / 2);
+        servers.accept(random.nextLong(random.nextBoolean() ? FEW_KEYS : ALL_KEYS) - FEW_KEYS / 2);
       } while (!ended.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {
       throw new AssertionError(e);

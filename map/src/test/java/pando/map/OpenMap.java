@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import pando.client.ClientOptions;
 import pando.client.DexPair;
 import pando.client.PandoClient;
+import pando.client.StringTrio;
 import pando.fabric.Fabric;
 import pando.fabric.memory.Closing;
 import pando.index.Configuration;
@@ -79,7 +80,25 @@ final class OpenMap<K, V> implements AutoCloseable {
     return PandoMap.of(client, keys, values);
   }
 
+  private PandoMap<K, V> byteClientMap(KeyCodec<K> keys, ValueCodec<V> values) {
+    ByteIndex made = byteIndex();
+    StringTrio trio = new StringTrio(made);
+    PandoClient client = PandoClient.connect(trio.addresses(), PATIENT);
+    MovingBoundary moving = MovingBoundary.start(trio::move);
+    closings.add(moving::close);
+    closings.add(client::close);
+    closings.add(trio::close);
+    closings.add(made::close);
+    return PandoMap.of(client.byteStrings(), keys, values);
+  }
+
   private PandoMap<K, V> byteMap(KeyCodec<K> keys, ValueCodec<V> values) {
+    ByteIndex made = byteIndex();
+    closings.add(made::close);
+    return PandoMap.of(made, keys, values);
+  }
+
+  private ByteIndex byteIndex() {
     ByteOptions options =
         ByteOptions.defaults()
             .withBlockBytes(ByteOptions.BLOCK_BYTES_MIN, 16)
@@ -87,8 +106,7 @@ final class OpenMap<K, V> implements AutoCloseable {
             .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
     ByteIndex made = ByteIndex.create(fabric, options);
     byteIndex = made;
-    closings.add(made::close);
-    return PandoMap.of(made, keys, values);
+    return made;
   }
 
   /** Opens an empty map from numbers to numbers. */
@@ -116,6 +134,11 @@ final class OpenMap<K, V> implements AutoCloseable {
    */
   static <K, V> OpenMap<K, V> ofClient(KeyCodec<K> keys, ValueCodec<V> values) {
     return new OpenMap<>(pool(), open -> open.clientMap(keys, values));
+  }
+
+  /** As {@link #ofClient}, over byte strings of three compute servers. */
+  static <K, V> OpenMap<K, V> ofByteClient(KeyCodec<K> keys, ValueCodec<V> values) {
+    return new OpenMap<>(pool(), open -> open.byteClientMap(keys, values));
   }
 
   /** Opens a pool for a map. */

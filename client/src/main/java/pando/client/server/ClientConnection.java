@@ -11,7 +11,6 @@ import pando.client.Routes;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.FrameReader;
 import pando.client.wire.FrameWriter;
-import pando.client.wire.Op;
 import pando.client.wire.Outcome;
 import pando.client.wire.RequestCheck;
 import pando.client.wire.StatusWord;
@@ -75,6 +74,21 @@ final class ClientConnection {
   /** Since when the rest of a request is missing, 0 if it is not. */
   private long partialSince;
 
+  /** Bytes that are reserved for the long request that arrives, 0 if there is none. */
+  private int reserved;
+
+  /** Whether it waits until they are. */
+  private boolean awaitsRoom;
+
+  /** Bytes of long responses that it holds. */
+  private int unsentLong;
+
+  /** Since when it holds some. */
+  private long unsentLongSince;
+
+  /** Whether its operations wait until long responses of others were taken. */
+  boolean isStopped;
+
   /** Whether it is among those of the lane that have operations to be taken. */
   boolean isOffered;
 
@@ -107,14 +121,14 @@ final class ClientConnection {
       return;
     }
     int bytes = 0;
-    while (requests.hasRoom()) {
+    while (hasRoom()) {
       bytes = requests.read(channel);
       if (bytes <= 0) {
         break;
       }
       heard = System.nanoTime();
       // A plain socket that had no more than this is empty.
-      if (requests.hasRoom() && !isSecure) {
+      if (!isSecure && requests.hasRoom()) {
         break;
       }
     }
@@ -122,6 +136,31 @@ final class ClientConnection {
     if (bytes < 0) {
       throw new EOFException("the client ended the connection");
     }
+  }
+
+  /** Returns whether more may be read; of a long request, once there is memory for all of it. */
+  private boolean hasRoom() throws FrameException {
+    if (reserved == 0 && !awaitsRoom && requests.longLength() > 0) {
+      int wanted = wanted();
+      if (lane.longFrames().reserve(this, wanted)) {
+        reserved = wanted;
+      } else {
+        awaitsRoom = true;
+      }
+    }
+    return !awaitsRoom && requests.hasRoom();
+  }
+
+  /** Returns how many bytes the long request has that arrives. */
+  int wanted() {
+    return requests.longLength();
+  }
+
+  /** Learns that there is memory for the long request. */
+  void reserved() {
+    reserved = wanted();
+    awaitsRoom = false;
+    note();
   }
 
   /** Reads what comes behind the farewell, until the client ends the connection. */
@@ -155,7 +194,7 @@ final class ClientConnection {
     switch (requests.kind()) {
       case ClientFrame.ROUTES -> answerRoutes();
       case ClientFrame.STATUS -> answerStatus();
-      case ClientFrame.SCAN -> left = 1;
+      case ClientFrame.SCAN, ClientFrame.BYTES, ClientFrame.BYTE_SCAN -> left = 1;
       default -> left = requests.count();
     }
     if (left == 0) {
@@ -165,40 +204,26 @@ final class ClientConnection {
 
   /** Returns whether an operation can be taken. */
   boolean hasOperation() {
-    return left > 0 && farewell == null && !closed && responses.unsent() < UNSENT_MAX;
+    return left > 0
+        && farewell == null
+        && !closed
+        && responses.unsent() < UNSENT_MAX
+        && (!ClientFrame.isOfStrings(requests.kind()) || lane.longFrames().mayOperate(this));
   }
 
   /** Gives a worker the next operation. */
   void take(ServiceWorker worker) {
     worker.connection = this;
-    worker.kind = requests.kind();
-    if (worker.kind == ClientFrame.SCAN) {
-      worker.sequence = requests.sequence();
-      worker.key = requests.word(0);
-      worker.value = requests.word(8);
-      worker.limit = (int) requests.word(16);
-      worker.down = requests.flags() == ClientFrame.DOWN;
-    } else {
-      takeOperation(worker);
-    }
+    worker.take(requests);
     underWay++;
     left--;
     if (left == 0) {
+      worker.held = reserved;
+      reserved = 0;
       requests.next();
       advance();
       note();
     }
-  }
-
-  private void takeOperation(ServiceWorker worker) {
-    long word = requests.word(0);
-    int bytes = Op.bytes((int) word & 0xff);
-    worker.op = (int) word & 0xff;
-    worker.id = (int) (word >>> 16) & 0xffff;
-    worker.key = requests.word(8);
-    worker.value = requests.word(16);
-    worker.expected = bytes > ClientFrame.OPERATION_BYTES ? requests.word(24) : 0;
-    requests.skip(bytes);
   }
 
   /** Takes the result of a worker. */
@@ -207,9 +232,7 @@ final class ClientConnection {
     if (closed) {
       return;
     }
-    if (worker.kind == ClientFrame.SCAN) {
-      answerPage(worker);
-    } else {
+    if (worker.kind == ClientFrame.OPERATIONS) {
       if (responses.kind() != 0
           && (responses.length() > RESPONSE_FULL
               || responses.count() == ClientFrame.OPERATIONS_MAX)) {
@@ -218,20 +241,33 @@ final class ClientConnection {
       if (responses.kind() == 0) {
         responses.begin(ClientFrame.OPERATIONS);
       }
-      responses.result(worker.outcome, worker.id, worker.foundKey, worker.foundValue, worker.text);
+      worker.addResult(responses);
+    } else {
+      answerAlone(worker);
     }
     note();
   }
 
-  private void answerPage(ServiceWorker worker) {
+  private void answerAlone(ServiceWorker worker) {
     finish();
-    responses.begin(ClientFrame.SCAN);
-    responses.result(worker.outcome, 0, worker.foundKey, worker.foundValue, worker.text);
-    for (int i = 0; i < worker.entries; i++) {
-      responses.entry(worker.page[2 * i], worker.page[2 * i + 1]);
+    responses.begin(worker.kind);
+    worker.addResult(responses);
+    responses.count(worker.addFound(responses));
+    responses.finish(worker.flags(), worker.sequence, lane.epoch());
+    if (ClientFrame.isOfStrings(worker.kind)) {
+      noteUnsent();
     }
-    responses.count(worker.entries);
-    responses.finish(0, worker.sequence, lane.epoch());
+  }
+
+  /** Notes how much of long responses waits to be sent. */
+  private void noteUnsent() {
+    int unsent = Math.max(0, responses.unsent() - UNSENT_MAX);
+    if (unsentLong == 0) {
+      unsentLongSince = System.nanoTime();
+    }
+    int more = unsent - unsentLong;
+    unsentLong = unsent;
+    lane.longFrames().addResponses(more);
   }
 
   private void answerRoutes() {
@@ -265,7 +301,8 @@ final class ClientConnection {
     }
   }
 
-  private void note() {
+  /** Has the lane send what there is, and look for operations. */
+  void note() {
     lane.note(this);
   }
 
@@ -291,6 +328,9 @@ final class ClientConnection {
     }
     long sent = responses.sent();
     responses.send(channel);
+    if (unsentLong > 0) {
+      noteUnsent();
+    }
     if (responses.sent() > sent || responses.unsent() == 0) {
       unsentSince = System.nanoTime();
     }
@@ -304,7 +344,7 @@ final class ClientConnection {
       receive();
     }
     advance();
-    int wanted = (saidFarewell || requests.hasRoom() ? SelectionKey.OP_READ : 0);
+    int wanted = (saidFarewell || hasRoom() ? SelectionKey.OP_READ : 0);
     setInterest(wanted | (isFull ? SelectionKey.OP_WRITE : 0));
     lane.offer(this);
   }
@@ -330,16 +370,17 @@ final class ClientConnection {
    * @throws IOException if the client takes too long
    */
   void check(ServiceLimits limits, long now) throws IOException {
-    boolean isPartial = !requests.isOpen() && !requests.isEmpty();
+    boolean isPartial = !requests.isOpen() && !requests.isEmpty() && !awaitsRoom;
     if (!isPartial) {
       partialSince = 0;
     } else if (partialSince == 0) {
       partialSince = now | 1;
     }
     boolean takesNothing = responses.unsent() > 0 && now - unsentSince > limits.frameNanos();
+    boolean takesLittle = unsentLong > 0 && now - unsentLongSince > limits.frameNanos();
     boolean sendsNothing = partialSince != 0 && now - partialSince > limits.frameNanos();
     boolean stays = saidFarewell && now - unsentSince > limits.farewellNanos();
-    if (takesNothing || sendsNothing || stays) {
+    if (takesNothing || takesLittle || sendsNothing || stays) {
       throw new IOException("the client takes too long");
     }
     if (underWay == 0 && left == 0 && now - heard > limits.idleNanos()) {
@@ -353,7 +394,13 @@ final class ClientConnection {
 
   /** Closes it; what is under way goes on, and is not answered. */
   void close() {
-    closed = true;
-    connection.close();
+    if (!closed) {
+      closed = true;
+      connection.close();
+      LongFrames longFrames = lane.longFrames();
+      longFrames.forget(this);
+      longFrames.release(reserved);
+      longFrames.addResponses(-unsentLong);
+    }
   }
 }

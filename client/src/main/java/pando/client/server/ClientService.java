@@ -26,10 +26,11 @@ import pando.fabric.wire.Role;
 import pando.fabric.wire.Sockets;
 import pando.fabric.wire.Watchdog;
 import pando.index.RangeIndex;
+import pando.index.bytes.ByteStrings;
 
 /**
- * A compute server's door for clients: serves an index to {@link pando.client.PandoClient}s, until
- * it is closed. Thread-safe.
+ * A compute server's door for clients: serves an index of words or byte strings to {@link
+ * pando.client.PandoClient}s, until it is closed. Thread-safe.
  *
  * <p>Each of its lanes is a thread that serves the clients it was given: it reads their requests,
  * carries out up to {@value #SESSIONS_PER_LANE} operations at a time, each with a session of its
@@ -54,7 +55,7 @@ public final class ClientService implements AutoCloseable {
   private static final int GUESTS_MAX = 512;
   private static final long ACCEPT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  private final RangeIndex index;
+  private final Served served;
   private final Supplier<Routes> routes;
   private final ServerSocketChannel listener;
   private final InetSocketAddress address;
@@ -70,12 +71,12 @@ public final class ClientService implements AutoCloseable {
   private boolean closed;
 
   private ClientService(
-      RangeIndex index,
+      Served served,
       ServerSocketChannel listener,
       Authentication authentication,
       Supplier<Routes> routes,
       ServiceLimits limits) {
-    this.index = index;
+    this.served = served;
     this.routes = routes;
     this.listener = listener;
     this.address =
@@ -96,6 +97,16 @@ public final class ClientService implements AutoCloseable {
       Supplier<Routes> routes) {
     int lanes = Math.min(Runtime.getRuntime().availableProcessors(), LANES_MAX);
     return start(index, address, authentication, routes, lanes);
+  }
+
+  /** Starts a service with as many lanes as there are processors, {@value #LANES_MAX} at most. */
+  public static ClientService start(
+      ByteStrings strings,
+      InetSocketAddress address,
+      Authentication authentication,
+      Supplier<Routes> routes) {
+    int lanes = Math.min(Runtime.getRuntime().availableProcessors(), LANES_MAX);
+    return start(strings, address, authentication, routes, lanes);
   }
 
   /**
@@ -119,11 +130,29 @@ public final class ClientService implements AutoCloseable {
       Authentication authentication,
       Supplier<Routes> routes,
       int lanes) {
-    return start(index, address, authentication, routes, lanes, ServiceLimits.DEFAULTS);
+    return start(Served.of(index), address, authentication, routes, lanes, ServiceLimits.DEFAULTS);
+  }
+
+  /**
+   * Starts a service of byte strings, as {@link #start(RangeIndex, InetSocketAddress,
+   * Authentication, Supplier, int)} does one of words. Clients reach it by {@link
+   * pando.client.PandoClient#byteStrings}.
+   *
+   * @param strings stay open until the service is closed; keys of up to 65,535 bytes, and values of
+   *     up to 480 KiB, go to clients and come from them
+   */
+  public static ClientService start(
+      ByteStrings strings,
+      InetSocketAddress address,
+      Authentication authentication,
+      Supplier<Routes> routes,
+      int lanes) {
+    return start(
+        Served.of(strings), address, authentication, routes, lanes, ServiceLimits.DEFAULTS);
   }
 
   static ClientService start(
-      RangeIndex index,
+      Served served,
       InetSocketAddress address,
       Authentication authentication,
       Supplier<Routes> routes,
@@ -136,7 +165,7 @@ public final class ClientService implements AutoCloseable {
     authentication.checkAddress(address);
     ServerSocketChannel listener = listen(address);
     try {
-      ClientService service = new ClientService(index, listener, authentication, routes, limits);
+      ClientService service = new ClientService(served, listener, authentication, routes, limits);
       service.start(lanes);
       return service;
     } catch (RuntimeException | Error e) {
@@ -158,11 +187,11 @@ public final class ClientService implements AutoCloseable {
   }
 
   private ServiceLane openLane(String name) {
-    if (index.fabric().lane(name) instanceof LaneLoop loop) {
+    if (served.index().fabric().lane(name) instanceof LaneLoop loop) {
       return ServiceLane.start(this, loop, SESSIONS_PER_LANE, limits);
     }
     throw new IllegalArgumentException(
-        "no lanes that can serve sockets: fabric=" + index.fabric().name());
+        "no lanes that can serve sockets: fabric=" + served.index().fabric().name());
   }
 
   /** Returns where it listens. */
@@ -175,8 +204,8 @@ public final class ClientService implements AutoCloseable {
     return limits.connections() - places.availablePermits();
   }
 
-  RangeIndex index() {
-    return index;
+  Served served() {
+    return served;
   }
 
   Routes routes() {
@@ -188,7 +217,10 @@ public final class ClientService implements AutoCloseable {
       case StatusWord.CONNECTIONS -> connections();
       case StatusWord.ANSWERED ->
           lanes.stream().mapToLong(lane -> lane.counters().answered()).sum();
-      default -> lanes.stream().mapToLong(lane -> lane.counters().failed()).sum();
+      case StatusWord.FAILED -> lanes.stream().mapToLong(lane -> lane.counters().failed()).sum();
+      case StatusWord.STRINGS -> served.isOfStrings() ? 1 : 0;
+      case StatusWord.KEY_BYTES_MAX -> served.keyBytesMax();
+      default -> served.valueBytesMax();
     };
   }
 

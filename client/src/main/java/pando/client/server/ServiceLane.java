@@ -56,6 +56,7 @@ final class ServiceLane implements LaneDuty {
   /** Guards all that follows. No thread waits, nor sends, while it has it, but the lane's own. */
   private final ReentrantLock lock = new ReentrantLock();
 
+  private final LongFrames longFrames;
   private final Set<ClientConnection> connections = new LinkedHashSet<>();
   private final ArrayDeque<ClientConnection> offered = new ArrayDeque<>();
   private final ArrayDeque<ClientConnection> noted = new ArrayDeque<>();
@@ -73,6 +74,7 @@ final class ServiceLane implements LaneDuty {
     this.service = service;
     this.loop = loop;
     this.limits = limits;
+    this.longFrames = new LongFrames(limits.longBytes());
     this.workersLeft = new CountDownLatch(workers);
   }
 
@@ -81,7 +83,7 @@ final class ServiceLane implements LaneDuty {
       ClientService service, LaneLoop loop, int workers, ServiceLimits limits) {
     ServiceLane lane = new ServiceLane(service, loop, workers, limits);
     for (int i = 0; i < workers; i++) {
-      loop.newThread(new ServiceWorker(lane, service.index())).start();
+      loop.newThread(service.served().workers().apply(lane)).start();
     }
     loop.perform(lane);
     return lane;
@@ -97,15 +99,19 @@ final class ServiceLane implements LaneDuty {
 
   /** Returns the epoch of the partitions that this process knows. */
   long epoch() {
-    return service.index().partitioning().epoch();
+    return service.served().partitioning().get().epoch();
   }
 
   String system() {
-    return service.index().name();
+    return service.served().index().name();
   }
 
   long statusWord(int place) {
     return service.statusWord(place);
+  }
+
+  LongFrames longFrames() {
+    return longFrames;
   }
 
   ServiceCounters counters() {
@@ -161,6 +167,8 @@ final class ServiceLane implements LaneDuty {
         // No memory for a long response, for example. The client learns that it was not answered.
         forget(connection);
         LOG.log(Level.ERROR, "a result cannot be sent", e);
+      } finally {
+        release(worker);
       }
     }
   }
@@ -171,13 +179,33 @@ final class ServiceLane implements LaneDuty {
       ClientConnection connection = offered.removeFirst();
       connection.isOffered = false;
       if (connection.hasOperation()) {
-        connection.take(worker);
-        given = true;
+        given = give(worker, connection);
       }
       offer(connection);
     }
     wakeOne();
     return given;
+  }
+
+  private boolean give(ServiceWorker worker, ClientConnection connection) {
+    try {
+      connection.take(worker);
+      return true;
+    } catch (RuntimeException | Error e) {
+      // No memory for a long request, for example. The client learns that it was not answered.
+      forget(connection);
+      LOG.log(Level.ERROR, "a request cannot be taken", e);
+      worker.connection = null;
+      release(worker);
+      return false;
+    }
+  }
+
+  /** Gives back what a worker's request took. */
+  private void release(ServiceWorker worker) {
+    longFrames.release(worker.held);
+    worker.held = 0;
+    worker.answered();
   }
 
   /** Lets another worker look, if there are operations. */

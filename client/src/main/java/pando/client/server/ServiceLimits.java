@@ -10,14 +10,21 @@ import java.util.concurrent.TimeUnit;
  * @param idleNanos longest silence
  * @param frameNanos time for the rest of a request, and to take answers
  * @param farewellNanos time to end a connection that is told to
+ * @param longBytes most bytes of long requests of a lane, and as many of long responses
  */
 record ServiceLimits(
-    int connections, long helloNanos, long idleNanos, long frameNanos, long farewellNanos) {
+    int connections,
+    long helloNanos,
+    long idleNanos,
+    long frameNanos,
+    long farewellNanos,
+    long longBytes) {
   static final ServiceLimits DEFAULTS =
       new ServiceLimits(
           ClientService.CONNECTIONS_MAX,
           TimeUnit.SECONDS.toNanos(3),
           TimeUnit.MINUTES.toNanos(10),
           TimeUnit.SECONDS.toNanos(10),
-          TimeUnit.SECONDS.toNanos(1));
+          TimeUnit.SECONDS.toNanos(1),
+          8 << 20);
 }

@@ -4,6 +4,8 @@ import java.lang.System.Logger.Level;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
+import pando.client.wire.FrameReader;
+import pando.client.wire.FrameWriter;
 import pando.client.wire.Op;
 import pando.client.wire.Outcome;
 import pando.fabric.FencedException;
@@ -16,31 +18,30 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.lane.Waiter;
 import pando.fabric.server.CallFailedException;
 import pando.index.CorruptNodeException;
-import pando.index.EntryVisitor;
+import pando.index.Metered;
 import pando.index.NotServedHereException;
-import pando.index.Partitioning;
-import pando.index.RangeIndex;
-import pando.index.Session;
 
 /**
  * A thread of a lane that carries out one operation after the other, with a session of its own. The
  * lane gives it an operation and takes the result; both are in its fields.
  */
-final class ServiceWorker implements Runnable, EntryVisitor {
+abstract class ServiceWorker implements Runnable {
   private static final System.Logger LOG = System.getLogger(ServiceWorker.class.getName());
 
   /** Operations after which the lane's other threads, and its sockets, have their turn. */
   private static final int TURN = 64;
 
   private final ServiceLane lane;
-  private final RangeIndex index;
-  private @Nullable Session session;
+  private final Metered index;
 
   /** Waits until there is an operation. */
   final Waiter waiter = new Waiter();
 
   /** Whose operation it is, {@code null} if it has none. */
   @Nullable ClientConnection connection;
+
+  /** Bytes of a long frame that it has taken its operation from, 0 if that was none. */
+  int held;
 
   /** Kind of the frame that it came by; {@link ClientFrame#OPERATIONS} has one operation. */
   int kind;
@@ -49,30 +50,47 @@ final class ServiceWorker implements Runnable, EntryVisitor {
   int id;
   long sequence;
 
-  /** Key of the operation, or the first of the range. */
-  long key;
-
-  /** Value of the operation, or the last key of the range. */
-  long value;
-
-  long expected;
-  int limit;
-  boolean down;
-
   int outcome;
+
+  /** The key of the result; of byte strings, its length. */
   long foundKey;
+
+  /** The value of the result; of byte strings, its length. */
   long foundValue;
+
   String text = "";
 
-  /** Entries of a page, two words each. */
-  long[] page = new long[0];
-
-  int entries;
-
-  ServiceWorker(ServiceLane lane, RangeIndex index) {
+  ServiceWorker(ServiceLane lane, Metered index) {
     this.lane = lane;
     this.index = index;
   }
+
+  /** Returns whether the requests of a kind are for what the index has, words or byte strings. */
+  abstract boolean serves(int requests);
+
+  /** Takes what the operation is given, at the place of the frame. */
+  abstract void takeArguments(FrameReader request);
+
+  /** Carries out the operation; the outcome is {@link Outcome#NO} before. */
+  abstract void operate();
+
+  /** Returns whether a session was opened. */
+  abstract boolean hasSession();
+
+  /** Closes the session, if one was opened. */
+  abstract void closeSession();
+
+  /** Forgets what was found, but for the fields of this class. */
+  abstract void forget();
+
+  /** Adds what comes behind the result of a response of its own; returns how many parts. */
+  abstract int addFound(FrameWriter response);
+
+  /** Returns the flags of a response of its own. */
+  abstract int flags();
+
+  /** Gives back memory that the operation took, as its result was taken. */
+  abstract void answered();
 
   @Override
   @SuppressWarnings("ThreadPriorityCheck") // In a lane it is what lets others run.
@@ -91,11 +109,8 @@ final class ServiceWorker implements Runnable, EntryVisitor {
   }
 
   private void close() {
-    Session open = session;
     try {
-      if (open != null) {
-        open.close();
-      }
+      closeSession();
     } catch (RuntimeException | Error e) {
       LOG.log(Level.WARNING, "a session of the service cannot be closed", e);
     } finally {
@@ -103,146 +118,57 @@ final class ServiceWorker implements Runnable, EntryVisitor {
     }
   }
 
+  /** Takes the operation at the place of a request, and goes behind it. */
+  final void take(FrameReader request) {
+    kind = request.kind();
+    sequence = request.sequence();
+    int bytes = request.left();
+    op = (int) request.word(0) & 0xff;
+    if (kind == ClientFrame.OPERATIONS) {
+      id = (int) (request.word(0) >>> 16) & 0xffff;
+      bytes = Op.bytes(op);
+    }
+    int end = request.place() + bytes;
+    if (serves(kind)) {
+      takeArguments(request);
+    }
+    request.place(end);
+  }
+
+  /** Adds the result to a response. */
+  final void addResult(FrameWriter response) {
+    response.result(outcome, kind == ClientFrame.OPERATIONS ? id : 0, foundKey, foundValue, text);
+  }
+
   /** Returns whether the operation was done. */
-  boolean succeeded() {
+  final boolean succeeded() {
     return outcome <= Outcome.YES || outcome == Outcome.FURTHER;
   }
 
   private void carryOut() {
-    outcome = Outcome.NO;
-    foundKey = 0;
-    foundValue = 0;
-    text = "";
-    entries = 0;
+    begin();
+    if (!serves(kind)) {
+      outcome = Outcome.OTHER_KIND;
+      text = ClientFrame.isOfStrings(kind) ? "it serves words" : "it serves byte strings";
+      return;
+    }
     try {
-      if (kind == ClientFrame.SCAN) {
-        scan(session());
-      } else {
-        operate(session());
-      }
+      operate();
     } catch (Throwable e) {
+      begin();
       fail(e);
     }
   }
 
-  private Session session() {
-    Session open = session;
-    if (open == null) {
-      open = index.session();
-      session = open;
-    }
-    return open;
-  }
-
-  private void operate(Session open) {
-    switch (op) {
-      case Op.GET -> found(open, open.get(key));
-      case Op.PUT -> found(open, open.put(key, value));
-      case Op.PUT_IF_ABSENT -> stored(open, open.putIfAbsent(key, value));
-      case Op.UPDATE -> found(open, open.update(key, value));
-      case Op.REMOVE -> found(open, open.remove(key));
-      case Op.STORE -> open.store(key, value);
-      case Op.DISCARD -> open.discard(key);
-      case Op.REPLACE -> compared(open, open.replace(key, expected, value));
-      case Op.REMOVE_EXPECTED -> compared(open, open.remove(key, value));
-      case Op.FLOOR, Op.CEILING -> findNeighbour(open);
-      case Op.SIZE -> foundValue = open.servedSizeEstimate();
-      default -> throw new IllegalStateException("was checked: op=" + op);
-    }
-  }
-
-  private void found(Session open, boolean isThere) {
-    if (isThere) {
-      outcome = Outcome.YES;
-      foundKey = key;
-      foundValue = open.value();
-    }
-  }
-
-  /**
-   * Of an absent key the session's value is that of another operation, perhaps of another client.
-   */
-  private void stored(Session open, boolean wasStored) {
-    outcome = wasStored ? Outcome.YES : Outcome.NO;
-    foundValue = wasStored ? 0 : open.value();
-  }
-
-  private void compared(Session open, boolean wasDone) {
-    outcome = wasDone ? Outcome.YES : Outcome.NO;
-    foundValue = open.value();
-  }
-
-  private void findNeighbour(Session open) {
-    boolean isFloor = op == Op.FLOOR;
-    try {
-      boolean isThere = isFloor ? open.floor(key) : open.ceiling(key);
-      if (isThere) {
-        outcome = Outcome.YES;
-        foundKey = open.key();
-        foundValue = open.value();
-      }
-    } catch (NotServedHereException e) {
-      findNeighbourHere(open, isFloor);
-    }
-  }
-
-  /** Looks as far as the range goes that the key is in. */
-  private void findNeighbourHere(Session open, boolean isFloor) {
-    Partitioning partitioning = index.partitioning();
-    int range = partitioning.rangeOfKey(key);
-    long end = isFloor ? partitioning.lowOfRange(range) : partitioning.highOfRange(range);
-    takePage(1);
-    long visited = isFloor ? open.scanDown(key, end, 1, this) : open.scan(key, end, 1, this);
-    if (visited == 1) {
-      outcome = Outcome.YES;
-      foundKey = page[0];
-      foundValue = page[1];
-      entries = 0;
-    } else if (end != (isFloor ? Long.MIN_VALUE : Long.MAX_VALUE)) {
-      outcome = Outcome.FURTHER;
-      foundKey = isFloor ? end - 1 : end + 1;
-    }
-  }
-
-  /** Scans a page, as far as the range goes that its first key is in. */
-  private void scan(Session open) {
-    takePage(limit);
-    long end = value;
-    if (index.partitioning().servers() > 1) {
-      Partitioning partitioning = index.partitioning();
-      int range = partitioning.rangeOfKey(key);
-      end =
-          down
-              ? Math.max(value, partitioning.lowOfRange(range))
-              : Math.min(value, partitioning.highOfRange(range));
-    }
-    long visited = down ? open.scanDown(key, end, limit, this) : open.scan(key, end, limit, this);
-    long last = visited == limit ? page[2 * entries - 2] : end;
-    if (last != value) {
-      outcome = Outcome.YES;
-      foundKey = down ? last - 1 : last + 1;
-    }
-  }
-
-  private void takePage(int most) {
-    entries = 0;
-    if (page.length < 2 * most) {
-      page = Arrays.copyOf(page, 2 * most);
-    }
-  }
-
-  @Override
-  public boolean visit(long entryKey, long entryValue) {
-    page[2 * entries] = entryKey;
-    page[2 * entries + 1] = entryValue;
-    entries++;
-    return true;
+  private void begin() {
+    outcome = Outcome.NO;
+    foundKey = 0;
+    foundValue = 0;
+    text = "";
+    forget();
   }
 
   private void fail(Throwable e) {
-    entries = 0;
-    foundKey = 0;
-    foundValue = 0;
     text = String.valueOf(e.getMessage());
     outcome =
         switch (e) {
@@ -270,13 +196,18 @@ final class ServiceWorker implements Runnable, EntryVisitor {
     if (index.isClosed()) {
       return Outcome.CLOSED;
     }
-    LOG.log(Level.ERROR, () -> "an operation failed: op=" + Op.name(op) + ", key=" + key, e);
+    LOG.log(Level.ERROR, () -> "an operation failed: kind=" + kind + ", op=" + Op.name(op), e);
     text = e.toString();
     // An error says whether the operation may have happened; of all else that is not known.
     boolean mayHaveHappened =
         e instanceof Error
             ? Arrays.stream(e.getSuppressed()).anyMatch(UnknownOutcomeException.class::isInstance)
-            : session != null && kind == ClientFrame.OPERATIONS && !Op.isRead(op);
+            : hasSession() && isChange();
     return mayHaveHappened ? Outcome.UNKNOWN : Outcome.FAILED;
+  }
+
+  private boolean isChange() {
+    boolean isScan = kind == ClientFrame.SCAN || kind == ClientFrame.BYTE_SCAN;
+    return !isScan && !Op.isRead(op);
   }
 }

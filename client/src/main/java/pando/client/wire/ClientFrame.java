@@ -13,7 +13,7 @@ import java.util.zip.CRC32C;
  *     0  length     u32   at most {@value #BYTES_MAX}
  *     4  kind       u8    {@link #OPERATIONS}, {@link #SCAN}, {@link #ROUTES}, {@link #STATUS}; {@link #GOODBYE} of a response
  *     5  flags      u8    {@link #DOWN} of a SCAN, {@link #PARTITIONED} of routes, {@link #REFUSED} of a GOODBYE; else 0
- *     6  count      u16   of operations, results, entries, routes or words that follow
+ *     6  count      u16   of operations, results, entries, routes or words that follow; 0 of BYTES and of a request for a page
  *     8  sequence   u64   of the client; comes back in the response, but in that to OPERATIONS, where it is 0
  *    16  party      u64   of a request, the client's number: random; of a response, the epoch of the routes
  *    24  checksum   u32   CRC32C of the frame, with 0 in this place
@@ -47,6 +47,22 @@ import java.util.zip.CRC32C;
  *  STATUS: nothing follows                         its response
  *                                                    32  result, its text the system's name; words, see {@link StatusWord}
  *
+ *  BYTES: one operation on byte strings            its response
+ *    32  op         u8    see {@link Op}             32  result: the lengths of key and value in place of both; a key only of a
+ *    33  0          u24                                  neighbour, or to go on from. Of a failure, the value is as above, and
+ *    36  key        u32   length                         nothing follows
+ *    40  value      u32   length                         key, and value unless it is withheld, filled up with 0 together
+ *    44  expected   u32   length
+ *    48  key, value and expected value, filled up with 0 together; all of them have {@value #STRINGS_MAX} bytes at most
+ *
+ *  BYTE_SCAN: a page of byte strings               its response
+ *    32  low        u32   length                     32  result: the length of the key to go on from in place of the key;
+ *    36  high       u32   length; 0 if ENDLESS           downwards, the page goes on below it
+ *    40  limit      u32   of entries, at least 1         that key, filled up with 0
+ *    44  bytes      u32   of entries, at least 1;        entries: lengths of key and value u32, then both, filled up with 0 together
+ *                         one entry may have more
+ *    48  low, the least key, and high, the first behind all, filled up with 0 together
+ *
  *  GOODBYE, sent by the server alone: nothing that it has not answered was done or will be; the connection ends
  *                                                    32  result, its text why
  * </pre>
@@ -54,6 +70,21 @@ import java.util.zip.CRC32C;
 public final class ClientFrame {
   /** Most bytes of a frame. */
   public static final int BYTES_MAX = 64 << 10;
+
+  /** Most bytes of keys and values of a request for byte strings. */
+  public static final int STRINGS_MAX = 1 << 20;
+
+  /** Most bytes of a key that is a byte string. */
+  public static final int KEY_BYTES_MAX = 65_535;
+
+  /** Most bytes of a value that is a byte string: two of them and a key are in a request. */
+  public static final int VALUE_BYTES_MAX = 480 << 10;
+
+  /** Most bytes of a frame of byte strings. */
+  public static final int LONG_BYTES_MAX = STRINGS_MAX + 1_024;
+
+  /** Most bytes of the entries of a page of byte strings that has more than one. */
+  public static final int PAGE_BYTES_MAX = 256 << 10;
 
   /** Most operations of a frame. */
   public static final int OPERATIONS_MAX = 1_024;
@@ -97,8 +128,23 @@ public final class ClientFrame {
   /** Kind of a response to nothing: the connection ends. */
   public static final int GOODBYE = 5;
 
-  /** Flag of a SCAN: in descending order. */
+  /** Kind: an operation on byte strings. */
+  public static final int BYTES = 6;
+
+  /** Kind: entries of a range of byte strings. */
+  public static final int BYTE_SCAN = 7;
+
+  /** Bytes of a request for byte strings in front of the first of them. */
+  public static final int STRINGS_AT = HEADER_BYTES + 16;
+
+  /** Flag of a SCAN or BYTE_SCAN: in descending order. */
   public static final int DOWN = 1;
+
+  /** Flag of a BYTE_SCAN: the range has no end. */
+  public static final int ENDLESS = 2;
+
+  /** Flag of a response to BYTES: the value is longer than clients take, and is not there. */
+  public static final int WITHHELD = 1;
 
   /** Flag of routes: each key has one owner; without it, each server serves all keys. */
   public static final int PARTITIONED = 1;
@@ -119,6 +165,11 @@ public final class ClientFrame {
   /** Returns the kind of a frame. */
   public static int kind(ByteBuffer bytes, int start) {
     return bytes.get(start + KIND) & 0xff;
+  }
+
+  /** Returns whether a kind is of byte strings, whose frames may be long. */
+  public static boolean isOfStrings(int kind) {
+    return kind == BYTES || kind == BYTE_SCAN;
   }
 
   /** Returns the flags of a frame. */

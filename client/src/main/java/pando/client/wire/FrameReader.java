@@ -1,6 +1,7 @@
 package pando.client.wire;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
@@ -17,7 +18,12 @@ public final class FrameReader {
   private static final int BYTES_MIN = 4 << 10;
 
   private final FrameInput input =
-      new FrameInput(ClientFrame.HEADER_BYTES, BYTES_MIN, ClientFrame.BYTES_MAX);
+      new FrameInput(
+          ClientFrame.HEADER_BYTES,
+          BYTES_MIN,
+          ClientFrame.BYTES_MAX,
+          ClientFrame.LONG_BYTES_MAX,
+          (bytes, start) -> ClientFrame.isOfStrings(ClientFrame.kind(bytes, start)));
   private final CRC32C crc = new CRC32C();
   private boolean isOpen;
 
@@ -30,6 +36,11 @@ public final class FrameReader {
   /** Returns whether there is room to read more. */
   public boolean hasRoom() throws FrameException {
     return input.hasRoom();
+  }
+
+  /** Returns the length that the next frame says it has, if that is a long one; else 0. */
+  public int longLength() {
+    return input.longLength();
   }
 
   /** Returns whether nothing is there, not even a part of a frame. */
@@ -137,6 +148,14 @@ public final class FrameReader {
   /** Returns a word of the open frame, so many bytes behind the place. */
   public long word(int offset) {
     return input.bytes().getLong(input.start() + at + offset);
+  }
+
+  /** Takes a copy of so many bytes at the place, all of which must be there. */
+  public MemorySegment bytes(int count) {
+    byte[] copy = new byte[count];
+    input.bytes().get(input.start() + at, copy);
+    at += count;
+    return MemorySegment.ofArray(copy);
   }
 
   /** Goes on by so many bytes. */

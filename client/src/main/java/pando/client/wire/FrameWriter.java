@@ -1,6 +1,7 @@
 package pando.client.wire;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
@@ -14,7 +15,10 @@ import pando.fabric.wire.FrameOutput;
 public final class FrameWriter {
   private static final int BYTES_MIN = 4 << 10;
 
-  private final FrameOutput output = new FrameOutput(BYTES_MIN);
+  /** Pages of all that is under way for a client, and more. */
+  private static final int BYTES_KEPT_MAX = 512 << 10;
+
+  private final FrameOutput output = new FrameOutput(BYTES_MIN, BYTES_KEPT_MAX);
   private final CRC32C crc = new CRC32C();
 
   /** Kind of the frame that is open, 0 if none is. */
@@ -29,10 +33,10 @@ public final class FrameWriter {
   /** Begins a frame; none may be open. */
   public void begin(int newKind) {
     assert kind == 0;
+    output.add(ClientFrame.HEADER_BYTES);
     kind = newKind;
     length = ClientFrame.HEADER_BYTES;
     count = 0;
-    output.add(ClientFrame.HEADER_BYTES);
   }
 
   /** Returns the kind of the frame that is open, 0 if none is. */
@@ -97,7 +101,8 @@ public final class FrameWriter {
 
   /** Adds a word, which is no part of its own. */
   public void word(long word) {
-    output.bytes().putLong(add(Long.BYTES), word);
+    int at = add(Long.BYTES);
+    output.bytes().putLong(at, word);
   }
 
   /** Adds a route. */
@@ -118,9 +123,30 @@ public final class FrameWriter {
     count++;
   }
 
+  /** Adds two numbers of 4 bytes, which are no part of their own. */
+  public void pair(int first, int second) {
+    word((first & 0xffff_ffffL) | (long) second << Integer.SIZE);
+  }
+
+  /** Adds bytes; {@link #fill} comes behind the last of them. */
+  public void bytes(MemorySegment bytes) {
+    int at = add((int) bytes.byteSize());
+    ByteBuffer to = output.bytes();
+    MemorySegment.ofBuffer(to).asSlice(at - to.position()).copyFrom(bytes);
+  }
+
+  /** Fills bytes up to a multiple of 8. */
+  public void fill() {
+    for (int left = ClientFrame.padded(length) - length; left > 0; left--) {
+      int at = add(1);
+      output.bytes().put(at, (byte) 0);
+    }
+  }
+
   private int add(int bytes) {
+    int at = output.add(bytes);
     length += bytes;
-    return output.add(bytes);
+    return at;
   }
 
   /** Sets how many parts the open frame has, where that is not how many were added. */
@@ -133,6 +159,12 @@ public final class FrameWriter {
     ByteBuffer bytes = output.bytes();
     int start = bytes.limit() - length;
     ClientFrame.finish(crc, bytes, start, length, kind, flags, count, sequence, party);
+    kind = 0;
+  }
+
+  /** Drops the open frame, which could not be written whole. */
+  public void abandon() {
+    output.remove(length);
     kind = 0;
   }
 

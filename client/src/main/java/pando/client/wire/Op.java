@@ -38,9 +38,48 @@ public final class Op {
   /** Estimates how many entries the server serves, whatever the key is. */
   public static final int SIZE = 12;
 
+  /** Of byte strings: finds the greatest key below the operation's, as {@link #FLOOR} does. */
+  public static final int LOWER = 13;
+
+  /** Of byte strings: finds the least key above the operation's, as {@link #CEILING} does. */
+  public static final int HIGHER = 14;
+
+  /** Of byte strings, without a key: finds the greatest, as far down as {@link #FLOOR} does. */
+  public static final int LAST = 15;
+
   private Op() {}
 
-  /** Returns whether there is an operation with a number. */
+  /** Returns whether there is an operation on byte strings with a number. */
+  public static boolean isOfStrings(int op) {
+    return op >= GET && op <= LAST && op != SIZE;
+  }
+
+  /** Returns whether an operation on byte strings has a key. */
+  public static boolean hasKey(int op) {
+    return op != LAST;
+  }
+
+  /** Returns whether an operation on byte strings has a value to be stored. */
+  public static boolean hasValue(int op) {
+    return op == PUT || op == PUT_IF_ABSENT || op == UPDATE || op == STORE || op == REPLACE;
+  }
+
+  /** Returns whether an operation on byte strings has a value that is expected. */
+  public static boolean hasExpected(int op) {
+    return op == REPLACE || op == REMOVE_EXPECTED;
+  }
+
+  /** Returns whether an operation finds an entry that need not be that of its key. */
+  public static boolean isNeighbour(int op) {
+    return op == FLOOR || op == CEILING || op == LOWER || op == HIGHER || op == LAST;
+  }
+
+  /** Returns whether such an operation looks for a key that is less. */
+  public static boolean isDown(int op) {
+    return op == FLOOR || op == LOWER || op == LAST;
+  }
+
+  /** Returns whether there is an operation on words with a number. */
   public static boolean exists(int op) {
     return op >= GET && op <= SIZE;
   }
@@ -52,7 +91,7 @@ public final class Op {
 
   /** Returns whether an operation changes nothing, so that it may be done twice. */
   public static boolean isRead(int op) {
-    return op == GET || op == FLOOR || op == CEILING || op == SIZE;
+    return op == GET || op == SIZE || isNeighbour(op);
   }
 
   /** Returns the name of an operation, for a message. */
@@ -70,6 +109,9 @@ public final class Op {
       case FLOOR -> "floor";
       case CEILING -> "ceiling";
       case SIZE -> "sizeEstimate";
+      case LOWER -> "lower";
+      case HIGHER -> "higher";
+      case LAST -> "last";
       default -> "operation " + op;
     };
   }

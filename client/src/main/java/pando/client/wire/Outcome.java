@@ -6,8 +6,8 @@ public final class Outcome {
   public static final int NO = 0;
 
   /**
-   * Done; the session's answer is {@code true}, and key and value are those of the entry. Of a
-   * SCAN: there may be more, from the key on.
+   * Done; the session's answer is {@code true}, and key and value are those of the entry. Of a SCAN
+   * or BYTE_SCAN: there may be more, from the key on.
    */
   public static final int YES = 1;
 
@@ -15,8 +15,8 @@ public final class Outcome {
   public static final int NOT_MINE = 2;
 
   /**
-   * Of {@link Op#FLOOR} and {@link Op#CEILING}: no entry as far as this server's keys go; the
-   * search goes on at the key.
+   * Of {@link Op#FLOOR}, {@link Op#CEILING} and the like: no entry as far as this server's keys go;
+   * the search goes on at the key. Of byte strings, downwards it goes on below the key.
    */
   public static final int FURTHER = 3;
 
@@ -50,10 +50,13 @@ public final class Outcome {
   /** Not done, for a reason of the compute server's own. */
   public static final int FAILED = 13;
 
+  /** Not done: the compute server serves words and was asked for byte strings, or the reverse. */
+  public static final int OTHER_KIND = 14;
+
   private Outcome() {}
 
   /** Returns whether there is an outcome with a number. */
   public static boolean exists(int outcome) {
-    return outcome >= NO && outcome <= FAILED;
+    return outcome >= NO && outcome <= OTHER_KIND;
   }
 }

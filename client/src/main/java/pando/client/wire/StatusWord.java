@@ -11,8 +11,17 @@ public final class StatusWord {
   /** Those among them that failed, were for others, or of unknown outcome. */
   public static final int FAILED = 2;
 
+  /** 1 if it serves byte strings, 0 if words. */
+  public static final int STRINGS = 3;
+
+  /** Greatest length of a key. */
+  public static final int KEY_BYTES_MAX = 4;
+
+  /** Greatest length of a value. */
+  public static final int VALUE_BYTES_MAX = 5;
+
   /** How many words there are. */
-  public static final int COUNT = 3;
+  public static final int COUNT = 6;
 
   private StatusWord() {}
 }

@@ -71,19 +71,21 @@ class ClientServiceTest {
   }
 
   private ClientService start(ServiceLimits limits) {
-    return ClientService.start(index, FREE_PORT, Authentication.none(), Routes::alone, 1, limits);
+    return ClientService.start(
+        Served.of(index), FREE_PORT, Authentication.none(), Routes::alone, 1, limits);
   }
 
-  private static ServiceLimits limits(long helloMillis, long idleMillis, long frameMillis) {
+  static ServiceLimits limits(long helloMillis, long idleMillis, long frameMillis) {
     return new ServiceLimits(
         ClientService.CONNECTIONS_MAX,
         TimeUnit.MILLISECONDS.toNanos(helloMillis),
         TimeUnit.MILLISECONDS.toNanos(idleMillis),
         TimeUnit.MILLISECONDS.toNanos(frameMillis),
-        TimeUnit.MILLISECONDS.toNanos(200));
+        TimeUnit.MILLISECONDS.toNanos(200),
+        ServiceLimits.DEFAULTS.longBytes());
   }
 
-  private static SocketChannel connect(ClientService service) throws IOException {
+  static SocketChannel connect(ClientService service) throws IOException {
     SocketChannel channel = SocketChannel.open(service.address());
     Hello.send(channel, Protocol.OPERATIONS, AuthenticationKind.NONE, Role.CLIENT, null, 0);
     assertThat(Hello.receiveAnswer(channel, Protocol.OPERATIONS).status()).isEqualTo(Hello.WELCOME);
@@ -91,7 +93,7 @@ class ClientServiceTest {
   }
 
   /** Waits for a frame, and opens it. */
-  private static void receive(SocketChannel channel, FrameReader reader) throws IOException {
+  static void receive(SocketChannel channel, FrameReader reader) throws IOException {
     while (!reader.open()) {
       if (reader.read(channel) < 0) {
         throw new EOFException();
@@ -99,8 +101,7 @@ class ClientServiceTest {
     }
   }
 
-  private static void assertGoodbye(SocketChannel channel, int flags, String because)
-      throws IOException {
+  static void assertGoodbye(SocketChannel channel, int flags, String because) throws IOException {
     FrameReader reader = new FrameReader();
     receive(channel, reader);
     assertThat(reader.kind()).isEqualTo(ClientFrame.GOODBYE);
@@ -111,7 +112,7 @@ class ClientServiceTest {
     assertThat(channel.read(ByteBuffer.allocate(1))).isEqualTo(-1);
   }
 
-  private static void send(SocketChannel channel, FrameWriter writer) throws IOException {
+  static void send(SocketChannel channel, FrameWriter writer) throws IOException {
     while (writer.unsent() > 0) {
       writer.send(channel);
     }
@@ -212,7 +213,7 @@ class ClientServiceTest {
   @Test
   void shouldRefuseOtherKindsAndOperations() throws IOException {
     try (ClientService service = start(ServiceLimits.DEFAULTS)) {
-      for (int kind : new int[] {0, ClientFrame.GOODBYE, 6, 255}) {
+      for (int kind : new int[] {0, ClientFrame.GOODBYE, 8, 255}) {
         try (SocketChannel channel = connect(service)) {
           FrameWriter writer = new FrameWriter();
           writer.begin(kind == 0 ? 256 : kind);
@@ -280,7 +281,7 @@ class ClientServiceTest {
     return length > frame.capacity() && length <= ClientFrame.BYTES_MAX && length % 8 == 0;
   }
 
-  private static byte[] bytes(FrameWriter writer) throws IOException {
+  static byte[] bytes(FrameWriter writer) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     writer.send(Channels.newChannel(bytes));
     return bytes.toByteArray();
@@ -294,7 +295,8 @@ class ClientServiceTest {
             ServiceLimits.DEFAULTS.helloNanos(),
             ServiceLimits.DEFAULTS.idleNanos(),
             ServiceLimits.DEFAULTS.frameNanos(),
-            ServiceLimits.DEFAULTS.farewellNanos());
+            ServiceLimits.DEFAULTS.farewellNanos(),
+            ServiceLimits.DEFAULTS.longBytes());
     try (ClientService service = start(few)) {
       List<SocketChannel> channels = new ArrayList<>();
       for (int i = 0; i < 3; i++) {

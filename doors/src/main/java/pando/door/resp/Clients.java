@@ -6,11 +6,10 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /** All clients that are connected. Thread-safe. */
 final class Clients {
-  private static final byte[] START = new byte[0];
-
   private final int most;
   private final Map<Long, Client> clients = new ConcurrentSkipListMap<>();
   private final AtomicInteger count = new AtomicInteger();
@@ -66,13 +65,13 @@ final class Clients {
   }
 
   /**
-   * Returns the key behind which a scan goes on, which is empty where it begins.
+   * Returns the key behind which a scan goes on, {@code null} where it begins.
    *
    * @throws Refusal if the cursor is not known
    */
-  byte[] resumed(long cursor) {
+  byte @Nullable [] resumed(long cursor) {
     if (cursor == 0) {
-      return START;
+      return null;
     }
     Client client = clients.get(Cursors.clientOf(cursor));
     byte[] key = client == null ? null : client.cursors.key(cursor);

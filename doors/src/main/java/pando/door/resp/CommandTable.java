@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** All commands by their names, in capitals or not. Immutable. */
+/** All commands of a door by their names, in capitals or not. Immutable. */
 final class CommandTable {
   /** Places for commands, most of them empty. */
   static final int SLOTS = 256;
@@ -12,13 +12,17 @@ final class CommandTable {
   private final @Nullable Command[] slots = new Command[SLOTS];
   private final int size;
 
-  /** Makes the table of all commands. */
-  CommandTable() {
+  /**
+   * Makes the table of all commands.
+   *
+   * @param withSets whether those on sets are among them
+   */
+  CommandTable(boolean withSets) {
     List<Command> commands = new ArrayList<>();
     commands.addAll(ConnectionCommands.all());
     commands.addAll(StringCommands.all());
     commands.addAll(KeyCommands.all());
-    commands.addAll(SetCommands.all());
+    commands.addAll(withSets ? SetCommands.all() : List.of());
     commands.addAll(PandoCommands.all());
     commands.forEach(this::add);
     size = commands.size();

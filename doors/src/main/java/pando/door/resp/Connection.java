@@ -82,7 +82,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       Replies replies = lane.replies;
       replies.clear();
       boolean writable = to.channel().isWritable();
-      while (writable && !client.quits && reader.next()) {
+      while (writable && !client.quits && !lane.door.isClosing() && reader.next()) {
         lane.serve(call);
         counters.served++;
         if (replies.size() >= REPLIES_SENT) {

@@ -161,7 +161,7 @@ final class ConnectionCommands {
           "ERR value is out of range, value must between %s and %s"
               .formatted(Integer.MIN_VALUE, Integer.MAX_VALUE));
     }
-    if (database < 0 || database >= Keyspace.DATABASES) {
+    if (database < 0 || database >= call.keyspace.databases()) {
       throw new Refusal("ERR DB index is out of range");
     }
     call.client.database = (int) database;
@@ -333,14 +333,11 @@ final class ConnectionCommands {
         "memory",
         """
         used_memory:%d
-        pando_pool_bytes:%d
-        pando_cache_bytes:%d
-        pando_waiting_bytes:%d
+        %spando_waiting_bytes:%d
         """
             .formatted(
                 Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory(),
-                door.keyspace().index().poolBytes(),
-                door.keyspace().index().cachedBytes(),
+                sizes(door.keyspace()),
                 door.waiting().bytes()));
     sections.put(
         "stats",
@@ -360,12 +357,21 @@ final class ConnectionCommands {
     return sections;
   }
 
+  private static String sizes(Keyspace keyspace) {
+    StringBuilder lines = new StringBuilder();
+    keyspace
+        .sizes()
+        .forEach((name, number) ->
+            lines.append("pando_%s:%d\n".formatted(name.replace('.', '_'), number)));
+    return lines.toString();
+  }
+
   private static String keyspace(Keyspace keyspace) {
     StringBuilder lines = new StringBuilder();
-    for (int database = 0; database < Keyspace.DATABASES; database++) {
-      long keys = keyspace.count(database);
-      if (keys > 0) {
-        lines.append("db%d:keys=%d,expires=0,avg_ttl=0\n".formatted(database, keys));
+    long[] counts = keyspace.counts();
+    for (int database = 0; database < counts.length; database++) {
+      if (counts[database] > 0) {
+        lines.append("db%d:keys=%d,expires=0,avg_ttl=0\n".formatted(database, counts[database]));
       }
     }
     return lines.toString();

@@ -11,16 +11,20 @@ final class Door {
   private final Clients clients;
   private final MemoryBudget waiting;
   private final @Nullable Password password;
-  private final CommandTable commands = new CommandTable();
+  private final CommandTable commands;
+  private final Unsupported unsupported;
   private final List<LaneCounters> lanes = new CopyOnWriteArrayList<>();
   private final long start = System.nanoTime();
   private volatile int port;
+  private volatile boolean closing;
 
   Door(Keyspace keyspace, RespOptions options) {
     this.keyspace = keyspace;
     this.clients = new Clients(options.clientsMax());
     this.waiting = new MemoryBudget(options.waitingBytesMax());
     this.password = options.password();
+    this.commands = new CommandTable(keyspace.hasSets());
+    this.unsupported = keyspace.hasSets() ? Unsupported.WITH_SETS : Unsupported.STRINGS_ALONE;
   }
 
   Keyspace keyspace() {
@@ -41,6 +45,20 @@ final class Door {
 
   CommandTable commands() {
     return commands;
+  }
+
+  Unsupported unsupported() {
+    return unsupported;
+  }
+
+  /** Lets event loops run no further request, and ends scans that are under way. */
+  void close() {
+    closing = true;
+    keyspace.stop();
+  }
+
+  boolean isClosing() {
+    return closing;
   }
 
   /** Returns counters for another event loop, which stay when it has ended. */

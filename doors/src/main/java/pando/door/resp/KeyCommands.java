@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import pando.index.bytes.ByteIndex;
 
 /** Commands on keys, whatever they have. */
 final class KeyCommands {
@@ -48,7 +47,7 @@ final class KeyCommands {
 
   private static void type(Call call) {
     boolean found = call.store.find(call.key(1));
-    call.replies.simple(found ? typeOf(Stored.isString(call.store.value())) : "none");
+    call.replies.simple(found ? typeOf(call.keyspace.isString(call.store.value())) : "none");
   }
 
   private static String typeOf(boolean isString) {
@@ -56,7 +55,7 @@ final class KeyCommands {
   }
 
   private static void dbSize(Call call) {
-    call.replies.integer(call.store.keyspace().count(call.client.database));
+    call.replies.integer(call.store.count(call.client.database));
   }
 
   private static void flushDb(Call call) {
@@ -71,12 +70,12 @@ final class KeyCommands {
 
   private static void keys(Call call) {
     Page page = new Page(call, new Glob(call.request.copy(1, 0)), null);
-    page.visit(NOTHING, Long.MAX_VALUE);
+    page.visit(null, Long.MAX_VALUE);
     call.replies.arrayBefore(0, page.matching);
   }
 
   private static void scan(Call call) {
-    byte[] resume = call.door.clients().resumed(cursor(call));
+    byte @Nullable [] resume = call.door.clients().resumed(cursor(call));
     @Nullable Glob pattern = null;
     @Nullable String type = null;
     long count = SCANNED;
@@ -128,26 +127,20 @@ final class KeyCommands {
       this.pattern = pattern;
       this.type = type;
       byte[] its = pattern == null ? NOTHING : pattern.prefix();
-      this.prefix = new byte[1 + its.length];
-      this.prefix[0] = (byte) call.client.database;
-      System.arraycopy(its, 0, prefix, 1, its.length);
+      byte[] database = call.keyspace.prefix(call.client.database);
+      this.prefix = Arrays.copyOf(database, database.length + its.length);
+      System.arraycopy(its, 0, prefix, database.length, its.length);
     }
 
     /**
-     * Visits keys behind one.
+     * Visits keys behind one, or from the first.
      *
      * @return whether there may be more of them behind {@link #last}
      */
-    boolean visit(byte[] behind, long limit) {
-      if (prefix.length > ByteIndex.KEY_BYTES_MAX) {
-        return false; // no key is that long
-      }
-      byte[] from = prefix;
-      if (behind.length > 0) {
-        byte[] last = behind.clone(); // perhaps of another database
-        last[0] = (byte) call.client.database;
-        byte[] next = Stored.behind(last);
-        from = Arrays.compareUnsigned(next, prefix) > 0 ? next : prefix;
+    boolean visit(byte @Nullable [] behind, long limit) {
+      byte[] from = behind == null ? prefix : next(behind);
+      if (from == null || prefix.length > call.keyspace.strings().keyBytesMax()) {
+        return false; // no key is that great, or that long
       }
       left = limit;
       call.store.scan(
@@ -156,19 +149,29 @@ final class KeyCommands {
           false,
           limit,
           (key, value) -> {
-            visit(key.toArray(JAVA_BYTE), Stored.isString(value));
+            visit(key.toArray(JAVA_BYTE), call.keyspace.isString(value));
             return true;
           });
       return left == 0;
     }
 
+    /** Returns where to go on behind a key, perhaps of another database. */
+    private byte @Nullable [] next(byte[] behind) {
+      byte[] database = call.keyspace.prefix(call.client.database);
+      byte[] last = behind.clone();
+      System.arraycopy(database, 0, last, 0, database.length);
+      byte[] next = call.store.behind(last);
+      return next == null || Arrays.compareUnsigned(next, prefix) > 0 ? next : prefix;
+    }
+
     private void visit(byte[] key, boolean isString) {
+      int start = call.keyspace.markBytes;
       left--;
       last = key;
       if ((type == null || type.equalsIgnoreCase(typeOf(isString)))
-          && (pattern == null || pattern.matches(Arrays.copyOfRange(key, 1, key.length)))) {
+          && (pattern == null || pattern.matches(Arrays.copyOfRange(key, start, key.length)))) {
         StringCommands.checkEntries(++matching);
-        call.replies.bulk(key, 1, key.length - 1);
+        call.replies.bulk(key, start, key.length - start);
       }
     }
   }

@@ -3,137 +3,102 @@ package pando.door.resp;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.stream.Stream;
-import pando.fabric.StalledException;
-import pando.index.bytes.ByteIndex;
-import pando.index.bytes.ByteSession;
+import java.util.SequencedMap;
+import pando.index.bytes.ByteStrings;
 
 /**
- * Where keys, values and sets of all databases are in one index:
- *
- * <pre>
- * key                                        value
- * database 1 | key                           0 | string            a string
- * database 1 | key                           1 | score 8 | set 8   a sorted set of equal scores
- * 16 + database 1 | set 8 | member           nothing               a member of that set
- * </pre>
- *
- * <p>Each set that is made gets a number that no other had, and a set without members has no key.
- * So one change of the key, by whatever command, makes all members unreachable; the event loop that
- * made it then removes them. An event loop that changes a set holds the lock of its key
- * exclusively, one that reads a set shares it; strings need no lock.
- *
- * <p>Thread-safe.
+ * Where the keys of a door are in byte strings: those of a door that has them for itself, or those
+ * of doors and others that share them. Thread-safe.
  */
-final class Keyspace {
-  static final int DATABASES = 16;
+abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
+  /** What is in front of a string, where there are sets, too. */
   static final byte STRING = 0;
-  static final byte SET = 1;
-
-  /** Bytes in front of a key. */
-  static final int KEY_AT = 1;
-
-  /** Bytes in front of a member. */
-  static final int MEMBER_AT = 1 + Long.BYTES;
-
-  /** Greatest length of a key. */
-  static final int KEY_BYTES_MAX = ByteIndex.KEY_BYTES_MAX - KEY_AT;
-
-  /** Greatest length of a member, which leaves room for a byte that follows it. */
-  static final int MEMBER_BYTES_MAX = ByteIndex.KEY_BYTES_MAX - MEMBER_AT - 1;
-
-  private static final int LOCKS = 256;
-  private static final long WAIT_SECONDS_MAX = 10;
-
-  private final ByteIndex index;
-  private final LongAdder[] counts =
-      Stream.generate(LongAdder::new).limit(DATABASES).toArray(LongAdder[]::new);
-  private final AtomicLong lastSet = new AtomicLong();
-  private final ReadWriteLock[] locks =
-      Stream.generate(ReentrantReadWriteLock::new).limit(LOCKS).toArray(ReadWriteLock[]::new);
 
   /**
-   * Takes stock of what is in the index.
-   *
-   * @throws IllegalStateException if something is there that no door has stored
+   * Bytes in front of each key, which say its database, and in front of each value, which say its
+   * kind: 1, or 0 where keys and values are as clients give them.
    */
-  Keyspace(ByteIndex index) {
-    this.index = index;
-    try (ByteSession session = index.session()) {
-      session.scan(MemorySegment.ofArray(new byte[0]), null, Long.MAX_VALUE, this::take);
+  final int markBytes;
+
+  private final ByteStrings strings;
+  private volatile boolean stopped;
+
+  Keyspace(ByteStrings strings, int markBytes) {
+    this.strings = strings;
+    this.markBytes = markBytes;
+  }
+
+  /** Returns the number of databases. */
+  abstract int databases();
+
+  /** Returns whether keys have sets, too; else all have strings. */
+  abstract boolean hasSets();
+
+  /** Returns another event loop's way to the keys. */
+  abstract Store newStore();
+
+  /** Returns how many keys each database has; nothing, if they are not counted. */
+  abstract long[] counts();
+
+  /** Returns the sizes that are known of what is in this process, by name. */
+  abstract SequencedMap<String, Long> sizes();
+
+  ByteStrings strings() {
+    return strings;
+  }
+
+  /** Ends scans that are under way, which may be long. */
+  void stop() {
+    stopped = true;
+  }
+
+  /**
+   * Checks that a scan may go on.
+   *
+   * @throws Refusal if the door closes
+   */
+  void checkGoesOn() {
+    if (stopped) {
+      throw new Refusal("ERR the door closes, and the request was not carried out to its end");
     }
   }
 
-  private boolean take(MemorySegment key, MemorySegment value) {
-    int area = key.byteSize() == 0 ? -1 : key.get(JAVA_BYTE, 0);
-    if (area < 0 || area >= 2 * DATABASES) {
-      throw new IllegalStateException("the index has keys that no door has stored: area=" + area);
-    }
-    if (area < DATABASES) {
-      counts[area].increment();
-    } else {
-      long set = Stored.big(key, 1);
-      lastSet.accumulateAndGet(set, Math::max);
-    }
-    return true;
+  /** Returns the greatest length of a key, as clients give it. */
+  int keyBytesMax() {
+    return strings.keyBytesMax() - markBytes;
   }
 
-  ByteIndex index() {
-    return index;
+  /** Returns the greatest length of a string, as clients give it. */
+  int stringBytesMax() {
+    return strings.valueBytesMax() - markBytes;
   }
 
-  void added(int database) {
-    counts[database].increment();
+  /** Returns an argument as a key; copies nothing. */
+  MemorySegment key(Request request, int i, int database) {
+    return marked(request, i, (byte) database);
   }
 
-  void removed(int database) {
-    counts[database].decrement();
+  /** Returns an argument as a string that is stored; copies nothing. */
+  MemorySegment string(Request request, int i) {
+    return marked(request, i, STRING);
   }
 
-  /** Returns the number of keys, which is exact while no key is changed. */
-  long count(int database) {
-    return counts[database].sum();
+  private MemorySegment marked(Request request, int i, byte mark) {
+    return markBytes == 0 ? request.argument(i) : request.prefixed(i, mark);
   }
 
-  /** Returns a number that no set has had. */
-  long newSet() {
-    return lastSet.incrementAndGet();
+  /** Returns what all keys of a database begin with. */
+  byte[] prefix(int database) {
+    return markBytes == 0 ? new byte[0] : new byte[] {(byte) database};
   }
 
-  /** Locks the set of a key, for a reader. */
-  Lock readSet(int database, MemorySegment key) {
-    return locked(lockOf(database, key).readLock());
+  /** Returns whether a key that was found is in a database. */
+  boolean isIn(int database, MemorySegment key) {
+    return markBytes == 0 || key.get(JAVA_BYTE, 0) == database;
   }
 
-  /** Locks the set of a key, for one that changes it. */
-  Lock changeSet(int database, MemorySegment key) {
-    return locked(lockOf(database, key).writeLock());
-  }
-
-  private ReadWriteLock lockOf(int database, MemorySegment key) {
-    int hash = database;
-    for (long i = 0; i < key.byteSize(); i++) {
-      hash = 31 * hash + key.get(JAVA_BYTE, i);
-    }
-    hash *= 0x9E3779B9;
-    return locks[hash >>> (Integer.SIZE - Integer.numberOfTrailingZeros(LOCKS))];
-  }
-
-  private static Lock locked(Lock lock) {
-    try {
-      if (lock.tryLock(WAIT_SECONDS_MAX, TimeUnit.SECONDS)) {
-        return lock;
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while waiting for the lock of a set", e);
-    }
-    throw new StalledException("a set stays locked: waitedSeconds=" + WAIT_SECONDS_MAX);
+  /** Returns whether a value that was found is a string. */
+  boolean isString(MemorySegment value) {
+    return markBytes == 0 || value.get(JAVA_BYTE, 0) == STRING;
   }
 }

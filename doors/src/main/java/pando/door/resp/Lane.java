@@ -9,7 +9,8 @@ import pando.fabric.UnknownOutcomeException;
 /**
  * What an event loop has for all of its connections, as it serves one at a time: a session of the
  * index, room for what is read, and the replies. An operation of the index blocks the event loop
- * for as long as it takes: microseconds, where the pool is in this process or machine.
+ * for as long as it takes: microseconds, where the pool is in this process or machine, and round
+ * trips where operations go over a network.
  */
 final class Lane implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(Lane.class.getName());
@@ -21,13 +22,11 @@ final class Lane implements AutoCloseable {
   final byte[] number = new byte[1 + Ascii.INTEGER_BYTES_MAX];
   final Replies replies = new Replies();
   final Store store;
-  final Sets sets;
 
   Lane(Door door) {
     this.door = door;
     this.counters = door.newCounters();
-    this.store = new Store(door.keyspace());
-    this.sets = new Sets(store);
+    this.store = door.keyspace().newStore();
   }
 
   /**
@@ -71,7 +70,7 @@ final class Lane implements AutoCloseable {
     Command command = door.commands().at(slot);
     if (command == null) {
       checkHttp(request);
-      throw Unsupported.refusal(request);
+      throw door.unsupported().refusal(request);
     }
     counters.commands[slot]++;
     call.client.lastCommand = command.name();

@@ -2,7 +2,6 @@ package pando.door.resp;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
-import pando.index.bytes.ByteIndex;
 
 /**
  * A range of strings behind a common prefix, which are keys of the index. Bounds are those of
@@ -24,26 +23,15 @@ final class LexRange {
    *
    * @throws Refusal if one is no bound
    */
-  static LexRange of(byte[] prefix, Request request, int least, int greatest) {
-    return kind(request, least) == '+' || kind(request, greatest) == '-'
-        ? new LexRange(prefix, prefix)
-        : new LexRange(from(prefix, request, least), to(prefix, request, greatest));
-  }
-
-  private static byte[] from(byte[] prefix, Request request, int i) {
-    return switch (kind(request, i)) {
-      case '-' -> prefix;
-      case '[' -> bound(prefix, request, i);
-      default -> Stored.behind(bound(prefix, request, i));
-    };
-  }
-
-  private static byte @Nullable [] to(byte[] prefix, Request request, int i) {
-    return switch (kind(request, i)) {
-      case '+' -> Stored.behindAll(prefix);
-      case '[' -> Stored.behind(bound(prefix, request, i));
-      default -> bound(prefix, request, i);
-    };
+  static LexRange of(byte[] prefix, int bytesMax, Request request, int least, int greatest) {
+    boolean isEmpty = kind(request, least) == '+' || kind(request, greatest) == '-';
+    byte[] from =
+        kind(request, least) == '-' ? prefix : bound(prefix, bytesMax, request, least, '(');
+    byte[] to =
+        kind(request, greatest) == '+'
+            ? Stored.behindAll(prefix)
+            : bound(prefix, bytesMax, request, greatest, '[');
+    return isEmpty || from == null ? new LexRange(prefix, prefix) : new LexRange(from, to);
   }
 
   /** Checks two arguments, before there is a prefix. */
@@ -62,9 +50,18 @@ final class LexRange {
     return kind;
   }
 
-  private static byte[] bound(byte[] prefix, Request request, int i) {
-    byte[] given = request.copy(i, prefix.length - 1); // its mark is where the prefix ends
-    System.arraycopy(prefix, 0, given, 0, prefix.length);
-    return Arrays.copyOf(given, Math.min(given.length, ByteIndex.KEY_BYTES_MAX));
+  /**
+   * Returns the least key that is at a bound or above; above, if the bound is of a kind.
+   *
+   * @return {@code null} if there is no such key
+   */
+  private static byte @Nullable [] bound(
+      byte[] prefix, int bytesMax, Request request, int i, int above) {
+    int given = prefix.length + request.length(i) - 1; // without the mark
+    byte[] bound = Arrays.copyOf(prefix, Math.min(given, bytesMax));
+    System.arraycopy(
+        request.bytes(), request.start(i) + 1, bound, prefix.length, bound.length - prefix.length);
+    boolean isCut = given > bytesMax; // and so no key is at the bound, nor between the two
+    return isCut || kind(request, i) == above ? Stored.behind(bound, bytesMax) : bound;
   }
 }

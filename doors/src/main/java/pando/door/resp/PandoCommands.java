@@ -1,13 +1,14 @@
 package pando.door.resp;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.SequencedMap;
 import pando.fabric.VerbCounters;
 
 /** Commands that Redis has not: on the order of keys, and on what the index counts. */
 final class PandoCommands {
+  private static final int VERB_STATS = 7;
+
   private PandoCommands() {}
 
   static List<Command> all() {
@@ -41,8 +42,8 @@ final class PandoCommands {
       throw new Refusal("ERR LIMIT is negative: limit=" + given);
     }
     boolean withValues = !onlyKeys;
-    byte[] database = {(byte) call.client.database};
-    LexRange range = LexRange.of(database, request, down ? 2 : 1, down ? 1 : 2);
+    byte[] prefix = call.keyspace.prefix(call.client.database);
+    LexRange range = call.range(prefix, down ? 2 : 1, down ? 1 : 2);
     int[] count = {0};
     call.store.scan(
         range.from,
@@ -51,7 +52,7 @@ final class PandoCommands {
         given,
         (key, value) -> {
           StringCommands.checkEntries(++count[0]);
-          call.replies.bulkBehind(key, Keyspace.KEY_AT);
+          call.replies.bulkBehind(key, call.keyspace.markBytes);
           if (withValues) {
             replyValue(call, value);
           }
@@ -61,10 +62,9 @@ final class PandoCommands {
   }
 
   private static void neighbour(Call call, boolean found) {
-    MemorySegment key = call.store.session().key();
-    if (found && key.get(JAVA_BYTE, 0) == call.client.database) {
+    if (found && call.keyspace.isIn(call.client.database, call.store.session().key())) {
       call.replies.array(2);
-      call.replies.bulkBehind(key, Keyspace.KEY_AT);
+      call.replies.bulkBehind(call.store.session().key(), call.keyspace.markBytes);
       replyValue(call, call.store.value());
     } else {
       call.replies.noArray();
@@ -73,8 +73,8 @@ final class PandoCommands {
 
   /** Adds a string; a set has none. */
   private static void replyValue(Call call, MemorySegment value) {
-    if (Stored.isString(value)) {
-      call.replies.bulkBehind(value, 1);
+    if (call.keyspace.isString(value)) {
+      call.replies.bulkBehind(value, call.keyspace.markBytes);
     } else {
       call.replies.nil();
     }
@@ -83,16 +83,17 @@ final class PandoCommands {
   private static void compareAndSet(Call call) {
     MemorySegment key = call.key(1);
     boolean done = call.store.replace(key, call.string(2), call.string(3));
-    if (!done && call.store.value().byteSize() > 0) {
+    if (!done && call.keyspace.hasSets() && call.store.value().byteSize() > 0) {
       call.store.requireString();
     }
     call.reply(done);
   }
 
   private static void stats(Call call) {
-    VerbCounters verbs = call.store.keyspace().index().verbs();
+    VerbCounters verbs = call.keyspace.strings().verbs();
+    SequencedMap<String, Long> sizes = call.keyspace.sizes();
     Replies replies = call.replies;
-    replies.array(2 * 10);
+    replies.array(2 * (VERB_STATS + sizes.size()));
     stat(replies, "verbs.read", verbs.reads);
     stat(replies, "verbs.write", verbs.writes);
     stat(replies, "verbs.atomic", verbs.atomics);
@@ -100,9 +101,7 @@ final class PandoCommands {
     stat(replies, "trips", verbs.roundTrips);
     stat(replies, "bytes.in", verbs.bytesIn);
     stat(replies, "bytes.out", verbs.bytesOut);
-    stat(replies, "pool.bytes", call.store.keyspace().index().poolBytes());
-    stat(replies, "cache.bytes", call.store.keyspace().index().cachedBytes());
-    stat(replies, "blocks", call.store.keyspace().index().blocks());
+    sizes.forEach((name, number) -> stat(replies, name, number));
   }
 
   private static void stat(Replies replies, String name, long number) {

@@ -89,6 +89,11 @@ final class Request {
     return segment.asSlice(start, length(i) + 1L);
   }
 
+  /** Returns the bytes of an argument; copies nothing. */
+  MemorySegment argument(int i) {
+    return segment.asSlice(start(i), length(i));
+  }
+
   /** Returns a copy of an argument, with zeros in front of it. */
   byte[] copy(int i, int zeros) {
     byte[] copy = new byte[zeros + length(i)];

@@ -29,11 +29,12 @@ import pando.fabric.VerbCounters;
 import pando.index.Metered;
 import pando.index.Meters;
 import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteStrings;
 
 /**
- * Serves an index of byte strings to clients of Redis: RESP2, strings, sorted sets of equal scores,
- * and what the order of keys gives. The documentation, {@code docs/resp.md}, lists commands,
- * limits, and what is refused.
+ * Serves byte strings to clients of Redis: RESP2, strings, sorted sets of equal scores where the
+ * door has them for itself, and what the order of keys gives. The documentation, {@code
+ * docs/resp.md}, lists commands, limits, and what is refused.
  *
  * <p>Each event loop has a session, and runs the operations of its connections one by one.
  *
@@ -43,19 +44,18 @@ public final class RespDoor implements Metered, AutoCloseable {
   private static final int BACKLOG = 1024;
   private static final long CLOSE_SECONDS_MAX = 5;
 
-  private final ByteIndex index;
+  private final ByteStrings strings;
   private final Door door;
   private final DoorMeters meters;
   private final EventLoopGroup group;
   private final Map<EventLoop, Lane> lanes = new ConcurrentHashMap<>();
   private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
   private final @Nullable Channel listening;
-  private volatile boolean closing;
 
-  private RespDoor(ByteIndex index, RespOptions options) throws IOException {
+  private RespDoor(Keyspace keyspace, RespOptions options) throws IOException {
     SslContext tls = options.tls() == null ? null : context(options.tls());
-    this.index = index;
-    this.door = new Door(new Keyspace(index), options);
+    this.strings = keyspace.strings();
+    this.door = new Door(keyspace, options);
     this.meters = new DoorMeters(door);
     this.group =
         new MultiThreadIoEventLoopGroup(
@@ -96,7 +96,7 @@ public final class RespDoor implements Metered, AutoCloseable {
   }
 
   /**
-   * Serves an index until this is closed.
+   * Serves an index, which has nothing else to do, until this is closed.
    *
    * @param index with nothing in it but what a door has stored; stays open when this is closed
    * @throws IllegalArgumentException if the address is beyond the loopback interface, there is no
@@ -106,6 +106,31 @@ public final class RespDoor implements Metered, AutoCloseable {
    * @throws IOException if the keys of encrypted connections cannot be read
    */
   public static RespDoor open(ByteIndex index, RespOptions options) throws IOException {
+    checkAddress(options);
+    return new RespDoor(new OwnKeyspace(index), options);
+  }
+
+  /**
+   * Serves byte strings that others change at the same time: other doors, in this process or
+   * others, maps, and sessions. All of them see the same entries, as keys and strings are stored as
+   * clients give them. There is one database, and there are no sets.
+   *
+   * <p>Where operations go over a network, each of them blocks its event loop for as long as it
+   * takes: {@link RespOptions#EVENT_LOOPS_SHARED} event loops or more let others go on. An
+   * operation that fails is answered with an error, and its connection stays.
+   *
+   * @param strings stay open when this is closed
+   * @throws IllegalArgumentException if the address is beyond the loopback interface, there is no
+   *     password, and the options do not say that it is meant so
+   * @throws BindException if the address is taken or may not be used
+   * @throws IOException if the keys of encrypted connections cannot be read
+   */
+  public static RespDoor openShared(ByteStrings strings, RespOptions options) throws IOException {
+    checkAddress(options);
+    return new RespDoor(new SharedKeyspace(strings), options);
+  }
+
+  private static void checkAddress(RespOptions options) throws IOException {
     InetSocketAddress address = options.address();
     if (address.isUnresolved()) {
       throw new IOException("cannot listen: no such address: " + address.getHostString());
@@ -116,7 +141,6 @@ public final class RespDoor implements Metered, AutoCloseable {
       throw new IllegalArgumentException(
           "beyond the loopback interface a password is needed: address=" + Addresses.text(address));
     }
-    return new RespDoor(index, options);
   }
 
   private static SslContext context(RespOptions.Tls tls) throws IOException {
@@ -159,7 +183,7 @@ public final class RespDoor implements Metered, AutoCloseable {
     connections.put(channel, connection);
     channel.closeFuture().addListener(_ -> connections.remove(channel));
     channel.pipeline().addLast(connection);
-    if (closing) {
+    if (door.isClosing()) {
       connection.finish();
     }
   }
@@ -183,32 +207,32 @@ public final class RespDoor implements Metered, AutoCloseable {
     return door.waiting().bytes();
   }
 
-  /** Returns the name of the index that is served. */
+  /** Returns the name of the byte strings that are served. */
   @Override
   public String name() {
-    return index.name();
+    return strings.name();
   }
 
   @Override
   public Fabric fabric() {
-    return index.fabric();
+    return strings.fabric();
   }
 
-  /** Returns the verbs of the index, which others may use as well. */
+  /** Returns the verbs of the byte strings, which others may use as well. */
   @Override
   public VerbCounters verbs() {
-    return index.verbs();
+    return strings.verbs();
   }
 
-  /** Returns whether this closes or has closed, or its index has. */
+  /** Returns whether this closes or has closed, or its byte strings have. */
   @Override
   public boolean isClosed() {
-    return closing || index.isClosed();
+    return door.isClosing() || strings.isClosed();
   }
 
   @Override
   public void meters(Meters to) {
-    index.meters(to);
+    strings.meters(to);
     meters.tell(to);
   }
 
@@ -218,13 +242,13 @@ public final class RespDoor implements Metered, AutoCloseable {
   }
 
   /**
-   * Accepts no connection and reads no request any more, sends the replies to those that run, and
-   * disconnects all clients; those that do not take their replies after {@value #CLOSE_SECONDS_MAX}
-   * seconds. A second call waits for the first.
+   * Accepts no connection and runs no further request, waits for those that run, sends their
+   * replies, and disconnects all clients; those that do not take their replies after {@value
+   * #CLOSE_SECONDS_MAX} seconds. A second call waits for the first.
    */
   @Override
   public synchronized void close() {
-    closing = true;
+    door.close();
     Channel channel = listening;
     if (channel != null) {
       channel.close().awaitUninterruptibly();

@@ -32,6 +32,12 @@ public record RespOptions(
   /** Greatest number of event loops. */
   public static final int EVENT_LOOPS_MAX = 256;
 
+  /**
+   * Number of event loops that a door is given that shares its byte strings, or that of processors
+   * if there are more, as operations may wait for a network.
+   */
+  public static final int EVENT_LOOPS_SHARED = 8;
+
   /** Least number of bytes for requests and replies that wait: one of each. */
   public static final long WAITING_BYTES_MIN = 64 << 20;
 

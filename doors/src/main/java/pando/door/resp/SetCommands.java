@@ -55,7 +55,7 @@ final class SetCommands {
       members.add(member(call, at));
     }
     call.replies.integer(
-        call.sets.add(call.client.database, call.key(1), score, members, !onlyKnown));
+        call.store.sets().add(call.client.database, call.key(1), score, members, !onlyKnown));
   }
 
   private static double scoreOfAll(Request request, int first) {
@@ -72,14 +72,8 @@ final class SetCommands {
 
   /** Returns an argument as a member, with room in front. */
   private static byte[] member(Call call, int i) {
-    if (call.request.length(i) > Keyspace.MEMBER_BYTES_MAX) {
-      throw new Refusal(
-          "ERR the member is too long: bytes="
-              + call.request.length(i)
-              + ", maximum="
-              + Keyspace.MEMBER_BYTES_MAX);
-    }
-    return call.request.copy(i, Keyspace.MEMBER_AT);
+    Call.checkLength("member", call.request.length(i), OwnKeyspace.MEMBER_BYTES_MAX);
+    return call.request.copy(i, OwnKeyspace.MEMBER_AT);
   }
 
   private static void remove(Call call) {
@@ -88,32 +82,36 @@ final class SetCommands {
       given.add(member(call, i));
     }
     long count =
-        call.sets.remove(
-            call.client.database,
-            call.key(1),
-            members -> {
-              List<byte[]> chosen = List.copyOf(given);
-              chosen.forEach(member -> System.arraycopy(members, 0, member, 0, members.length));
-              given.clear();
-              return chosen;
-            });
+        call.store
+            .sets()
+            .remove(
+                call.client.database,
+                call.key(1),
+                members -> {
+                  List<byte[]> chosen = List.copyOf(given);
+                  chosen.forEach(member -> System.arraycopy(members, 0, member, 0, members.length));
+                  given.clear();
+                  return chosen;
+                });
     call.replies.integer(count);
   }
 
   private static void score(Call call) {
     byte[] member = member(call, 2);
     boolean found =
-        call.sets.read(
-            call.client.database,
-            call.key(1),
-            false,
-            (score, members) -> {
-              boolean has = call.sets.has(members, member);
-              if (has) {
-                call.replies.bulk(Scores.text(score));
-              }
-              return has;
-            });
+        call.store
+            .sets()
+            .read(
+                call.client.database,
+                call.key(1),
+                false,
+                (score, members) -> {
+                  boolean has = call.store.sets().has(members, member);
+                  if (has) {
+                    call.replies.bulk(Scores.text(score));
+                  }
+                  return has;
+                });
     if (!found) {
       call.replies.nil();
     }
@@ -121,11 +119,13 @@ final class SetCommands {
 
   private static void card(Call call) {
     long count =
-        call.sets.read(
-            call.client.database,
-            call.key(1),
-            0L,
-            (_, members) -> count(call, members, Stored.behindAll(members)));
+        call.store
+            .sets()
+            .read(
+                call.client.database,
+                call.key(1),
+                0L,
+                (_, members) -> count(call, members, Stored.behindAll(members)));
     call.replies.integer(count);
   }
 
@@ -136,27 +136,31 @@ final class SetCommands {
   private static void lexCount(Call call) {
     LexRange.check(call.request, 2, 3);
     long count =
-        call.sets.read(
-            call.client.database,
-            call.key(1),
-            0L,
-            (_, members) -> {
-              LexRange range = LexRange.of(members, call.request, 2, 3);
-              return count(call, range.from, range.to);
-            });
+        call.store
+            .sets()
+            .read(
+                call.client.database,
+                call.key(1),
+                0L,
+                (_, members) -> {
+                  LexRange range = call.range(members, 2, 3);
+                  return count(call, range.from, range.to);
+                });
     call.replies.integer(count);
   }
 
   private static void removeRange(Call call) {
     LexRange.check(call.request, 2, 3);
     long count =
-        call.sets.remove(
-            call.client.database,
-            call.key(1),
-            members -> {
-              LexRange range = LexRange.of(members, call.request, 2, 3);
-              return call.store.keys(range.from, range.to);
-            });
+        call.store
+            .sets()
+            .remove(
+                call.client.database,
+                call.key(1),
+                members -> {
+                  LexRange range = call.range(members, 2, 3);
+                  return call.store.keys(range.from, range.to);
+                });
     call.replies.integer(count);
   }
 
@@ -214,28 +218,30 @@ final class SetCommands {
     int greatest = down ? 2 : 3;
     LexRange.check(request, least, greatest);
     int[] count = {0};
-    call.sets.read(
-        call.client.database,
-        call.key(1),
-        0,
-        (_, members) -> {
-          LexRange range = LexRange.of(members, request, least, greatest);
-          long[] passed = {0};
-          long limit = skipped < 0 || most == 0 ? 0 : Long.MAX_VALUE;
-          call.store.scan(
-              range.from,
-              range.to,
-              down,
-              limit,
-              (key, _) -> {
-                if (passed[0]++ >= skipped) {
-                  StringCommands.checkEntries(++count[0]);
-                  call.replies.bulkBehind(key, Keyspace.MEMBER_AT);
-                }
-                return count[0] < most;
-              });
-          return 0;
-        });
+    call.store
+        .sets()
+        .read(
+            call.client.database,
+            call.key(1),
+            0,
+            (_, members) -> {
+              LexRange range = call.range(members, least, greatest);
+              long[] passed = {0};
+              long limit = skipped < 0 || most == 0 ? 0 : Long.MAX_VALUE;
+              call.store.scan(
+                  range.from,
+                  range.to,
+                  down,
+                  limit,
+                  (key, _) -> {
+                    if (passed[0]++ >= skipped) {
+                      StringCommands.checkEntries(++count[0]);
+                      call.replies.bulkBehind(key, OwnKeyspace.MEMBER_AT);
+                    }
+                    return count[0] < most;
+                  });
+              return 0;
+            });
     call.replies.arrayBefore(0, count[0]);
   }
 }

@@ -13,15 +13,15 @@ import java.util.function.Supplier;
 final class Sets {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
-  private final Store store;
+  private final OwnStore store;
 
-  Sets(Store store) {
+  Sets(OwnStore store) {
     this.store = store;
   }
 
   /** Does something with a set that is there; returns {@code otherwise} if it is not. */
   <T> T read(int database, MemorySegment key, T otherwise, Reading<T> reading) {
-    Lock lock = store.keyspace().readSet(database, key);
+    Lock lock = store.own().readSet(database, key);
     try {
       if (!find(key)) {
         return otherwise;
@@ -44,7 +44,7 @@ final class Sets {
     if (!store.find(key)) {
       return false;
     }
-    if (Stored.isString(store.value())) {
+    if (store.own().isString(store.value())) {
       throw Refusal.wrongType();
     }
     return true;
@@ -63,7 +63,7 @@ final class Sets {
    * @throws Refusal if the set has another score
    */
   long add(int database, MemorySegment key, double score, List<byte[]> added, boolean create) {
-    Lock lock = store.keyspace().changeSet(database, key);
+    Lock lock = store.own().changeSet(database, key);
     try {
       long set = 0;
       while (set == 0) {
@@ -95,7 +95,7 @@ final class Sets {
 
   /** Makes an empty set; returns its number, or 0 if the key is there meanwhile. */
   private long make(MemorySegment key, double score) {
-    long set = store.keyspace().newSet();
+    long set = store.own().newSet();
     return store.putIfAbsent(key, Stored.setValue(score, set)) ? set : 0;
   }
 
@@ -120,7 +120,7 @@ final class Sets {
 
   /** Removes members, which are chosen once the set is locked; returns how many were there. */
   long remove(int database, MemorySegment key, Choice choice) {
-    Lock lock = store.keyspace().changeSet(database, key);
+    Lock lock = store.own().changeSet(database, key);
     try {
       if (!find(key)) {
         return 0;
@@ -162,7 +162,7 @@ final class Sets {
     if (any.isEmpty() && store.find(key)) {
       MemorySegment value = store.value();
       long set = Stored.big(MemorySegment.ofArray(members), 1);
-      if (!Stored.isString(value) && Stored.set(value) == set) {
+      if (!store.own().isString(value) && Stored.set(value) == set) {
         store.remove(key, value);
       }
     }

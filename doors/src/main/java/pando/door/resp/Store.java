@@ -6,43 +6,58 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteVisitor;
 
 /**
- * One event loop's way to the keys of all databases. A key here has its database in front. What a
- * key had is returned by {@link #value} until the next operation, with its kind in front.
+ * One event loop's way to keys that have strings alone. Keys and values are as they are stored.
+ * What a key had is returned by {@link #value} until the next operation.
+ *
+ * <p>The session is opened by the first operation that needs one: what fails then is the answer to
+ * a request, and the next one tries again.
  */
-final class Store implements AutoCloseable {
+class Store implements AutoCloseable {
   /** Keys that are collected before they are removed. */
   private static final int REMOVED_AT_ONCE = 1000;
 
   private final Keyspace keyspace;
-  private final ByteSession session;
+  private @Nullable ByteSession session;
 
   Store(Keyspace keyspace) {
     this.keyspace = keyspace;
-    this.session = keyspace.index().session();
   }
 
-  Keyspace keyspace() {
+  final Keyspace keyspace() {
     return keyspace;
   }
 
-  ByteSession session() {
-    return session;
+  final ByteSession session() {
+    ByteSession its = session;
+    if (its == null) {
+      its = keyspace.strings().session();
+      session = its;
+    }
+    return its;
   }
 
-  MemorySegment value() {
-    return session.value();
+  final MemorySegment value() {
+    return session().value();
+  }
+
+  /**
+   * Returns the way to sets.
+   *
+   * @throws IllegalStateException if keys have strings alone
+   */
+  Sets sets() {
+    throw new IllegalStateException("keys have strings alone");
   }
 
   /** Finds the value of a key, whatever it is. */
-  boolean find(MemorySegment key) {
-    return session.get(key);
+  final boolean find(MemorySegment key) {
+    return session().get(key);
   }
 
   /**
@@ -50,8 +65,8 @@ final class Store implements AutoCloseable {
    *
    * @throws Refusal if it is a set
    */
-  boolean findString(MemorySegment key) {
-    if (!session.get(key)) {
+  final boolean findString(MemorySegment key) {
+    if (!session().get(key)) {
       return false;
     }
     requireString();
@@ -63,95 +78,85 @@ final class Store implements AutoCloseable {
    *
    * @throws Refusal if it is a set
    */
-  void requireString() {
-    if (!Stored.isString(session.value())) {
+  final void requireString() {
+    if (!keyspace.isString(value())) {
       throw Refusal.wrongType();
     }
   }
 
-  /** Stores a string in place of whatever a key has; returns whether it was there. */
-  boolean put(MemorySegment key, MemorySegment string) {
-    boolean found = session.put(key, string);
-    if (found) {
-      removeMembers(key, session.value());
-    } else {
-      keyspace.added(database(key));
-    }
-    return found;
+  /** Stores a string in place of whatever a key has. */
+  void put(MemorySegment key, MemorySegment string) {
+    session().store(key, string);
   }
 
   /** Stores a string if a key is not there; returns whether it was stored. */
   boolean putIfAbsent(MemorySegment key, MemorySegment string) {
-    boolean stored = session.putIfAbsent(key, string);
-    if (stored) {
-      keyspace.added(database(key));
-    }
-    return stored;
+    return session().putIfAbsent(key, string);
   }
 
   /** Stores a string if a key is there, whatever it has; returns whether it was stored. */
   boolean update(MemorySegment key, MemorySegment string) {
-    boolean found = session.update(key, string);
-    if (found) {
-      removeMembers(key, session.value());
-    }
-    return found;
+    return session().update(key, string);
+  }
+
+  /**
+   * Stores a string, and finds the one that it replaces, in one step.
+   *
+   * @param create whether it is stored, too, if the key is not there
+   * @return whether the key was there
+   * @throws Refusal if it is a set
+   */
+  boolean exchange(MemorySegment key, MemorySegment string, boolean create) {
+    return create ? session().put(key, string) : session().update(key, string);
+  }
+
+  /**
+   * Removes a key, and finds the string that it had, in one step; returns whether it was there.
+   *
+   * @throws Refusal if it is a set
+   */
+  boolean take(MemorySegment key) {
+    return session().remove(key);
   }
 
   /** Replaces a string that is expected; returns whether it was there. */
-  boolean replace(MemorySegment key, MemorySegment expected, MemorySegment string) {
-    return session.replace(key, expected, string);
-  }
-
-  /** Removes a string that is expected; returns whether it was there. */
-  boolean remove(MemorySegment key, MemorySegment expected) {
-    boolean removed = session.remove(key, expected);
-    if (removed) {
-      keyspace.removed(database(key));
-    }
-    return removed;
+  final boolean replace(MemorySegment key, MemorySegment expected, MemorySegment string) {
+    return session().replace(key, expected, string);
   }
 
   /** Removes a key with whatever it has; returns whether it was there. */
   boolean remove(MemorySegment key) {
-    boolean found = session.remove(key);
-    if (found) {
-      keyspace.removed(database(key));
-      removeMembers(key, session.value());
-    }
-    return found;
+    return session().remove(key);
   }
 
-  /** Removes the members of what a key had, if that was a set. */
-  private void removeMembers(MemorySegment key, MemorySegment before) {
-    if (Stored.isString(before)) {
-      return;
-    }
-    byte[] members = Stored.membersOf(database(key), Stored.set(before));
-    Lock lock = keyspace.changeSet(database(key), key);
-    try {
-      removeAll(members, session::discard);
-    } finally {
-      lock.unlock();
-    }
+  /** Returns the number of keys of a database. */
+  long count(int database) {
+    byte[] prefix = keyspace.prefix(database);
+    return scan(prefix, Stored.behindAll(prefix), false, Long.MAX_VALUE, (_, _) -> true);
   }
 
   /** Removes all keys of a database that are there throughout. */
   void clear(int database) {
-    removeAll(new byte[] {(byte) database}, this::remove);
+    removeAll(keyspace.prefix(database), session()::discard);
   }
 
-  private void removeAll(byte[] prefix, Consumer<MemorySegment> remove) {
+  final void removeAll(byte[] prefix, Consumer<MemorySegment> remove) {
     byte[] behind = Stored.behindAll(prefix);
-    List<byte[]> some = keys(prefix, behind);
-    while (!some.isEmpty()) {
+    byte[] from = prefix;
+    while (from != null) {
+      List<byte[]> some = keys(from, behind);
       some.forEach(key -> remove.accept(MemorySegment.ofArray(key)));
-      some = keys(Stored.behind(some.getLast()), behind);
+      from = some.isEmpty() ? null : behind(some.getLast());
     }
   }
 
+  /** Returns the least key above another one, {@code null} if there is none. */
+  final byte @Nullable [] behind(byte[] key) {
+    return Stored.behind(key, keyspace.strings().keyBytesMax());
+  }
+
   /** Returns some keys of a range, the first ones. */
-  List<byte[]> keys(byte[] from, byte @Nullable [] to) {
+  final List<byte[]> keys(byte[] from, byte @Nullable [] to) {
     List<byte[]> keys = new ArrayList<>();
     scan(from, to, false, REMOVED_AT_ONCE, (key, _) -> keys.add(key.toArray(JAVA_BYTE)));
     return keys;
@@ -161,24 +166,30 @@ final class Store implements AutoCloseable {
    * Visits entries from the least key to that before {@code to}, or the other way round.
    *
    * @param to the first key behind the range, {@code null} if it has no end
+   * @throws Refusal if the door closes meanwhile
    */
-  long scan(byte[] from, byte @Nullable [] to, boolean down, long limit, ByteVisitor visitor) {
+  final long scan(
+      byte[] from, byte @Nullable [] to, boolean down, long limit, ByteVisitor visitor) {
     if (to != null && Arrays.compareUnsigned(from, to) >= 0) {
       return 0;
     }
     MemorySegment least = MemorySegment.ofArray(from);
     MemorySegment behind = to == null ? null : MemorySegment.ofArray(to);
+    ByteVisitor whileOpen =
+        (key, value) -> {
+          keyspace.checkGoesOn();
+          return visitor.visit(key, value);
+        };
     return down
-        ? session.scanDown(behind, least, limit, visitor)
-        : session.scan(least, behind, limit, visitor);
-  }
-
-  private static int database(MemorySegment key) {
-    return key.get(JAVA_BYTE, 0);
+        ? session().scanDown(behind, least, limit, whileOpen)
+        : session().scan(least, behind, limit, whileOpen);
   }
 
   @Override
-  public void close() {
-    session.close();
+  public final void close() {
+    ByteSession its = session;
+    if (its != null) {
+      its.close();
+    }
   }
 }

@@ -7,9 +7,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
-import pando.index.bytes.ByteIndex;
+import pando.index.bytes.KeyBounds;
 
-/** Bytes of keys and values as {@link Keyspace} draws them. */
+/** Bytes of keys and values as {@link OwnKeyspace} draws them. */
 final class Stored {
   private static final ValueLayout.OfLong BIG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -25,10 +25,6 @@ final class Stored {
     return bytes.get(BIG, offset);
   }
 
-  static boolean isString(MemorySegment value) {
-    return value.get(JAVA_BYTE, 0) == Keyspace.STRING;
-  }
-
   static double score(MemorySegment set) {
     return set.get(BIG_DOUBLE, SCORE_AT);
   }
@@ -40,7 +36,7 @@ final class Stored {
   /** Returns the value of a key that is a set. */
   static MemorySegment setValue(double score, long number) {
     MemorySegment value = MemorySegment.ofArray(new byte[SET_BYTES]);
-    value.set(JAVA_BYTE, 0, Keyspace.SET);
+    value.set(JAVA_BYTE, 0, OwnKeyspace.SET);
     value.set(BIG_DOUBLE, SCORE_AT, score);
     value.set(BIG, SET_AT, number);
     return value;
@@ -48,14 +44,14 @@ final class Stored {
 
   /** Returns the bytes in front of each member of a set. */
   static byte[] membersOf(int database, long set) {
-    byte[] bytes = new byte[Keyspace.MEMBER_AT];
+    byte[] bytes = new byte[OwnKeyspace.MEMBER_AT];
     fillMember(bytes, database, set);
     return bytes;
   }
 
   /** Fills in what is in front of a member. */
   static void fillMember(byte[] member, int database, long set) {
-    member[0] = (byte) (Keyspace.DATABASES + database);
+    member[0] = (byte) (OwnKeyspace.DATABASES + database);
     MemorySegment.ofArray(member).set(BIG, 1, set);
   }
 
@@ -73,12 +69,12 @@ final class Stored {
     return behind;
   }
 
-  /** Returns the least string above another one, as far as there is a key of that length. */
-  static byte[] behind(byte[] string) {
-    if (string.length < ByteIndex.KEY_BYTES_MAX) {
-      return Arrays.copyOf(string, string.length + 1);
-    }
-    byte[] behind = behindAll(string);
-    return behind == null ? string : behind;
+  /**
+   * Returns the least string above another one among those of a length at the most, {@code null} if
+   * there is none.
+   */
+  static byte @Nullable [] behind(byte[] string, int bytesMax) {
+    MemorySegment above = KeyBounds.above(MemorySegment.ofArray(string), bytesMax);
+    return above == null ? null : above.toArray(JAVA_BYTE);
   }
 }

@@ -10,7 +10,7 @@ import java.util.List;
  * begin again if it has changed meanwhile.
  */
 final class StringCommands {
-  private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[] {Keyspace.STRING});
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private StringCommands() {}
 
@@ -33,11 +33,7 @@ final class StringCommands {
   }
 
   private static void get(Call call) {
-    if (call.store.findString(call.key(1))) {
-      call.replyValue();
-    } else {
-      call.replies.nil();
-    }
+    reply(call, call.store.findString(call.key(1)));
   }
 
   private static void mGet(Call call) {
@@ -45,11 +41,7 @@ final class StringCommands {
     checkEntries(keys);
     call.replies.array(keys);
     for (int i = 1; i <= keys; i++) {
-      if (call.store.find(call.key(i)) && Stored.isString(call.store.value())) {
-        call.replyValue();
-      } else {
-        call.replies.nil();
-      }
+      reply(call, call.store.find(call.key(i)) && call.keyspace.isString(call.store.value()));
     }
   }
 
@@ -67,7 +59,8 @@ final class StringCommands {
       throw Refusal.wrongArguments("mset");
     }
     for (int i = 1; i < count; i += 2) {
-      call.key(i); // none is stored if one is too long
+      call.key(i); // none is stored if one is too long, or its value
+      call.string(i + 1);
     }
     for (int i = 1; i < count; i += 2) {
       call.store.put(call.key(i), call.string(i + 1));
@@ -138,52 +131,39 @@ final class StringCommands {
 
   /** Stores a string in place of another one, which is the reply. */
   private static void exchange(Call call, boolean create) {
-    MemorySegment key = call.key(1);
-    MemorySegment string = call.string(2);
-    boolean done = false;
-    while (!done) {
-      call.replies.cut(0);
-      if (call.store.findString(key)) {
-        call.replyValue();
-        done = call.store.replace(key, call.store.value(), string);
-      } else {
-        call.replies.nil();
-        done = !create || call.store.putIfAbsent(key, string);
-      }
-    }
+    reply(call, call.store.exchange(call.key(1), call.string(2), create));
   }
 
   private static void getDel(Call call) {
-    MemorySegment key = call.key(1);
-    boolean done = false;
-    while (!done) {
-      call.replies.cut(0);
-      if (call.store.findString(key)) {
-        call.replyValue();
-        done = call.store.remove(key, call.store.value());
-      } else {
-        call.replies.nil();
-        done = true;
-      }
+    reply(call, call.store.take(call.key(1)));
+  }
+
+  /** Replies with the string that was found last, if there was one. */
+  private static void reply(Call call, boolean found) {
+    if (found) {
+      call.replyValue();
+    } else {
+      call.replies.nil();
     }
   }
 
   private static void strLen(Call call) {
     boolean found = call.store.findString(call.key(1));
-    call.replies.integer(found ? call.store.value().byteSize() - 1 : 0);
+    call.replies.integer(found ? call.store.value().byteSize() - call.keyspace.markBytes : 0);
   }
 
   private static void append(Call call) {
     MemorySegment key = call.key(1);
     MemorySegment more = call.string(2);
+    int markBytes = call.keyspace.markBytes;
     while (true) {
       boolean found = call.store.findString(key);
-      MemorySegment before = found ? call.store.value() : EMPTY;
-      MemorySegment after = joined(before, more.asSlice(1));
+      MemorySegment before = found ? call.store.value() : NOTHING;
+      MemorySegment after = found ? joined(before, more.asSlice(markBytes)) : more;
       boolean done =
           found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
       if (done) {
-        call.replies.integer(after.byteSize() - 1);
+        call.replies.integer(after.byteSize() - markBytes);
         return;
       }
     }
@@ -208,8 +188,8 @@ final class StringCommands {
     MemorySegment key = call.key(1);
     while (true) {
       boolean found = call.store.findString(key);
-      MemorySegment before = found ? call.store.value() : EMPTY;
-      long sum = sum(found ? integer(before) : 0, more);
+      MemorySegment before = found ? call.store.value() : NOTHING;
+      long sum = sum(found ? integer(before, call.keyspace.markBytes) : 0, more);
       MemorySegment after = call.string(sum);
       boolean done =
           found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
@@ -220,12 +200,12 @@ final class StringCommands {
     }
   }
 
-  private static long integer(MemorySegment stored) {
-    if (stored.byteSize() > 1 + Ascii.INTEGER_BYTES_MAX) {
+  private static long integer(MemorySegment stored, int skipped) {
+    if (stored.byteSize() > skipped + Ascii.INTEGER_BYTES_MAX) {
       throw Refusal.notAnInteger();
     }
     byte[] digits = stored.toArray(JAVA_BYTE);
-    return Ascii.integer(digits, 1, digits.length - 1);
+    return Ascii.integer(digits, skipped, digits.length - skipped);
   }
 
   private static long sum(long one, long other) {

@@ -8,91 +8,109 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Commands of Redis that are not here, each with the reason. */
+/** Commands of Redis that a door does not have, each with the reason. Immutable. */
 final class Unsupported {
   static final String NO_EXPIRY = "keys do not expire, as the index has no clock yet";
   static final String ONE_SCORE = "all members of a set have one score here";
 
-  private static final Map<String, String> REASONS =
-      reasons(
-          entry(
-              NO_EXPIRY,
-              """
-              EXPIRE EXPIREAT EXPIRETIME GETEX PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PSETEX PTTL
-              SETEX TTL\
-              """),
-          entry(
-              "there are no transactions; PANDO.CAS, SET NX, GETSET and INCR are atomic",
-              "DISCARD EXEC MSETNX MULTI UNWATCH WATCH"),
-          entry(
-              "there are no scripts; PANDO.CAS compares and sets",
-              "EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO FUNCTION SCRIPT"),
-          entry(
-              "there are no messages",
-              """
-              MONITOR PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE SPUBLISH SSUBSCRIBE SUBSCRIBE
-              SUNSUBSCRIBE UNSUBSCRIBE\
-              """),
-          entry(
-              "there are no hashes; a key for each field, and PANDO.RANGE over them, do the same",
-              """
-              HDEL HEXISTS HGET HGETALL HINCRBY HINCRBYFLOAT HKEYS HLEN HMGET HMSET HRANDFIELD
-              HSCAN HSET HSETNX HSTRLEN HVALS\
-              """),
-          entry(
-              "there are no lists",
-              """
-              BLMOVE BLMPOP BLPOP BRPOP BRPOPLPUSH LINDEX LINSERT LLEN LMOVE LMPOP LPOP LPOS LPUSH
-              LPUSHX LRANGE LREM LSET LTRIM RPOP RPOPLPUSH RPUSH RPUSHX SORT SORT_RO\
-              """),
-          entry(
-              "there are no plain sets; a sorted set with a score of 0 for all members is one",
-              """
-              SADD SCARD SDIFF SDIFFSTORE SINTER SINTERCARD SINTERSTORE SISMEMBER SMEMBERS
-              SMISMEMBER SMOVE SPOP SRANDMEMBER SREM SSCAN SUNION SUNIONSTORE\
-              """),
-          entry(
-              ONE_SCORE,
-              """
-              BZMPOP BZPOPMAX BZPOPMIN ZCOUNT ZDIFF ZDIFFSTORE ZINCRBY ZINTER ZINTERCARD
-              ZINTERSTORE ZMPOP ZMSCORE ZPOPMAX ZPOPMIN ZRANDMEMBER ZRANGEBYSCORE ZRANGESTORE ZRANK
-              ZREMRANGEBYRANK ZREMRANGEBYSCORE ZREVRANGE ZREVRANGEBYSCORE ZREVRANK ZSCAN ZUNION
-              ZUNIONSTORE\
-              """),
-          entry(
-              "there are no streams",
-              """
-              XACK XADD XAUTOCLAIM XCLAIM XDEL XGROUP XINFO XLEN XPENDING XRANGE XREAD XREADGROUP
-              XREVRANGE XSETID XTRIM\
-              """),
-          entry(
-              "strings are read and written as a whole",
-              """
-              BITCOUNT BITFIELD BITFIELD_RO BITOP BITPOS GETBIT GETRANGE INCRBYFLOAT LCS SETBIT
-              SETRANGE SUBSTR\
-              """),
-          entry(
-              "there are no such values",
-              """
-              GEOADD GEODIST GEOHASH GEOPOS GEORADIUS GEORADIUSBYMEMBER GEORADIUSBYMEMBER_RO
-              GEORADIUS_RO GEOSEARCH GEOSEARCHSTORE PFADD PFCOUNT PFDEBUG PFMERGE PFSELFTEST\
-              """),
-          entry(
-              "one server has all keys; there is no cluster and no replica",
-              """
-              ASKING CLUSTER FAILOVER MIGRATE PSYNC READONLY READWRITE REPLCONF REPLICAOF
-              RESTORE-ASKING ROLE SLAVEOF SYNC WAIT WAITAOF\
-              """),
-          entry("the pool is in memory, nothing is durable", "BGREWRITEAOF BGSAVE LASTSAVE SAVE"),
-          entry("FLUSHDB removes the keys of one database", "FLUSHALL"),
-          entry(
-              "not part of this server",
-              """
-              ACL COPY DEBUG DUMP LATENCY LOLWUT MEMORY MODULE MOVE OBJECT RANDOMKEY RENAME
-              RENAMENX RESTORE SHUTDOWN SLOWLOG SWAPDB TOUCH\
-              """));
+  /** Why there are no sets in a door to byte strings that others change, too. */
+  static final String NO_SETS =
+      "keys have strings alone here, as others share them and see the same entries";
 
-  private Unsupported() {}
+  private static final String PLAIN_SETS =
+      "there are no plain sets; a sorted set with a score of 0 for all members is one";
+
+  /** What a door does not have that has strings and sets. */
+  static final Unsupported WITH_SETS =
+      new Unsupported(
+          reasons(
+              entry(
+                  NO_EXPIRY,
+                  """
+                  EXPIRE EXPIREAT EXPIRETIME GETEX PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PSETEX PTTL
+                  SETEX TTL\
+                  """),
+              entry(
+                  "there are no transactions; PANDO.CAS, SET NX, GETSET and INCR are atomic",
+                  "DISCARD EXEC MSETNX MULTI UNWATCH WATCH"),
+              entry(
+                  "there are no scripts; PANDO.CAS compares and sets",
+                  "EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO FUNCTION SCRIPT"),
+              entry(
+                  "there are no messages",
+                  """
+                  MONITOR PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE SPUBLISH SSUBSCRIBE SUBSCRIBE
+                  SUNSUBSCRIBE UNSUBSCRIBE\
+                  """),
+              entry(
+                  "there are no hashes; a key for each field, and PANDO.RANGE over them, do the"
+                      + " same",
+                  """
+                  HDEL HEXISTS HGET HGETALL HINCRBY HINCRBYFLOAT HKEYS HLEN HMGET HMSET HRANDFIELD
+                  HSCAN HSET HSETNX HSTRLEN HVALS\
+                  """),
+              entry(
+                  "there are no lists",
+                  """
+                  BLMOVE BLMPOP BLPOP BRPOP BRPOPLPUSH LINDEX LINSERT LLEN LMOVE LMPOP LPOP LPOS LPUSH
+                  LPUSHX LRANGE LREM LSET LTRIM RPOP RPOPLPUSH RPUSH RPUSHX SORT SORT_RO\
+                  """),
+              entry(
+                  PLAIN_SETS,
+                  """
+                  SADD SCARD SDIFF SDIFFSTORE SINTER SINTERCARD SINTERSTORE SISMEMBER SMEMBERS
+                  SMISMEMBER SMOVE SPOP SRANDMEMBER SREM SSCAN SUNION SUNIONSTORE\
+                  """),
+              entry(
+                  ONE_SCORE,
+                  """
+                  BZMPOP BZPOPMAX BZPOPMIN ZCOUNT ZDIFF ZDIFFSTORE ZINCRBY ZINTER ZINTERCARD
+                  ZINTERSTORE ZMPOP ZMSCORE ZPOPMAX ZPOPMIN ZRANDMEMBER ZRANGEBYSCORE ZRANGESTORE ZRANK
+                  ZREMRANGEBYRANK ZREMRANGEBYSCORE ZREVRANGE ZREVRANGEBYSCORE ZREVRANK ZSCAN ZUNION
+                  ZUNIONSTORE\
+                  """),
+              entry(
+                  "there are no streams",
+                  """
+                  XACK XADD XAUTOCLAIM XCLAIM XDEL XGROUP XINFO XLEN XPENDING XRANGE XREAD XREADGROUP
+                  XREVRANGE XSETID XTRIM\
+                  """),
+              entry(
+                  "strings are read and written as a whole",
+                  """
+                  BITCOUNT BITFIELD BITFIELD_RO BITOP BITPOS GETBIT GETRANGE INCRBYFLOAT LCS SETBIT
+                  SETRANGE SUBSTR\
+                  """),
+              entry(
+                  "there are no such values",
+                  """
+                  GEOADD GEODIST GEOHASH GEOPOS GEORADIUS GEORADIUSBYMEMBER GEORADIUSBYMEMBER_RO
+                  GEORADIUS_RO GEOSEARCH GEOSEARCHSTORE PFADD PFCOUNT PFDEBUG PFMERGE PFSELFTEST\
+                  """),
+              entry(
+                  "each server answers for all keys; there is no cluster of Redis and no replica",
+                  """
+                  ASKING CLUSTER FAILOVER MIGRATE PSYNC READONLY READWRITE REPLCONF REPLICAOF
+                  RESTORE-ASKING ROLE SLAVEOF SYNC WAIT WAITAOF\
+                  """),
+              entry(
+                  "the pool is in memory, nothing is durable", "BGREWRITEAOF BGSAVE LASTSAVE SAVE"),
+              entry("FLUSHDB removes the keys of one database", "FLUSHALL"),
+              entry(
+                  "not part of this server",
+                  """
+                  ACL COPY DEBUG DUMP LATENCY LOLWUT MEMORY MODULE MOVE OBJECT RANDOMKEY RENAME
+                  RENAMENX RESTORE SHUTDOWN SLOWLOG SWAPDB TOUCH\
+                  """)));
+
+  /** What a door does not have that has strings alone. */
+  static final Unsupported STRINGS_ALONE = new Unsupported(withoutSets(WITH_SETS.reasons));
+
+  private final Map<String, String> reasons;
+
+  private Unsupported(Map<String, String> reasons) {
+    this.reasons = reasons;
+  }
 
   @SafeVarargs
   private static Map<String, String> reasons(Map.Entry<String, String>... groups) {
@@ -104,15 +122,24 @@ final class Unsupported {
     return Map.copyOf(reasons);
   }
 
+  /** Returns the reasons of a door without sets, whose commands are refused as well. */
+  private static Map<String, String> withoutSets(Map<String, String> withSets) {
+    Map<String, String> reasons = new HashMap<>(withSets);
+    reasons.replaceAll(
+        (_, reason) -> reason.equals(ONE_SCORE) || reason.equals(PLAIN_SETS) ? NO_SETS : reason);
+    SetCommands.all().forEach(command -> reasons.put(command.name(), NO_SETS));
+    return Map.copyOf(reasons);
+  }
+
   /** Returns the names of all commands that are refused by name. */
-  static List<String> names() {
-    return REASONS.keySet().stream().sorted().toList();
+  List<String> names() {
+    return reasons.keySet().stream().sorted().toList();
   }
 
   /** Returns what a client is told that asks for a command which is not in the table. */
-  static Refusal refusal(Request request) {
+  Refusal refusal(Request request) {
     String name = request.text(0).toUpperCase(Locale.ROOT);
-    String reason = REASONS.get(name);
+    String reason = reasons.get(name);
     return new Refusal(
         reason == null ? unknown(request) : "ERR " + name + " is not supported: " + reason);
   }

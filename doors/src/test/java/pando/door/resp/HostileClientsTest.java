@@ -57,7 +57,7 @@ class HostileClientsTest {
   /** There is no key behind the last one, and so no string to go on from. */
   @Test
   void shouldEndScansBehindTheGreatestKey() throws Exception {
-    String greatest = "\u00ff".repeat(Keyspace.KEY_BYTES_MAX);
+    String greatest = "\u00ff".repeat(OwnKeyspace.KEY_BYTES_MAX);
     try (TestDoor door = TestDoor.open();
         RawClient client = door.raw()) {
       assertThat(client.ask("MSET", "a", "1", greatest, "2")).isEqualTo("+OK");

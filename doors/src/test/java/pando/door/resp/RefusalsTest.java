@@ -3,17 +3,24 @@ package pando.door.resp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import pando.door.resp.TestDoor.Form;
 
 /** What is refused: by name, with a reason, and without an effect. */
 class RefusalsTest {
-  @Test
-  void shouldRefuseEachCommandByItsName() throws Exception {
-    try (TestDoor door = TestDoor.open();
+  @ParameterizedTest
+  @EnumSource(names = {"OWN", "SHARED"})
+  void shouldRefuseEachCommandByItsName(Form form) throws Exception {
+    List<String> names =
+        (form == Form.OWN ? Unsupported.WITH_SETS : Unsupported.STRINGS_ALONE).names();
+    try (TestDoor door = TestDoor.open(form);
         RawClient client = door.raw()) {
-      assertThat(Unsupported.names()).hasSizeGreaterThan(150);
-      for (String name : Unsupported.names()) {
+      assertThat(names).hasSizeGreaterThan(150);
+      for (String name : names) {
         String start = "-ERR " + name + " is not supported: ";
         assertThat(client.ask(name.toLowerCase(Locale.ROOT), "a", "b")).startsWith(start);
       }
@@ -39,6 +46,47 @@ class RefusalsTest {
       assertThat(client.ask("ZRANGE", "s", "0", "-1")).startsWith("-ERR ZRANGE is supported with");
       assertThat(client.ask("ZRANGE", "s", "0", "1", "BYSCORE")).startsWith("-ERR ZRANGE BYSCORE");
       assertThat(client.ask("ZCARD", "s")).isEqualTo(":1");
+    }
+  }
+
+  @Test
+  void shouldRefuseSetsAndDatabasesOfSharedStrings() throws Exception {
+    try (TestDoor door = TestDoor.open(Form.SHARED);
+        RawClient client = door.raw()) {
+      for (String name : List.of("ZADD", "zrange", "ZLEXCOUNT", "SADD", "ZRANK")) {
+        assertThat(client.ask(name, "s", "0"))
+            .isEqualTo(
+                "-ERR %s is not supported: keys have strings alone here, as others share them and"
+                    + " see the same entries",
+                name.toUpperCase(Locale.ROOT));
+      }
+      assertThat(client.ask("HSET", "h", "f", "v")).contains("there are no hashes");
+      assertThat(client.ask("EXISTS", "s", "h")).isEqualTo(":0");
+      assertThat(client.ask("SELECT", "0")).isEqualTo("+OK");
+      assertThat(client.ask("SELECT", "1")).isEqualTo("-ERR DB index is out of range");
+      assertThat(client.ask("INFO")).contains("# Keyspace").doesNotContain("db0", "pool_bytes");
+      assertThat(client.ask("PANDO.STATS")).contains("verbs.read").doesNotContain("pool.bytes");
+    }
+  }
+
+  @Test
+  void shouldRefuseWhatSharedStringsHaveNoRoomFor() throws Exception {
+    try (TestDoor door = TestDoor.open(Form.SHARED_SHORT);
+        RawClient client = door.raw()) {
+      String error = "-ERR the key is too long: bytes=5, maximum=4";
+      assertThat(client.ask("SET", "four", "v")).isEqualTo("+OK");
+      assertThat(client.ask("SET", "fives", "v")).isEqualTo(error);
+      assertThat(client.ask("PANDO.FLOOR", "fives")).isEqualTo(error);
+      assertThat(client.ask("MSET", "a", "1", "fives", "2")).isEqualTo(error);
+      assertThat(client.ask("KEYS", "fives*")).isEqualTo("[]");
+      assertThat(client.ask("KEYS", "*")).isEqualTo("[four]");
+    }
+    try (TestDoor door = TestDoor.open(Form.SHARED);
+        RawClient client = door.raw()) {
+      String longest = "v".repeat(5 << 20);
+      assertThat(client.ask("APPEND", "k", longest)).isEqualTo(":" + longest.length());
+      assertThat(client.ask("APPEND", "k", longest)).startsWith("-ERR the value is too long");
+      assertThat(client.ask("STRLEN", "k")).isEqualTo(":" + longest.length());
     }
   }
 
@@ -74,14 +122,14 @@ class RefusalsTest {
   void shouldRefuseWhatIsTooLong() throws Exception {
     try (TestDoor door = TestDoor.open();
         RawClient client = door.raw()) {
-      String longest = "k".repeat(Keyspace.KEY_BYTES_MAX);
+      String longest = "k".repeat(OwnKeyspace.KEY_BYTES_MAX);
       assertThat(client.ask("SET", longest, "v")).isEqualTo("+OK");
       assertThat(client.ask("GET", longest)).isEqualTo("v");
       assertThat(client.ask("SCAN", "0", "COUNT", "1")).contains(longest);
       assertThat(client.ask("SET", longest + "k", "v")).startsWith("-ERR the key is too long");
       assertThat(client.ask("MSET", "a", "b", longest + "k", "v")).startsWith("-ERR the key is");
       assertThat(client.ask("EXISTS", "a")).isEqualTo(":0");
-      String member = "m".repeat(Keyspace.MEMBER_BYTES_MAX);
+      String member = "m".repeat(OwnKeyspace.MEMBER_BYTES_MAX);
       assertThat(client.ask("ZADD", "s", "0", member)).isEqualTo(":1");
       assertThat(client.ask("ZLEXCOUNT", "s", "[" + member, "[" + member)).isEqualTo(":1");
       assertThat(client.ask("ZADD", "s", "0", member + "m")).startsWith("-ERR the member is too");

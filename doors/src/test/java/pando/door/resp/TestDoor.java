@@ -16,12 +16,40 @@ record TestDoor(Fabric fabric, ByteIndex index, RespDoor door) implements AutoCl
     return open(UnaryOperator.identity());
   }
 
+  /** What a door is over. */
+  enum Form {
+    /** An index that it has for itself. */
+    OWN,
+    /** Byte strings that it shares. */
+    SHARED,
+    /** The same with keys of {@value #SHORT_BYTES} bytes at the most. */
+    SHARED_SHORT;
+
+    static final int SHORT_BYTES = 4;
+
+    private RespDoor door(ByteIndex index, RespOptions options) throws IOException {
+      return switch (this) {
+        case OWN -> RespDoor.open(index, options);
+        case SHARED -> RespDoor.openShared(index, options);
+        case SHARED_SHORT -> RespDoor.openShared(new HookedStrings(index, SHORT_BYTES), options);
+      };
+    }
+  }
+
   static TestDoor open(UnaryOperator<RespOptions> options) throws IOException {
+    return open(Form.OWN, options);
+  }
+
+  static TestDoor open(Form form) throws IOException {
+    return open(form, UnaryOperator.identity());
+  }
+
+  static TestDoor open(Form form, UnaryOperator<RespOptions> options) throws IOException {
     Fabric fabric = Pools.open(2, 128 << 20, 1);
     ByteIndex index = ByteIndex.create(fabric, indexOptions());
     try {
       RespOptions its = options.apply(RespOptions.loopback(0).withEventLoops(2));
-      return new TestDoor(fabric, index, RespDoor.open(index, its));
+      return new TestDoor(fabric, index, form.door(index, its));
     } catch (Throwable e) {
       index.close();
       fabric.close();

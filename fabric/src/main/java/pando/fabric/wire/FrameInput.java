@@ -8,13 +8,25 @@ import java.nio.channels.ReadableByteChannel;
 /**
  * Frames that arrive one behind the other, by a channel that need not give them at once. Allocates
  * only to grow. Not thread-safe.
+ *
+ * <p>Frames of some kinds may be long. For a long frame memory is taken as its bytes come, and
+ * given back once it was read.
  */
 public final class FrameInput {
+  /** Tells which frames may be long. */
+  @FunctionalInterface
+  public interface LongFrames {
+    /** Returns whether the frame may be long whose header begins at a place. */
+    boolean areAllowed(ByteBuffer bytes, int start);
+  }
+
   private static final int RESPONSES_BYTES_MIN = 32 << 10;
 
   private final int headerBytes;
   private final int bytesMin;
   private final int bytesMax;
+  private final int longBytesMax;
+  private final LongFrames longFrames;
 
   /** Arrived bytes end at the position. */
   private ByteBuffer bytes;
@@ -24,20 +36,30 @@ public final class FrameInput {
 
   /** Creates an empty input of responses of memory servers. */
   public FrameInput() {
-    this(Frame.RESPONSE_BYTES, RESPONSES_BYTES_MIN, Frame.BYTES_MAX);
+    this(
+        Frame.RESPONSE_BYTES,
+        RESPONSES_BYTES_MIN,
+        Frame.BYTES_MAX,
+        Frame.BYTES_MAX,
+        (_, _) -> false);
   }
 
   /**
    * Creates an empty input.
    *
    * @param headerBytes least length of a frame
-   * @param bytesMin room at first
-   * @param bytesMax greatest length of a frame
+   * @param bytesMin room at first, enough for a header
+   * @param bytesMax greatest length of a frame that is not long
+   * @param longBytesMax greatest length of a long one
+   * @param longFrames tells which may be long
    */
-  public FrameInput(int headerBytes, int bytesMin, int bytesMax) {
+  public FrameInput(
+      int headerBytes, int bytesMin, int bytesMax, int longBytesMax, LongFrames longFrames) {
     this.headerBytes = headerBytes;
     this.bytesMin = bytesMin;
     this.bytesMax = bytesMax;
+    this.longBytesMax = longBytesMax;
+    this.longFrames = longFrames;
     this.bytes = allocate(bytesMin);
   }
 
@@ -58,7 +80,16 @@ public final class FrameInput {
    */
   public int read(ReadableByteChannel channel) throws IOException {
     makeRoom();
-    return channel.read(bytes);
+    if (bytes.isDirect()) {
+      return channel.read(bytes);
+    }
+    // The channel takes as much native memory as it is given room.
+    bytes.limit(Math.min(bytes.capacity(), bytes.position() + bytesMax));
+    try {
+      return channel.read(bytes);
+    } finally {
+      bytes.limit(bytes.capacity());
+    }
   }
 
   /**
@@ -69,7 +100,18 @@ public final class FrameInput {
   public boolean hasFrame() throws FrameException {
     int arrived = bytes.position() - start;
     return arrived >= Integer.BYTES
-        && arrived >= FrameBuffer.checkedLength(length(), headerBytes, bytesMax);
+        && arrived >= FrameBuffer.checkedLength(length(), headerBytes, lengthMax(arrived));
+  }
+
+  /** Returns the greatest length, which is known once the header is there. */
+  private int lengthMax(int arrived) {
+    return arrived < headerBytes || longFrames.areAllowed(bytes, start) ? longBytesMax : bytesMax;
+  }
+
+  /** Returns the length that the next frame says it has, if that is a long one; else 0. */
+  public int longLength() {
+    boolean isKnown = bytes.position() - start >= Integer.BYTES;
+    return isKnown && length() > bytesMax ? Math.min(length(), longBytesMax) : 0;
   }
 
   /** Returns the bytes, in which the frame begins at {@link #start}, until the next read. */
@@ -95,12 +137,18 @@ public final class FrameInput {
   /** Goes to the next frame. */
   public void next() {
     start += length();
+    if (bytes.capacity() > bytesMax) {
+      shrink();
+    }
   }
 
   /** Begins anew, for another channel. */
   public void clear() {
     start = 0;
     bytes.clear();
+    if (bytes.capacity() > bytesMax) {
+      shrink();
+    }
   }
 
   /** Gives memory back that long frames took, if nothing is there. */
@@ -111,17 +159,22 @@ public final class FrameInput {
     }
   }
 
-  /** Moves the part of a frame that is there to the start, and makes room for all of it. */
+  /** Moves the part of a frame that is there to the start, and makes room for more of it. */
   private void makeRoom() {
     if (start > 0) {
       bytes.flip().position(start).compact();
       start = 0;
     }
     int arrived = bytes.position();
-    int needed = arrived < Integer.BYTES ? 0 : length();
+    int needed = arrived < Integer.BYTES ? 0 : Math.min(length(), bytesMax);
     if (needed > bytes.capacity()) {
       int doubled = Integer.highestOneBit(needed - 1) << 1;
       bytes = allocate(doubled).put(bytes.flip());
+    } else if (!bytes.hasRemaining() && longLength() > bytes.capacity()) {
+      // No more than this frame, so that nothing is behind it when it is given back; of the heap,
+      // as native memory that is given back waits for a collection.
+      int grown = Math.min(longLength(), 2 * bytes.capacity());
+      bytes = ByteBuffer.allocate(grown).order(ByteOrder.LITTLE_ENDIAN).put(bytes.flip());
     }
   }
 

@@ -13,6 +13,7 @@ public final class FrameOutput {
   private static final int REQUESTS_BYTES_MIN = 32 << 10;
 
   private final int bytesMin;
+  private final int keptMax;
 
   /** From the position to the limit, what is not sent. */
   private ByteBuffer bytes;
@@ -21,16 +22,18 @@ public final class FrameOutput {
 
   /** Creates an empty output of requests to a memory server. */
   public FrameOutput() {
-    this(REQUESTS_BYTES_MIN);
+    this(REQUESTS_BYTES_MIN, Integer.MAX_VALUE);
   }
 
   /**
    * Creates an empty output.
    *
    * @param bytesMin room at first
+   * @param keptMax greatest room that is kept once all was sent
    */
-  public FrameOutput(int bytesMin) {
+  public FrameOutput(int bytesMin, int keptMax) {
     this.bytesMin = bytesMin;
+    this.keptMax = keptMax;
     this.bytes = allocate(bytesMin).limit(0);
   }
 
@@ -49,6 +52,12 @@ public final class FrameOutput {
     ensure(length);
     added += length;
     return bytes.limit() - length;
+  }
+
+  /** Takes back the last bytes that were added, none of which was sent. */
+  public void remove(int length) {
+    bytes.limit(bytes.limit() - length);
+    added -= length;
   }
 
   /** Returns the bytes that are not sent yet, and their place; another one after {@link #add}. */
@@ -78,9 +87,32 @@ public final class FrameOutput {
 
   /** Sends what the channel takes. */
   public void send(WritableByteChannel channel) throws IOException {
-    if (bytes.hasRemaining()) {
-      int written = channel.write(bytes);
-      assert written >= 0;
+    if (bytes.isDirect()) {
+      if (bytes.hasRemaining()) {
+        int written = channel.write(bytes);
+        assert written >= 0;
+      }
+    } else {
+      sendInParts(channel);
+    }
+  }
+
+  /** Sends from the heap, for which the channel takes as much native memory as it is given. */
+  private void sendInParts(WritableByteChannel channel) throws IOException {
+    int end = bytes.limit();
+    try {
+      int part;
+      int written;
+      do {
+        part = Math.min(end - bytes.position(), keptMax);
+        bytes.limit(bytes.position() + part);
+        written = channel.write(bytes);
+      } while (written == part && bytes.position() < end);
+    } finally {
+      bytes.limit(end);
+    }
+    if (isEmpty()) {
+      shrink();
     }
   }
 
@@ -88,6 +120,9 @@ public final class FrameOutput {
   public void clear() {
     added = 0;
     bytes.position(0).limit(0);
+    if (bytes.capacity() > keptMax) {
+      shrink();
+    }
   }
 
   /** Gives memory back that much to send took, if all was sent. */
@@ -101,6 +136,15 @@ public final class FrameOutput {
     return ByteBuffer.allocateDirect(capacity).order(ByteOrder.LITTLE_ENDIAN);
   }
 
+  /**
+   * Of the heap where it is not kept, as native memory that is given back waits for a collection.
+   */
+  private ByteBuffer roomFor(int capacity) {
+    return capacity > keptMax
+        ? ByteBuffer.allocate(capacity).order(ByteOrder.LITTLE_ENDIAN)
+        : allocate(capacity);
+  }
+
   /** Makes room for more bytes before the limit. */
   private void ensure(int more) {
     int left = bytes.remaining();
@@ -111,7 +155,7 @@ public final class FrameOutput {
     }
     if (left + more > bytes.capacity()) {
       int doubled = Integer.highestOneBit(left + more - 1) << 1;
-      bytes = allocate(doubled).put(bytes).flip();
+      bytes = roomFor(doubled).put(bytes).flip();
     }
     bytes.limit(bytes.limit() + more);
   }

@@ -8,6 +8,7 @@ import pando.index.PoolPart;
 /** Counts blobs, and what is in them, by their sizes. Not thread-safe. */
 public final class BlobCount {
   private final Blobs blobs;
+  private final boolean isShared;
   private final BlobClasses classes;
   private final String what;
   private final long[] counts;
@@ -21,6 +22,7 @@ public final class BlobCount {
    */
   public BlobCount(BlobSpace space, Blobs blobs, String what) {
     this.blobs = blobs;
+    this.isShared = space.isShared();
     this.classes = space.classes();
     this.what = what;
     this.counts = new long[classes.count()];
@@ -28,12 +30,13 @@ public final class BlobCount {
   }
 
   /**
-   * Counts the blobs that a word stands for, if any.
+   * Counts the blobs that a word stands for, if any. Where several processes share them, one that
+   * was freed does not count.
    *
    * @param key of the entry that has the word
    */
   public void add(long key, long word) {
-    if (!BlobWord.isBlob(word)) {
+    if (!BlobWord.isBlob(word) || (isShared && !blobs.isThere(key, word))) {
       return;
     }
     addBlob(word);

@@ -16,9 +16,13 @@ import pando.fabric.memory.Words;
  *
  * <p>The sum is over all that follows, to the next multiple of 8 bytes behind the value, and over
  * the key and the word that the blob belongs to. So what is READ in place of a blob that is there
- * no more, or half of it, is not taken for it.
+ * no more, or half of it, is not taken for it. Where several processes store blobs, {@link #FREED}
+ * is in place of the sum of a blob that was freed.
  */
 final class BlobLayout {
+  /** What is in place of the sum of a blob that was freed. */
+  static final long FREED = 0x46f2_eede_b10b_0000L;
+
   /** Offset of the value. */
   static final int VALUE = 12;
 
@@ -49,6 +53,11 @@ final class BlobLayout {
     Words.set(memory, at, sum(memory, at, end, key, word));
   }
 
+  /** Returns the sum of a blob. */
+  static long sum(MemorySegment memory, long at) {
+    return Words.get(memory, at);
+  }
+
   /** Returns the length of a value by the blob's header, which is not checked. */
   static int length(MemorySegment memory, long at) {
     return memory.get(ValueLayout.JAVA_INT, at + LENGTH);
@@ -65,7 +74,7 @@ final class BlobLayout {
       return -1;
     }
     int end = bytes(length);
-    return Words.get(memory, at) == sum(memory, at, end, key, word) ? length : -1;
+    return sum(memory, at) == sum(memory, at, end, key, word) ? length : -1;
   }
 
   private static long sum(MemorySegment memory, long at, int end, long key, long word) {

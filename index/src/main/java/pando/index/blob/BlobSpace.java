@@ -28,6 +28,7 @@ public final class BlobSpace implements AutoCloseable {
   public static final int LENGTH_MAX = 16 << 20;
 
   private final Fabric fabric;
+  private final boolean isShared;
   private final BlobClasses classes;
   private final NodeAllocator[] allocators;
 
@@ -41,12 +42,29 @@ public final class BlobSpace implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Creates a space without blobs.
+   * Creates a space without blobs, for an index that one process serves.
    *
    * @param fabric with at most 256 memory servers of at most 2 TiB
    */
   public BlobSpace(Fabric fabric) {
+    this(fabric, false);
+  }
+
+  /**
+   * Creates a space without blobs, for an index that several processes serve. Where one of them is
+   * lost, words may come back that it had taken out of entries, and whose blobs it had freed: such
+   * a blob is not freed twice, nor is what has taken its place. To free one costs a CAS, and a READ
+   * where its value was not loaded just before.
+   *
+   * @param fabric with at most 256 memory servers of at most 2 TiB
+   */
+  public static BlobSpace shared(Fabric fabric) {
+    return new BlobSpace(fabric, true);
+  }
+
+  private BlobSpace(Fabric fabric, boolean isShared) {
     this.fabric = fabric;
+    this.isShared = isShared;
     checkNamed(fabric);
     try (RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(memory)) {
@@ -89,6 +107,11 @@ public final class BlobSpace implements AutoCloseable {
   /** Returns the greatest length of a value, or of a part of one, in a single blob. */
   int partMax() {
     return classes.bytesMax() - BlobLayout.VALUE;
+  }
+
+  /** Returns whether other processes free blobs of this one, and the other way round. */
+  boolean isShared() {
+    return isShared;
   }
 
   BlobClasses classes() {

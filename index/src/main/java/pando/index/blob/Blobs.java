@@ -39,6 +39,14 @@ public final class Blobs implements AutoCloseable {
    *
    * A failure to free would have to be thrown by an operation that has taken effect. So a word
    * waits, and is freed before the next blob is stored.
+   *
+   * Where several processes serve the index, one of them may be lost, with changes that were in its
+   * cache alone. Then words are in entries again that it had taken out, and whose blobs it had
+   * freed: the next operation that takes such a word out would free its blob a second time, or one
+   * that has taken its place. So a blob is freed by a CAS of its sum to a mark, before anybody can
+   * store in its place. The sum is that of this key, word and value: of two that free a blob one
+   * changes it, and of another blob nobody does. A list of parts is freed so, and by one operation;
+   * that operation alone frees the parts, which need no mark.
    */
 
   /** READs that are posted together. */
@@ -62,12 +70,21 @@ public final class Blobs implements AutoCloseable {
   private long[] freedKeys = new long[4];
 
   private long[] freedWords = new long[4];
+
+  /** Their sums, 0 where they are not known. */
+  private long[] freedSums = new long[4];
+
   private int freed;
 
   private boolean closed;
   private MemorySegment found;
   private long foundAt;
   private int foundLength;
+
+  /** The word of the blob that was written or found there last, and its sum. */
+  private long loadedWord;
+
+  private long loadedSum;
 
   /** Receives what {@link #loadAll} finds. */
   public interface Receiver {
@@ -143,6 +160,8 @@ public final class Blobs implements AutoCloseable {
     MemorySegment.copy(bytes, offset, memory, buffer + BlobLayout.VALUE, length);
     BlobLayout.seal(memory, buffer, length, key, word);
     worker.write(address, buffer, BlobLayout.bytes(length));
+    loadedWord = word;
+    loadedSum = BlobLayout.sum(memory, buffer);
     return word;
   }
 
@@ -187,7 +206,7 @@ public final class Blobs implements AutoCloseable {
     if (!BlobWord.isBlob(word)) {
       return loadShort(word);
     }
-    return space.holds(word) && loadBlob(key, word) && (!BlobWord.hasParts(word) || loadParts());
+    return isThere(key, word) && (!BlobWord.hasParts(word) || loadParts());
   }
 
   private boolean loadShort(long word) {
@@ -195,6 +214,11 @@ public final class Blobs implements AutoCloseable {
     memory.set(ValueLayout.JAVA_LONG, buffer, BlobWord.shortBytes(word));
     setFound(memory, buffer, length);
     return length <= BlobWord.SHORT_MAX;
+  }
+
+  /** Returns whether a blob is there; if it is, the buffer has it. */
+  boolean isThere(long key, long word) {
+    return space.holds(word) && loadBlob(key, word);
   }
 
   boolean loadBlob(long key, long word) {
@@ -206,7 +230,12 @@ public final class Blobs implements AutoCloseable {
     int bytes = classes.bytes(BlobWord.sizeClass(word));
     int length = BlobLayout.length(memory, at, bytes, key, word);
     setFound(memory, at + BlobLayout.VALUE, length);
-    return length >= 0;
+    if (length < 0) {
+      return false;
+    }
+    loadedWord = word;
+    loadedSum = BlobLayout.sum(memory, at);
+    return true;
   }
 
   /** Loads the parts that the blob in the buffer lists. */
@@ -221,7 +250,7 @@ public final class Blobs implements AutoCloseable {
     int length = 0;
     for (int part = 0; part < count; part++) {
       long word = words[1 + part];
-      if (!BlobWord.isBlob(word) || !space.holds(word) || !loadBlob(words[0] + part, word)) {
+      if (!BlobWord.isBlob(word) || !isThere(words[0] + part, word)) {
         return false;
       }
       MemorySegment.copy(memory, foundAt, assembled, length, foundLength);
@@ -382,8 +411,10 @@ public final class Blobs implements AutoCloseable {
     if (freed == freedKeys.length) {
       freedKeys = Arrays.copyOf(freedKeys, 2 * freed);
       freedWords = Arrays.copyOf(freedWords, 2 * freed);
+      freedSums = Arrays.copyOf(freedSums, 2 * freed);
     }
     freedKeys[freed] = key;
+    freedSums[freed] = word == loadedWord ? loadedSum : 0;
     freedWords[freed++] = word;
     space.countWaiting(word, 1);
   }
@@ -401,37 +432,59 @@ public final class Blobs implements AutoCloseable {
    */
   public void freeWaiting() {
     while (freed > 0) {
+      long key = freedKeys[freed - 1];
       long word = freedWords[freed - 1];
-      long[] parts = partsToFree(freedKeys[freed - 1], word);
+      boolean isOurs = takeToFree(key, word, freedSums[freed - 1]);
       forgetFreed();
-      Failures failures = new Failures();
-      for (long part : parts) {
-        failures.collect(() -> freeBlob(part));
+      if (isOurs) {
+        freeWithParts(word);
+      } else if (!space.isShared()) {
+        throw new CorruptNodeException(
+            BlobWord.address(word),
+            "is not the blob to free: key=%s, word=%s".formatted(key, Long.toHexString(word)));
       }
-      failures.collect(() -> freeBlob(word));
-      failures.rethrow();
     }
   }
 
-  /** Returns the parts of a blob; forgets it if they can never be found. */
-  private long[] partsToFree(long key, long word) {
-    boolean isThere = false;
+  /**
+   * Returns whether a blob is there, and this thread's to free; the buffer has it if it has parts.
+   * Forgets it if that can never be found out.
+   */
+  private boolean takeToFree(long key, long word, long sum) {
     try {
-      isThere = space.holds(word) && (!BlobWord.hasParts(word) || loadBlob(key, word));
+      return space.isShared()
+          ? space.holds(word) && mark(key, word, sum)
+          : space.holds(word) && (!BlobWord.hasParts(word) || loadBlob(key, word));
     } catch (MemoryServerLostException e) {
       forgetFreed();
       throw e;
+    } catch (UnknownOutcomeException e) {
+      // The mark may come yet, so the place is lost; this tells nothing of the next operation.
+      return false;
     }
-    if (!isThere) {
-      forgetFreed();
-      throw new CorruptNodeException(
-          BlobWord.address(word),
-          "is not the blob to free: key=%s, word=%s".formatted(key, Long.toHexString(word)));
+  }
+
+  /** Marks a blob as freed; returns whether it was there, and not marked. */
+  private boolean mark(long key, long word, long knownSum) {
+    long sum = knownSum;
+    if (sum == 0 || BlobWord.hasParts(word)) {
+      if (!loadBlob(key, word)) {
+        return false;
+      }
+      sum = loadedSum;
     }
-    if (!BlobWord.hasParts(word)) {
-      return NO_PARTS;
+    return worker.cas(BlobWord.address(word), sum, BlobLayout.FREED) == sum;
+  }
+
+  /** Frees the place of a blob, and those of the parts that the blob in the buffer lists. */
+  private void freeWithParts(long word) {
+    long[] parts = BlobWord.hasParts(word) ? partWords() : NO_PARTS;
+    Failures failures = new Failures();
+    for (long part : parts) {
+      failures.collect(() -> freeBlob(part));
     }
-    return partWords();
+    failures.collect(() -> freeBlob(word));
+    failures.rethrow();
   }
 
   private void freeBlob(long word) {
@@ -459,6 +512,11 @@ public final class Blobs implements AutoCloseable {
   /** Returns the worker that issues the verbs. */
   public Worker worker() {
     return worker;
+  }
+
+  /** Returns whether a word stands for a blob, and not for a value that is in the word itself. */
+  public static boolean isBlob(long word) {
+    return BlobWord.isBlob(word);
   }
 
   /** Returns the address of the blob of a word, for messages. */

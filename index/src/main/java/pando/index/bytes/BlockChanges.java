@@ -287,7 +287,7 @@ final class BlockChanges {
       return;
     }
     make(entry, state);
-    blobs.free(ByteSession.BLOCKS, oldWord);
+    blobs.free(BlockSession.BLOCKS, oldWord);
     index.cache.set(entry, next);
   }
 
@@ -305,14 +305,14 @@ final class BlockChanges {
 
   /** Stores a new block; returns its state, which nobody knows yet. */
   private BlockState stored(Block next, byte[] outline) {
-    long word = blobs.store(ByteSession.BLOCKS, sealed(next), 0, size(next));
+    long word = blobs.store(BlockSession.BLOCKS, sealed(next), 0, size(next));
     return BlockState.of(word, next, outline);
   }
 
   /** Stores a new block in the place of another blob, which nobody knows; returns its state. */
   BlockState storedIn(long place, Block next) {
     byte[] outline = Outline.of(next);
-    long word = blobs.storeIn(place, ByteSession.BLOCKS, sealed(next), 0, size(next));
+    long word = blobs.storeIn(place, BlockSession.BLOCKS, sealed(next), 0, size(next));
     return BlockState.of(word, next, outline);
   }
 
@@ -334,7 +334,7 @@ final class BlockChanges {
       throw e;
     } catch (PandoException e) {
       known = true;
-      blobs.free(ByteSession.BLOCKS, state.word());
+      blobs.free(BlockSession.BLOCKS, state.word());
       throw e;
     } finally {
       if (!known) {
@@ -397,7 +397,7 @@ final class BlockChanges {
         index.unsettled.addStray(newLabel, rightState.word());
       }
     }
-    blobs.free(ByteSession.BLOCKS, oldWord);
+    blobs.free(BlockSession.BLOCKS, oldWord);
     index.cache.set(entry, left);
     index.cache.set(added, right);
   }
@@ -505,7 +505,7 @@ final class BlockChanges {
         addUnsettled(left, state);
       }
     }
-    blobs.free(ByteSession.BLOCKS, leftWord);
+    blobs.free(BlockSession.BLOCKS, leftWord);
     index.unsettled.addStray(right.label, rightWord);
     index.cache.set(right, null);
     index.cache.set(left, joined);

@@ -88,7 +88,7 @@ final class BlockLoader {
   }
 
   private Block block(long word) {
-    if (blobs.load(ByteSession.BLOCKS, word)) {
+    if (blobs.load(BlockSession.BLOCKS, word)) {
       byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);
       try {
         return Block.checked(MemorySegment.ofArray(copy));
@@ -100,7 +100,7 @@ final class BlockLoader {
   }
 
   private void add(MemorySegment key, MemorySegment value, boolean hasLast) {
-    ByteSession.checkEntry(index, key, value);
+    BlockSession.checkEntry(index, key, value);
     if (hasLast && KeyOrder.compare(MemorySegment.ofArray(lastKey), key) >= 0) {
       throw new IllegalArgumentException(
           "keys do not ascend: key=%s, before=%s"
@@ -159,7 +159,7 @@ final class BlockLoader {
         loaded.isEmpty() ? index.directory.last().label : index.nextLabel.getAndIncrement();
     long word = 0;
     try {
-      word = blobs.store(ByteSession.BLOCKS, block.bytes(), 0, length);
+      word = blobs.store(BlockSession.BLOCKS, block.bytes(), 0, length);
     } finally {
       if (word == 0) {
         freeValues(block);
@@ -175,7 +175,7 @@ final class BlockLoader {
     labels.store(empty.label, loaded.getFirst().state().word());
     index.cache.set(empty, null);
     index.directory.replaceAll(loaded);
-    blobs.free(ByteSession.BLOCKS, empty.state().word());
+    blobs.free(BlockSession.BLOCKS, empty.state().word());
   }
 
   /** Frees all that was stored. The label of the empty block may have the word of the first one. */

@@ -425,7 +425,7 @@ final class BlockReader {
 
   /** READs the whole block of the state, {@code null} if it is there no more. */
   private @Nullable Block load() {
-    if (!blobs.load(ByteSession.BLOCKS, state.word())) {
+    if (!blobs.load(BlockSession.BLOCKS, state.word())) {
       return null;
     }
     byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);

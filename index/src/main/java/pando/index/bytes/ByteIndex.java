@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleSupplier;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
-import pando.index.Metered;
 import pando.index.Meters;
+import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
@@ -27,7 +27,7 @@ import pando.index.session.Gate;
  *
  * <p>Thread-safe; each thread works through a {@link ByteSession} of its own.
  */
-public final class ByteIndex implements Metered, AutoCloseable {
+public final class ByteIndex implements ByteStrings {
   /*
    * Blocks are blobs, which never change. An index of ORCA has the word of each block under a
    * label, a number without a meaning: it is what another process finds the blocks by. The process
@@ -87,7 +87,7 @@ public final class ByteIndex implements Metered, AutoCloseable {
   final Unsettled unsettled;
   final Spare spare;
 
-  private final List<ByteSession> sessions = new ArrayList<>();
+  private final List<BlockSession> sessions = new ArrayList<>();
   private final BlockReader own;
   private final BlockChanges changes;
   private final AtomicBoolean closing = new AtomicBoolean();
@@ -169,23 +169,24 @@ public final class ByteIndex implements Metered, AutoCloseable {
   }
 
   /**
-   * Opens a session for one thread.
+   * {@inheritDoc}
    *
-   * @throws IllegalStateException if the index is closed
+   * <p>All of its operations are linearizable, those that find neighbours, too.
    */
+  @Override
   public ByteSession session() {
     synchronized (sessions) {
       if (gate.isClosed()) {
         throw new IllegalStateException("the index is closed");
       }
-      ByteSession session = new ByteSession(this);
+      BlockSession session = new BlockSession(this);
       sessions.add(session);
       return session;
     }
   }
 
   /** Ends a session, unless the index has closed and ended it. */
-  void end(ByteSession session) {
+  void end(BlockSession session) {
     boolean open;
     synchronized (sessions) {
       open = sessions.remove(session);
@@ -223,6 +224,24 @@ public final class ByteIndex implements Metered, AutoCloseable {
   /** Compares two strings as keys are ordered: byte by byte, as unsigned numbers. */
   public static int compare(MemorySegment one, MemorySegment other) {
     return KeyOrder.compare(one, other);
+  }
+
+  /** Returns one range of all keys: this process serves them. */
+  @Override
+  public Partitioning partitioning() {
+    return Partitioning.undivided(0);
+  }
+
+  /** Returns {@value #KEY_BYTES_MAX}. */
+  @Override
+  public int keyBytesMax() {
+    return KEY_BYTES_MAX;
+  }
+
+  /** Returns 16 MiB, less in a pool of small chunks. */
+  @Override
+  public int valueBytesMax() {
+    return space.lengthMax();
   }
 
   /** Returns {@code byte-strings}. */
@@ -307,7 +326,7 @@ public final class ByteIndex implements Metered, AutoCloseable {
     blobs.freeWaiting();
     own.blobs.freeWaiting();
     synchronized (sessions) {
-      sessions.forEach(ByteSession::freeWaiting);
+      sessions.forEach(BlockSession::freeWaiting);
     }
   }
 
@@ -358,7 +377,7 @@ public final class ByteIndex implements Metered, AutoCloseable {
     }
     try {
       Failures failures = new Failures();
-      for (ByteSession session : shut()) {
+      for (BlockSession session : shut()) {
         failures.collect(session::release);
       }
       failures.collect(changes::close);
@@ -374,7 +393,7 @@ public final class ByteIndex implements Metered, AutoCloseable {
   }
 
   /** Lets no operation begin any more; returns the sessions to end. */
-  private List<ByteSession> shut() {
+  private List<BlockSession> shut() {
     if (gate.isClosed() || !gate.shut(own.blobs.worker())) {
       return List.of();
     }
@@ -383,7 +402,7 @@ public final class ByteIndex implements Metered, AutoCloseable {
       spare.close(own.blobs);
       synchronized (sessions) {
         gate.close();
-        List<ByteSession> open = List.copyOf(sessions);
+        List<BlockSession> open = List.copyOf(sessions);
         sessions.clear();
         return open;
       }

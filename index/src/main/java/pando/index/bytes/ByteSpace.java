@@ -31,11 +31,11 @@ final class ByteSpace {
     for (BlockEntry entry : index.directory.all()) {
       BlockState state = entry.state();
       if (!state.isGone()) {
-        blocks.add(ByteSession.BLOCKS, state.word());
+        blocks.add(BlockSession.BLOCKS, state.word());
         countValues(entry, state);
       }
     }
-    spare.add(ByteSession.BLOCKS, index.spare.word());
+    spare.add(BlockSession.BLOCKS, index.spare.word());
     return space
         .withUsed(spare.parts())
         .withUsed(blocks.parts())
@@ -54,7 +54,7 @@ final class ByteSpace {
   }
 
   private Block load(long word) {
-    if (!blobs.load(ByteSession.BLOCKS, word)) {
+    if (!blobs.load(BlockSession.BLOCKS, word)) {
       throw new CorruptNodeException(Blobs.address(word), "is not a block");
     }
     byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);

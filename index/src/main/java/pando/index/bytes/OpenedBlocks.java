@@ -38,7 +38,7 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
   static OpenedBlocks first(Session labels, Blobs blobs) {
     MemorySegment nothing = MemorySegment.ofArray(new byte[0]);
     Block block = Blocks.empty(nothing, null).withVersion(0);
-    long word = blobs.store(ByteSession.BLOCKS, block.bytes(), 0, (int) block.bytes().byteSize());
+    long word = blobs.store(BlockSession.BLOCKS, block.bytes(), 0, (int) block.bytes().byteSize());
     labels.put(0, word);
     BlockState state = BlockState.of(word, block, Outline.of(block));
     return new OpenedBlocks(new BlockDirectory(List.of(new BlockEntry(0, state))), 0, 0, List.of());
@@ -72,7 +72,7 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
   private static void load(
       long[] labels, long[] words, int count, Blobs blobs, List<Found> all, List<Long> strays) {
     long[] seeds = new long[count];
-    Arrays.fill(seeds, ByteSession.BLOCKS);
+    Arrays.fill(seeds, BlockSession.BLOCKS);
     blobs.loadAll(
         seeds,
         words,

@@ -33,7 +33,7 @@ final class Spare {
     }
     long stored = NONE;
     try {
-      stored = blobs.store(ByteSession.BLOCKS, MemorySegment.ofArray(new byte[bytes]), 0, bytes);
+      stored = blobs.store(BlockSession.BLOCKS, MemorySegment.ofArray(new byte[bytes]), 0, bytes);
     } catch (PoolFullException e) {
       // A later change asks again.
     } finally {
@@ -105,7 +105,7 @@ final class Spare {
       BlockChanges changes, Blobs blobs, BlockEntry entry, Block next, long old) {
     long spare = entry.state().word();
     if (!blobs.hasInOnePlace(old, 0, (int) next.bytes().byteSize())) {
-      blobs.free(ByteSession.BLOCKS, old);
+      blobs.free(BlockSession.BLOCKS, old);
       return NONE;
     }
     // The change has taken effect: where a step fails, the block stays where it is.
@@ -115,7 +115,7 @@ final class Spare {
     } catch (UnknownOutcomeException e) {
       return NONE;
     } catch (PandoException e) {
-      blobs.free(ByteSession.BLOCKS, old);
+      blobs.free(BlockSession.BLOCKS, old);
       return NONE;
     }
     try {
@@ -135,7 +135,7 @@ final class Spare {
   void close(Blobs blobs) {
     long stored = word.getAndSet(NONE);
     if (stored != NONE) {
-      blobs.free(ByteSession.BLOCKS, stored);
+      blobs.free(BlockSession.BLOCKS, stored);
     }
   }
 }

@@ -96,7 +96,7 @@ final class Unsettled {
       }
       labels.discard(next.label);
       if (strays.remove(next)) {
-        blobs.free(ByteSession.BLOCKS, next.word);
+        blobs.free(BlockSession.BLOCKS, next.word);
       }
     }
   }
@@ -108,7 +108,7 @@ final class Unsettled {
     }
     // An error may have struck when the other one had been made known all the same.
     if (doubtful.remove(next) && state.word() != next.word) {
-      blobs.free(ByteSession.BLOCKS, next.word);
+      blobs.free(BlockSession.BLOCKS, next.word);
       blobs.free(next.hash, next.value);
     }
   }

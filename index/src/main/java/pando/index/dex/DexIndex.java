@@ -111,6 +111,11 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
     return new WideSession(new DexSession(partitions, members, layout, true), layout.keyBytes());
   }
 
+  /** Returns the length of its keys in bytes. */
+  int keyBytes() {
+    return layout.keyBytes();
+  }
+
   @Override
   public void meters(Meters to) {
     RangeIndex.super.meters(to);

@@ -16,6 +16,7 @@ import pando.index.host.PartitionChanges;
 import pando.index.load.BulkLoad;
 import pando.index.node.NodeLayout;
 import pando.index.pool.KeptNodes;
+import pando.index.session.Failures;
 import pando.index.session.Gate;
 
 /**
@@ -85,7 +86,10 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
 
   @Override
   protected void retire(Topology topology, ComputeServer server) {
-    members.retire(server);
+    Failures failures = new Failures();
+    failures.collect(() -> server.allocator.trim(topology.worker(), topology.message()));
+    failures.collect(() -> members.retire(server));
+    failures.rethrow();
   }
 
   @Override

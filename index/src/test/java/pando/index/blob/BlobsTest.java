@@ -333,6 +333,79 @@ class BlobsTest {
     assertThat(usedBytes()).isZero();
   }
 
+  /** A word comes back where a compute server is lost, and its blob is freed a second time. */
+  @Test
+  void shouldFreeABlobThatSeveralProcessesShareOnce() {
+    BlobSpace one = BlobSpace.shared(fabric);
+    BlobSpace other = BlobSpace.shared(fabric);
+    byte[] longValue = value(1, 3 * space.partMax());
+    try (Blobs first = new Blobs(one);
+        Blobs second = new Blobs(other)) {
+      for (byte[] value : List.of(value(1, 100), longValue)) {
+        long word = first.store(1, MemorySegment.ofArray(value), 0, value.length);
+        assertThat(second.load(1, word)).isTrue();
+        second.free(1, word);
+        first.free(1, word);
+        first.freeWaiting();
+        long freed = one.bytesInUse();
+        second.freeWaiting();
+        assertThat(second.load(1, word)).as("there").isFalse();
+        first.free(1, word);
+        first.freeWaiting();
+        second.free(1, word);
+        second.freeWaiting();
+        assertThat(one.bytesInUse()).isEqualTo(freed).isZero();
+        assertThat(other.bytesInUse()).isZero();
+        // One that has taken its place is left alone.
+        List<Long> words = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+          words.add(first.store(2, MemorySegment.ofArray(value), 0, value.length));
+        }
+        second.free(1, word);
+        second.freeWaiting();
+        for (long stored : words) {
+          assertThat(second.load(2, stored)).isTrue();
+          assertThat(loaded(second)).isEqualTo(value);
+          first.free(2, stored);
+        }
+      }
+    }
+    one.close();
+    other.close();
+    assertNothingStays();
+  }
+
+  /** Threads free the same blobs: each place is given out once. */
+  @Test
+  void shouldFreeABlobOnceWhoeverIsFirst() throws Exception {
+    int count = 2_000;
+    BlobSpace[] spaces = {BlobSpace.shared(fabric), BlobSpace.shared(fabric)};
+    long[] words = new long[count];
+    try (Blobs all = new Blobs(spaces[0])) {
+      for (int i = 0; i < count; i++) {
+        words[i] = all.store(i, MemorySegment.ofArray(value(i, 50)), 0, 50);
+      }
+    }
+    List<Callable<Void>> tasks = new ArrayList<>();
+    for (BlobSpace each : spaces) {
+      tasks.add(() -> {
+        try (Blobs own = new Blobs(each)) {
+          for (int i = 0; i < count; i++) {
+            own.free(i, words[i]);
+            own.freeWaiting();
+          }
+          return null;
+        }
+      });
+    }
+    Threads.run(tasks);
+    assertThat(spaces[0].bytesInUse() + spaces[1].bytesInUse()).isZero();
+    for (BlobSpace each : spaces) {
+      each.close();
+    }
+    assertNothingStays();
+  }
+
   @Test
   void shouldNotShowOthersTheirBlobsByHalf() throws Exception {
     AtomicLongArray words = new AtomicLongArray(8);

@@ -7,19 +7,21 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /** Byte strings for tests: as segments, as text, and drawn. */
-final class ByteKeys {
+public final class ByteKeys {
   private ByteKeys() {}
 
-  static MemorySegment of(byte... bytes) {
+  /** Returns a segment of bytes. */
+  public static MemorySegment of(byte... bytes) {
     return MemorySegment.ofArray(bytes);
   }
 
-  static byte[] bytes(MemorySegment segment) {
+  /** Returns a copy of the bytes of a segment. */
+  public static byte[] bytes(MemorySegment segment) {
     return segment.toArray(ValueLayout.JAVA_BYTE);
   }
 
   /** Draws a key with few different bytes, so that many begin alike, or one of any bytes. */
-  static byte[] draw(SplittableRandom random, int lengthMax) {
+  public static byte[] draw(SplittableRandom random, int lengthMax) {
     byte[] key = new byte[random.nextInt(random.nextInt(4) == 0 ? 3 : lengthMax + 1)];
     boolean few = random.nextInt(4) > 0;
     for (int i = 0; i < key.length; i++) {
@@ -29,14 +31,14 @@ final class ByteKeys {
   }
 
   /** Draws a value whose length is 0 to a number, mostly small. */
-  static byte[] value(SplittableRandom random, int lengthMax) {
+  public static byte[] value(SplittableRandom random, int lengthMax) {
     byte[] value = new byte[random.nextInt(1 + random.nextInt(lengthMax + 1))];
     random.nextBytes(value);
     return value;
   }
 
   /** Compares as an index does; {@code null} stands for no value. */
-  static int compare(byte @Nullable [] one, byte @Nullable [] other) {
+  public static int compare(byte @Nullable [] one, byte @Nullable [] other) {
     return Arrays.compareUnsigned(one, other);
   }
 }

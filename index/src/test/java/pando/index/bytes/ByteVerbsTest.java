@@ -33,7 +33,7 @@ class ByteVerbsTest {
             .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
     try (Fabric fabric = Pools.open(1, 64 << 20, 2701);
         ByteIndex index = ByteIndex.create(fabric, options);
-        ByteSession session = index.session()) {
+        BlockSession session = (BlockSession) index.session()) {
       MemorySegment shorter = MemorySegment.ofArray(new byte[20]);
       MemorySegment longer = MemorySegment.ofArray(new byte[1_000]);
       for (int i = 0; i < KEYS; i++) {
@@ -72,7 +72,7 @@ class ByteVerbsTest {
     ByteOptions options = ByteOptions.defaults().withRecordShare(0).withCacheBytes(40 << 10);
     try (Fabric fabric = Pools.open(1, 64 << 20, 2702);
         ByteIndex index = ByteIndex.create(fabric, options);
-        ByteSession session = index.session()) {
+        BlockSession session = (BlockSession) index.session()) {
       MemorySegment value = MemorySegment.ofArray(new byte[20]);
       for (int i = 0; i < 10 * KEYS; i++) {
         session.put(key(i), value);
@@ -85,7 +85,7 @@ class ByteVerbsTest {
   }
 
   /** Updates the first keys one after the other, from one block to the next; returns the WRITEs. */
-  private static long writesOfUpdates(ByteSession session, int keys, MemorySegment value) {
+  private static long writesOfUpdates(BlockSession session, int keys, MemorySegment value) {
     long before = session.verbs().writes;
     for (int i = 0; i < UPDATES; i++) {
       session.update(key(i * 331 % keys), value);
@@ -93,7 +93,7 @@ class ByteVerbsTest {
     return session.verbs().writes - before;
   }
 
-  private static void assertCosts(ByteSession session, Runnable operation, int reads, int writes) {
+  private static void assertCosts(BlockSession session, Runnable operation, int reads, int writes) {
     VerbCounters before = session.verbs().copy();
     operation.run();
     VerbCounters after = session.verbs().copy();

@@ -1,6 +1,5 @@
-package pando.map;
+package pando.client;
 
-import pando.client.PandoClient;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.index.Metered;

@@ -1,0 +1,302 @@
+package pando.client.server;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import pando.client.wire.ClientFrame;
+import pando.client.wire.FrameReader;
+import pando.client.wire.FrameWriter;
+import pando.client.wire.Op;
+import pando.client.wire.Outcome;
+import pando.index.NotServedHereException;
+import pando.index.Partitioning;
+import pando.index.bytes.ByteArguments;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteSession;
+import pando.index.bytes.ByteStrings;
+import pando.index.bytes.KeyBounds;
+
+/** Carries out operations on byte strings. */
+final class ByteWorker extends ServiceWorker {
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+  private final ByteStrings strings;
+  private @Nullable ByteSession session;
+
+  /** Key of the operation. */
+  private MemorySegment key = NOTHING;
+
+  private MemorySegment value = NOTHING;
+  private MemorySegment expected = NOTHING;
+
+  /** The range of a page: the least key, and the first behind all, if there is one. */
+  private MemorySegment low = NOTHING;
+
+  private @Nullable MemorySegment high;
+  private int limit;
+  private int bytesMax;
+  private boolean down;
+
+  /** The key that was found, or from where to go on. */
+  private MemorySegment foundBytes = NOTHING;
+
+  private MemorySegment foundValueBytes = NOTHING;
+
+  /** Length of the value that was found, if it is longer than clients take; else 0. */
+  private long withheld;
+
+  private final BytePage page = new BytePage();
+
+  ByteWorker(ServiceLane lane, ByteStrings strings) {
+    super(lane, strings);
+    this.strings = strings;
+  }
+
+  @Override
+  boolean serves(int requests) {
+    return ClientFrame.isOfStrings(requests);
+  }
+
+  @Override
+  void takeArguments(FrameReader request) {
+    long first = request.word(0);
+    long second = request.word(8);
+    boolean isEndless = (request.flags() & ClientFrame.ENDLESS) != 0;
+    boolean isDown = (request.flags() & ClientFrame.DOWN) != 0;
+    request.place(ClientFrame.STRINGS_AT);
+    if (kind == ClientFrame.BYTES) {
+      key = request.bytes((int) (first >>> Integer.SIZE));
+      value = request.bytes((int) second);
+      expected = request.bytes((int) (second >>> Integer.SIZE));
+    } else {
+      low = request.bytes((int) first);
+      high = isEndless ? null : request.bytes((int) (first >>> Integer.SIZE));
+      limit = (int) second;
+      bytesMax = (int) (second >>> Integer.SIZE);
+      down = isDown;
+    }
+  }
+
+  @Override
+  void operate() {
+    if (isTooLong()) {
+      fail(
+          "a key or value is too long: keyBytesMax=%s, valueBytesMax=%s"
+              .formatted(strings.keyBytesMax(), strings.valueBytesMax()));
+    } else if (kind == ClientFrame.BYTES) {
+      operate(session());
+    } else {
+      scan(session());
+    }
+    foundKey = foundBytes.byteSize();
+    foundValue = withheld > 0 ? withheld : foundValueBytes.byteSize();
+  }
+
+  private void fail(String because) {
+    forget();
+    outcome = Outcome.FAILED;
+    text = because;
+  }
+
+  private boolean isTooLong() {
+    int keyBytesMax = strings.keyBytesMax();
+    return kind == ClientFrame.BYTES
+        ? key.byteSize() > keyBytesMax || value.byteSize() > strings.valueBytesMax()
+        : low.byteSize() > keyBytesMax || (high != null && high.byteSize() > keyBytesMax);
+  }
+
+  private ByteSession session() {
+    ByteSession open = session;
+    if (open == null) {
+      open = strings.session();
+      session = open;
+    }
+    return open;
+  }
+
+  private void operate(ByteSession open) {
+    switch (op) {
+      case Op.GET -> found(open, open.get(key));
+      case Op.PUT -> found(open, open.put(key, value));
+      case Op.PUT_IF_ABSENT -> stored(open, open.putIfAbsent(key, value));
+      case Op.UPDATE -> found(open, open.update(key, value));
+      case Op.REMOVE -> found(open, open.remove(key));
+      case Op.STORE -> open.store(key, value);
+      case Op.DISCARD -> open.discard(key);
+      case Op.REPLACE -> compared(open, open.replace(key, expected, value));
+      case Op.REMOVE_EXPECTED -> compared(open, open.remove(key, expected));
+      default -> findNeighbour(open);
+    }
+  }
+
+  private void found(ByteSession open, boolean isThere) {
+    if (isThere) {
+      outcome = Outcome.YES;
+      takeValue(open.value());
+    }
+  }
+
+  /** Where it was stored the session's value may be that of another operation. */
+  private void stored(ByteSession open, boolean wasStored) {
+    outcome = wasStored ? Outcome.YES : Outcome.NO;
+    takeValue(wasStored ? NOTHING : open.value());
+  }
+
+  private void compared(ByteSession open, boolean wasDone) {
+    outcome = wasDone ? Outcome.YES : Outcome.NO;
+    takeValue(open.value());
+  }
+
+  private void takeValue(MemorySegment found) {
+    boolean isTaken = found.byteSize() <= ClientFrame.VALUE_BYTES_MAX;
+    foundValueBytes = isTaken ? found : NOTHING;
+    withheld = isTaken ? 0 : found.byteSize();
+  }
+
+  private void findNeighbour(ByteSession open) {
+    try {
+      boolean isThere =
+          switch (op) {
+            case Op.FLOOR -> open.floor(key);
+            case Op.LOWER -> open.lower(key);
+            case Op.CEILING -> open.ceiling(key);
+            case Op.HIGHER -> open.higher(key);
+            default -> open.last();
+          };
+      found(open, isThere);
+      foundBytes = isThere ? open.key() : NOTHING;
+    } catch (NotServedHereException e) {
+      findNeighbourHere(open);
+    }
+  }
+
+  /** Looks as far as the range goes that the key is in. */
+  private void findNeighbourHere(ByteSession open) {
+    page.begin(1, 1);
+    int keyBytesMax = strings.keyBytesMax();
+    MemorySegment goOn =
+        switch (op) {
+          case Op.FLOOR -> fillDown(open, NOTHING, KeyBounds.above(key, keyBytesMax), 1);
+          case Op.LOWER -> fillDown(open, NOTHING, key, 1);
+          case Op.LAST -> fillDown(open, NOTHING, null, 1);
+          case Op.CEILING -> fillUp(open, key, null, 1);
+          default -> fillUpBehind(open, key);
+        };
+    if (page.count() == 1) {
+      outcome = Outcome.YES;
+      foundBytes = page.key(0);
+      foundValueBytes = page.value(0);
+      withheld = page.withheld();
+    } else if (goOn != null) {
+      outcome = Outcome.FURTHER;
+      foundBytes = goOn;
+    }
+  }
+
+  private @Nullable MemorySegment fillUpBehind(ByteSession open, MemorySegment before) {
+    MemorySegment from = KeyBounds.above(before, strings.keyBytesMax());
+    return from == null ? null : fillUp(open, from, null, 1);
+  }
+
+  private void scan(ByteSession open) {
+    page.begin(limit, bytesMax);
+    MemorySegment goOn = down ? fillDown(open, low, high, limit) : fillUp(open, low, high, limit);
+    if (page.withheld() > 0) {
+      fail(
+          "a value is longer than a client takes: valueBytes=%s, maximum=%s"
+              .formatted(page.withheld(), ClientFrame.VALUE_BYTES_MAX));
+    } else if (goOn != null) {
+      outcome = Outcome.YES;
+      foundBytes = goOn;
+    }
+  }
+
+  /**
+   * Fills the page with entries of the range that the first key is in.
+   *
+   * @return the key to go on from, {@code null} if there are no more
+   */
+  private @Nullable MemorySegment fillUp(
+      ByteSession open, MemorySegment from, @Nullable MemorySegment to, int most) {
+    Partitioning known = strings.partitioning();
+    int next = known.rangeOfKey(ByteStrings.partitionKey(from)) + 1;
+    MemorySegment end = next < known.servers() ? KeyBounds.first(known.lowOfRange(next)) : null;
+    boolean isEndInside = end != null && (to == null || ByteIndex.compare(end, to) < 0);
+    open.scan(from, isEndInside ? end : to, most, page);
+    if (page.isFull()) {
+      MemorySegment goOn = KeyBounds.above(page.key(page.count() - 1), strings.keyBytesMax());
+      return goOn == null || (to != null && ByteIndex.compare(goOn, to) >= 0) ? null : goOn;
+    }
+    return isEndInside ? end : null;
+  }
+
+  /**
+   * Fills the page, downwards, with entries of the range that the keys just below the upper bound
+   * are in.
+   *
+   * @return the key to go on below, {@code null} if there are no more
+   */
+  private @Nullable MemorySegment fillDown(
+      ByteSession open, MemorySegment least, @Nullable MemorySegment behind, int most) {
+    if (behind != null && behind.byteSize() == 0) {
+      return null;
+    }
+    Partitioning known = strings.partitioning();
+    long below = behind == null ? Long.MAX_VALUE : KeyBounds.partitionKeyBelow(behind);
+    MemorySegment end = KeyBounds.first(known.lowOfRange(known.rangeOfKey(below)));
+    boolean isEndInside = ByteIndex.compare(end, least) > 0;
+    open.scanDown(behind, isEndInside ? end : least, most, page);
+    if (page.isFull()) {
+      MemorySegment last = page.key(page.count() - 1);
+      return ByteIndex.compare(last, least) > 0 ? ByteArguments.copyOf(last) : null;
+    }
+    return isEndInside ? end : null;
+  }
+
+  @Override
+  boolean hasSession() {
+    return session != null;
+  }
+
+  @Override
+  void closeSession() {
+    if (session != null) {
+      session.close();
+    }
+  }
+
+  @Override
+  void forget() {
+    foundBytes = NOTHING;
+    foundValueBytes = NOTHING;
+    withheld = 0;
+    page.clear();
+  }
+
+  @Override
+  int flags() {
+    return withheld > 0 ? ClientFrame.WITHHELD : 0;
+  }
+
+  @Override
+  int addFound(FrameWriter response) {
+    response.bytes(foundBytes);
+    if (kind == ClientFrame.BYTES) {
+      response.bytes(foundValueBytes);
+      response.fill();
+      return 0;
+    }
+    response.fill();
+    page.addTo(response);
+    return page.count();
+  }
+
+  @Override
+  void answered() {
+    key = NOTHING;
+    value = NOTHING;
+    expected = NOTHING;
+    low = NOTHING;
+    high = null;
+    forget();
+  }
+}

@@ -1,0 +1,47 @@
+package pando.client.server;
+
+import java.util.function.Function;
+import java.util.function.Supplier;
+import pando.client.wire.ClientFrame;
+import pando.index.Metered;
+import pando.index.Partitioning;
+import pando.index.RangeIndex;
+import pando.index.bytes.ByteStrings;
+
+/**
+ * What a service serves.
+ *
+ * @param index itself
+ * @param partitioning gives who serves which keys, as this process knows it
+ * @param workers makes a worker of a lane
+ * @param isOfStrings whether keys and values are byte strings, not words
+ * @param keyBytesMax greatest length of a key that clients may give
+ * @param valueBytesMax greatest length of a value that clients may give
+ */
+record Served(
+    Metered index,
+    Supplier<Partitioning> partitioning,
+    Function<ServiceLane, ServiceWorker> workers,
+    boolean isOfStrings,
+    int keyBytesMax,
+    int valueBytesMax) {
+  static Served of(RangeIndex index) {
+    return new Served(
+        index,
+        index::partitioning,
+        lane -> new WordWorker(lane, index),
+        false,
+        Long.BYTES,
+        Long.BYTES);
+  }
+
+  static Served of(ByteStrings strings) {
+    return new Served(
+        strings,
+        strings::partitioning,
+        lane -> new ByteWorker(lane, strings),
+        true,
+        Math.min(strings.keyBytesMax(), ClientFrame.KEY_BYTES_MAX),
+        Math.min(strings.valueBytesMax(), ClientFrame.VALUE_BYTES_MAX));
+  }
+}

@@ -1,0 +1,167 @@
+package pando.door.resp;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.Stream;
+import pando.fabric.StalledException;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteSession;
+
+/**
+ * The keys of a door that has an index for itself. Where keys, values and sets of all databases
+ * are:
+ *
+ * <pre>
+ * key                                        value
+ * database 1 | key                           0 | string            a string
+ * database 1 | key                           1 | score 8 | set 8   a sorted set of equal scores
+ * 16 + database 1 | set 8 | member           nothing               a member of that set
+ * </pre>
+ *
+ * <p>Each set that is made gets a number that no other had, and a set without members has no key.
+ * So one change of the key, by whatever command, makes all members unreachable; the event loop that
+ * made it then removes them. An event loop that changes a set holds the lock of its key
+ * exclusively, one that reads a set shares it; strings need no lock.
+ *
+ * <p>Thread-safe.
+ */
+final class OwnKeyspace extends Keyspace {
+  static final int DATABASES = 16;
+  static final byte SET = 1;
+
+  /** Bytes in front of a member. */
+  static final int MEMBER_AT = 1 + Long.BYTES;
+
+  /** The byte in front of each key, and of each string. */
+  private static final int MARK_BYTES = 1;
+
+  /** Greatest length of a key. */
+  static final int KEY_BYTES_MAX = ByteIndex.KEY_BYTES_MAX - MARK_BYTES;
+
+  /** Greatest length of a member, which leaves room for a byte that follows it. */
+  static final int MEMBER_BYTES_MAX = ByteIndex.KEY_BYTES_MAX - MEMBER_AT - 1;
+
+  private static final int LOCKS = 256;
+  private static final long WAIT_SECONDS_MAX = 10;
+
+  private final ByteIndex index;
+  private final LongAdder[] counts =
+      Stream.generate(LongAdder::new).limit(DATABASES).toArray(LongAdder[]::new);
+  private final AtomicLong lastSet = new AtomicLong();
+  private final ReadWriteLock[] locks =
+      Stream.generate(ReentrantReadWriteLock::new).limit(LOCKS).toArray(ReadWriteLock[]::new);
+
+  /**
+   * Takes stock of what is in the index.
+   *
+   * @throws IllegalStateException if something is there that no door has stored
+   */
+  OwnKeyspace(ByteIndex index) {
+    super(index, MARK_BYTES);
+    this.index = index;
+    try (ByteSession session = index.session()) {
+      session.scan(MemorySegment.ofArray(new byte[0]), null, Long.MAX_VALUE, this::take);
+    }
+  }
+
+  private boolean take(MemorySegment key, MemorySegment value) {
+    int area = key.byteSize() == 0 ? -1 : key.get(JAVA_BYTE, 0);
+    if (area < 0 || area >= 2 * DATABASES) {
+      throw new IllegalStateException("the index has keys that no door has stored: area=" + area);
+    }
+    if (area < DATABASES) {
+      counts[area].increment();
+    } else {
+      long set = Stored.big(key, 1);
+      lastSet.accumulateAndGet(set, Math::max);
+    }
+    return true;
+  }
+
+  @Override
+  int databases() {
+    return DATABASES;
+  }
+
+  @Override
+  boolean hasSets() {
+    return true;
+  }
+
+  @Override
+  Store newStore() {
+    return new OwnStore(this);
+  }
+
+  @Override
+  SequencedMap<String, Long> sizes() {
+    SequencedMap<String, Long> sizes = new LinkedHashMap<>();
+    sizes.put("pool.bytes", index.poolBytes());
+    sizes.put("cache.bytes", index.cachedBytes());
+    sizes.put("blocks", (long) index.blocks());
+    return sizes;
+  }
+
+  void added(int database) {
+    counts[database].increment();
+  }
+
+  void removed(int database) {
+    counts[database].decrement();
+  }
+
+  /** Returns the number of keys, which is exact while no key is changed. */
+  long count(int database) {
+    return counts[database].sum();
+  }
+
+  @Override
+  long[] counts() {
+    return Stream.of(counts).mapToLong(LongAdder::sum).toArray();
+  }
+
+  /** Returns a number that no set has had. */
+  long newSet() {
+    return lastSet.incrementAndGet();
+  }
+
+  /** Locks the set of a key, for a reader. */
+  Lock readSet(int database, MemorySegment key) {
+    return locked(lockOf(database, key).readLock());
+  }
+
+  /** Locks the set of a key, for one that changes it. */
+  Lock changeSet(int database, MemorySegment key) {
+    return locked(lockOf(database, key).writeLock());
+  }
+
+  private ReadWriteLock lockOf(int database, MemorySegment key) {
+    int hash = database;
+    for (long i = 0; i < key.byteSize(); i++) {
+      hash = 31 * hash + key.get(JAVA_BYTE, i);
+    }
+    hash *= 0x9E3779B9;
+    return locks[hash >>> (Integer.SIZE - Integer.numberOfTrailingZeros(LOCKS))];
+  }
+
+  private static Lock locked(Lock lock) {
+    try {
+      if (lock.tryLock(WAIT_SECONDS_MAX, TimeUnit.SECONDS)) {
+        return lock;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for the lock of a set", e);
+    }
+    throw new StalledException("a set stays locked: waitedSeconds=" + WAIT_SECONDS_MAX);
+  }
+}

@@ -1,0 +1,41 @@
+package pando.door.resp;
+
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+import pando.index.bytes.ByteStrings;
+
+/**
+ * The keys of a door to byte strings that others change at the same time. There is one database,
+ * and keys and values are as clients give them: others see the same entries, and ranges of a
+ * cluster, which tell keys by their first bytes, get their shares. Nothing is counted.
+ */
+final class SharedKeyspace extends Keyspace {
+  SharedKeyspace(ByteStrings strings) {
+    super(strings, 0);
+  }
+
+  @Override
+  int databases() {
+    return 1;
+  }
+
+  @Override
+  boolean hasSets() {
+    return false;
+  }
+
+  @Override
+  Store newStore() {
+    return new Store(this);
+  }
+
+  @Override
+  long[] counts() {
+    return new long[0];
+  }
+
+  @Override
+  SequencedMap<String, Long> sizes() {
+    return new LinkedHashMap<>();
+  }
+}

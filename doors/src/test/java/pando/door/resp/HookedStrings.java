@@ -1,0 +1,124 @@
+package pando.door.resp;
+
+import static java.util.Objects.requireNonNull;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.index.Meters;
+import pando.index.Partitioning;
+import pando.index.bytes.ByteArguments;
+import pando.index.bytes.ByteSession;
+import pando.index.bytes.ByteStrings;
+
+/** Byte strings of others, with shorter keys, and with hooks in front of operations and behind. */
+final class HookedStrings implements ByteStrings {
+  private final ByteStrings strings;
+  private final int keyBytesMax;
+
+  /** Is told the names of operations, {@code session} among them, and may throw. */
+  volatile Consumer<String> before = HookedStrings::nothing;
+
+  volatile Consumer<String> behind = HookedStrings::nothing;
+
+  HookedStrings(ByteStrings strings, int keyBytesMax) {
+    this.strings = strings;
+    this.keyBytesMax = keyBytesMax;
+  }
+
+  private static void nothing(String operation) {}
+
+  void unhook() {
+    before = HookedStrings::nothing;
+    behind = HookedStrings::nothing;
+  }
+
+  @Override
+  public ByteSession session() {
+    before.accept("session");
+    ByteSession session = strings.session();
+    return (ByteSession)
+        Proxy.newProxyInstance(
+            ByteSession.class.getClassLoader(),
+            new Class<?>[] {ByteSession.class},
+            (_, method, arguments) -> run(session, method, arguments));
+  }
+
+  private @Nullable Object run(ByteSession session, Method method, Object @Nullable [] arguments)
+      throws Throwable {
+    String name = method.getName();
+    boolean isOperation = !name.equals("key") && !name.equals("value") && !name.equals("close");
+    if (isOperation) {
+      check(name, arguments);
+      before.accept(name);
+    }
+    try {
+      Object result = method.invoke(session, arguments);
+      if (isOperation) {
+        behind.accept(name);
+      }
+      return result;
+    } catch (InvocationTargetException e) {
+      throw requireNonNull(e.getCause());
+    }
+  }
+
+  private void check(String name, Object @Nullable [] arguments) {
+    int keys = name.startsWith("scan") ? 2 : 1;
+    for (int i = 0; arguments != null && i < keys; i++) {
+      if (arguments[i] != null) {
+        ByteArguments.checkKey((MemorySegment) arguments[i], keyBytesMax);
+      }
+    }
+  }
+
+  @Override
+  public Partitioning partitioning() {
+    return strings.partitioning();
+  }
+
+  @Override
+  public int keyBytesMax() {
+    return keyBytesMax;
+  }
+
+  @Override
+  public int valueBytesMax() {
+    return strings.valueBytesMax();
+  }
+
+  @Override
+  public String name() {
+    return strings.name();
+  }
+
+  @Override
+  public Fabric fabric() {
+    return strings.fabric();
+  }
+
+  @Override
+  public VerbCounters verbs() {
+    return strings.verbs();
+  }
+
+  @Override
+  public boolean isClosed() {
+    return strings.isClosed();
+  }
+
+  @Override
+  public void meters(Meters to) {
+    strings.meters(to);
+  }
+
+  @Override
+  public void close() {
+    strings.close();
+  }
+}

@@ -1,0 +1,295 @@
+package pando.index.bytes;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.VerbCounters;
+import pando.index.session.Failures;
+import pando.index.session.Operation;
+
+/**
+ * One thread's access to blocks of records. What is given may be what this session has returned. A
+ * {@link #get} that finds its record cached allocates nothing, one that READs a segment less than
+ * 100 bytes, and {@link #value()} a segment; neighbours, scans and changes allocate keys and
+ * blocks.
+ */
+final class BlockSession implements ByteSession {
+  /** What the sums of all blocks are made with in place of a key. */
+  static final long BLOCKS = 0;
+
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+  private final ByteIndex index;
+  private final BlockReader reader;
+  private final BlockScans scans;
+  private final BlockChanges changes;
+  private boolean closed;
+  private boolean scanning;
+  private MemorySegment key = NOTHING;
+
+  /** The value, {@code null} if it is that of the reader: it is made when it is asked for. */
+  private @Nullable MemorySegment value = NOTHING;
+
+  BlockSession(ByteIndex index) {
+    this.index = index;
+    this.reader = new BlockReader(index);
+    this.scans = new BlockScans(index, reader);
+    boolean opened = false;
+    try {
+      this.changes = new BlockChanges(index, reader);
+      opened = true;
+    } finally {
+      if (!opened) {
+        reader.close();
+      }
+    }
+  }
+
+  @Override
+  public MemorySegment key() {
+    return key;
+  }
+
+  @Override
+  public MemorySegment value() {
+    MemorySegment known = value;
+    return known == null ? reader.value() : known;
+  }
+
+  @Override
+  public boolean get(MemorySegment wanted) {
+    begin(wanted);
+    try {
+      MemorySegment itsKey = reader.kept(wanted);
+      boolean found = reader.find(itsKey);
+      if (found) {
+        key = itsKey;
+        value = null;
+      }
+      return found;
+    } finally {
+      reader.pass.exit();
+    }
+  }
+
+  @Override
+  public boolean put(MemorySegment wanted, MemorySegment stored) {
+    return change(Operation.PUT, wanted, stored, NOTHING);
+  }
+
+  @Override
+  public boolean putIfAbsent(MemorySegment wanted, MemorySegment stored) {
+    return !change(Operation.PUT_IF_ABSENT, wanted, stored, NOTHING);
+  }
+
+  @Override
+  public boolean update(MemorySegment wanted, MemorySegment stored) {
+    return change(Operation.UPDATE, wanted, stored, NOTHING);
+  }
+
+  @Override
+  public boolean remove(MemorySegment wanted) {
+    return change(Operation.REMOVE, wanted, NOTHING, NOTHING);
+  }
+
+  @Override
+  public boolean replace(MemorySegment wanted, MemorySegment expected, MemorySegment stored) {
+    return change(Operation.REPLACE, wanted, stored, expected) && changes.matches();
+  }
+
+  @Override
+  public boolean remove(MemorySegment wanted, MemorySegment expected) {
+    return change(Operation.REMOVE_EXPECTED, wanted, NOTHING, expected) && changes.matches();
+  }
+
+  @Override
+  public void store(MemorySegment wanted, MemorySegment stored) {
+    change(Operation.STORE, wanted, stored, NOTHING);
+  }
+
+  @Override
+  public void discard(MemorySegment wanted) {
+    change(Operation.DISCARD, wanted, NOTHING, NOTHING);
+  }
+
+  private boolean change(
+      Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
+    Objects.requireNonNull(expected, "expected");
+    checkEntry(index, wanted, stored);
+    checkUsable();
+    reader.pass.enter();
+    value = NOTHING;
+    try {
+      MemorySegment itsKey = reader.kept(wanted);
+      boolean found = changes.change(operation, itsKey, reader.kept(stored), reader.kept(expected));
+      if (found && operation.answers()) {
+        key = itsKey;
+        value = changes.before();
+      }
+      return found;
+    } finally {
+      reader.pass.exit();
+    }
+  }
+
+  @Override
+  public boolean floor(MemorySegment wanted) {
+    return neighbour(wanted, true, true);
+  }
+
+  @Override
+  public boolean ceiling(MemorySegment wanted) {
+    return neighbour(wanted, false, true);
+  }
+
+  @Override
+  public boolean lower(MemorySegment wanted) {
+    return neighbour(wanted, true, false);
+  }
+
+  @Override
+  public boolean higher(MemorySegment wanted) {
+    return neighbour(wanted, false, false);
+  }
+
+  @Override
+  public boolean first() {
+    return ceiling(NOTHING);
+  }
+
+  @Override
+  public boolean last() {
+    checkUsable();
+    return neighbourOf(null, true, true);
+  }
+
+  private boolean neighbour(MemorySegment wanted, boolean down, boolean inclusive) {
+    checkKey(wanted);
+    checkUsable();
+    return neighbourOf(wanted, down, inclusive);
+  }
+
+  private boolean neighbourOf(@Nullable MemorySegment wanted, boolean down, boolean inclusive) {
+    reader.pass.enter();
+    try {
+      MemorySegment from = wanted == null ? null : reader.kept(wanted);
+      boolean found = scans.findNeighbour(from, down, inclusive);
+      if (found) {
+        key = scans.key();
+        value = null;
+      }
+      return found;
+    } finally {
+      reader.pass.exit();
+    }
+  }
+
+  @Override
+  public long scan(
+      MemorySegment from, @Nullable MemorySegment to, long limit, ByteVisitor visitor) {
+    checkScan(from, to, false, limit, visitor);
+    scanning = true;
+    try {
+      return limit == 0
+          ? 0
+          : scans.scan(
+              ByteArguments.copyOf(from),
+              to == null ? null : ByteArguments.copyOf(to),
+              limit,
+              visitor);
+    } finally {
+      scanning = false;
+    }
+  }
+
+  @Override
+  public long scanDown(
+      @Nullable MemorySegment from, MemorySegment to, long limit, ByteVisitor visitor) {
+    checkScan(to, from, true, limit, visitor);
+    scanning = true;
+    try {
+      return limit == 0
+          ? 0
+          : scans.scanDown(
+              from == null ? null : ByteArguments.copyOf(from),
+              ByteArguments.copyOf(to),
+              limit,
+              visitor);
+    } finally {
+      scanning = false;
+    }
+  }
+
+  private void checkScan(
+      MemorySegment low,
+      @Nullable MemorySegment high,
+      boolean down,
+      long limit,
+      ByteVisitor visitor) {
+    ByteArguments.checkScan(low, high, down, ByteIndex.KEY_BYTES_MAX, limit, visitor);
+    checkUsable();
+    reader.pass.enter();
+    reader.pass.exit();
+  }
+
+  private void begin(MemorySegment wanted) {
+    checkKey(wanted);
+    checkUsable();
+    reader.pass.enter();
+  }
+
+  /** Checks the lengths of a key and its value. */
+  static void checkEntry(ByteIndex index, MemorySegment wanted, MemorySegment stored) {
+    ByteArguments.checkValue(stored, index.valueBytesMax());
+    checkKey(wanted);
+  }
+
+  private static void checkKey(MemorySegment wanted) {
+    ByteArguments.checkKey(wanted, ByteIndex.KEY_BYTES_MAX);
+  }
+
+  private void checkUsable() {
+    if (scanning) {
+      throw new IllegalStateException("a session must not be used by the visitor of its own scan");
+    }
+    if (closed) {
+      throw new IllegalStateException("the session is closed");
+    }
+  }
+
+  @Override
+  public void alone(Runnable action) {
+    Objects.requireNonNull(action, "action");
+    checkUsable();
+    reader.pass.alone(action);
+  }
+
+  /** Frees what waits for it, while no operation runs. */
+  void freeWaiting() {
+    reader.blobs.freeWaiting();
+  }
+
+  VerbCounters verbs() {
+    return reader.blobs.verbs();
+  }
+
+  /** Frees what the session holds, where the index closes. */
+  void release() {
+    Failures failures = new Failures();
+    failures.collect(changes::close);
+    failures.collect(reader::close);
+    failures.rethrow();
+  }
+
+  /** Ends the session. */
+  @Override
+  public void close() {
+    if (scanning) {
+      throw new IllegalStateException("a session must not be used by the visitor of its own scan");
+    }
+    if (!closed) {
+      closed = true;
+      index.end(this);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package pando.index.bytes;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import pando.index.Metered;
+import pando.index.Partitioning;
+
+/**
+ * An ordered map from byte strings to byte strings. Keys order byte by byte, as unsigned numbers,
+ * and the empty one is the least.
+ *
+ * <p>Thread-safe; each thread works through a {@link ByteSession} of its own.
+ */
+public interface ByteStrings extends Metered, AutoCloseable {
+  /** A big-endian number at any place. */
+  ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+  /**
+   * Opens a session for one thread.
+   *
+   * @throws IllegalStateException if it is closed
+   */
+  ByteSession session();
+
+  /**
+   * Returns which compute server serves which keys, as this process knows it. Ranges tell keys by
+   * their {@link #partitionKey}.
+   */
+  Partitioning partitioning();
+
+  /**
+   * Returns the first 8 bytes of a key as a big-endian number whose sign bit is turned over; what a
+   * shorter key lacks counts as zeros. It does not decrease where keys ascend.
+   */
+  static long partitionKey(MemorySegment key) {
+    if (key.byteSize() >= Long.BYTES) {
+      return key.get(WORD, 0) ^ Long.MIN_VALUE;
+    }
+    long word = 0;
+    for (int i = 0; i < Long.BYTES; i++) {
+      int each = i < key.byteSize() ? key.get(ValueLayout.JAVA_BYTE, i) & 0xff : 0;
+      word = word << Byte.SIZE | each;
+    }
+    return word ^ Long.MIN_VALUE;
+  }
+
+  /**
+   * Returns whether sessions wait for other processes by network, so that many more of them than
+   * there are processors are of use.
+   */
+  default boolean isRemote() {
+    return false;
+  }
+
+  /** Returns the greatest length of a key. */
+  int keyBytesMax();
+
+  /** Returns the greatest length of a value. */
+  int valueBytesMax();
+
+  /**
+   * Ends the sessions: operations that begin later throw {@link IllegalStateException}. What holds
+   * memory of the pool waits for those under way first, and gives that memory back; over a client
+   * they end as they do. All entries stay where they are. A second call does nothing.
+   *
+   * @throws pando.fabric.PandoException if what was acknowledged could not be stored
+   */
+  @Override
+  void close();
+}

@@ -1,0 +1,57 @@
+package pando.index.bytes;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Keys beside others in their order, and where ranges of keys begin. */
+public final class KeyBounds {
+  private KeyBounds() {}
+
+  /**
+   * Returns the least of all keys with a {@linkplain ByteStrings#partitionKey partition key}: its 8
+   * bytes without zeros at their end, as a shorter key has the same partition key.
+   */
+  public static MemorySegment first(long partitionKey) {
+    byte[] bytes = new byte[Long.BYTES];
+    MemorySegment.ofArray(bytes).set(ByteStrings.WORD, 0, partitionKey ^ Long.MIN_VALUE);
+    int length = Long.BYTES;
+    while (length > 0 && bytes[length - 1] == 0) {
+      length--;
+    }
+    return MemorySegment.ofArray(Arrays.copyOf(bytes, length));
+  }
+
+  /**
+   * Returns the greatest partition key of all keys below one.
+   *
+   * @param key not the empty one, below which there is none
+   */
+  public static long partitionKeyBelow(MemorySegment key) {
+    long its = ByteStrings.partitionKey(key);
+    return ByteIndex.compare(key, first(its)) > 0 ? its : its - 1;
+  }
+
+  /**
+   * Returns the least key above one; {@code null} if there is none.
+   *
+   * @param lengthMax greatest length of a key
+   */
+  public static @Nullable MemorySegment above(MemorySegment key, int lengthMax) {
+    byte[] bytes = key.toArray(JAVA_BYTE);
+    if (bytes.length < lengthMax) {
+      return MemorySegment.ofArray(Arrays.copyOf(bytes, bytes.length + 1));
+    }
+    int last = bytes.length - 1;
+    while (last >= 0 && bytes[last] == -1) {
+      last--;
+    }
+    if (last < 0) {
+      return null;
+    }
+    bytes[last]++;
+    return MemorySegment.ofArray(Arrays.copyOf(bytes, last + 1));
+  }
+}
