@@ -24,6 +24,7 @@ module pando.fabric {
       pando.bench,
       pando.client,
       pando.cluster,
+      pando.doors,
       pando.index,
       pando.map,
       pando.sim;

@@ -39,7 +39,7 @@ final class ByteCall extends Call {
   /** The key that was found, or from where to go on. */
   MemorySegment found = NOTHING;
 
-  private MemorySegment foundBytes = NOTHING;
+  private MemorySegment foundValueBytes = NOTHING;
 
   /** Length of a value that is not there as it is too long, else 0. */
   private long withheld;
@@ -148,12 +148,12 @@ final class ByteCall extends Call {
   void takeResponse(FrameReader from) throws FrameException {
     takeResult(from);
     found = NOTHING;
-    foundBytes = NOTHING;
+    foundValueBytes = NOTHING;
     withheld = 0;
     entries = 0;
     boolean goesFurther = outcome == Outcome.FURTHER;
     if (goesFurther && (kind == ClientFrame.BYTE_SCAN || !Op.isNeighbour(op))) {
-      throw new FrameException("what has no neighbours goes on: " + what());
+      throw new FrameException("an operation that needs no other server goes further: " + what());
     }
     if (outcome > Outcome.YES && !goesFurther) {
       checkNoneLeft(from);
@@ -184,7 +184,7 @@ final class ByteCall extends Call {
               .formatted(foundKey, bytes, from.left()));
     }
     found = from.bytes((int) foundKey);
-    foundBytes = from.bytes((int) bytes);
+    foundValueBytes = from.bytes((int) bytes);
     withheld = isWithheld ? foundValue : 0;
     if (Op.isNeighbour(op) && outcome != Outcome.NO) {
       checkNeighbour();
@@ -312,6 +312,6 @@ final class ByteCall extends Call {
       }
       throw new ClientException("the value is longer than a client takes: " + limits);
     }
-    return foundBytes.asReadOnly();
+    return foundValueBytes.asReadOnly();
   }
 }

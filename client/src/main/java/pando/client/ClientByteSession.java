@@ -12,7 +12,7 @@ import pando.index.bytes.ByteVisitor;
 
 /** A session of byte strings over the network. Allocates what it returns. */
 final class ClientByteSession implements ByteSession {
-  /** Bytes of a scan's first page; of later ones, as many as go. */
+  /** Bytes of a scan's first page; later ones may fill a long frame. */
   private static final int FIRST_PAGE_BYTES = 32 << 10;
 
   private static final int FIRST_PAGE = 128;

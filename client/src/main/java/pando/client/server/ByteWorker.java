@@ -37,7 +37,7 @@ final class ByteWorker extends ServiceWorker {
   private boolean down;
 
   /** The key that was found, or from where to go on. */
-  private MemorySegment foundBytes = NOTHING;
+  private MemorySegment foundKeyBytes = NOTHING;
 
   private MemorySegment foundValueBytes = NOTHING;
 
@@ -87,7 +87,7 @@ final class ByteWorker extends ServiceWorker {
     } else {
       scan(session());
     }
-    foundKey = foundBytes.byteSize();
+    foundKey = foundKeyBytes.byteSize();
     foundValue = withheld > 0 ? withheld : foundValueBytes.byteSize();
   }
 
@@ -163,7 +163,7 @@ final class ByteWorker extends ServiceWorker {
             default -> open.last();
           };
       found(open, isThere);
-      foundBytes = isThere ? open.key() : NOTHING;
+      foundKeyBytes = isThere ? open.key() : NOTHING;
     } catch (NotServedHereException e) {
       findNeighbourHere(open);
     }
@@ -183,12 +183,12 @@ final class ByteWorker extends ServiceWorker {
         };
     if (page.count() == 1) {
       outcome = Outcome.YES;
-      foundBytes = page.key(0);
+      foundKeyBytes = page.key(0);
       foundValueBytes = page.value(0);
       withheld = page.withheld();
     } else if (goOn != null) {
       outcome = Outcome.FURTHER;
-      foundBytes = goOn;
+      foundKeyBytes = goOn;
     }
   }
 
@@ -206,7 +206,7 @@ final class ByteWorker extends ServiceWorker {
               .formatted(page.withheld(), ClientFrame.VALUE_BYTES_MAX));
     } else if (goOn != null) {
       outcome = Outcome.YES;
-      foundBytes = goOn;
+      foundKeyBytes = goOn;
     }
   }
 
@@ -266,7 +266,7 @@ final class ByteWorker extends ServiceWorker {
 
   @Override
   void forget() {
-    foundBytes = NOTHING;
+    foundKeyBytes = NOTHING;
     foundValueBytes = NOTHING;
     withheld = 0;
     page.clear();
@@ -279,7 +279,7 @@ final class ByteWorker extends ServiceWorker {
 
   @Override
   int addFound(FrameWriter response) {
-    response.bytes(foundBytes);
+    response.bytes(foundKeyBytes);
     if (kind == ClientFrame.BYTES) {
       response.bytes(foundValueBytes);
       response.fill();

@@ -79,12 +79,4 @@ final class LongFrames {
     arriving.remove(connection);
     stopped.remove(connection);
   }
-
-  long requestBytes() {
-    return requestBytes;
-  }
-
-  long responseBytes() {
-    return responseBytes;
-  }
 }

@@ -51,7 +51,7 @@ final class Door {
     return unsupported;
   }
 
-  /** Lets event loops run no further request, and ends scans that are under way. */
+  /** Lets event loops run no further request, and ends long scans. */
   void close() {
     closing = true;
     keyspace.stop();

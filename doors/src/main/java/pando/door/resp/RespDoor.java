@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
 import pando.index.Metered;
 import pando.index.Meters;
 import pando.index.bytes.ByteIndex;
@@ -263,7 +264,8 @@ public final class RespDoor implements Metered, AutoCloseable {
       each.awaitUninterruptibly(Math.max(end - System.nanoTime(), 0), TimeUnit.NANOSECONDS);
     }
     group.shutdownGracefully(0, CLOSE_SECONDS_MAX, TimeUnit.SECONDS).awaitUninterruptibly();
-    lanes.values().forEach(Lane::close);
+    List<Runnable> sessions = lanes.values().stream().<Runnable>map(lane -> lane::close).toList();
     lanes.clear();
+    Closing.all(sessions);
   }
 }

@@ -10,6 +10,8 @@ import pando.index.bytes.ByteStrings;
  * cluster, which tell keys by their first bytes, get their shares. Nothing is counted.
  */
 final class SharedKeyspace extends Keyspace {
+  private volatile boolean stopped;
+
   SharedKeyspace(ByteStrings strings) {
     super(strings, 0);
   }
@@ -27,6 +29,18 @@ final class SharedKeyspace extends Keyspace {
   @Override
   Store newStore() {
     return new Store(this);
+  }
+
+  @Override
+  void stop() {
+    stopped = true;
+  }
+
+  @Override
+  void checkGoesOn() {
+    if (stopped) {
+      throw new Refusal("ERR the door closes, and the request was not carried out to its end");
+    }
   }
 
   @Override

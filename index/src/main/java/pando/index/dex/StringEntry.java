@@ -90,8 +90,8 @@ final class StringEntry {
     }
   }
 
-  /** Returns whether the key has the value that is expected; it is loaded, if {@link #isThere}. */
-  private boolean has(MemorySegment expected) {
+  /** Loads the value, if it {@link #isThere}; returns whether it is the one that is expected. */
+  private boolean loadAndCompare(MemorySegment expected) {
     isThere = get();
     return isThere
         && blobs.length() == expected.byteSize()
@@ -110,19 +110,19 @@ final class StringEntry {
     return isThere;
   }
 
-  private long made(MemorySegment value) {
+  private long storeBlob(MemorySegment value) {
     return blobs.store(hash, value, 0, (int) value.byteSize());
   }
 
   /** Stores a value; returns whether one was there, which is loaded. */
   boolean put(MemorySegment value) {
-    long word = made(value);
-    return putWord(word) && taken(words.value(), word);
+    long word = storeBlob(value);
+    return putWord(word) && loadAndFree(words.value(), word);
   }
 
   /** Stores a value. */
   void store(MemorySegment value) {
-    long word = made(value);
+    long word = storeBlob(value);
     if (putWord(word)) {
       free(words.value(), word);
     }
@@ -139,7 +139,7 @@ final class StringEntry {
 
   /** Stores a value if there is none; returns whether there was one, which is loaded. */
   boolean putIfAbsent(MemorySegment value) {
-    long word = made(value);
+    long word = storeBlob(value);
     boolean present = false;
     try {
       while (!present && !words.putIfAbsent(key, word)) {
@@ -157,7 +157,7 @@ final class StringEntry {
 
   /** Replaces a value; returns whether there was one, which is loaded. */
   boolean update(MemorySegment value) {
-    long word = made(value);
+    long word = storeBlob(value);
     boolean replaced = false;
     long before = 0;
     try {
@@ -169,11 +169,7 @@ final class StringEntry {
       freeUnused(word, e);
       throw e;
     }
-    if (replaced) {
-      free(before, word);
-    } else {
-      blobs.free(hash, word);
-    }
+    settle(replaced, before, word);
     return replaced;
   }
 
@@ -183,15 +179,15 @@ final class StringEntry {
    * @return whether it was; else it is loaded, if {@link #isThere}
    */
   boolean replace(MemorySegment expected, MemorySegment value) {
-    if (!has(expected)) {
+    if (!loadAndCompare(expected)) {
       return false;
     }
     long before = words.value();
-    long word = made(value);
+    long word = storeBlob(value);
     boolean replaced = false;
     try {
       replaced = words.replace(key, before, word);
-      while (!replaced && has(expected)) {
+      while (!replaced && loadAndCompare(expected)) {
         before = words.value();
         replaced = words.replace(key, before, word);
       }
@@ -199,22 +195,27 @@ final class StringEntry {
       freeUnused(word, e);
       throw e;
     }
+    settle(replaced, before, word);
+    return replaced;
+  }
+
+  /** Frees the word that is in no entry now: the one before, or the new one. */
+  private void settle(boolean replaced, long before, long word) {
     if (replaced) {
       free(before, word);
     } else {
       blobs.free(hash, word);
     }
-    return replaced;
   }
 
   /** Removes a value; returns whether there was one, which is loaded. */
   boolean remove() {
-    return words.remove(key) && taken(words.value(), 0);
+    return words.remove(key) && loadAndFree(words.value(), 0);
   }
 
   /** Removes a value if it is the one that is expected; else it is loaded, if {@link #isThere}. */
   boolean remove(MemorySegment expected) {
-    while (has(expected)) {
+    while (loadAndCompare(expected)) {
       long before = words.value();
       if (words.remove(key, before)) {
         blobs.free(hash, before);
@@ -254,7 +255,7 @@ final class StringEntry {
    *
    * @param now the word that took its place
    */
-  private boolean taken(long before, long now) {
+  private boolean loadAndFree(long before, long now) {
     boolean loaded = false;
     try {
       loaded = (before != now || !Blobs.isBlob(now)) && blobs.load(hash, before);

@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.HexFormat;
 import pando.index.blob.Spread;
+import pando.index.bytes.ByteStrings;
 
 /**
  * How byte strings are written as keys of one length, which have the order of the strings.
@@ -24,9 +25,6 @@ import pando.index.blob.Spread;
 final class StringKeys {
   private static final ValueLayout.OfShort LENGTH =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-
-  private static final ValueLayout.OfLong WORD =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
   private final int keyBytes;
 
@@ -72,13 +70,13 @@ final class StringKeys {
   /** Writes the least key with a partition key. */
   void writeLeast(long partitionKey, MemorySegment key) {
     key.fill((byte) 0);
-    key.set(WORD, 0, partitionKey ^ Long.MIN_VALUE);
+    key.set(ByteStrings.WORD, 0, partitionKey ^ Long.MIN_VALUE);
   }
 
   /** Writes the greatest key with a partition key, above that of any string with it. */
   void writeGreatest(long partitionKey, MemorySegment key) {
     key.fill((byte) -1);
-    key.set(WORD, 0, partitionKey ^ Long.MIN_VALUE);
+    key.set(ByteStrings.WORD, 0, partitionKey ^ Long.MIN_VALUE);
   }
 
   /**

@@ -34,6 +34,10 @@ final class StringScans {
   private final MemorySegment[] in = new MemorySegment[BATCH];
   private final long[] at = new long[BATCH];
   private final int[] lengths = new int[BATCH];
+
+  /** Number of the first entry of the batch whose value was not loaded yet. */
+  private int loadedEnd;
+
   private int size;
 
   /** Why a batch ended before its last key, if it did. */
@@ -142,17 +146,8 @@ final class StringScans {
     while (goesOn && visited < limit) {
       int asked = (int) Math.min(BATCH, limit - visited);
       boolean isLast = read(down, asked);
-      int next = 0;
-      while (goesOn && next < size) {
-        int end = load(next);
-        for (; goesOn && next < end; next++) {
-          if (lengths[next] < 0) {
-            // To read the entry again takes the place of the values behind it.
-            end = next + 1;
-            if (!loadAgain(next)) {
-              continue;
-            }
-          }
+      for (int next = 0; goesOn && next < size; next++) {
+        if (isLoaded(next)) {
           visited++;
           goesOn = visitor.visit(string(next), value(next));
         }
@@ -165,6 +160,19 @@ final class StringScans {
     return visited;
   }
 
+  /** Returns whether an entry of the batch is there still; its value is loaded then. */
+  private boolean isLoaded(int number) {
+    if (number >= loadedEnd) {
+      loadedEnd = load(number);
+    }
+    if (lengths[number] >= 0) {
+      return true;
+    }
+    // To read the entry again takes the place of the values behind it.
+    loadedEnd = number + 1;
+    return loadAgain(number);
+  }
+
   private boolean isInRange(boolean down) {
     int order = ByteIndex.compare(from, last);
     return down ? order >= 0 : order <= 0;
@@ -173,6 +181,7 @@ final class StringScans {
   /** Reads the words of the next entries; returns whether there are no others. */
   private boolean read(boolean down, int asked) {
     size = 0;
+    loadedEnd = 0;
     elsewhere = null;
     pass.enter();
     try {

@@ -240,7 +240,6 @@ class DexStringsProcessesTest {
         sessions[0].close();
         both.join();
       }
-      System.out.println("lost=" + both.strings[0].valuesLost());
       assertThat(both.strings[0].valuesLost()).isGreaterThan(10);
     }
   }
