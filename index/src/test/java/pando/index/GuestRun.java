@@ -47,7 +47,10 @@ final class GuestRun {
     try (ExecutorService threads = Executors.newCachedThreadPool()) {
       List<CompletableFuture<Integer>> guests =
           List.of(
-              guest(threads, "verbs", tests(VERBS, "--select-package=pando.fabric.verbs")),
+              guest(
+                  threads,
+                  "verbs",
+                  tests(VERBS, "--select-package=pando.fabric.verbs", "--include-tag=card")),
               guest(threads, "index", tests(VERBS, "--select-class=pando.index.VerbsProcessTest")),
               guest(threads, "network", networkTests()));
       return guests.stream().mapToInt(CompletableFuture::join).max().orElseThrow();

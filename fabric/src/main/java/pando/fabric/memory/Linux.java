@@ -1,7 +1,5 @@
 package pando.fabric.memory;
 
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.util.Locale;
 
 /**
@@ -40,20 +38,18 @@ final class Linux {
   static final int F_SEAL_SHRINK = 2;
   static final int F_SEAL_GROW = 4;
 
-  static final NativeFunction MMAP =
-      function("mmap", true, long.class, long.class, int.class, int.class, int.class, long.class);
-  static final NativeFunction MUNMAP = function("munmap", false, long.class, long.class);
-  static final NativeFunction MADVISE =
-      function("madvise", false, long.class, long.class, int.class);
-  static final NativeFunction MEMFD_CREATE = function("memfd_create", false, long.class, int.class);
-  static final NativeFunction FTRUNCATE = function("ftruncate", false, int.class, long.class);
+  static final NativeFunction MMAP = NativeFunction.ofSystem("mmap", long.class);
+  static final NativeFunction MUNMAP = NativeFunction.ofSystem("munmap", int.class);
+  static final NativeFunction MADVISE = NativeFunction.ofSystem("madvise", int.class);
+  static final NativeFunction MEMFD_CREATE = NativeFunction.ofSystem("memfd_create", int.class);
+  static final NativeFunction FTRUNCATE = NativeFunction.ofSystem("ftruncate", int.class);
   static final NativeFunction POSIX_FALLOCATE =
-      function("posix_fallocate", false, int.class, long.class, long.class);
-  static final NativeFunction OPEN = variadic("open", long.class, int.class, int.class);
-  static final NativeFunction CLOSE = function("close", false, int.class);
-  static final NativeFunction LSEEK = function("lseek", true, int.class, long.class, int.class);
-  static final NativeFunction FCNTL = variadic("fcntl", int.class, int.class, long.class);
-  static final NativeFunction GETEUID = function("geteuid", false);
+      NativeFunction.ofSystem("posix_fallocate", int.class);
+  static final NativeFunction OPEN = NativeFunction.variadic("open", int.class);
+  static final NativeFunction CLOSE = NativeFunction.ofSystem("close", int.class);
+  static final NativeFunction LSEEK = NativeFunction.ofSystem("lseek", long.class);
+  static final NativeFunction FCNTL = NativeFunction.variadic("fcntl", int.class);
+  static final NativeFunction GETEUID = NativeFunction.ofSystem("geteuid", int.class);
 
   private static final boolean AVAILABLE =
       System.getProperty("os.name", "").toLowerCase(Locale.ROOT).startsWith("linux")
@@ -70,19 +66,5 @@ final class Linux {
 
   private static boolean isArm() {
     return System.getProperty("os.arch", "").equals("aarch64");
-  }
-
-  private static NativeFunction function(String name, boolean returnsLong, Class<?>... parameters) {
-    return new NativeFunction(name, descriptor(returnsLong, parameters));
-  }
-
-  /** Links a function with two fixed parameters and a variadic third. */
-  private static NativeFunction variadic(String name, Class<?>... parameters) {
-    return new NativeFunction(
-        name, descriptor(false, parameters), Linker.Option.firstVariadicArg(2));
-  }
-
-  private static FunctionDescriptor descriptor(boolean returnsLong, Class<?>... parameters) {
-    return NativeLibrary.descriptor(returnsLong ? long.class : int.class, parameters);
   }
 }

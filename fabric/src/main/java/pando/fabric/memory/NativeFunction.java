@@ -7,22 +7,36 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A function of the C library, or of another one. Not meant for hot paths. */
+/**
+ * A function of the C library, or of another one. Not meant for hot paths.
+ *
+ * <p>All functions are called by one method handle, with {@value #ARGUMENTS_MAX} words: those that
+ * a function does not have are not read, and of a word for a number of 32 bits the lower half is.
+ * That holds where so many words are passed in registers, on x86-64 and AArch64 for example. A
+ * handle for each list of types costs an emulated processor half a second.
+ */
 public final class NativeFunction {
+  private static final int ARGUMENTS_MAX = 6;
+
+  /** Arguments of a variadic function that are not. */
+  private static final int FIXED = 2;
+
   private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO =
       CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
   private final String name;
-  private final @Nullable MethodHandle handle;
+  private final @Nullable MemorySegment address;
+  private final boolean returnsInt;
+  private final boolean isVariadic;
 
   /**
    * What a function returned.
@@ -37,28 +51,56 @@ public final class NativeFunction {
     }
   }
 
-  NativeFunction(String name, FunctionDescriptor descriptor, Linker.Option... options) {
-    this.name = name;
-    Linker.Option[] all =
-        Stream.concat(Stream.of(options), Stream.of(Linker.Option.captureCallState("errno")))
-            .toArray(Linker.Option[]::new);
-    this.handle = NativeMemory.systemFunction(name, descriptor, all).orElse(null);
+  /** Made when the first function is called. */
+  private static final class Handle {
+    private static final MethodHandle CALL = handle();
   }
 
-  /** Links a function of a shared library, whose parameters are {@code long} or {@code int}. */
-  NativeFunction(SymbolLookup library, String name, FunctionDescriptor descriptor) {
-    this.name = name;
-    this.handle =
-        NativeMemory.function(library, name, descriptor, Linker.Option.captureCallState("errno"))
-            .orElse(null);
+  /** Made when the first function with variable arguments is called. */
+  private static final class VariadicHandle {
+    private static final MethodHandle CALL = handle(Linker.Option.firstVariadicArg(FIXED));
   }
 
-  /** Links a function that is known by its address. */
-  NativeFunction(String name, long address, FunctionDescriptor descriptor) {
+  private NativeFunction(
+      String name, Optional<MemorySegment> address, Class<?> result, boolean isVariadic) {
     this.name = name;
-    MethodHandle any =
-        NativeMemory.functionByAddress(descriptor, Linker.Option.captureCallState("errno"));
-    this.handle = MethodHandles.insertArguments(any, 0, MemorySegment.ofAddress(address));
+    this.address = address.orElse(null);
+    this.returnsInt = result == int.class;
+    this.isVariadic = isVariadic;
+  }
+
+  /**
+   * Links a function of a shared library, if it has it.
+   *
+   * @param result {@code long} (a pointer, too) or {@code int}
+   */
+  static NativeFunction of(SymbolLookup library, String name, Class<?> result) {
+    return new NativeFunction(name, library.find(name), result, false);
+  }
+
+  /** Links a function of the C library. */
+  static NativeFunction ofSystem(String name, Class<?> result) {
+    return of(Linker.nativeLinker().defaultLookup(), name, result);
+  }
+
+  /** Links a function of the C library with two fixed parameters and variable ones. */
+  static NativeFunction variadic(String name, Class<?> result) {
+    SymbolLookup system = Linker.nativeLinker().defaultLookup();
+    return new NativeFunction(name, system.find(name), result, true);
+  }
+
+  /** Returns a function that is known by its address. */
+  static NativeFunction at(String name, long address, Class<?> result) {
+    return new NativeFunction(name, Optional.of(MemorySegment.ofAddress(address)), result, false);
+  }
+
+  private static MethodHandle handle(Linker.Option... options) {
+    MemoryLayout[] words = new MemoryLayout[ARGUMENTS_MAX];
+    Arrays.fill(words, ValueLayout.JAVA_LONG);
+    Linker.Option errno = Linker.Option.captureCallState("errno");
+    return NativeMemory.functionByAddress(
+        FunctionDescriptor.of(ValueLayout.JAVA_LONG, words),
+        Stream.concat(Stream.of(options), Stream.of(errno)).toArray(Linker.Option[]::new));
   }
 
   /** Returns the name of the function. */
@@ -68,7 +110,7 @@ public final class NativeFunction {
 
   /** Returns whether the library has the function. */
   public boolean isLinked() {
-    return handle != null;
+    return address != null;
   }
 
   /**
@@ -77,7 +119,7 @@ public final class NativeFunction {
    * @param purpose the purpose of the call and its values, for the message of a failure
    * @throws NativeMemoryException with the name of the error if the function returns -1
    */
-  long call(String purpose, Object... arguments) {
+  long call(String purpose, long... arguments) {
     long result = tryCall(arguments);
     if (result < 0) {
       throw failure(purpose, (int) -result);
@@ -86,23 +128,37 @@ public final class NativeFunction {
   }
 
   /** Calls the function; returns its result, or minus its error number. */
-  long tryCall(Object... arguments) {
+  long tryCall(long... arguments) {
     Returned returned = invoke(arguments);
     return returned.value == -1 ? -returned.errno : returned.value;
   }
 
-  /** Calls the function. */
-  public Returned invoke(Object... arguments) {
-    if (handle == null) {
+  /**
+   * Calls the function.
+   *
+   * @param arguments at most {@value #ARGUMENTS_MAX}; a pointer is an address
+   */
+  public Returned invoke(long... arguments) {
+    if (address == null) {
       throw new NativeMemoryException("no such function in the library: name=" + name);
+    }
+    if (arguments.length > ARGUMENTS_MAX) {
+      throw new IllegalArgumentException(
+          "too many arguments: name=" + name + ", arguments=" + arguments.length);
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(CALL_STATE);
-      List<Object> all = new ArrayList<>(arguments.length + 1);
-      all.add(state);
-      all.addAll(List.of(arguments));
-      long result = ((Number) handle.invokeWithArguments(all)).longValue();
-      return new Returned(result, (int) ERRNO.get(state, 0L));
+      long result = call(address, state, Arrays.copyOf(arguments, ARGUMENTS_MAX));
+      return new Returned(returnsInt ? (int) result : result, (int) ERRNO.get(state, 0L));
+    }
+  }
+
+  private long call(MemorySegment function, MemorySegment state, long[] a) {
+    try {
+      return isVariadic
+          ? (long)
+              VariadicHandle.CALL.invokeExact(function, state, a[0], a[1], a[2], a[3], a[4], a[5])
+          : (long) Handle.CALL.invokeExact(function, state, a[0], a[1], a[2], a[3], a[4], a[5]);
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {

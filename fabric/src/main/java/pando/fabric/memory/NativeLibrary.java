@@ -21,49 +21,37 @@ public final class NativeLibrary {
   }
 
   /**
-   * Links a function.
+   * Links a function, if the library has it.
    *
    * @param result {@code long} (a pointer, too) or {@code int}
-   * @param parameters each {@code long} or {@code int}
    */
-  public NativeFunction function(String name, Class<?> result, Class<?>... parameters) {
-    return new NativeFunction(lookup, name, descriptor(result, parameters));
+  public NativeFunction function(String name, Class<?> result) {
+    return NativeFunction.of(lookup, name, result);
   }
 
   /**
-   * Returns a handle for functions that are known by their address, which is its first parameter, a
-   * {@link java.lang.foreign.MemorySegment}. For functions that return at once: no collection of
-   * garbage can begin meanwhile.
-   *
-   * @param result {@code long} or {@code int}
-   * @param parameters each {@code long} or {@code int}
-   */
-  public static MethodHandle byAddress(Class<?> result, Class<?>... parameters) {
-    return NativeMemory.functionByAddress(
-        descriptor(result, parameters), Linker.Option.critical(false));
-  }
-
-  /**
-   * Links a function that is known by its address.
+   * Returns a function that is known by its address.
    *
    * @param name of the function, for messages
-   * @param result {@code long} or {@code int}
-   * @param parameters each {@code long} or {@code int}
+   * @param result {@code long} (a pointer, too) or {@code int}
    */
-  public static NativeFunction functionAt(
-      String name, long address, Class<?> result, Class<?>... parameters) {
-    return new NativeFunction(name, address, descriptor(result, parameters));
+  public static NativeFunction functionAt(String name, long address, Class<?> result) {
+    return NativeFunction.at(name, address, result);
   }
 
-  static FunctionDescriptor descriptor(Class<?> result, Class<?>... parameters) {
-    ValueLayout[] layouts = new ValueLayout[parameters.length];
-    for (int i = 0; i < layouts.length; i++) {
-      layouts[i] = layout(parameters[i]);
-    }
-    return FunctionDescriptor.of(layout(result), layouts);
-  }
-
-  private static ValueLayout layout(Class<?> type) {
-    return type == long.class ? ValueLayout.JAVA_LONG : ValueLayout.JAVA_INT;
+  /**
+   * Returns a handle for functions that return an {@code int} and are known by their address: that
+   * is its first parameter, a {@link java.lang.foreign.MemorySegment}. Three words follow, of which
+   * a function reads as many as it has parameters. For functions that return at once: no collection
+   * of garbage can begin meanwhile.
+   */
+  public static MethodHandle byAddress() {
+    return NativeMemory.functionByAddress(
+        FunctionDescriptor.of(
+            ValueLayout.JAVA_INT,
+            ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG),
+        Linker.Option.critical(false));
   }
 }

@@ -137,16 +137,13 @@ public final class NativeMemory implements AutoCloseable {
         .reinterpret(bytes, arena, ended -> Mapping.unmap(ended.address(), mappedBytes));
   }
 
-  /** Links a function of the C library. */
-  static Optional<MethodHandle> systemFunction(
-      String name, FunctionDescriptor descriptor, Linker.Option... options) {
-    return function(Linker.nativeLinker().defaultLookup(), name, descriptor, options);
-  }
-
   /** Links a function of a shared library, if both exist. */
+  @SuppressWarnings("restricted")
   static Optional<MethodHandle> libraryFunction(
       String library, String name, FunctionDescriptor descriptor, Linker.Option... options) {
-    return library(library).flatMap(lookup -> function(lookup, name, descriptor, options));
+    return library(library)
+        .flatMap(lookup -> lookup.find(name))
+        .map(address -> Linker.nativeLinker().downcallHandle(address, descriptor, options));
   }
 
   /** Loads a shared library for good, if it exists. */
@@ -171,13 +168,5 @@ public final class NativeMemory implements AutoCloseable {
   @SuppressWarnings("restricted")
   public static MemorySegment at(long address, long bytes) {
     return MemorySegment.ofAddress(address).reinterpret(bytes);
-  }
-
-  @SuppressWarnings("restricted")
-  static Optional<MethodHandle> function(
-      SymbolLookup lookup, String name, FunctionDescriptor descriptor, Linker.Option... options) {
-    return lookup
-        .find(name)
-        .map(address -> Linker.nativeLinker().downcallHandle(address, descriptor, options));
   }
 }

@@ -31,7 +31,7 @@ final class CompletionChannel implements AutoCloseable {
     this.poll =
         NativeLibrary.load(C_LIBRARY)
             .orElseThrow(() -> new VerbsException("no C library: name=" + C_LIBRARY))
-            .function("poll", int.class, long.class, long.class, int.class);
+            .function("poll", int.class);
     this.memory = NativeMemory.allocate(BYTES);
     try {
       this.channel = library.createChannel(device.context());
@@ -58,7 +58,7 @@ final class CompletionChannel implements AutoCloseable {
    */
   void await(CompletionQueue queue, int millis) {
     MemorySegment bytes = memory.segment();
-    if (poll.invoke(bytes.address(), 1L, millis).value() == 1) {
+    if (poll.invoke(bytes.address(), 1, millis).value() == 1) {
       long room = bytes.address() + POLL_BYTES;
       library.takeEvent(channel, room, room + Long.BYTES, queue.address());
     }

@@ -66,7 +66,9 @@ final class CompletionQueue implements AutoCloseable {
   int poll() {
     int count;
     try {
-      count = (int) Libibverbs.POLL.invokeExact(pollFunction, queue, BATCH, completions.address());
+      count =
+          (int)
+              Libibverbs.CALL.invokeExact(pollFunction, queue, (long) BATCH, completions.address());
     } catch (Throwable e) {
       throw Libibverbs.thrown(e);
     }
@@ -80,7 +82,7 @@ final class CompletionQueue implements AutoCloseable {
   void ask() {
     int result;
     try {
-      result = (int) Libibverbs.ASK.invokeExact(askFunction, queue, 0);
+      result = (int) Libibverbs.CALL.invokeExact(askFunction, queue, 0L, 0L);
     } catch (Throwable e) {
       throw Libibverbs.thrown(e);
     }

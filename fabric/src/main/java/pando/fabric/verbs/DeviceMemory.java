@@ -35,23 +35,14 @@ final class DeviceMemory implements AutoCloseable {
   /** Returns the most bytes that a card has for it; 0 if it has none, or nothing says. */
   static long bytesMax(Extensions extensions) {
     Optional<NativeFunction> query =
-        extensions.function(
-            "query_device_ex",
-            VerbsContext.QUERY_DEVICE_EX,
-            int.class,
-            long.class,
-            long.class,
-            long.class,
-            long.class);
+        extensions.function("query_device_ex", VerbsContext.QUERY_DEVICE_EX, int.class);
     if (query.isEmpty()) {
       return 0;
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment found = arena.allocate(IbvDeviceAttrEx.BYTES_MAX, Long.BYTES);
       Returned returned =
-          query
-              .get()
-              .invoke(extensions.context(), 0L, found.address(), (long) IbvDeviceAttrEx.BYTES_MAX);
+          query.get().invoke(extensions.context(), 0, found.address(), IbvDeviceAttrEx.BYTES_MAX);
       return returned.value() == 0
           ? found.get(ValueLayout.JAVA_LONG, IbvDeviceAttrEx.MAX_DM_SIZE)
           : 0;
@@ -63,20 +54,11 @@ final class DeviceMemory implements AutoCloseable {
     /** Returns them, if all are there. */
     static Optional<Functions> of(Extensions extensions) {
       Optional<NativeFunction> alloc =
-          extensions.function(
-              "alloc_dm", VerbsContext.ALLOC_DM, long.class, long.class, long.class);
+          extensions.function("alloc_dm", VerbsContext.ALLOC_DM, long.class);
       Optional<NativeFunction> free =
-          extensions.function("free_dm", VerbsContext.FREE_DM, int.class, long.class);
+          extensions.function("free_dm", VerbsContext.FREE_DM, int.class);
       Optional<NativeFunction> register =
-          extensions.function(
-              "reg_dm_mr",
-              VerbsContext.REG_DM_MR,
-              long.class,
-              long.class,
-              long.class,
-              long.class,
-              long.class,
-              int.class);
+          extensions.function("reg_dm_mr", VerbsContext.REG_DM_MR, long.class);
       return alloc.isPresent() && free.isPresent() && register.isPresent()
           ? Optional.of(new Functions(alloc.get(), free.get(), register.get()))
           : Optional.empty();
@@ -120,7 +102,7 @@ final class DeviceMemory implements AutoCloseable {
 
   private static long register(NativeFunction register, Device device, long memory, int bytes) {
     int access = IbvMr.ALL_ACCESS | IbvMr.ZERO_BASED;
-    return register.invoke(device.domain(), memory, 0L, (long) bytes, access).value();
+    return register.invoke(device.domain(), memory, 0, bytes, access).value();
   }
 
   /** Returns whether the card has taken the zeros. */
@@ -130,12 +112,10 @@ final class DeviceMemory implements AutoCloseable {
     if (function == 0) {
       return false;
     }
-    NativeFunction copy =
-        NativeLibrary.functionAt(
-            "memcpy_to_dm", function, int.class, long.class, long.class, long.class, long.class);
+    NativeFunction copy = NativeLibrary.functionAt("memcpy_to_dm", function, int.class);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment zeros = arena.allocate(bytes, Long.BYTES);
-      return copy.invoke(memory, 0L, zeros.address(), (long) bytes).value() == 0;
+      return copy.invoke(memory, 0, zeros.address(), bytes).value() == 0;
     }
   }
 

@@ -20,13 +20,12 @@ record Extensions(long context) {
    *
    * @param distance from the card, of {@link VerbsContext}
    */
-  Optional<NativeFunction> function(
-      String name, int distance, Class<?> result, Class<?>... parameters) {
+  Optional<NativeFunction> function(String name, int distance, Class<?> result) {
     // The size of all of it says how far it goes: older ones begin nearer to the card.
     if (-distance > word(VerbsContext.SZ) - IbvContext.BYTES || word(distance) == 0) {
       return Optional.empty();
     }
-    return Optional.of(NativeLibrary.functionAt(name, word(distance), result, parameters));
+    return Optional.of(NativeLibrary.functionAt(name, word(distance), result));
   }
 
   private long word(int distance) {

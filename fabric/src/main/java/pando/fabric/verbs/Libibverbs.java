@@ -17,13 +17,7 @@ final class Libibverbs {
   static final String NAME = "libibverbs.so.1";
 
   /** Posts, polls and asks to be told, by the addresses that an open card has. */
-  static final MethodHandle POST =
-      NativeLibrary.byAddress(int.class, long.class, long.class, long.class);
-
-  static final MethodHandle POLL =
-      NativeLibrary.byAddress(int.class, long.class, int.class, long.class);
-
-  static final MethodHandle ASK = NativeLibrary.byAddress(int.class, long.class, int.class);
+  static final MethodHandle CALL = NativeLibrary.byAddress();
 
   private static final int NAME_BYTES_MAX = 64;
   private static final int NO_SUCH_CALL = 38;
@@ -53,33 +47,29 @@ final class Libibverbs {
   private final NativeFunction qpToQpEx;
 
   private Libibverbs(NativeLibrary library) {
-    getDeviceList = library.function("ibv_get_device_list", long.class, long.class);
-    freeDeviceList = library.function("ibv_free_device_list", int.class, long.class);
-    getDeviceName = library.function("ibv_get_device_name", long.class, long.class);
-    openDevice = library.function("ibv_open_device", long.class, long.class);
-    closeDevice = library.function("ibv_close_device", int.class, long.class);
-    queryDevice = library.function("ibv_query_device", int.class, long.class, long.class);
-    queryPort = library.function("ibv_query_port", int.class, long.class, int.class, long.class);
-    allocPd = library.function("ibv_alloc_pd", long.class, long.class);
-    deallocPd = library.function("ibv_dealloc_pd", int.class, long.class);
-    regMr =
-        library.function("ibv_reg_mr", long.class, long.class, long.class, long.class, int.class);
-    deregMr = library.function("ibv_dereg_mr", int.class, long.class);
-    createCq =
-        library.function(
-            "ibv_create_cq", long.class, long.class, int.class, long.class, long.class, int.class);
-    destroyCq = library.function("ibv_destroy_cq", int.class, long.class);
-    createCompChannel = library.function("ibv_create_comp_channel", long.class, long.class);
-    destroyCompChannel = library.function("ibv_destroy_comp_channel", int.class, long.class);
-    getCqEvent =
-        library.function("ibv_get_cq_event", int.class, long.class, long.class, long.class);
-    ackCqEvents = library.function("ibv_ack_cq_events", int.class, long.class, int.class);
-    createSrq = library.function("ibv_create_srq", long.class, long.class, long.class);
-    destroySrq = library.function("ibv_destroy_srq", int.class, long.class);
-    createQp = library.function("ibv_create_qp", long.class, long.class, long.class);
-    modifyQp = library.function("ibv_modify_qp", int.class, long.class, long.class, int.class);
-    destroyQp = library.function("ibv_destroy_qp", int.class, long.class);
-    qpToQpEx = library.function("ibv_qp_to_qp_ex", long.class, long.class);
+    getDeviceList = library.function("ibv_get_device_list", long.class);
+    freeDeviceList = library.function("ibv_free_device_list", int.class);
+    getDeviceName = library.function("ibv_get_device_name", long.class);
+    openDevice = library.function("ibv_open_device", long.class);
+    closeDevice = library.function("ibv_close_device", int.class);
+    queryDevice = library.function("ibv_query_device", int.class);
+    queryPort = library.function("ibv_query_port", int.class);
+    allocPd = library.function("ibv_alloc_pd", long.class);
+    deallocPd = library.function("ibv_dealloc_pd", int.class);
+    regMr = library.function("ibv_reg_mr", long.class);
+    deregMr = library.function("ibv_dereg_mr", int.class);
+    createCq = library.function("ibv_create_cq", long.class);
+    destroyCq = library.function("ibv_destroy_cq", int.class);
+    createCompChannel = library.function("ibv_create_comp_channel", long.class);
+    destroyCompChannel = library.function("ibv_destroy_comp_channel", int.class);
+    getCqEvent = library.function("ibv_get_cq_event", int.class);
+    ackCqEvents = library.function("ibv_ack_cq_events", int.class);
+    createSrq = library.function("ibv_create_srq", long.class);
+    destroySrq = library.function("ibv_destroy_srq", int.class);
+    createQp = library.function("ibv_create_qp", long.class);
+    modifyQp = library.function("ibv_modify_qp", int.class);
+    destroyQp = library.function("ibv_destroy_qp", int.class);
+    qpToQpEx = library.function("ibv_qp_to_qp_ex", long.class);
   }
 
   /**
@@ -247,7 +237,7 @@ final class Libibverbs {
     return new AssertionError("a native function throws nothing: library=" + NAME, e);
   }
 
-  private static long pointer(NativeFunction function, String purpose, Object... arguments) {
+  private static long pointer(NativeFunction function, String purpose, long... arguments) {
     Returned returned = function.invoke(arguments);
     checkPointer(function, purpose, returned);
     return returned.value();
@@ -261,7 +251,7 @@ final class Libibverbs {
   }
 
   /** These return an error number, some of them -1. */
-  private static void check(NativeFunction function, String purpose, Object... arguments) {
+  private static void check(NativeFunction function, String purpose, long... arguments) {
     Returned returned = function.invoke(arguments);
     if (returned.value() != 0) {
       Returned failed = returned.value() > 0 ? new Returned(-1, (int) returned.value()) : returned;

@@ -25,9 +25,9 @@ final class Mlx5 {
   private final NativeFunction fromExtended;
 
   private Mlx5(NativeLibrary library) {
-    isSupported = library.function("mlx5dv_is_supported", int.class, long.class);
-    createQp = library.function("mlx5dv_create_qp", long.class, long.class, long.class, long.class);
-    fromExtended = library.function("mlx5dv_qp_ex_from_ibv_qp_ex", long.class, long.class);
+    isSupported = library.function("mlx5dv_is_supported", int.class);
+    createQp = library.function("mlx5dv_create_qp", long.class);
+    fromExtended = library.function("mlx5dv_qp_ex_from_ibv_qp_ex", long.class);
   }
 
   /** Returns the library, if it is there, has the functions, and a card is of its kind. */

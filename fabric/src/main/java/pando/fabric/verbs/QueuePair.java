@@ -194,7 +194,7 @@ final class QueuePair implements WorkRequests.Poster, AutoCloseable {
     try {
       result =
           (int)
-              Libibverbs.POST.invokeExact(
+              Libibverbs.CALL.invokeExact(
                   device.postSendFunction(), queuePair, chain, requests.refusedRoom());
     } catch (Throwable e) {
       throw Libibverbs.thrown(e);

@@ -2,8 +2,6 @@ package pando.fabric.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import pando.fabric.memory.NativeLibrary;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.verbs.Abi.IbvQpEx;
 import pando.fabric.verbs.Abi.Mlx5dvQpEx;
@@ -17,10 +15,6 @@ import pando.fabric.verbs.Abi.Mlx5dvQpEx;
  * meanwhile could stop the JVM for good.
  */
 final class RawQueue {
-  private static final MethodHandle CALL = NativeLibrary.byAddress(int.class, long.class);
-  private static final MethodHandle BUILD =
-      NativeLibrary.byAddress(int.class, long.class, long.class);
-
   private static final int BYTES = IbvQpEx.WR_ABORT + Long.BYTES;
 
   private final long queue;
@@ -78,7 +72,7 @@ final class RawQueue {
 
   private int call(MemorySegment function) {
     try {
-      return (int) CALL.invokeExact(function, queue);
+      return (int) Libibverbs.CALL.invokeExact(function, queue, 0L, 0L);
     } catch (Throwable e) {
       throw Libibverbs.thrown(e);
     }
@@ -86,7 +80,7 @@ final class RawQueue {
 
   private void build(long request) {
     try {
-      int _ = (int) BUILD.invokeExact(buildFunction, mlx5Queue, request);
+      int _ = (int) Libibverbs.CALL.invokeExact(buildFunction, mlx5Queue, request, 0L);
     } catch (Throwable e) {
       throw Libibverbs.thrown(e);
     }

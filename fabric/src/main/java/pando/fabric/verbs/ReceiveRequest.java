@@ -41,7 +41,7 @@ final class ReceiveRequest implements AutoCloseable {
     int result;
     try {
       long address = bytes.address();
-      result = (int) Libibverbs.POST.invokeExact(function, queue, address, address + REFUSED);
+      result = (int) Libibverbs.CALL.invokeExact(function, queue, address, address + REFUSED);
     } catch (Throwable e) {
       throw Libibverbs.thrown(e);
     }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Capabilities;
@@ -34,6 +35,7 @@ import pando.fabric.wire.CardAccess;
  * there is a card, and it is such a one.
  */
 @Timeout(300)
+@Tag(TestCards.TAG)
 class CardAbilitiesTest {
   private static final InetSocketAddress ANY =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Words;
@@ -12,6 +13,7 @@ import pando.fabric.verbs.Abi.IbvMr;
 import pando.fabric.verbs.Abi.IbvSendWr;
 
 /** Two queue pairs of one card that are connected to each other; only where there is a card. */
+@Tag(TestCards.TAG)
 class QueuePairTest {
   private static final int REMOTE = 4096;
 

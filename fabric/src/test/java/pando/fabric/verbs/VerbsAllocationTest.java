@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.AllocatedBytes;
@@ -16,6 +17,7 @@ import pando.fabric.tcp.TcpOptions;
 
 /** Verbs by a card allocate nothing; only where there is a card. */
 @Timeout(120)
+@Tag(TestCards.TAG)
 class VerbsAllocationTest {
   @Test
   void shouldAllocateNothingForVerbs() throws ReflectiveOperationException {

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import pando.fabric.Capabilities;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
@@ -15,6 +16,7 @@ import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 
 /** Only where there is a card; the machine of the test bed has one. */
+@Tag(TestCards.TAG)
 class VerbsFabricTest extends FabricContract {
   private final List<TcpMemoryServer> servers = new ArrayList<>();
   private final List<InetSocketAddress> addresses = new ArrayList<>();

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
@@ -38,6 +39,7 @@ import pando.fabric.wire.CardAccess;
 
 /** Memory servers that end, and queue pairs that break; only where there is a card. */
 @Timeout(300)
+@Tag(TestCards.TAG)
 class VerbsFaultTest {
   private static final long WORD = GlobalAddress.of(0, 1 << 20);
   private static final long OFFSET = GlobalAddress.offset(WORD);

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -36,6 +37,7 @@ import pando.fabric.wire.CardAccess;
 /** What the workers of a lane, which share queue pairs, do to each other when verbs fail. */
 @EnabledIfSystemProperty(named = "pando.verbs", matches = "true")
 @Timeout(300)
+@Tag(TestCards.TAG)
 class VerbsLaneFaultTest {
   private static final long WORD = GlobalAddress.of(0, 1 << 20);
   private static final int WORKERS = 16;
