@@ -15,8 +15,10 @@ import java.util.concurrent.Executors;
  * by side: verbs, indexes over verbs, and the network.
  */
 final class GuestRun {
-  private static final String VERBS = "-Dpando.verbs=true";
-  private static final String NETWORK = "-Dpando.network=true";
+  /** Tags of tests, and parts of the properties that have them run. */
+  private static final String VERBS = "verbs";
+
+  private static final String NETWORK = "network";
 
   /** For JVMs that live for seconds and are emulated, also those that tests start. */
   private static final String JVM_OPTIONS =
@@ -47,11 +49,8 @@ final class GuestRun {
     try (ExecutorService threads = Executors.newCachedThreadPool()) {
       List<CompletableFuture<Integer>> guests =
           List.of(
-              guest(
-                  threads,
-                  "verbs",
-                  tests(VERBS, "--select-package=pando.fabric.verbs", "--include-tag=card")),
-              guest(threads, "index", tests(VERBS, "--select-class=pando.index.VerbsProcessTest")),
+              guest(threads, "verbs", tests(VERBS, "package:pando.fabric.verbs")),
+              guest(threads, "index", tests(VERBS, "class:pando.index.VerbsProcessTest")),
               guest(threads, "network", networkTests()));
       return guests.stream().mapToInt(CompletableFuture::join).max().orElseThrow();
     }
@@ -83,23 +82,26 @@ final class GuestRun {
     command.addAll(
         tests(
             NETWORK,
-            "--select-class=pando.fabric.tcp.TcpBadNetworkTest",
-            "--select-class=pando.index.TcpBadNetworkIndexTest"));
+            "class:pando.fabric.tcp.TcpBadNetworkTest",
+            "class:pando.index.TcpBadNetworkIndexTest"));
     return command;
   }
 
-  private List<String> tests(String property, String... selection) {
+  /**
+   * Returns the command that runs tests.
+   *
+   * @param tag that they have
+   * @param selectors as {@link GuestTests} takes them
+   */
+  private List<String> tests(String tag, String... selectors) {
     List<String> command = new ArrayList<>(List.of("env", JVM_OPTIONS));
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-ea", property));
+    command.addAll(List.of("-ea", "-Dpando." + tag + "=true"));
     command.addAll(
         List.of(
             "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED"));
-    command.addAll(List.of("-cp", classPath));
-    command.addAll(List.of("org.junit.platform.console.ConsoleLauncher", "execute"));
-    command.addAll(List.of("--disable-banner", "--disable-ansi-colors", "--details=tree"));
-    command.add("--fail-if-no-tests");
-    command.addAll(List.of(selection));
+    command.addAll(List.of("-cp", classPath, GuestTests.class.getName(), tag));
+    command.addAll(List.of(selectors));
     return command;
   }
 }

@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /** Real threads on one index: some that change keys, one that scans, and what else there is. */
 public final class StressRun {
@@ -24,6 +25,7 @@ public final class StressRun {
   private final List<Callable<Void>> tasks = new ArrayList<>();
   private final StressKeys keys = new StressKeys();
   private Runnable betweenScans = () -> {};
+  private int loaders = 1;
 
   /** Prepares a run of so many threads that change keys, each so many times. */
   public StressRun(RangeIndex index, long seed, int threads, int operations) {
@@ -57,6 +59,11 @@ public final class StressRun {
     betweenScans = action;
   }
 
+  /** Has so many threads load the keys that stay, for an index whose operations take long. */
+  public void loadBy(int threads) {
+    loaders = threads;
+  }
+
   /** Runs tasks side by side until all have ended. */
   public interface Runner {
     /** Runs them. */
@@ -70,14 +77,34 @@ public final class StressRun {
 
   /** Runs, and checks that an order of all operations explains what each saw. */
   public void run(Runner runner) throws Exception {
-    try (Session session = sessions.get()) {
-      keys.steady().forEach(session::put);
-    }
+    load(runner);
     runner.run(tasks);
     try (Session session = sessions.get()) {
       workers.getFirst().readHot(session);
     }
     assertThat(StressLog.violations(logs)).isEmpty();
+  }
+
+  private void load(Runner runner) throws Exception {
+    if (loaders == 1) {
+      load(0);
+    } else {
+      runner.run(
+          IntStream.range(0, loaders)
+              .<Callable<Void>>mapToObj(first -> () -> load(first))
+              .toList());
+    }
+  }
+
+  /** Stores each so many-th key that stays, from one of the first on. */
+  private Void load(int first) {
+    List<Map.Entry<Long, Long>> steady = List.copyOf(keys.steady().entrySet());
+    try (Session session = sessions.get()) {
+      for (int i = first; i < steady.size(); i += loaders) {
+        session.put(steady.get(i).getKey(), steady.get(i).getValue());
+      }
+    }
+    return null;
   }
 
   private Void work(StressWorker worker) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import pando.fabric.Fabric;
@@ -16,6 +17,7 @@ import pando.fabric.Fabric;
  * Every system over a network with delay and loss: this process is on the third machine of {@code
  * testbed/network}, and a process on each of the others is a memory server.
  */
+@Tag("network")
 @EnabledIfSystemProperty(
     named = "pando.network",
     matches = "true",

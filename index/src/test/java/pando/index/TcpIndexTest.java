@@ -95,6 +95,7 @@ class TcpIndexTest {
       StressRun run = new StressRun(index, seed, 2 * THREADS, operations());
       // What it scans may all be cached, so it would never give way.
       run.betweenScans(Thread::yield);
+      run.loadBy(2 * THREADS);
       run.run(tasks -> Threads.run(inTurn, tasks));
       assertThat(entries(index)).isEqualTo(run.expected());
     }

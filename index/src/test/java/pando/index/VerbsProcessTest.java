@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -16,6 +17,7 @@ import pando.fabric.verbs.Cards;
  * Indexes over RDMA, each with two memory servers and two compute processes in processes of their
  * own, of which one is killed and comes back. Only where there is a card.
  */
+@Tag("verbs")
 @EnabledIfSystemProperty(named = "pando.verbs", matches = "true")
 class VerbsProcessTest {
   /** Rounds before the kill, and after it. */

@@ -3,6 +3,7 @@ package pando.fabric.tcp;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import pando.fabric.Fabric;
@@ -10,6 +11,7 @@ import pando.fabric.NetworkMachine;
 import pando.fabric.server.PoolOptions;
 
 /** The contract over a network with delay and loss: each memory server on a machine of its own. */
+@Tag("network")
 @EnabledIfSystemProperty(
     named = NetworkMachine.PROPERTY,
     matches = "true",

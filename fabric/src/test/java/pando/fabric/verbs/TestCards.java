@@ -7,7 +7,7 @@ import java.util.List;
 /** The card that tests use. */
 final class TestCards {
   /** Tag of the tests that use it: these alone run in the machine of the test bed. */
-  static final String TAG = "card";
+  static final String TAG = "verbs";
 
   private TestCards() {}
 

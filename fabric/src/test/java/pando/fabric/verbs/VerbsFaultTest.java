@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -56,9 +57,6 @@ class VerbsFaultTest {
   /** What {@link TestHandlers#WAIT} sets when it has begun. */
   private static final long BEGUN = WORD + 16;
 
-  /** Verbs that have ended. */
-  private final AtomicInteger ended = new AtomicInteger();
-
   private String card = "";
 
   @BeforeEach
@@ -66,15 +64,20 @@ class VerbsFaultTest {
     card = TestCards.first();
   }
 
-  /** A memory server, until the input ends. */
+  /** Memory servers of different pools, until the input ends. */
   static final class MemoryProcess {
     private MemoryProcess() {}
 
     public static void main(String[] arguments) throws IOException {
-      try (TcpMemoryServer server =
-          VerbsMemoryServer.start(ANY, 0, POOL, Authentication.none(), arguments[0])) {
-        System.out.println(server.address().getPort());
+      List<TcpMemoryServer> servers = new ArrayList<>();
+      try {
+        for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
+          servers.add(VerbsMemoryServer.start(ANY, 0, POOL, Authentication.none(), arguments[0]));
+          System.out.println(servers.get(i).address().getPort());
+        }
         System.in.transferTo(OutputStream.nullOutputStream());
+      } finally {
+        servers.forEach(TcpMemoryServer::close);
       }
     }
   }
@@ -83,59 +86,82 @@ class VerbsFaultTest {
     void run(Worker worker);
   }
 
+  /** A CALL has no verb under way that would miss an answer of the other card. */
   @Test
-  void shouldEndWritesWhenTheMemoryServerIsKilled() throws Exception {
-    killUnder(worker -> worker.write(WORD, 0, 64));
-  }
-
-  @Test
-  void shouldEndReadsWhenTheMemoryServerIsKilled() throws Exception {
-    killUnder(worker -> worker.read(WORD, 0, 64));
-  }
-
-  /** No verb is under way that would miss an answer of the other card. */
-  @Test
-  void shouldEndACallWhenTheMemoryServerIsKilled() throws Exception {
-    killUnder(worker -> worker.call(0, TestHandlers.WAIT, 0, 8));
-  }
-
-  private void killUnder(Verb verb) throws Exception {
-    try (JavaProcess process = JavaProcess.start(List.of(), MemoryProcess.class, card)) {
-      InetSocketAddress address =
-          new InetSocketAddress(ANY.getAddress(), Integer.parseInt(process.line()));
-      try (Fabric fabric = VerbsFabric.attach(List.of(address), 1, OPTIONS, card);
-          RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
-          Worker worker = fabric.worker(memory);
-          RegisteredMemory other = fabric.register(8);
-          Worker observer = fabric.worker(other)) {
-        Words.set(memory.segment(), 0, OFFSET + 8);
-        CompletableFuture<Throwable> end = CompletableFuture.supplyAsync(() -> endOf(verb, worker));
-        while (ended.get() == 0 && observer.faa(BEGUN, 0) == 0) {
-          observer.backoff().pause(100);
-        }
-        assertThat(end).isNotDone();
-        long start = System.nanoTime();
-        process.kill();
-        Throwable failure = end.get(30, TimeUnit.SECONDS);
-        print("killed", start, failure);
-        assertThat(failure)
-            .isInstanceOfAny(
-                UnknownOutcomeException.class,
-                MemoryServerLostException.class,
-                StalledException.class);
-        assertThatThrownBy(() -> worker.read(WORD, 0, 8))
-            .isInstanceOf(MemoryServerLostException.class);
+  void shouldEndVerbsWhenTheMemoryServersAreKilled() throws Exception {
+    try (JavaProcess process = JavaProcess.start(List.of(), MemoryProcess.class, card, "3");
+        Caller writer = new Caller(process.line(), worker -> worker.write(WORD, 0, 64));
+        Caller reader = new Caller(process.line(), worker -> worker.read(WORD, 0, 64));
+        Caller caller =
+            new Caller(process.line(), worker -> worker.call(0, TestHandlers.WAIT, 0, 8))) {
+      List<Caller> callers = List.of(writer, reader, caller);
+      for (Caller each : callers) {
+        each.awaitBegun();
+      }
+      long start = System.nanoTime();
+      process.kill();
+      for (Caller each : callers) {
+        each.checkEnd(start);
       }
     }
   }
 
-  private Throwable endOf(Verb verb, Worker worker) {
-    return catchThrowable(() -> {
-      while (true) {
-        verb.run(worker);
-        ended.getAndIncrement();
+  /** Verbs to a memory server of its own, one after the other. */
+  private final class Caller implements AutoCloseable {
+    private final Fabric fabric;
+    private final RegisteredMemory memory;
+    private final Worker worker;
+    private final AtomicInteger ended = new AtomicInteger();
+    private final CompletableFuture<Throwable> end;
+
+    Caller(String port, Verb verb) {
+      InetSocketAddress address = new InetSocketAddress(ANY.getAddress(), Integer.parseInt(port));
+      fabric = VerbsFabric.attach(List.of(address), 1, OPTIONS, card);
+      memory = fabric.register(Worker.CALL_BYTES_MAX);
+      worker = fabric.worker(memory);
+      Words.set(memory.segment(), 0, OFFSET + 8);
+      // Not in the common pool, which has one thread where there is one processor.
+      end = CompletableFuture.supplyAsync(() -> endOf(verb), body -> new Thread(body).start());
+    }
+
+    private Throwable endOf(Verb verb) {
+      return catchThrowable(() -> {
+        while (true) {
+          verb.run(worker);
+          ended.getAndIncrement();
+        }
+      });
+    }
+
+    /** Waits until a verb has ended, or a CALL is served. */
+    void awaitBegun() {
+      try (RegisteredMemory other = fabric.register(8);
+          Worker observer = fabric.worker(other)) {
+        while (ended.get() == 0 && observer.faa(BEGUN, 0) == 0) {
+          observer.backoff().pause(100);
+        }
       }
-    });
+      assertThat(end).isNotDone();
+    }
+
+    void checkEnd(long start) throws Exception {
+      Throwable failure = end.get(30, TimeUnit.SECONDS);
+      print("killed", start, failure);
+      assertThat(failure)
+          .isInstanceOfAny(
+              UnknownOutcomeException.class,
+              MemoryServerLostException.class,
+              StalledException.class);
+      assertThatThrownBy(() -> worker.read(WORD, 0, 8))
+          .isInstanceOf(MemoryServerLostException.class);
+    }
+
+    @Override
+    public void close() {
+      worker.close();
+      memory.close();
+      fabric.close();
+    }
   }
 
   private static void print(String what, long start, Throwable failure) {
