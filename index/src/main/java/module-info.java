@@ -16,5 +16,7 @@ module pando.index {
   exports pando.index.dex;
   exports pando.index.orca;
   exports pando.index.rolex;
+  exports pando.index.session to
+      pando.client;
   exports pando.index.sherman;
 }

@@ -9,6 +9,7 @@ import pando.client.wire.Outcome;
 import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteVisitor;
+import pando.index.session.SessionState;
 
 /** A session of byte strings over the network. Allocates what it returns. */
 final class ClientByteSession implements ByteSession {
@@ -24,8 +25,7 @@ final class ClientByteSession implements ByteSession {
   private final ByteCall call = new ByteCall();
   private final Call[] one = {call};
   private MemorySegment key = NOTHING;
-  private boolean closed;
-  private boolean scanning;
+  private final SessionState state = new SessionState();
 
   ClientByteSession(ClientStrings strings) {
     this.strings = strings;
@@ -33,17 +33,8 @@ final class ClientByteSession implements ByteSession {
   }
 
   private void checkUsable() {
-    checkNotScanning();
-    if (closed) {
-      throw new IllegalStateException("the session is closed");
-    }
+    state.checkUsable();
     strings.checkOpen();
-  }
-
-  private void checkNotScanning() {
-    if (scanning) {
-      throw new IllegalStateException("a session must not be used by the visitor of its own scan");
-    }
   }
 
   /** Carries out the call; returns whether the answer is yes. */
@@ -188,7 +179,7 @@ final class ClientByteSession implements ByteSession {
       ByteVisitor visitor) {
     ByteArguments.checkScan(low, high, down, strings.keyBytesMax(), limit, visitor);
     checkUsable();
-    scanning = true;
+    state.beginScan();
     try {
       boolean isEmpty = limit == 0 || (high != null && high.byteSize() == 0);
       // The visitor may change what the caller gave.
@@ -201,7 +192,7 @@ final class ClientByteSession implements ByteSession {
               limit,
               visitor);
     } finally {
-      scanning = false;
+      state.endScan();
     }
   }
 
@@ -250,7 +241,6 @@ final class ClientByteSession implements ByteSession {
 
   @Override
   public void close() {
-    checkNotScanning();
-    closed = true;
+    state.close();
   }
 }

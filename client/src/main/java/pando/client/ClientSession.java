@@ -6,6 +6,7 @@ import pando.client.wire.Op;
 import pando.client.wire.Outcome;
 import pando.index.EntryVisitor;
 import pando.index.Session;
+import pando.index.session.SessionState;
 
 /**
  * A session over the network, by a {@link PandoClient}. Once warm, no operation allocates.
@@ -45,8 +46,7 @@ public final class ClientSession implements Session {
   private final KeyPlaces places = new KeyPlaces(KEYS_MAX);
   private long key;
   private long value;
-  private boolean closed;
-  private boolean scanning;
+  private final SessionState state = new SessionState();
 
   ClientSession(PandoClient client) {
     this.client = client;
@@ -55,17 +55,8 @@ public final class ClientSession implements Session {
   }
 
   private void checkUsable() {
-    checkNotScanning();
-    if (closed) {
-      throw new IllegalStateException("the session is closed");
-    }
+    state.checkUsable();
     client.checkOpen();
-  }
-
-  private void checkNotScanning() {
-    if (scanning) {
-      throw new IllegalStateException("a session must not be used by the visitor of its own scan");
-    }
   }
 
   /** Carries out the call; returns whether the answer is yes. */
@@ -265,11 +256,11 @@ public final class ClientSession implements Session {
       throw new IllegalArgumentException("limit is negative: limit=" + limit);
     }
     checkUsable();
-    scanning = true;
+    state.beginScan();
     try {
       return limit == 0 ? 0 : visit(from, to, down, limit, visitor);
     } finally {
-      scanning = false;
+      state.endScan();
     }
   }
 
@@ -340,7 +331,6 @@ public final class ClientSession implements Session {
 
   @Override
   public void close() {
-    checkNotScanning();
-    closed = true;
+    state.close();
   }
 }

@@ -1,5 +1,7 @@
 package pando.fabric;
 
+import java.util.Arrays;
+
 /**
  * An operation failed, and may have taken effect, may take effect later, or never: read the key
  * before repeating the operation. Also thrown for a CALL that a memory server took and did not
@@ -16,5 +18,15 @@ public final class UnknownOutcomeException extends PandoException {
   /** Creates the exception with what is wrong and what caused it. */
   public UnknownOutcomeException(String message, Throwable cause) {
     super(message, cause);
+  }
+
+  /**
+   * Returns whether a failure says that an operation may have taken effect: it is of this class, or
+   * an error that suppresses one of it.
+   */
+  public static boolean isSaidBy(Throwable failure) {
+    return failure instanceof UnknownOutcomeException
+        || Arrays.stream(failure.getSuppressed())
+            .anyMatch(UnknownOutcomeException.class::isInstance);
   }
 }

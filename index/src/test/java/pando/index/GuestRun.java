@@ -20,6 +20,8 @@ final class GuestRun {
 
   private static final String NETWORK = "network";
 
+  private static final String CAMPAIGN = "pando.campaign";
+
   /** For JVMs that live for seconds and are emulated, also those that tests start. */
   private static final String JVM_OPTIONS =
       "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData";
@@ -97,6 +99,7 @@ final class GuestRun {
     List<String> command = new ArrayList<>(List.of("env", JVM_OPTIONS));
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-ea", "-Dpando." + tag + "=true"));
+    command.add("-D" + CAMPAIGN + "=" + System.getProperty(CAMPAIGN));
     command.addAll(
         List.of(
             "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED"));

@@ -1,11 +1,11 @@
 package pando.map;
 
 import org.jspecify.annotations.Nullable;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.EntryVisitor;
 import pando.index.Session;
 import pando.index.blob.Blobs;
-import pando.index.blob.Outcomes;
 
 /** The entries of an index whose keys and values are words. */
 final class WordEntries<K, V> extends Entries<K, V> {
@@ -223,7 +223,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
 
   /** Frees a new word after a failure, unless it may be in the entry. */
   private void freeUnused(long word, Throwable failure) {
-    if (!Outcomes.isUncertain(failure)) {
+    if (!UnknownOutcomeException.isSaidBy(failure)) {
       values.free(key, word);
     }
   }
@@ -237,10 +237,10 @@ final class WordEntries<K, V> extends Entries<K, V> {
       loaded = values.load(itsKey, word);
     } catch (Throwable e) {
       values.free(itsKey, word);
-      throw Outcomes.unreturned(Long.toString(itsKey), e);
+      throw Blobs.unreturned(Long.toString(itsKey), e);
     }
     if (!loaded) {
-      throw Outcomes.unreturned(Long.toString(itsKey), damaged(itsKey, word));
+      throw Blobs.unreturned(Long.toString(itsKey), damaged(itsKey, word));
     }
     values.free(itsKey, word);
     return values.value(word);

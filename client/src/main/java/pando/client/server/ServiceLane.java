@@ -40,6 +40,16 @@ import pando.fabric.wire.Watchdog;
  */
 final class ServiceLane implements LaneDuty {
   private static final System.Logger LOG = System.getLogger(ServiceLane.class.getName());
+
+  /**
+   * Operations after which the lane's other threads, and its sockets, have their turn, if there are
+   * more. A batch that ends with them is answered by one frame.
+   */
+  private static final int TURN = 64;
+
+  /** Of so many passes in a row during which threads are ready, one looks at the sockets. */
+  private static final int LOOK_PERIOD = 4;
+
   private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final ClientService service;
@@ -66,6 +76,10 @@ final class ServiceLane implements LaneDuty {
   private boolean isWaking;
 
   private boolean ending;
+
+  /** Passes without a wait for sockets. */
+  private int unseen;
+
   private long checked = System.nanoTime();
   private volatile boolean hasNoted;
   private volatile boolean leaving;
@@ -130,28 +144,39 @@ final class ServiceLane implements LaneDuty {
    *
    * @return whether there is one, and not the end
    */
+  @SuppressWarnings("ThreadPriorityCheck") // In a lane it is what lets others run.
   boolean next(ServiceWorker worker) {
     lock.lock();
     try {
       takeResult(worker);
       isWaking = false;
+      if (worker.turn >= TURN && !offered.isEmpty()) {
+        worker.turn = 0;
+        unlocked(Thread::yield);
+      }
       while (!give(worker)) {
         if (ending) {
           return false;
         }
+        worker.turn = 0;
         idle.addLast(worker);
         worker.waiter.begin();
-        lock.unlock();
-        try {
-          worker.waiter.await();
-        } finally {
-          lock.lock();
-        }
+        unlocked(worker.pause);
         isWaking = false;
       }
+      worker.turn++;
       return true;
     } finally {
       lock.unlock();
+    }
+  }
+
+  private void unlocked(Runnable pause) {
+    lock.unlock();
+    try {
+      pause.run();
+    } finally {
+      lock.lock();
     }
   }
 
@@ -246,7 +271,9 @@ final class ServiceLane implements LaneDuty {
       long now = System.nanoTime();
       admit();
       boolean some = flush();
-      some |= !waitsNext && loop.selector().selectNow(serveReady) > 0;
+      // A thread that is ready may only find that another has done it all.
+      some |=
+          !waitsNext && ++unseen % LOOK_PERIOD == 0 && loop.selector().selectNow(serveReady) > 0;
       if (now - checked > CHECK_NANOS) {
         checked = now;
         forEach(connection -> connection.check(limits, now));

@@ -1,7 +1,6 @@
 package pando.client.server;
 
 import java.lang.System.Logger.Level;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.FrameReader;
@@ -28,17 +27,20 @@ import pando.index.NotServedHereException;
 abstract class ServiceWorker implements Runnable {
   private static final System.Logger LOG = System.getLogger(ServiceWorker.class.getName());
 
-  /** Operations after which the lane's other threads, and its sockets, have their turn. */
-  private static final int TURN = 64;
-
   private final ServiceLane lane;
   private final Metered index;
 
   /** Waits until there is an operation. */
   final Waiter waiter = new Waiter();
 
+  /** Made once, as a pause must not allocate. */
+  final Runnable pause = waiter::await;
+
   /** Whose operation it is, {@code null} if it has none. */
   @Nullable ClientConnection connection;
+
+  /** Operations since others had their turn. */
+  int turn;
 
   /** Bytes of a long frame that it has taken its operation from, 0 if that was none. */
   int held;
@@ -93,15 +95,10 @@ abstract class ServiceWorker implements Runnable {
   abstract void answered();
 
   @Override
-  @SuppressWarnings("ThreadPriorityCheck") // In a lane it is what lets others run.
   public void run() {
     try {
-      int turn = 0;
       while (lane.next(this)) {
         carryOut();
-        if (++turn % TURN == 0) {
-          Thread.yield();
-        }
       }
     } finally {
       close();
@@ -200,9 +197,7 @@ abstract class ServiceWorker implements Runnable {
     text = e.toString();
     // An error says whether the operation may have happened; of all else that is not known.
     boolean mayHaveHappened =
-        e instanceof Error
-            ? Arrays.stream(e.getSuppressed()).anyMatch(UnknownOutcomeException.class::isInstance)
-            : hasSession() && isChange();
+        e instanceof Error ? UnknownOutcomeException.isSaidBy(e) : hasSession() && isChange();
     return mayHaveHappened ? Outcome.UNKNOWN : Outcome.FAILED;
   }
 

@@ -153,6 +153,22 @@ class ClientServiceTest {
     }
   }
 
+  /** None of them waits: what is READ is in this process. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 63, 64})
+  void shouldAnswerABatchByOneFrame(int count) throws IOException {
+    try (ClientService service = start(ServiceLimits.DEFAULTS);
+        SocketChannel channel = connect(service)) {
+      FrameReader reader = new FrameReader();
+      for (int i = 0; i < 20; i++) {
+        send(channel, operations(count));
+        receive(channel, reader);
+        assertThat(reader.count()).isEqualTo(count);
+        reader.next();
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {0, 1_025})
   void shouldRefuseOtherNumbersOfOperations(int count) throws IOException {

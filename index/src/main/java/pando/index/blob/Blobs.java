@@ -550,4 +550,19 @@ public final class Blobs implements AutoCloseable {
     failures.collect(registered::close);
     failures.rethrow();
   }
+
+  /**
+   * Returns what to throw where an entry was changed, and its value before cannot be returned; an
+   * {@link Error} is thrown as it is, with the exception suppressed.
+   *
+   * @param key of the entry, as text
+   */
+  public static UnknownOutcomeException unreturned(String key, Throwable failure) {
+    String message = "the entry was changed, and its value before cannot be returned: key=" + key;
+    if (failure instanceof Error error) {
+      error.addSuppressed(new UnknownOutcomeException(message));
+      throw error;
+    }
+    return new UnknownOutcomeException(message, failure);
+  }
 }

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
 import pando.index.session.Failures;
 import pando.index.session.Operation;
+import pando.index.session.SessionState;
 
 /**
  * One thread's access to blocks of records. What is given may be what this session has returned. A
@@ -23,8 +24,7 @@ final class BlockSession implements ByteSession {
   private final BlockReader reader;
   private final BlockScans scans;
   private final BlockChanges changes;
-  private boolean closed;
-  private boolean scanning;
+  private final SessionState state = new SessionState();
   private MemorySegment key = NOTHING;
 
   /** The value, {@code null} if it is that of the reader: it is made when it is asked for. */
@@ -116,7 +116,7 @@ final class BlockSession implements ByteSession {
       Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     Objects.requireNonNull(expected, "expected");
     checkEntry(index, wanted, stored);
-    checkUsable();
+    state.checkUsable();
     reader.pass.enter();
     value = NOTHING;
     try {
@@ -159,13 +159,13 @@ final class BlockSession implements ByteSession {
 
   @Override
   public boolean last() {
-    checkUsable();
+    state.checkUsable();
     return neighbourOf(null, true, true);
   }
 
   private boolean neighbour(MemorySegment wanted, boolean down, boolean inclusive) {
     checkKey(wanted);
-    checkUsable();
+    state.checkUsable();
     return neighbourOf(wanted, down, inclusive);
   }
 
@@ -188,7 +188,7 @@ final class BlockSession implements ByteSession {
   public long scan(
       MemorySegment from, @Nullable MemorySegment to, long limit, ByteVisitor visitor) {
     checkScan(from, to, false, limit, visitor);
-    scanning = true;
+    state.beginScan();
     try {
       return limit == 0
           ? 0
@@ -198,7 +198,7 @@ final class BlockSession implements ByteSession {
               limit,
               visitor);
     } finally {
-      scanning = false;
+      state.endScan();
     }
   }
 
@@ -206,7 +206,7 @@ final class BlockSession implements ByteSession {
   public long scanDown(
       @Nullable MemorySegment from, MemorySegment to, long limit, ByteVisitor visitor) {
     checkScan(to, from, true, limit, visitor);
-    scanning = true;
+    state.beginScan();
     try {
       return limit == 0
           ? 0
@@ -216,7 +216,7 @@ final class BlockSession implements ByteSession {
               limit,
               visitor);
     } finally {
-      scanning = false;
+      state.endScan();
     }
   }
 
@@ -227,14 +227,14 @@ final class BlockSession implements ByteSession {
       long limit,
       ByteVisitor visitor) {
     ByteArguments.checkScan(low, high, down, ByteIndex.KEY_BYTES_MAX, limit, visitor);
-    checkUsable();
+    state.checkUsable();
     reader.pass.enter();
     reader.pass.exit();
   }
 
   private void begin(MemorySegment wanted) {
     checkKey(wanted);
-    checkUsable();
+    state.checkUsable();
     reader.pass.enter();
   }
 
@@ -248,19 +248,10 @@ final class BlockSession implements ByteSession {
     ByteArguments.checkKey(wanted, ByteIndex.KEY_BYTES_MAX);
   }
 
-  private void checkUsable() {
-    if (scanning) {
-      throw new IllegalStateException("a session must not be used by the visitor of its own scan");
-    }
-    if (closed) {
-      throw new IllegalStateException("the session is closed");
-    }
-  }
-
   @Override
   public void alone(Runnable action) {
     Objects.requireNonNull(action, "action");
-    checkUsable();
+    state.checkUsable();
     reader.pass.alone(action);
   }
 
@@ -284,11 +275,7 @@ final class BlockSession implements ByteSession {
   /** Ends the session. */
   @Override
   public void close() {
-    if (scanning) {
-      throw new IllegalStateException("a session must not be used by the visitor of its own scan");
-    }
-    if (!closed) {
-      closed = true;
+    if (state.close()) {
       index.end(this);
     }
   }

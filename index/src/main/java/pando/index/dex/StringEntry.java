@@ -2,8 +2,8 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.blob.Blobs;
-import pando.index.blob.Outcomes;
 
 /**
  * The entry of one key at a time: a word in the tree, and the value that it stands for. What an
@@ -234,7 +234,7 @@ final class StringEntry {
 
   /** Frees a new word after a failure, unless it may be in the entry. */
   private void freeUnused(long word, Throwable failure) {
-    if (!Outcomes.isUncertain(failure)) {
+    if (!UnknownOutcomeException.isSaidBy(failure)) {
       blobs.free(hash, word);
     }
   }
@@ -261,7 +261,7 @@ final class StringEntry {
       loaded = (before != now || !Blobs.isBlob(now)) && blobs.load(hash, before);
     } catch (Throwable e) {
       free(before, now);
-      throw Outcomes.unreturned(keys.text(key), e);
+      throw Blobs.unreturned(keys.text(key), e);
     }
     if (loaded) {
       free(before, now);

@@ -10,6 +10,7 @@ import pando.index.bytes.ByteVisitor;
 import pando.index.dex.StringScans.Neighbour;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
+import pando.index.session.SessionState;
 
 /** One thread's access to byte strings over DEX. A get allocates nothing but what it returns. */
 final class StringSession implements ByteSession {
@@ -22,8 +23,7 @@ final class StringSession implements ByteSession {
   private final Gate.Pass pass;
   private final StringEntry entry;
   private final StringScans scans;
-  private boolean closed;
-  private boolean scanning;
+  private final SessionState state = new SessionState();
 
   /** The key that was found, {@code null} if the words' session has it. */
   private @Nullable MemorySegment key = NOTHING;
@@ -158,7 +158,7 @@ final class StringSession implements ByteSession {
   /** Enters, and goes to the entry of a key. */
   private void begin(MemorySegment wanted) {
     checkKey(wanted);
-    checkUsable();
+    state.checkUsable();
     pass.enter();
     value = NOTHING;
     entry.seek(wanted);
@@ -224,7 +224,7 @@ final class StringSession implements ByteSession {
   }
 
   private boolean find(Neighbour neighbour, @Nullable MemorySegment wanted) {
-    checkUsable();
+    state.checkUsable();
     pass.enter();
     try {
       boolean isThere = scans.find(neighbour, wanted);
@@ -242,11 +242,11 @@ final class StringSession implements ByteSession {
   public long scan(
       MemorySegment from, @Nullable MemorySegment to, long limit, ByteVisitor visitor) {
     checkScan(from, to, false, limit, visitor);
-    scanning = true;
+    state.beginScan();
     try {
       return scans.scan(from, to, limit, visitor);
     } finally {
-      scanning = false;
+      state.endScan();
     }
   }
 
@@ -254,11 +254,11 @@ final class StringSession implements ByteSession {
   public long scanDown(
       @Nullable MemorySegment from, MemorySegment to, long limit, ByteVisitor visitor) {
     checkScan(to, from, true, limit, visitor);
-    scanning = true;
+    state.beginScan();
     try {
       return scans.scanDown(from, to, limit, visitor);
     } finally {
-      scanning = false;
+      state.endScan();
     }
   }
 
@@ -269,7 +269,7 @@ final class StringSession implements ByteSession {
       long limit,
       ByteVisitor visitor) {
     ByteArguments.checkScan(low, high, down, keys.lengthMax(), limit, visitor);
-    checkUsable();
+    state.checkUsable();
     pass.enter();
     pass.exit();
   }
@@ -278,23 +278,10 @@ final class StringSession implements ByteSession {
     ByteArguments.checkKey(wanted, keys.lengthMax());
   }
 
-  private void checkUsable() {
-    checkNotScanning();
-    if (closed) {
-      throw new IllegalStateException("the session is closed");
-    }
-  }
-
-  private void checkNotScanning() {
-    if (scanning) {
-      throw new IllegalStateException("a session must not be used by the visitor of its own scan");
-    }
-  }
-
   @Override
   public void alone(Runnable action) {
     Objects.requireNonNull(action, "action");
-    checkUsable();
+    state.checkUsable();
     pass.enter();
     pass.exit();
     words.alone(action);
@@ -311,9 +298,7 @@ final class StringSession implements ByteSession {
 
   @Override
   public void close() {
-    checkNotScanning();
-    if (!closed) {
-      closed = true;
+    if (state.close()) {
       strings.end(this);
     }
   }

@@ -19,8 +19,7 @@ public abstract class RoutedSession<W> implements Session {
   private static final long COUNTED = 1_000;
 
   private final @Nullable W[] workers;
-  private boolean closed;
-  private boolean scanning;
+  private final SessionState state = new SessionState();
   private final KeyGroups groups = new KeyGroups();
   private final Request request = new Request();
   private long key;
@@ -116,16 +115,7 @@ public abstract class RoutedSession<W> implements Session {
 
   /** Checks that the session is open, and none of its scans runs. */
   protected final void checkUsable() {
-    checkNotScanning();
-    if (closed) {
-      throw new IllegalStateException("the session is closed");
-    }
-  }
-
-  private void checkNotScanning() {
-    if (scanning) {
-      throw new IllegalStateException("a session must not be used by the visitor of its own scan");
-    }
+    state.checkUsable();
   }
 
   /**
@@ -337,11 +327,11 @@ public abstract class RoutedSession<W> implements Session {
       checkIndexOpen();
       return 0;
     }
-    scanning = true;
+    state.beginScan();
     try {
       return visit(from, to, down, limit, visitor);
     } finally {
-      scanning = false;
+      state.endScan();
     }
   }
 
@@ -390,8 +380,7 @@ public abstract class RoutedSession<W> implements Session {
 
   @Override
   public final void close() {
-    checkNotScanning();
-    closed = true;
+    state.close();
     try {
       forEach(this::retire);
     } finally {
