@@ -21,8 +21,20 @@ public final class UnknownOutcomeException extends PandoException {
   }
 
   /**
+   * Returns what to throw where a failure leaves the outcome unknown; an {@link Error} is thrown as
+   * it is, with the exception suppressed.
+   */
+  public static UnknownOutcomeException of(String message, Throwable failure) {
+    if (failure instanceof Error error) {
+      error.addSuppressed(new UnknownOutcomeException(message));
+      throw error;
+    }
+    return new UnknownOutcomeException(message, failure);
+  }
+
+  /**
    * Returns whether a failure says that an operation may have taken effect: it is of this class, or
-   * an error that suppresses one of it.
+   * has one of this class among its suppressed exceptions.
    */
   public static boolean isSaidBy(Throwable failure) {
     return failure instanceof UnknownOutcomeException

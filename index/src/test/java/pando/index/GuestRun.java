@@ -99,7 +99,7 @@ final class GuestRun {
     List<String> command = new ArrayList<>(List.of("env", JVM_OPTIONS));
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-ea", "-Dpando." + tag + "=true"));
-    command.add("-D" + CAMPAIGN + "=" + System.getProperty(CAMPAIGN));
+    command.add("-D" + CAMPAIGN + "=" + Boolean.getBoolean(CAMPAIGN));
     command.addAll(
         List.of(
             "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED"));

@@ -87,6 +87,7 @@ public final class StressRun {
 
   private void load(Runner runner) throws Exception {
     if (loaders == 1) {
+      // Not by the runner: that of a simulation can run once.
       load(0);
     } else {
       runner.run(
@@ -96,7 +97,7 @@ public final class StressRun {
     }
   }
 
-  /** Stores each so many-th key that stays, from one of the first on. */
+  /** Stores every {@code loaders}-th of the keys that stay, beginning with number {@code first}. */
   private Void load(int first) {
     List<Map.Entry<Long, Long>> steady = List.copyOf(keys.steady().entrySet());
     try (Session session = sessions.get()) {

@@ -106,7 +106,7 @@ class VerbRacesTest {
     int races = 0;
     List<Way> ways = Way.all(configuration);
     int postings = ways.stream().mapToInt(way -> way.posted().size()).sum();
-    int step = Seeds.count(1 + postings / POSTINGS_MAX, 1);
+    int step = Seeds.count(Math.ceilDiv(postings, POSTINGS_MAX), 1);
     int next = 0;
     for (Way way : ways) {
       for (int posting = 0; posting < way.posted().size(); posting++) {

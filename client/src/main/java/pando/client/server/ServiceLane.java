@@ -35,19 +35,19 @@ import pando.fabric.wire.Watchdog;
  *
  * <p>A worker takes operations until there are none, so where none of them waits one worker does
  * all. One that finds more than it takes wakes another, which does the same once it runs: that is
- * when the first one waits. Where the lane carries its threads, all of this is one platform thread;
- * the lock is for lanes whose threads the JDK carries.
+ * when the first one waits, or has had its turn. Where the lane carries its threads, all of this is
+ * one platform thread; the lock is for lanes whose threads the JDK carries.
  */
 final class ServiceLane implements LaneDuty {
   private static final System.Logger LOG = System.getLogger(ServiceLane.class.getName());
 
   /**
-   * Operations after which the lane's other threads, and its sockets, have their turn, if there are
-   * more. A batch that ends with them is answered by one frame.
+   * Operations that a worker carries out in a row before others of the lane run, if a connection
+   * has a further one. A batch of just as many is not interrupted, so one frame answers it.
    */
-  private static final int TURN = 64;
+  static final int TURN = 64;
 
-  /** Of so many passes in a row during which threads are ready, one looks at the sockets. */
+  /** Of so many passes that found threads ready, one looks at the sockets. */
   private static final int LOOK_PERIOD = 4;
 
   private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -77,8 +77,8 @@ final class ServiceLane implements LaneDuty {
 
   private boolean ending;
 
-  /** Passes without a wait for sockets. */
-  private int unseen;
+  /** Passes that found threads ready. */
+  private int busyPasses;
 
   private long checked = System.nanoTime();
   private volatile boolean hasNoted;
@@ -144,37 +144,46 @@ final class ServiceLane implements LaneDuty {
    *
    * @return whether there is one, and not the end
    */
-  @SuppressWarnings("ThreadPriorityCheck") // In a lane it is what lets others run.
   boolean next(ServiceWorker worker) {
     lock.lock();
     try {
       takeResult(worker);
       isWaking = false;
-      if (worker.turn >= TURN && !offered.isEmpty()) {
-        worker.turn = 0;
-        unlocked(Thread::yield);
+      if (worker.operationsInTurn >= TURN && !offered.isEmpty()) {
+        endTurn(worker);
       }
       while (!give(worker)) {
         if (ending) {
           return false;
         }
-        worker.turn = 0;
-        idle.addLast(worker);
-        worker.waiter.begin();
-        unlocked(worker.pause);
+        awaitOperation(worker);
         isWaking = false;
       }
-      worker.turn++;
+      worker.operationsInTurn++;
       return true;
     } finally {
       lock.unlock();
     }
   }
 
-  private void unlocked(Runnable pause) {
+  @SuppressWarnings("ThreadPriorityCheck") // In a lane it is what lets others run.
+  private void endTurn(ServiceWorker worker) {
+    worker.operationsInTurn = 0;
     lock.unlock();
     try {
-      pause.run();
+      Thread.yield();
+    } finally {
+      lock.lock();
+    }
+  }
+
+  private void awaitOperation(ServiceWorker worker) {
+    worker.operationsInTurn = 0;
+    idle.addLast(worker);
+    worker.waiter.begin();
+    lock.unlock();
+    try {
+      worker.waiter.await();
     } finally {
       lock.lock();
     }
@@ -271,9 +280,7 @@ final class ServiceLane implements LaneDuty {
       long now = System.nanoTime();
       admit();
       boolean some = flush();
-      // A thread that is ready may only find that another has done it all.
-      some |=
-          !waitsNext && ++unseen % LOOK_PERIOD == 0 && loop.selector().selectNow(serveReady) > 0;
+      some |= looksAtSockets(waitsNext) && loop.selector().selectNow(serveReady) > 0;
       if (now - checked > CHECK_NANOS) {
         checked = now;
         forEach(connection -> connection.check(limits, now));
@@ -289,6 +296,15 @@ final class ServiceLane implements LaneDuty {
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * Returns whether a pass looks at the sockets. A look is a call of the system, and a thread that
+   * is ready often finds that another has done all, so few passes of a lane that carries its
+   * threads take one; where the JDK does, a pass may be a pause.
+   */
+  private boolean looksAtSockets(boolean waitsNext) {
+    return !waitsNext && (!loop.carriesThreads() || ++busyPasses % LOOK_PERIOD == 0);
   }
 
   private void admit() {

@@ -33,14 +33,11 @@ abstract class ServiceWorker implements Runnable {
   /** Waits until there is an operation. */
   final Waiter waiter = new Waiter();
 
-  /** Made once, as a pause must not allocate. */
-  final Runnable pause = waiter::await;
-
   /** Whose operation it is, {@code null} if it has none. */
   @Nullable ClientConnection connection;
 
-  /** Operations since others had their turn. */
-  int turn;
+  /** Operations since others of the lane had their turn. */
+  int operationsInTurn;
 
   /** Bytes of a long frame that it has taken its operation from, 0 if that was none. */
   int held;

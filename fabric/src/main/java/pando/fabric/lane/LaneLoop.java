@@ -246,6 +246,11 @@ public final class LaneLoop implements Lane {
     }
   }
 
+  /** Returns whether this loop carries the lane's threads, and not the JDK. */
+  public boolean carriesThreads() {
+    return carries;
+  }
+
   /** Returns whether this loop carries the current thread. */
   @SuppressWarnings("ReferenceEquality") // Compared by identity.
   boolean carriesCurrentThread() {

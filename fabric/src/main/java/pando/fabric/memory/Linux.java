@@ -45,10 +45,10 @@ final class Linux {
   static final NativeFunction FTRUNCATE = NativeFunction.ofSystem("ftruncate", int.class);
   static final NativeFunction POSIX_FALLOCATE =
       NativeFunction.ofSystem("posix_fallocate", int.class);
-  static final NativeFunction OPEN = NativeFunction.variadic("open", int.class);
+  static final NativeFunction OPEN = NativeFunction.ofSystemVariadic("open", int.class);
   static final NativeFunction CLOSE = NativeFunction.ofSystem("close", int.class);
   static final NativeFunction LSEEK = NativeFunction.ofSystem("lseek", long.class);
-  static final NativeFunction FCNTL = NativeFunction.variadic("fcntl", int.class);
+  static final NativeFunction FCNTL = NativeFunction.ofSystemVariadic("fcntl", int.class);
   static final NativeFunction GETEUID = NativeFunction.ofSystem("geteuid", int.class);
 
   private static final boolean AVAILABLE =

@@ -18,16 +18,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * A function of the C library, or of another one. Not meant for hot paths.
  *
- * <p>All functions are called by one method handle, with {@value #ARGUMENTS_MAX} words: those that
- * a function does not have are not read, and of a word for a number of 32 bits the lower half is.
- * That holds where so many words are passed in registers, on x86-64 and AArch64 for example. A
- * handle for each list of types costs an emulated processor half a second.
+ * <p>All functions are called by one method handle with {@value #ARGUMENTS_MAX} words, as a handle
+ * for each signature takes long to make. A function does not read words beyond its parameters, and
+ * reads the lower half of a word for a parameter of 32 bits. That holds where all these words are
+ * passed in registers, as on x86-64 and AArch64.
  */
 public final class NativeFunction {
   private static final int ARGUMENTS_MAX = 6;
 
-  /** Arguments of a variadic function that are not. */
-  private static final int FIXED = 2;
+  /** Parameters of a variadic function in front of its variable ones. */
+  private static final int FIXED_PARAMETERS = 2;
 
   private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO =
@@ -58,7 +58,8 @@ public final class NativeFunction {
 
   /** Made when the first function with variable arguments is called. */
   private static final class VariadicHandle {
-    private static final MethodHandle CALL = handle(Linker.Option.firstVariadicArg(FIXED));
+    private static final MethodHandle CALL =
+        handle(Linker.Option.firstVariadicArg(FIXED_PARAMETERS));
   }
 
   private NativeFunction(
@@ -84,13 +85,18 @@ public final class NativeFunction {
   }
 
   /** Links a function of the C library with two fixed parameters and variable ones. */
-  static NativeFunction variadic(String name, Class<?> result) {
+  static NativeFunction ofSystemVariadic(String name, Class<?> result) {
     SymbolLookup system = Linker.nativeLinker().defaultLookup();
     return new NativeFunction(name, system.find(name), result, true);
   }
 
-  /** Returns a function that is known by its address. */
-  static NativeFunction at(String name, long address, Class<?> result) {
+  /**
+   * Returns a function that is known by its address.
+   *
+   * @param name of the function, for messages
+   * @param result {@code long} (a pointer, too) or {@code int}
+   */
+  public static NativeFunction at(String name, long address, Class<?> result) {
     return new NativeFunction(name, Optional.of(MemorySegment.ofAddress(address)), result, false);
   }
 

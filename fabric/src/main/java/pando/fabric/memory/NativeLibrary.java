@@ -30,22 +30,12 @@ public final class NativeLibrary {
   }
 
   /**
-   * Returns a function that is known by its address.
-   *
-   * @param name of the function, for messages
-   * @param result {@code long} (a pointer, too) or {@code int}
-   */
-  public static NativeFunction functionAt(String name, long address, Class<?> result) {
-    return NativeFunction.at(name, address, result);
-  }
-
-  /**
    * Returns a handle for functions that return an {@code int} and are known by their address: that
    * is its first parameter, a {@link java.lang.foreign.MemorySegment}. Three words follow, of which
    * a function reads as many as it has parameters. For functions that return at once: no collection
    * of garbage can begin meanwhile.
    */
-  public static MethodHandle byAddress() {
+  public static MethodHandle criticalHandle() {
     return NativeMemory.functionByAddress(
         FunctionDescriptor.of(
             ValueLayout.JAVA_INT,

@@ -12,7 +12,7 @@ import java.util.Optional;
  * A range of native memory that can be freed: after {@link #close()} every access through its
  * segment throws {@link IllegalStateException}, in all threads.
  *
- * <p>The only class that makes segments of raw addresses and links native functions.
+ * <p>The only class with restricted calls: it makes segments of raw addresses, and links functions.
  */
 public final class NativeMemory implements AutoCloseable {
   /** Alignment of large allocations: the size of a huge page. */

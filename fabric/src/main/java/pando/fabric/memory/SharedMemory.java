@@ -94,7 +94,7 @@ public final class SharedMemory implements AutoCloseable {
       long address = Mapping.shared(fileBytes, descriptor);
       try {
         commit(address, fileBytes, descriptor);
-        Linux.FCNTL.call("seal", descriptor, Linux.F_ADD_SEALS, (long) SEALS);
+        Linux.FCNTL.call("seal", descriptor, Linux.F_ADD_SEALS, SEALS);
       } catch (RuntimeException | Error e) {
         Mapping.unmap(address, fileBytes);
         throw e;

@@ -64,14 +64,7 @@ final class CompletionQueue implements AutoCloseable {
    * @return how many; they stay readable until the next poll
    */
   int poll() {
-    int count;
-    try {
-      count =
-          (int)
-              Libibverbs.CALL.invokeExact(pollFunction, queue, (long) BATCH, completions.address());
-    } catch (Throwable e) {
-      throw Libibverbs.thrown(e);
-    }
+    int count = Libibverbs.call(pollFunction, queue, BATCH, completions.address());
     if (count < 0) {
       throw new VerbsException("completions cannot be polled: result=" + count);
     }
@@ -80,12 +73,7 @@ final class CompletionQueue implements AutoCloseable {
 
   /** Asks for an event by its channel at the next completion; poll once more before the wait. */
   void ask() {
-    int result;
-    try {
-      result = (int) Libibverbs.CALL.invokeExact(askFunction, queue, 0L, 0L);
-    } catch (Throwable e) {
-      throw Libibverbs.thrown(e);
-    }
+    int result = Libibverbs.call(askFunction, queue, 0, 0);
     if (result != 0) {
       throw new VerbsException("no event can be asked for: result=" + result);
     }

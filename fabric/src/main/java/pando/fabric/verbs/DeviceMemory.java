@@ -6,7 +6,6 @@ import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import pando.fabric.memory.NativeFunction;
 import pando.fabric.memory.NativeFunction.Returned;
-import pando.fabric.memory.NativeLibrary;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.verbs.Abi.IbvAllocDmAttr;
 import pando.fabric.verbs.Abi.IbvDeviceAttrEx;
@@ -112,7 +111,7 @@ final class DeviceMemory implements AutoCloseable {
     if (function == 0) {
       return false;
     }
-    NativeFunction copy = NativeLibrary.functionAt("memcpy_to_dm", function, int.class);
+    NativeFunction copy = NativeFunction.at("memcpy_to_dm", function, int.class);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment zeros = arena.allocate(bytes, Long.BYTES);
       return copy.invoke(memory, 0, zeros.address(), bytes).value() == 0;

@@ -3,7 +3,6 @@ package pando.fabric.verbs;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import pando.fabric.memory.NativeFunction;
-import pando.fabric.memory.NativeLibrary;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.verbs.Abi.IbvContext;
 import pando.fabric.verbs.Abi.VerbsContext;
@@ -25,7 +24,7 @@ record Extensions(long context) {
     if (-distance > word(VerbsContext.SZ) - IbvContext.BYTES || word(distance) == 0) {
       return Optional.empty();
     }
-    return Optional.of(NativeLibrary.functionAt(name, word(distance), result));
+    return Optional.of(NativeFunction.at(name, word(distance), result));
   }
 
   private long word(int distance) {

@@ -16,8 +16,7 @@ import pando.fabric.memory.NativeMemory;
 final class Libibverbs {
   static final String NAME = "libibverbs.so.1";
 
-  /** Posts, polls and asks to be told, by the addresses that an open card has. */
-  static final MethodHandle CALL = NativeLibrary.byAddress();
+  private static final MethodHandle HANDLE = NativeLibrary.criticalHandle();
 
   private static final int NAME_BYTES_MAX = 64;
   private static final int NO_SUCH_CALL = 38;
@@ -232,9 +231,17 @@ final class Libibverbs {
     return pointer(qpToQpEx, "requests one by one", queuePair);
   }
 
-  /** Returns the error for what a function of the library has thrown, which none does. */
-  static AssertionError thrown(Throwable e) {
-    return new AssertionError("a native function throws nothing: library=" + NAME, e);
+  /**
+   * Calls a function that returns at once, such as those of an open card that post and poll.
+   *
+   * @param function its address; it reads as many of the words as it has parameters
+   */
+  static int call(MemorySegment function, long first, long second, long third) {
+    try {
+      return (int) HANDLE.invokeExact(function, first, second, third);
+    } catch (Throwable e) {
+      throw new AssertionError("a native function throws nothing: library=" + NAME, e);
+    }
   }
 
   private static long pointer(NativeFunction function, String purpose, long... arguments) {

@@ -190,15 +190,8 @@ final class QueuePair implements WorkRequests.Poster, AutoCloseable {
 
   @Override
   public void postChain(WorkRequests requests, long chain) {
-    int result;
-    try {
-      result =
-          (int)
-              Libibverbs.CALL.invokeExact(
-                  device.postSendFunction(), queuePair, chain, requests.refusedRoom());
-    } catch (Throwable e) {
-      throw Libibverbs.thrown(e);
-    }
+    int result =
+        Libibverbs.call(device.postSendFunction(), queuePair, chain, requests.refusedRoom());
     checkPosted(requests, result);
   }
 

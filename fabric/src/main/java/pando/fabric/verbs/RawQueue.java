@@ -71,18 +71,10 @@ final class RawQueue {
   }
 
   private int call(MemorySegment function) {
-    try {
-      return (int) Libibverbs.CALL.invokeExact(function, queue, 0L, 0L);
-    } catch (Throwable e) {
-      throw Libibverbs.thrown(e);
-    }
+    return Libibverbs.call(function, queue, 0, 0);
   }
 
   private void build(long request) {
-    try {
-      int _ = (int) Libibverbs.CALL.invokeExact(buildFunction, mlx5Queue, request, 0L);
-    } catch (Throwable e) {
-      throw Libibverbs.thrown(e);
-    }
+    Libibverbs.call(buildFunction, mlx5Queue, request, 0);
   }
 }

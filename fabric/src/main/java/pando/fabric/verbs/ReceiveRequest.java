@@ -38,13 +38,8 @@ final class ReceiveRequest implements AutoCloseable {
    */
   void post(MemorySegment function, long queue, long number) {
     bytes.set(ValueLayout.JAVA_LONG, IbvRecvWr.WR_ID, number);
-    int result;
-    try {
-      long address = bytes.address();
-      result = (int) Libibverbs.CALL.invokeExact(function, queue, address, address + REFUSED);
-    } catch (Throwable e) {
-      throw Libibverbs.thrown(e);
-    }
+    long address = bytes.address();
+    int result = Libibverbs.call(function, queue, address, address + REFUSED);
     if (result != 0) {
       throw new IllegalStateException("the card takes no room for a message: error=" + result);
     }

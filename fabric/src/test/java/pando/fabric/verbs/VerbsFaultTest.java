@@ -90,32 +90,38 @@ class VerbsFaultTest {
   @Test
   void shouldEndVerbsWhenTheMemoryServersAreKilled() throws Exception {
     try (JavaProcess process = JavaProcess.start(List.of(), MemoryProcess.class, card, "3");
-        Caller writer = new Caller(process.line(), worker -> worker.write(WORD, 0, 64));
-        Caller reader = new Caller(process.line(), worker -> worker.read(WORD, 0, 64));
-        Caller caller =
-            new Caller(process.line(), worker -> worker.call(0, TestHandlers.WAIT, 0, 8))) {
-      List<Caller> callers = List.of(writer, reader, caller);
-      for (Caller each : callers) {
-        each.awaitBegun();
+        VerbLoop writes = loop("WRITE", process, worker -> worker.write(WORD, 0, 64));
+        VerbLoop reads = loop("READ", process, worker -> worker.read(WORD, 0, 64));
+        VerbLoop calls = loop("CALL", process, worker -> worker.call(0, TestHandlers.WAIT, 0, 8))) {
+      List<VerbLoop> loops = List.of(writes, reads, calls);
+      for (VerbLoop loop : loops) {
+        loop.awaitBegun();
       }
       long start = System.nanoTime();
       process.kill();
-      for (Caller each : callers) {
-        each.checkEnd(start);
+      for (VerbLoop loop : loops) {
+        loop.checkEnd(start);
       }
     }
   }
 
+  private VerbLoop loop(String name, JavaProcess process, Verb verb) throws IOException {
+    return new VerbLoop(name, Integer.parseInt(process.line()), verb);
+  }
+
   /** Verbs to a memory server of its own, one after the other. */
-  private final class Caller implements AutoCloseable {
+  private final class VerbLoop implements AutoCloseable {
+    private final String name;
     private final Fabric fabric;
     private final RegisteredMemory memory;
     private final Worker worker;
     private final AtomicInteger ended = new AtomicInteger();
     private final CompletableFuture<Throwable> end;
+    private volatile long endNanos;
 
-    Caller(String port, Verb verb) {
-      InetSocketAddress address = new InetSocketAddress(ANY.getAddress(), Integer.parseInt(port));
+    VerbLoop(String name, int port, Verb verb) {
+      this.name = name;
+      InetSocketAddress address = new InetSocketAddress(ANY.getAddress(), port);
       fabric = VerbsFabric.attach(List.of(address), 1, OPTIONS, card);
       memory = fabric.register(Worker.CALL_BYTES_MAX);
       worker = fabric.worker(memory);
@@ -125,12 +131,15 @@ class VerbsFaultTest {
     }
 
     private Throwable endOf(Verb verb) {
-      return catchThrowable(() -> {
-        while (true) {
-          verb.run(worker);
-          ended.getAndIncrement();
-        }
-      });
+      Throwable failure =
+          catchThrowable(() -> {
+            while (true) {
+              verb.run(worker);
+              ended.getAndIncrement();
+            }
+          });
+      endNanos = System.nanoTime();
+      return failure;
     }
 
     /** Waits until a verb has ended, or a CALL is served. */
@@ -146,8 +155,9 @@ class VerbsFaultTest {
 
     void checkEnd(long start) throws Exception {
       Throwable failure = end.get(30, TimeUnit.SECONDS);
-      print("killed", start, failure);
+      print("killed under a " + name, endNanos - start, failure);
       assertThat(failure)
+          .as(name)
           .isInstanceOfAny(
               UnknownOutcomeException.class,
               MemoryServerLostException.class,
@@ -164,10 +174,8 @@ class VerbsFaultTest {
     }
   }
 
-  private static void print(String what, long start, Throwable failure) {
-    System.out.printf(
-        "%s: micros=%d, %s%n",
-        what, TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start), failure);
+  private static void print(String what, long nanos, Throwable failure) {
+    System.out.printf("%s: micros=%d, %s%n", what, TimeUnit.NANOSECONDS.toMicros(nanos), failure);
   }
 
   private TcpMemoryServer start(Function<MemorySegment, CardAccess> cards) {
@@ -255,7 +263,7 @@ class VerbsFaultTest {
       for (int i = 0; i < 3; i++) {
         long start = System.nanoTime();
         Throwable failure = catchThrowable(() -> worker.write(WORD, 0, 8));
-        print("refused", start, failure);
+        print("refused", System.nanoTime() - start, failure);
         assertThat(failure)
             .isInstanceOf(MemoryServerLostException.class)
             .hasMessageContaining("remote access");

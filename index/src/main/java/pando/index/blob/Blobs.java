@@ -558,11 +558,7 @@ public final class Blobs implements AutoCloseable {
    * @param key of the entry, as text
    */
   public static UnknownOutcomeException unreturned(String key, Throwable failure) {
-    String message = "the entry was changed, and its value before cannot be returned: key=" + key;
-    if (failure instanceof Error error) {
-      error.addSuppressed(new UnknownOutcomeException(message));
-      throw error;
-    }
-    return new UnknownOutcomeException(message, failure);
+    return UnknownOutcomeException.of(
+        "the entry was changed, and its value before cannot be returned: key=" + key, failure);
   }
 }

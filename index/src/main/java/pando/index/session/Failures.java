@@ -20,12 +20,7 @@ public final class Failures {
 
   /** As {@link #uncertain(long, Throwable)}, with a key as text. */
   public static UnknownOutcomeException uncertain(String key, Throwable failure) {
-    String message = "the entry may have been changed: key=" + key;
-    if (failure instanceof Error error) {
-      error.addSuppressed(new UnknownOutcomeException(message));
-      throw error;
-    }
-    return new UnknownOutcomeException(message, failure);
+    return UnknownOutcomeException.of("the entry may have been changed: key=" + key, failure);
   }
 
   /** Runs a step and catches its failure. */
