@@ -1,7 +1,5 @@
 package pando.fabric;
 
-import java.util.Arrays;
-
 /**
  * An operation failed, and may have taken effect, may take effect later, or never: read the key
  * before repeating the operation. Also thrown for a CALL that a memory server took and did not
@@ -37,8 +35,15 @@ public final class UnknownOutcomeException extends PandoException {
    * has one of this class among its suppressed exceptions.
    */
   public static boolean isSaidBy(Throwable failure) {
-    return failure instanceof UnknownOutcomeException
-        || Arrays.stream(failure.getSuppressed())
-            .anyMatch(UnknownOutcomeException.class::isInstance);
+    if (failure instanceof UnknownOutcomeException) {
+      return true;
+    }
+    // A loop, as the failure may be that memory is short.
+    for (Throwable suppressed : failure.getSuppressed()) {
+      if (suppressed instanceof UnknownOutcomeException) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -58,6 +58,11 @@ final class GuestTests implements TestExecutionListener {
   }
 
   @Override
+  public void executionSkipped(TestIdentifier test, String reason) {
+    System.out.printf("%s SKIPPED: %s%n", test.getDisplayName(), reason);
+  }
+
+  @Override
   public void executionStarted(TestIdentifier test) {
     starts.put(test, System.nanoTime());
   }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Objects;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -107,10 +108,10 @@ class VerbRacesTest {
     List<Way> ways = Way.all(configuration);
     int postings = ways.stream().mapToInt(way -> way.posted().size()).sum();
     int step = Seeds.count(Math.ceilDiv(postings, POSTINGS_MAX), 1);
-    int next = 0;
+    SplittableRandom random = new SplittableRandom(Seeds.of(983));
     for (Way way : ways) {
       for (int posting = 0; posting < way.posted().size(); posting++) {
-        if (next++ % step != 0) {
+        if (random.nextInt(step) != 0) {
           continue;
         }
         for (int i = 0; i < MEANWHILES; i++) {

@@ -50,6 +50,9 @@ final class ServiceLane implements LaneDuty {
   /** Of so many passes that found threads ready, one looks at the sockets. */
   private static final int LOOK_PERIOD = 4;
 
+  /** After so long the next pass looks at the sockets, whatever it found. */
+  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
   private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final ClientService service;
@@ -79,6 +82,9 @@ final class ServiceLane implements LaneDuty {
 
   /** Passes that found threads ready. */
   private int busyPasses;
+
+  /** When the sockets were looked at last, or had something. */
+  private long looked = System.nanoTime();
 
   private long checked = System.nanoTime();
   private volatile boolean hasNoted;
@@ -280,7 +286,7 @@ final class ServiceLane implements LaneDuty {
       long now = System.nanoTime();
       admit();
       boolean some = flush();
-      some |= looksAtSockets(waitsNext) && loop.selector().selectNow(serveReady) > 0;
+      some |= looksAtSockets(waitsNext, now) && loop.selector().selectNow(serveReady) > 0;
       if (now - checked > CHECK_NANOS) {
         checked = now;
         forEach(connection -> connection.check(limits, now));
@@ -300,11 +306,19 @@ final class ServiceLane implements LaneDuty {
 
   /**
    * Returns whether a pass looks at the sockets. A look is a call of the system, and a thread that
-   * is ready often finds that another has done all, so few passes of a lane that carries its
+   * is ready often finds that another has done all, so few short passes of a lane that carries its
    * threads take one; where the JDK does, a pass may be a pause.
    */
-  private boolean looksAtSockets(boolean waitsNext) {
-    return !waitsNext && (!loop.carriesThreads() || ++busyPasses % LOOK_PERIOD == 0);
+  private boolean looksAtSockets(boolean waitsNext, long now) {
+    boolean looks =
+        !waitsNext
+            && (!loop.carriesThreads()
+                || ++busyPasses % LOOK_PERIOD == 0
+                || now - looked > LOOK_NANOS);
+    if (looks) {
+      looked = now;
+    }
+    return looks;
   }
 
   private void admit() {
@@ -335,6 +349,7 @@ final class ServiceLane implements LaneDuty {
     if (ready.attachment() instanceof ClientConnection connection) {
       lock.lock();
       try {
+        looked = System.nanoTime();
         serve(connection, ready);
         wakeOne();
       } finally {

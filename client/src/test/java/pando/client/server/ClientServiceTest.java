@@ -153,7 +153,7 @@ class ClientServiceTest {
     }
   }
 
-  /** None of them waits: what is READ is in this process. */
+  /** None waits, as what is READ is in this process, and the lane carries its threads. */
   @ParameterizedTest
   @ValueSource(ints = {1, ServiceLane.TURN - 1, ServiceLane.TURN})
   void shouldAnswerABatchOfOneTurnByOneFrame(int count) throws IOException {
