@@ -13,7 +13,7 @@ import pando.index.orca.OrcaIndex;
 /** Random operations on one thread, each compared with a {@link TreeMap}. */
 @Timeout(300)
 class ModelTest {
-  private static final int OPERATIONS = Seeds.count(6_000, 40_000);
+  private static final int OPERATIONS = Seeds.count(4_000, 40_000);
 
   @ParameterizedTest(name = "seed={0} {1} memory={2} compute={3} node-bytes={4} keys={5} {6}")
   @CsvSource({

@@ -13,7 +13,7 @@ import pando.index.orca.OrcaIndex;
 @Timeout(180)
 class StressTest {
   private static final int OPERATIONS =
-      Integer.getInteger("pando.test.operations", Seeds.count(6_000, 10_000));
+      Integer.getInteger("pando.test.operations", Seeds.count(4_000, 10_000));
 
   @ParameterizedTest(name = "seed={0} {1} threads={2} memory={3} compute={4} {5}")
   @CsvSource({

@@ -8,8 +8,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -20,6 +22,14 @@ import java.util.regex.Pattern;
 final class TestedProcess implements AutoCloseable {
   private static final Pattern READY = Pattern.compile(".* is ready at (\\S+) .*");
   private static final long END_SECONDS = 30;
+
+  /** Killed when this JVM ends. Those that have ended stay in it. */
+  private static final Set<Process> STARTED = ConcurrentHashMap.newKeySet();
+
+  static {
+    Runnable killAll = () -> STARTED.forEach(Process::destroyForcibly);
+    Runtime.getRuntime().addShutdownHook(new Thread(killAll));
+  }
 
   private final List<String> command;
   private final Process process;
@@ -37,6 +47,7 @@ final class TestedProcess implements AutoCloseable {
           new ProcessBuilder(command)
               .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
               .start();
+      STARTED.add(process);
       TestedProcess started = new TestedProcess(command, process);
       Thread.ofPlatform().daemon().name("reads-" + process.pid()).start(started::read);
       return started;

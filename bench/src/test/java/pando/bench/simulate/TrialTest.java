@@ -62,7 +62,7 @@ class TrialTest {
     String[] parts = setting.split("=", 2);
     TrialPlan plan =
         TrialPlan.of(Systems.named(system), HARMLESS).withSettings(Map.of(parts[0], parts[1]));
-    TrialSeries.Summary summary = TrialSeries.run(plan, 1, 12, seeds -> {});
+    TrialSeries.Summary summary = TrialSeries.run(plan, 1, 8, seeds -> {});
     TrialResult failed = summary.failed();
     assertThat(failed == null ? "" : failed.seed() + ": " + failed.violations().getFirst())
         .isEmpty();

@@ -67,7 +67,11 @@ class OrcaMergersTest {
 
   /** Stores keys; after each the tasks run, if they are to. */
   private void insert(OrcaIndex index, Session session, Runnable tasks) {
-    for (int i = 0; i < INSERTED; i++) {
+    insert(index, session, tasks, INSERTED);
+  }
+
+  private void insert(OrcaIndex index, Session session, Runnable tasks, int count) {
+    for (int i = 0; i < count; i++) {
       long key = random.nextLong(ENTRIES * STEP);
       writes += Costs.of(index, () -> store(session, key)).writes;
       tasks.run();
@@ -189,7 +193,8 @@ class OrcaMergersTest {
       insert(index, session, this::runTasks);
       long merged = index.merges().done();
       fabric.lose(0);
-      insert(index, session, this::runTasks);
+      // Fewer, as those that are refused have waited for 2 ms.
+      insert(index, session, this::runTasks, INSERTED / 4);
       assertThat(refused).isPositive();
       assertThat(index.merges().lastFailure()).isInstanceOf(MemoryServerLostException.class);
       fabric.lose(NO_SERVER);
