@@ -21,7 +21,7 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
  * Runs tests in a machine of the test bed, and prints a line for each. JUnit's own command line
- * would take an emulated processor 9 seconds more.
+ * takes an emulated processor seconds to start.
  */
 final class GuestTests implements TestExecutionListener {
   private static final int FAILURE_LINES = 40;

@@ -87,7 +87,7 @@ public final class StressRun {
 
   private void load(Runner runner) throws Exception {
     if (loaders == 1) {
-      // Not by the runner: that of a simulation can run once.
+      // Not by the runner: the seeds of a simulation would run another way.
       load(0);
     } else {
       runner.run(
