@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.OptionalInt;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.IntStream;
@@ -26,6 +29,10 @@ final class ClusterCampaign implements AutoCloseable {
   private static final int KEYS = 24_000;
   private static final int CLIENTS = 4;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration UNFORESEEN = Duration.ofSeconds(10);
+  private static final List<Losses.Range> ALL_KEYS =
+      List.of(new Losses.Range(Long.MIN_VALUE, Long.MAX_VALUE));
+
   private static final long LOAD_MILLIS = 400;
   private static final long MEMORY_LOST_MILLIS = 3_000;
   private static final int CHANGES_ON_FULL_DISK = 50;
@@ -39,7 +46,8 @@ final class ClusterCampaign implements AutoCloseable {
   private final SplittableRandom random;
   private final PrintStream out;
   private final Tally tally;
-  private final Losses losses = new Losses();
+  private final Losses losses = new Losses(this::announceUnforeseen, UNFORESEEN);
+  private final Set<TestedProcess> unforeseen = ConcurrentHashMap.newKeySet();
   private final ReentrantReadWriteLock running = new ReentrantReadWriteLock(true);
   private final List<PandoClient> connections = new ArrayList<>();
   private final List<CheckingClient> clients = new ArrayList<>();
@@ -140,11 +148,12 @@ final class ClusterCampaign implements AutoCloseable {
     long lost = tally.lostWrites();
     long failures = tally.failures();
     int wrong = tally.wrong().size();
+    awaitSettled("cycle " + number);
     clients.forEach(CheckingClient::takeWaits);
     TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
     String what = carryOut(kind);
     if (kind != Kind.MEMORY) {
-      view.awaitSettled(servers, what);
+      awaitSettled(what);
       TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
       readAll();
       checkRunning();
@@ -174,10 +183,48 @@ final class ClusterCampaign implements AutoCloseable {
     return waits;
   }
 
-  /** One that has lost its session has lost what it cached, too, which was not announced here. */
+  /** Announces compute servers that have lost their sessions although nothing was done to them. */
+  private void announceUnforeseen() {
+    for (int number = 0; number < servers; number++) {
+      TestedProcess process = cluster.compute(number);
+      if (hasLostItself(process) && unforeseen.add(process)) {
+        losses.announce(ALL_KEYS, List.of());
+        tally.done("compute server lost, although nothing was done to it");
+        out.printf("compute server %d was lost, although nothing was done to it%n", number);
+      }
+    }
+  }
+
+  private static boolean hasLostItself(TestedProcess process) {
+    return !process.isDisturbed() && process.awaitExit(0).equals(OptionalInt.of(EXIT_LOST));
+  }
+
+  /**
+   * Waits until all compute servers have ranges; those that were lost by themselves start again.
+   */
+  private void awaitSettled(String after) {
+    view.await(
+        () -> {
+          announceUnforeseen();
+          restartUnforeseen();
+          return view.isSettled(servers);
+        },
+        after);
+    losses.haveComeAbout();
+  }
+
+  private void restartUnforeseen() {
+    for (int number = 0; number < servers; number++) {
+      if (unforeseen.contains(cluster.compute(number))) {
+        cluster.startCompute(number);
+      }
+    }
+  }
+
   private void checkRunning() {
     for (int number = 0; number < servers; number++) {
-      if (!cluster.compute(number).isAlive()) {
+      TestedProcess process = cluster.compute(number);
+      if (!process.isAlive() && !hasLostItself(process)) {
         tally.wrong(
             "compute server %d has ended by itself: exit code=%d"
                 .formatted(number, exitCode(number)));
@@ -471,7 +518,7 @@ final class ClusterCampaign implements AutoCloseable {
       }
       view.awaitChanges(changes -> changes.getLast().id() > last);
       change(view.changes().getLast().id());
-      view.awaitSettled(servers, "changes under load");
+      awaitSettled("changes under load");
       readAll();
     }
     Histogram waits = new Histogram(3);

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import pando.bench.cluster.ClusterCampaign.Kind;
 
@@ -45,7 +46,9 @@ final class ClusterCampaignTest {
           Integer.getInteger(PREFIX + ".lease", IS_LONG ? 500 : 1_000),
           System.getProperty(PREFIX + ".cache", "96KiB"));
 
-  @TempDir private Path directory;
+  /** With what each server tells; kept where the campaign fails. */
+  @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+  private Path directory;
 
   private final SplittableRandom random = new SplittableRandom(SEED);
   private final Tally tally = new Tally();

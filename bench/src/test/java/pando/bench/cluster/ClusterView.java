@@ -113,10 +113,11 @@ final class ClusterView {
 
   /** Waits until a number of compute servers have all ranges, and nothing is left to do. */
   void awaitSettled(int count, String after) {
-    await(() -> isSettled(count), after, LOOK_MILLIS);
+    await(() -> isSettled(count), after);
   }
 
-  private boolean isSettled(int count) {
+  /** Returns whether a number of compute servers have all ranges, and nothing is left to do. */
+  boolean isSettled(int count) {
     return asked(state -> {
       Optional<Routes> routes = state.routes();
       return routes.isPresent()

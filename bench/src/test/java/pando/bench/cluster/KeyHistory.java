@@ -74,8 +74,8 @@ final class KeyHistory {
   }
 
   private int takeBack(int found, Losses losses) {
-    int place = losses.mayConcern(key, known) ? matching(kept, found) : -1;
-    if (place < 0) {
+    int place = matching(kept, found);
+    if (place < 0 || !losses.mayConcern(key, known)) {
       throw new WrongResultException("found=" + found + ", " + this);
     }
     int lost = kept.size() - 1 - place;

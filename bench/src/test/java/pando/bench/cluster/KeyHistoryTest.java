@@ -3,12 +3,16 @@ package pando.bench.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import pando.bench.run.WrongResultException;
 
 final class KeyHistoryTest {
-  private final Losses losses = new Losses();
+  private final Losses losses = new Losses(() -> {}, Duration.ZERO);
   private final KeyHistory history = new KeyHistory(5);
 
   private int find(int version) {
@@ -89,6 +93,24 @@ final class KeyHistoryTest {
     assertWrong(2);
     lose(0, 9);
     assertThat(find(1)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldWaitForALossThatWasNotForeseen() {
+    List<Losses.Range> keys = List.of(new Losses.Range(0, 9));
+    AtomicInteger looks = new AtomicInteger();
+    AtomicReference<Losses> waiting = new AtomicReference<>();
+    waiting.set(
+        new Losses(
+            () -> {
+              if (looks.incrementAndGet() == 2) {
+                Objects.requireNonNull(waiting.get()).announce(keys, List.of());
+              }
+            },
+            Duration.ofMinutes(1)));
+    write(3);
+    assertThat(history.found(2, Objects.requireNonNull(waiting.get()), 0)).isEqualTo(1);
+    assertThat(looks).hasValue(2);
   }
 
   @Test

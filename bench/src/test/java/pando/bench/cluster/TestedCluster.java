@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +39,7 @@ final class TestedCluster implements AutoCloseable {
   private final Path secret;
   private final int zooKeeperPort;
   private final int[] ports;
-  private final Map<Integer, TestedProcess> compute = new TreeMap<>();
+  private final Map<Integer, TestedProcess> compute = new ConcurrentSkipListMap<>();
   private final Map<Integer, TestedProcess> memory = new TreeMap<>();
   private @Nullable TestedProcess zooKeeper;
   private @Nullable Membership membership;

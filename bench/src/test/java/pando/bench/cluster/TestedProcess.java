@@ -34,6 +34,7 @@ final class TestedProcess implements AutoCloseable {
   private final List<String> command;
   private final Process process;
   private final CompletableFuture<String> ready = new CompletableFuture<>();
+  private volatile boolean disturbed;
 
   private TestedProcess(List<String> command, Process process) {
     this.command = command;
@@ -86,6 +87,11 @@ final class TestedProcess implements AutoCloseable {
     return process.isAlive();
   }
 
+  /** Returns whether it was killed, stopped or asked to end. */
+  boolean isDisturbed() {
+    return disturbed;
+  }
+
   /** Returns the exit code, if it ends in time. */
   OptionalInt awaitExit(long seconds) {
     try {
@@ -100,6 +106,7 @@ final class TestedProcess implements AutoCloseable {
 
   /** Kills it, by SIGKILL; when this returns, it runs no more. */
   void kill() {
+    disturbed = true;
     process.destroyForcibly();
     if (awaitExit(END_SECONDS).isEmpty()) {
       throw new IllegalStateException("not killed: " + this);
@@ -108,11 +115,13 @@ final class TestedProcess implements AutoCloseable {
 
   /** Asks it to end, by SIGTERM. */
   void end() {
+    disturbed = true;
     process.destroy();
   }
 
   /** Stops it, by SIGSTOP; when this returns, all of its threads stand still. */
   void stop() {
+    disturbed = true;
     signal("STOP");
     Path stat = Path.of("/proc/" + process.pid() + "/stat");
     try {
