@@ -61,6 +61,11 @@ final class LeasedIndex implements RangeIndex {
   }
 
   @Override
+  public boolean isShared() {
+    return index.isShared();
+  }
+
+  @Override
   public long poolBytes() {
     return index.poolBytes();
   }

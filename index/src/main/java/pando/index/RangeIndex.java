@@ -53,6 +53,12 @@ public interface RangeIndex extends Metered, AutoCloseable {
   boolean serves(long key);
 
   /**
+   * Returns whether the index has, or may get, compute servers in other processes. Where such a
+   * process is lost, entries may go back to what they had before.
+   */
+  boolean isShared();
+
+  /**
    * Returns the bytes of the pool that nodes occupy, not counting freed nodes that wait for reuse.
    */
   long poolBytes();

@@ -56,7 +56,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
    */
   static <K, V> WordMapIndex<K, V> of(RangeIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
     Words<K> keyWords = Words.ofKeys(keys, index.name());
-    BlobSpace space = Words.fit(values) ? null : new BlobSpace(index.fabric());
+    BlobSpace space = Words.fit(values) ? null : BlobSpace.of(index);
     return new WordMapIndex<>(
         index, index::session, index::partitioning, keys, keyWords, values, space);
   }

@@ -24,11 +24,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.FieldSource;
+import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.Break;
 import pando.index.CorruptNodeException;
 import pando.index.HookedFabric;
+import pando.index.Pools;
+import pando.index.RangeIndex;
 import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.SystemUnderTest;
@@ -67,6 +70,46 @@ class LongValuesTest {
       }
       assertThat(map).isEmpty();
       open.checkNoOrphans();
+    }
+  }
+
+  /**
+   * Where a process is lost, words come back whose blobs were freed: those in their places stay.
+   */
+  @ParameterizedTest
+  @FieldSource("pando.index.SystemUnderTest#ALL")
+  void shouldFreeNothingElseWhereWordsComeBack(SystemUnderTest system) {
+    int count = 100;
+    long least = Long.MIN_VALUE;
+    try (Fabric fabric = Pools.open(2, 16 << 20, 1);
+        RangeIndex index = system.tiny(2).create(fabric, 0, 1);
+        Session session = index.session();
+        PandoMap<Long, byte[]> map =
+            PandoMap.of(index, KeyCodec.longs(), ValueCodec.byteArrays())) {
+      long[] words = new long[count];
+      for (int i = 0; i < count; i++) {
+        map.put(least + i, bytes(300, i));
+        assertThat(session.get(least + i)).isTrue();
+        words[i] = session.value();
+      }
+      for (int i = 0; i < count; i++) {
+        map.put(least + i, bytes(10, i));
+      }
+      for (int i = 0; i < count; i++) {
+        session.put(least + i, words[i]);
+      }
+      for (int i = count; i < 2 * count; i++) {
+        map.put(least + i, bytes(300, i));
+      }
+      for (int i = 0; i < count; i++) {
+        map.putAll(Map.of(least + i, bytes(10, i)));
+      }
+      for (int i = 2 * count; i < 3 * count; i++) {
+        map.put(least + i, bytes(300, i));
+      }
+      for (int i = 0; i < 3 * count; i++) {
+        assertThat(map.get(least + i)).isEqualTo(bytes(i < count ? 10 : 300, i));
+      }
     }
   }
 

@@ -93,6 +93,11 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
   }
 
   @Override
+  public boolean isShared() {
+    return false;
+  }
+
+  @Override
   public PoolSpace space() {
     return index.space();
   }

@@ -51,6 +51,13 @@ public final class BlobSpace implements AutoCloseable {
   }
 
   /**
+   * Creates a space without blobs for what entries of an index have: {@link #shared} if that is.
+   */
+  public static BlobSpace of(RangeIndex index) {
+    return new BlobSpace(index.fabric(), index.isShared());
+  }
+
+  /**
    * Creates a space without blobs, for an index that several processes serve. Where one of them is
    * lost, words may come back that it had taken out of entries, and whose blobs it had freed: such
    * a blob is not freed twice, nor is what has taken its place. To free one costs a CAS, and a READ

@@ -30,15 +30,17 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
 
   private final Fabric fabric;
   private final NodeLayout layout;
+  private final boolean isShared;
   final Members members = new Members();
   private final Partitions partitions;
 
-  private DexIndex(Fabric fabric, DexOptions options) {
+  private DexIndex(Fabric fabric, DexOptions options, boolean isShared) {
     if (options.offloading()) {
       Arguments.checkHandlers(fabric, options.system(), DexOffload.FUNCTION);
     }
     this.fabric = fabric;
     this.layout = options.layout();
+    this.isShared = isShared;
     this.partitions = new Partitions(fabric, options, layout, members);
   }
 
@@ -55,7 +57,7 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
   /** As {@link DexOptions#create}. */
   static DexIndex create(Fabric fabric, DexOptions options, int first, int count) {
     Arguments.checkServers(options, first, count);
-    DexIndex index = new DexIndex(fabric, options);
+    DexIndex index = new DexIndex(fabric, options, count < options.computeServers());
     Partitioning equal = Partitioning.equalWidth(options.computeServers());
     index.partitions.make(equal, equal, first, count);
     return index;
@@ -64,7 +66,7 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
   /** As {@link DexOptions#createAt}. */
   static DexIndex createAt(Fabric fabric, DexOptions options, int number) {
     Arguments.checkServer(options, number);
-    DexIndex index = new DexIndex(fabric, options);
+    DexIndex index = new DexIndex(fabric, options, true);
     Partitioning leaves = Partitioning.equalWidth(options.computeServers());
     index.partitions.make(Partitioning.undivided(number), leaves, number, 1);
     return index;
@@ -73,7 +75,7 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
   /** As {@link DexOptions#join}. */
   static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
     Arguments.checkServers(options, first, count);
-    DexIndex index = new DexIndex(fabric, options);
+    DexIndex index = new DexIndex(fabric, options, count < options.computeServers());
     index.partitions.join(first, count);
     return index;
   }
@@ -81,7 +83,7 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
   /** As {@link DexOptions#joinAt}. */
   static DexIndex joinAt(Fabric fabric, DexOptions options, int number) {
     Arguments.checkServer(options, number);
-    DexIndex index = new DexIndex(fabric, options);
+    DexIndex index = new DexIndex(fabric, options, true);
     index.partitions.joinAt(number);
     return index;
   }
@@ -139,6 +141,11 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
   @Override
   public boolean serves(long key) {
     return members.find(partitioning().ownerOfKey(key)) != null;
+  }
+
+  @Override
+  public boolean isShared() {
+    return isShared;
   }
 
   /**

@@ -265,6 +265,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
         : HostedSession.at(this, members.next().number);
   }
 
+  @Override
+  public final boolean isShared() {
+    return !ranged || count < options.computeServers();
+  }
+
   /**
    * Checks that no other process can change keys that this one serves.
    *
