@@ -164,7 +164,7 @@ final class ClusterCommand implements Callable<Integer> {
   /** Divides a range. */
   @Command(
       name = "split",
-      description = "Gives what lies above a key to a compute server that has no range.",
+      description = "Gives what a compute server has from a key on to one that has no range.",
       mixinStandardHelpOptions = true)
   static final class Split extends Changing {
     @Parameters(index = "0", paramLabel = "N", description = "Number of the compute server.")

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -234,8 +233,7 @@ final class ComputeServerCommand implements Callable<Integer> {
     return new ComputeServerSettings(
         number,
         options,
-        new Config(
-            new SecureRandom().nextLong(), options.system(), agreed, memoryServers, leaseMillis),
+        new Config(options.system(), agreed, memoryServers, leaseMillis),
         (pool, name) -> attach(pool, name, tcp),
         Optional.of(new ClientListener(listen, authenticationOptions.authentication(), laneCount)),
         Duration.ofSeconds(startSeconds),

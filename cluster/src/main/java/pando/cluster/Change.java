@@ -107,6 +107,21 @@ public record Change(
     return asked(Kind.FENCE, server, epoch, NONE);
   }
 
+  /** Returns whether it keeps a compute server out. */
+  public boolean isFence() {
+    return kind == Kind.FENCE;
+  }
+
+  /** Returns whether it is a fence that has begun, and is not over. */
+  boolean isFenceUnderWay() {
+    return isFence() && state == State.UNDER_WAY;
+  }
+
+  /** Returns the epoch that was lost, of a fence because of a loss; else 0. */
+  long lostEpoch() {
+    return isFence() ? key : 0;
+  }
+
   /** Returns whether nothing is left to do. */
   public boolean isOver() {
     return state == State.DONE || state == State.FAILED;
@@ -136,7 +151,8 @@ public record Change(
         "");
   }
 
-  Change from(long epoch) {
+  /** Returns this fence under way, which refuses all epochs below one. */
+  Change fencing(long epoch) {
     return new Change(id, kind, State.UNDER_WAY, server, key, other, NONE, 0, epoch, "");
   }
 

@@ -58,6 +58,13 @@ public final class ClusterState {
     return all;
   }
 
+  /** Returns how to change an entry that has a version, or make one where there is none. */
+  private static Write put(String path, Optional<Integer> version, byte[] bytes) {
+    return version
+        .<Write>map(found -> new Write.Set(path, found, bytes))
+        .orElseGet(() -> new Write.Create(path, bytes));
+  }
+
   // Configuration and pool.
 
   /** Returns the configuration, once there is an index. */
@@ -97,16 +104,8 @@ public final class ClusterState {
     Member member =
         Machine.member(entry.number(), entry.incarnation(), entry.address())
             .withState(ServerState.SERVING);
-    return announceMemory(member, entry, before);
-  }
-
-  private boolean announceMemory(
-      Member member, PoolEntry entry, Optional<Versioned<PoolEntry>> before) {
     String path = Folders.of(Folders.POOL, entry.number());
-    Write write =
-        before.isPresent()
-            ? new Write.Set(path, before.get().version(), entry.encode())
-            : new Write.Create(path, entry.encode());
+    Write write = put(path, before.map(Versioned::version), entry.encode());
     String announced = Folders.of(Folders.MEMORY, member.number());
     return membership.commit(List.of(write, new Write.Announce(announced, member.encode())));
   }
@@ -159,9 +158,8 @@ public final class ClusterState {
   private static Write writeEpoch(int number, Versioned<Long> before) {
     String path = Folders.of(Folders.EPOCHS, number);
     byte[] bytes = new EntryWriter('e').word(before.value() + 1).bytes();
-    return before.version() < 0
-        ? new Write.Create(path, bytes)
-        : new Write.Set(path, before.version(), bytes);
+    Optional<Integer> version = Optional.of(before.version()).filter(found -> found >= 0);
+    return put(path, version, bytes);
   }
 
   /** Announces a compute server, with the epoch after the last one that its number had. */
@@ -207,10 +205,7 @@ public final class ClusterState {
   boolean lead(int number, long epoch) {
     Optional<Entry> before = membership.read(Folders.LEADER_EPOCH);
     byte[] bytes = Leadership.encode(number, epoch);
-    Write raise =
-        before.isPresent()
-            ? new Write.Set(Folders.LEADER_EPOCH, before.get().version(), bytes)
-            : new Write.Create(Folders.LEADER_EPOCH, bytes);
+    Write raise = put(Folders.LEADER_EPOCH, before.map(Entry::version), bytes);
     return membership.commit(List.of(raise, new Write.Announce(Folders.LEADER, bytes)));
   }
 
@@ -236,6 +231,11 @@ public final class ClusterState {
     return read(Folders.of(Folders.CHANGES, id), Change::decode);
   }
 
+  /** Returns a change, if it is still as it was seen. */
+  private Optional<Versioned<Change>> asSeen(Change seen) {
+    return versionedChange(seen.id()).filter(found -> found.value().equals(seen));
+  }
+
   /**
    * Asks for a change.
    *
@@ -248,10 +248,7 @@ public final class ClusterState {
           read(Folders.CHANGE_COUNT, bytes -> EntryReader.read(bytes, 'n', EntryReader::number));
       int id = last.map(Versioned::value).orElse(0) + 1;
       byte[] count = new EntryWriter('n').number(id).bytes();
-      Write write =
-          last.isPresent()
-              ? new Write.Set(Folders.CHANGE_COUNT, last.get().version(), count)
-              : new Write.Create(Folders.CHANGE_COUNT, count);
+      Write write = put(Folders.CHANGE_COUNT, last.map(Versioned::version), count);
       String path = Folders.of(Folders.CHANGES, id);
       if (membership.commit(List.of(write, new Write.Create(path, change.withId(id).encode())))) {
         return id;
@@ -301,7 +298,7 @@ public final class ClusterState {
   boolean beginFence(Change seen, Versioned<Long> epoch, Leadership leadership) {
     return writeChange(
         seen,
-        seen.from(epoch.value() + 1),
+        seen.fencing(epoch.value() + 1),
         List.of(check(leadership), writeEpoch(seen.server(), epoch)));
   }
 
@@ -312,10 +309,8 @@ public final class ClusterState {
   boolean endChange(Change seen, Change ended, Routes routes) {
     while (true) {
       Versioned<Long> epoch = epoch(seen.executor());
-      Optional<Versioned<Change>> found = versionedChange(seen.id());
-      if (epoch.value() != seen.executorEpoch()
-          || found.isEmpty()
-          || !found.get().value().equals(seen)) {
+      Optional<Versioned<Change>> found = asSeen(seen);
+      if (epoch.value() != seen.executorEpoch() || found.isEmpty()) {
         return false;
       }
       String counted = Folders.of(Folders.EPOCHS, seen.executor());
@@ -331,8 +326,8 @@ public final class ClusterState {
   }
 
   private boolean writeChange(Change seen, Change changed, List<Write> conditions) {
-    Optional<Versioned<Change>> found = versionedChange(seen.id());
-    if (found.isEmpty() || !found.get().value().equals(seen)) {
+    Optional<Versioned<Change>> found = asSeen(seen);
+    if (found.isEmpty()) {
       return false;
     }
     List<Write> writes = new ArrayList<>(conditions);
@@ -367,12 +362,14 @@ public final class ClusterState {
   /** Returns how to write routes, if they are other than those that are there, and not older. */
   private Optional<Write> newer(Routes routes) {
     Optional<Versioned<Routes>> found = read(Folders.ROUTES, RoutesEntry::decode);
-    if (found.isEmpty()) {
-      return Optional.of(new Write.Create(Folders.ROUTES, RoutesEntry.encode(routes)));
-    }
-    Versioned<Routes> there = found.get();
-    return there.value().equals(routes) || there.value().epoch() > routes.epoch()
-        ? Optional.empty()
-        : Optional.of(new Write.Set(Folders.ROUTES, there.version(), RoutesEntry.encode(routes)));
+    boolean isNewer =
+        found
+            .map(Versioned::value)
+            .filter(there -> there.equals(routes) || there.epoch() > routes.epoch())
+            .isEmpty();
+    return isNewer
+        ? Optional.of(
+            put(Folders.ROUTES, found.map(Versioned::version), RoutesEntry.encode(routes)))
+        : Optional.empty();
   }
 }

@@ -6,14 +6,13 @@ import java.util.TreeMap;
 /**
  * What all servers of a cluster need to agree on. Written once, when the index is there.
  *
- * @param id of the cluster, drawn at random
  * @param system name of the index's system
  * @param settings of the index that differ from the system's defaults, by name; copied
  * @param memoryServers how many there are
  * @param leaseMillis for how long answers from caches count, see {@link Lease}
  */
 public record Config(
-    long id, String system, Map<String, String> settings, int memoryServers, int leaseMillis) {
+    String system, Map<String, String> settings, int memoryServers, int leaseMillis) {
   static final char KIND = 'c';
   private static final int SETTINGS_MAX = 256;
   private static final int MEMORY_SERVERS_MAX = 64;
@@ -41,7 +40,6 @@ public record Config(
   byte[] encode() {
     EntryWriter writer =
         new EntryWriter(KIND)
-            .word(id)
             .text(system)
             .number(memoryServers)
             .number(leaseMillis)
@@ -55,7 +53,6 @@ public record Config(
         bytes,
         KIND,
         reader -> {
-          long id = reader.word();
           String system = reader.text();
           int memoryServers = reader.number();
           int leaseMillis = reader.number();
@@ -63,7 +60,7 @@ public record Config(
           for (int left = reader.number(0, SETTINGS_MAX); left > 0; left--) {
             settings.put(reader.text(), reader.text());
           }
-          return new Config(id, system, settings, memoryServers, leaseMillis);
+          return new Config(system, settings, memoryServers, leaseMillis);
         });
   }
 }

@@ -70,10 +70,7 @@ final class FencedHere {
 
   /** Makes sure of all fences that are under way. */
   void follow(List<Change> changes) {
-    changes.stream()
-        .filter(change ->
-            change.kind() == Change.Kind.FENCE && change.state() == Change.State.UNDER_WAY)
-        .forEach(this::ensure);
+    changes.stream().filter(Change::isFenceUnderWay).forEach(this::ensure);
   }
 
   /** Returns how long ago a fence had come about here, in ns. */

@@ -8,12 +8,12 @@ import java.util.List;
  * <pre>
  *   config               what all servers need to agree on: written once, when the index is there
  *   pool/N               memory server N: incarnation, address, bytes, state
- *   epochs/N             last epoch given to compute number N
+ *   epochs/N             last epoch given to compute server N
  *   members/memory/N     announced by memory server N while it runs
  *   members/compute/N    announced by compute server N while it runs
  *   leader               announced by the compute server that leads
  *   leader-epoch         how often the leader has changed; checked by all that a leader writes
- *   changes/SEQUENCE     move, split, add, remove, fence: asked for, under way, done, failed
+ *   changes/ID           move, split, add, remove, fence: asked for, under way, done, failed
  *   change-count         changes that were ever asked for
  *   routes               copy of the pool's partition table, with addresses; may be old
  * </pre>

@@ -30,26 +30,22 @@ final class Joining {
   /** Takes the number, with its next epoch; returns that. */
   long takeNumber() {
     state.config().ifPresent(this::checkConfig);
-    AtomicReference<@Nullable Long> epoch = new AtomicReference<>();
-    Waiting.until(
+    return Waiting.forValue(
         host,
         state.membership(),
         settings.longestWait(),
-        () -> {
-          // In this order, so that a fence that raises the epoch meanwhile is noticed.
-          ClusterState.Versioned<Long> before = state.epoch(number);
-          Member member = Machine.member(number, before.value() + 1, "");
-          if (state.computeServer(number).isEmpty() && state.announceCompute(member, before)) {
-            epoch.set(member.epoch());
-          }
-          return epoch.get() != null;
-        },
+        this::nextEpoch,
         () -> "another compute server has this number: " + state.computeServer(number));
-    Long taken = epoch.get();
-    if (taken == null) {
-      throw new IllegalStateException("no epoch: number=" + number);
-    }
-    return taken;
+  }
+
+  /** Takes the number, if no other compute server has it. */
+  private Optional<Long> nextEpoch() {
+    // In this order, so that a fence that raises the epoch meanwhile is noticed.
+    ClusterState.Versioned<Long> before = state.epoch(number);
+    Member member = Machine.member(number, before.value() + 1, "");
+    boolean isTaken =
+        state.computeServer(number).isEmpty() && state.announceCompute(member, before);
+    return isTaken ? Optional.of(member.epoch()) : Optional.empty();
   }
 
   private void checkConfig(Config found) {
@@ -105,10 +101,7 @@ final class Joining {
         () -> {
           List<Change> fences =
               state.changes().stream()
-                  .filter(change ->
-                      change.kind() == Change.Kind.FENCE
-                          && change.server() == number
-                          && change.state() == Change.State.UNDER_WAY)
+                  .filter(change -> change.isFenceUnderWay() && change.server() == number)
                   .toList();
           fences.forEach(change -> endUnled(change, epoch));
           return fences.isEmpty();
@@ -147,19 +140,32 @@ final class Joining {
   /** Joins the index, or makes it where this compute server leads and there is none. */
   Joined index(Fabric fabric, long epoch) {
     AtomicReference<@Nullable RangeIndex> made = new AtomicReference<>();
-    Waiting.until(
-        host,
-        state.membership(),
-        settings.longestWait(),
-        () -> state.config().isPresent() || makeAsLeader(fabric, epoch, made),
-        () -> "no index was made: leader=" + state.leader());
-    Config config = state.config().orElseThrow();
-    RangeIndex index = made.get();
-    if (index != null) {
-      return new Joined(index, config);
+    try {
+      Waiting.until(
+          host,
+          state.membership(),
+          settings.longestWait(),
+          () -> state.config().isPresent() || makeAsLeader(fabric, epoch, made),
+          () -> "no index was made: leader=" + state.leader());
+      Config config = state.config().orElseThrow();
+      checkConfig(config);
+      RangeIndex index = made.get();
+      return new Joined(index == null ? joined(fabric) : index, config);
+    } catch (Throwable e) {
+      closeAfter(made.get(), e);
+      throw e;
     }
-    checkConfig(config);
-    return new Joined(joined(fabric), config);
+  }
+
+  /** Closes an index, if there is one, and keeps what that fails with beside its cause. */
+  private static void closeAfter(@Nullable RangeIndex index, Throwable failure) {
+    try {
+      if (index != null) {
+        index.close();
+      }
+    } catch (RuntimeException | Error e) {
+      failure.addSuppressed(e);
+    }
   }
 
   private boolean makeAsLeader(

@@ -79,8 +79,7 @@ final class Leader {
     /** Returns the fences of a compute server that are not over. */
     Stream<Change> fencesOf(int number) {
       return changes.stream()
-          .filter(change ->
-              change.kind() == Change.Kind.FENCE && !change.isOver() && change.server() == number);
+          .filter(change -> change.isFence() && !change.isOver() && change.server() == number);
     }
   }
 
@@ -144,18 +143,17 @@ final class Leader {
 
   private boolean goOn(View view) {
     for (Change change : view.changes) {
-      if (change.kind() == Change.Kind.FENCE && !change.isOver() && goOnFence(view, change)) {
+      if (change.isFence() && !change.isOver() && goOnFence(view, change)) {
         return true;
       }
     }
     for (Change change : view.changes) {
-      if (change.kind() != Change.Kind.FENCE && change.state() == Change.State.UNDER_WAY) {
+      if (!change.isFence() && change.state() == Change.State.UNDER_WAY) {
         return judge(view, change);
       }
     }
     return view.changes.stream()
-        .filter(
-            change -> change.kind() != Change.Kind.FENCE && change.state() == Change.State.ASKED)
+        .filter(change -> !change.isFence() && change.state() == Change.State.ASKED)
         .findFirst()
         .map(change -> write(view, change, plan(view, change)))
         .orElse(false);
@@ -269,14 +267,15 @@ final class Leader {
       return beginFence(view, change);
     }
     if (change.executor() != Change.NONE) {
-      return isExecutorGone(view, change) && write(view, change, change.from(change.leastEpoch()));
+      return isExecutorGone(view, change)
+          && write(view, change, change.fencing(change.leastEpoch()));
     }
     return nameHeir(view, change);
   }
 
   private boolean beginFence(View view, Change change) {
     ClusterState.Versioned<Long> epoch = state.epoch(change.server());
-    if (change.key() > 0 && epoch.value() > change.key()) {
+    if (change.lostEpoch() > 0 && epoch.value() > change.lostEpoch()) {
       // It has started anew, or was fenced already.
       return write(view, change, change.done());
     }

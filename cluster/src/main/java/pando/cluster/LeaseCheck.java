@@ -4,9 +4,9 @@ import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
 
 /**
- * Looks at the {@link Lease} after an operation: what was found counts only if it is held then.
- * What was changed without is of unknown outcome: another compute server may have taken over
- * before.
+ * Looks at the {@link Lease} after an operation: what was found counts only if it is held then. A
+ * change after which it is not held is of unknown outcome: another compute server may have taken
+ * over before.
  */
 final class LeaseCheck {
   private final Lease lease;

@@ -3,10 +3,7 @@ package pando.cluster;
 import pando.index.EntryVisitor;
 import pando.index.Session;
 
-/**
- * A session that returns what it has found only if the {@link Lease} is held afterwards. What it
- * has changed without is of unknown outcome: another compute server may have taken over before.
- */
+/** A session whose results pass a {@link LeaseCheck}. */
 final class LeasedSession implements Session {
   private final Session session;
   private final LeaseCheck lease;
@@ -141,7 +138,7 @@ final class LeasedSession implements Session {
 
   @Override
   public long sizeEstimate() {
-    return session.sizeEstimate();
+    return lease.counted(session.sizeEstimate());
   }
 
   @Override

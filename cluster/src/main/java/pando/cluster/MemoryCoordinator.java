@@ -9,9 +9,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A coordinator inside this process, for tests and for programs that run a whole cluster by
- * themselves. Its clock stands still but for {@link #advance}, and sessions stay connected but for
- * {@link #disconnect}. Thread-safe.
+ * A coordinator inside this process, for tests and the simulator. Its clock stands still but for
+ * {@link #advance}, and sessions stay connected but for {@link #disconnect}. Thread-safe.
  */
 public final class MemoryCoordinator {
   /** An entry, and the session that announced it. */

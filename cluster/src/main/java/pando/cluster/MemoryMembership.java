@@ -35,7 +35,7 @@ public final class MemoryMembership implements Membership {
 
   @Override
   public boolean commit(List<Write> writes) {
-    Writes.check(writes);
+    Write.check(writes);
     check("commit");
     return coordinator.commit(this, writes);
   }

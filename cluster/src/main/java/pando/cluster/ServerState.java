@@ -7,7 +7,5 @@ public enum ServerState {
   /** It serves. */
   SERVING,
   /** It is gone, with what it had. */
-  LOST,
-  /** It was taken out, with nothing left behind. */
-  LEFT
+  LOST
 }

@@ -2,9 +2,13 @@ package pando.cluster;
 
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Waits for what others write into the coordinator. */
 final class Waiting {
@@ -33,6 +37,30 @@ final class Waiting {
     if (!isTrue(host, membership, longest, condition)) {
       throw new WaitOverException(otherwise.get() + ", waited=" + longest);
     }
+  }
+
+  /**
+   * Waits until there is a value, and returns it; else as {@link #until}.
+   *
+   * @param value looked for after each change, until there is one
+   */
+  static <T> T forValue(
+      Host host,
+      Membership membership,
+      Duration longest,
+      Supplier<Optional<T>> value,
+      Supplier<String> otherwise) {
+    AtomicReference<@Nullable T> found = new AtomicReference<>();
+    until(
+        host,
+        membership,
+        longest,
+        () -> {
+          value.get().ifPresent(found::set);
+          return found.get() != null;
+        },
+        otherwise);
+    return Objects.requireNonNull(found.get());
   }
 
   /**

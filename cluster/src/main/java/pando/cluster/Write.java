@@ -1,5 +1,7 @@
 package pando.cluster;
 
+import java.util.List;
+
 /** One of the changes of a {@link Membership#commit}. */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 public sealed interface Write {
@@ -20,4 +22,26 @@ public sealed interface Write {
 
   /** Changes nothing, and expects that an entry has a version. */
   record Check(String path, int version) implements Write {}
+
+  /**
+   * Checks that no entry is too long.
+   *
+   * @throws IllegalArgumentException if one is
+   */
+  static void check(List<Write> writes) {
+    for (Write write : writes) {
+      int bytes =
+          switch (write) {
+            case Write.Create create -> create.bytes().length;
+            case Write.Announce announce -> announce.bytes().length;
+            case Write.Set set -> set.bytes().length;
+            case Write.Delete _, Write.Check _ -> 0;
+          };
+      if (bytes > Membership.ENTRY_BYTES_MAX) {
+        throw new IllegalArgumentException(
+            "entry too long: path=%s, bytes=%s, maximum=%s"
+                .formatted(write.path(), bytes, Membership.ENTRY_BYTES_MAX));
+      }
+    }
+  }
 }

@@ -57,7 +57,7 @@ class ComputeServerProcessTest {
           .with("node-bytes", "192")
           .with("cache-bytes", String.valueOf(256 * 192))
           .with("compute-servers", "8");
-  private static final Config CONFIG = new Config(1, "dex", Map.of(), 2, 100);
+  private static final Config CONFIG = new Config("dex", Map.of(), 2, 100);
 
   private final MemoryCoordinator coordinator = new MemoryCoordinator(Duration.ofSeconds(5));
   private final ClusterState state = new ClusterState(coordinator.connect());
@@ -178,7 +178,7 @@ class ComputeServerProcessTest {
 
   private ComputeServerProcess startStrings(int number, MemoryMembership membership) {
     IndexOptions options = OPTIONS.with("key-bytes", "64").with("node-bytes", "512");
-    Config config = new Config(1, "dex", Map.of("key-bytes", "64", "node-bytes", "512"), 2, 100);
+    Config config = new Config("dex", Map.of("key-bytes", "64", "node-bytes", "512"), 2, 100);
     ComputeServerProcess server =
         ComputeServerProcess.start(
             new ClusterState(membership), settings(options, number, config, WAIT, WAIT));
@@ -370,7 +370,7 @@ class ComputeServerProcessTest {
           .hasMessageContaining("another memory server has this number");
     }
     ClusterState other = new ClusterState(coordinator.connect());
-    Config alone = new Config(2, "dex", Map.of(), 1, 100);
+    Config alone = new Config("dex", Map.of(), 1, 100);
     assertThatThrownBy(() -> ComputeServerProcess.start(other, settings(1, alone, WAIT)))
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("the cluster has another index")
@@ -437,7 +437,7 @@ class ComputeServerProcessTest {
         .hasMessageContaining("memory servers are missing: needed=2");
     startMemory(1);
     ComputeServerProcess compute = startCompute(0, coordinator.connect());
-    Config other = new Config(2, "dex", Map.of("node-bytes", "512"), 2, 100);
+    Config other = new Config("dex", Map.of("node-bytes", "512"), 2, 100);
     assertThatThrownBy(() -> ComputeServerProcess.start(own, settings(6, other, WAIT)))
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("node-bytes=512");

@@ -28,7 +28,7 @@ class EntriesTest {
   }
 
   private static final Config CONFIG =
-      new Config(-7, "dex", Map.of("node-bytes", "512", "key-bytes", "16"), 3, 1_000);
+      new Config("dex", Map.of("node-bytes", "512", "key-bytes", "16"), 3, 1_000);
   private static final PoolEntry POOL =
       new PoolEntry(63, Long.MIN_VALUE, "10.0.0.1:7460", 8L << 30, ServerState.LOST);
   private static final Member MEMBER =

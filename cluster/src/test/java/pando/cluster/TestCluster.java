@@ -36,7 +36,7 @@ final class TestCluster implements AutoCloseable {
           .with("node-bytes", "192")
           .with("cache-bytes", String.valueOf(256 * 192))
           .with("compute-servers", "8");
-  static final Config CONFIG = new Config(1, "dex", Map.of("node-bytes", "192"), 2, LEASE_MILLIS);
+  static final Config CONFIG = new Config("dex", Map.of("node-bytes", "192"), 2, LEASE_MILLIS);
 
   final LocalPool pool =
       LocalPool.start(

@@ -53,8 +53,10 @@ public interface RangeIndex extends Metered, AutoCloseable {
   boolean serves(long key);
 
   /**
-   * Returns whether the index has, or may get, compute servers in other processes. Where such a
-   * process is lost, entries may go back to what they had before.
+   * Returns whether other processes may have, or may have had, compute servers of the index: {@code
+   * false} if this process made it, with all of them. If such a process is lost, entries may go
+   * back to earlier values. A compute server that joins an index later that was made whole changes
+   * nothing of this; make one that is to grow by {@link IndexOptions#createAt}.
    */
   boolean isShared();
 

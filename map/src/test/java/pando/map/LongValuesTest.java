@@ -73,44 +73,45 @@ class LongValuesTest {
     }
   }
 
-  /**
-   * Where a process is lost, words come back whose blobs were freed: those in their places stay.
-   */
+  /** The words of freed blobs come back: none of what is in their places since is freed. */
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldFreeNothingElseWhereWordsComeBack(SystemUnderTest system) {
     int count = 100;
-    long least = Long.MIN_VALUE;
     try (Fabric fabric = Pools.open(2, 16 << 20, 1);
         RangeIndex index = system.tiny(2).create(fabric, 0, 1);
         Session session = index.session();
         PandoMap<Long, byte[]> map =
             PandoMap.of(index, KeyCodec.longs(), ValueCodec.byteArrays())) {
+      putAll(map, 0, count, 300);
       long[] words = new long[count];
       for (int i = 0; i < count; i++) {
-        map.put(least + i, bytes(300, i));
-        assertThat(session.get(least + i)).isTrue();
+        assertThat(session.get(key(i))).isTrue();
         words[i] = session.value();
       }
+      putAll(map, 0, count, 10);
       for (int i = 0; i < count; i++) {
-        map.put(least + i, bytes(10, i));
+        session.put(key(i), words[i]);
       }
-      for (int i = 0; i < count; i++) {
-        session.put(least + i, words[i]);
-      }
-      for (int i = count; i < 2 * count; i++) {
-        map.put(least + i, bytes(300, i));
-      }
-      for (int i = 0; i < count; i++) {
-        map.putAll(Map.of(least + i, bytes(10, i)));
-      }
-      for (int i = 2 * count; i < 3 * count; i++) {
-        map.put(least + i, bytes(300, i));
-      }
+      putAll(map, count, 2 * count, 300);
+      putAll(map, 0, count, 10);
+      putAll(map, 2 * count, 3 * count, 300);
       for (int i = 0; i < 3 * count; i++) {
-        assertThat(map.get(least + i)).isEqualTo(bytes(i < count ? 10 : 300, i));
+        assertThat(map.get(key(i))).isEqualTo(bytes(i < count ? 10 : 300, i));
       }
     }
+  }
+
+  /** Stores values by {@code putAll}, which frees those before without having loaded them. */
+  private static void putAll(PandoMap<Long, byte[]> map, int from, int to, int length) {
+    for (int i = from; i < to; i++) {
+      map.putAll(Map.of(key(i), bytes(length, i)));
+    }
+  }
+
+  /** Returns a key of the first of several compute servers. */
+  private static long key(int number) {
+    return Long.MIN_VALUE + number;
   }
 
   @ParameterizedTest

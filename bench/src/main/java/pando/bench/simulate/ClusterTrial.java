@@ -139,7 +139,7 @@ public final class ClusterTrial {
     // A change of DEX's tree goes through caches, so half of it may be in the pool.
     this.damages = losesSessions && plan.index().name().equals("dex");
     this.options = plan.draw(random, damages);
-    this.config = new Config(seed, options.system(), Map.of(), plan.memoryServers(), LEASE_MILLIS);
+    this.config = new Config(options.system(), Map.of(), plan.memoryServers(), LEASE_MILLIS);
     this.coordinator = new SimCoordinator(cluster, random.split());
     this.watch =
         new ClusterWatch(

@@ -1,5 +1,6 @@
 package pando.bench.cluster;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.Lock;
@@ -219,7 +220,14 @@ final class CheckingClient implements AutoCloseable {
   void loadInto(PandoClient another) {
     List<KeyHistory> anew = keys.stream().map(history -> new KeyHistory(history.key())).toList();
     CheckingClient loading =
-        new CheckingClient(another, anew, losses, tally, running, removes, random.split());
+        new CheckingClient(
+            another,
+            anew,
+            new Losses(_ -> {}, Duration.ZERO),
+            tally,
+            running,
+            removes,
+            random.split());
     loading.load();
     loading.readAll();
   }

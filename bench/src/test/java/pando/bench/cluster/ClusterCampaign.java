@@ -7,10 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.OptionalInt;
-import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.IntStream;
@@ -29,15 +26,11 @@ final class ClusterCampaign implements AutoCloseable {
   private static final int KEYS = 24_000;
   private static final int CLIENTS = 4;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final Duration UNFORESEEN = Duration.ofSeconds(10);
-  private static final List<Losses.Range> ALL_KEYS =
-      List.of(new Losses.Range(Long.MIN_VALUE, Long.MAX_VALUE));
-
+  private static final Duration UNFORESEEN_WAIT = Duration.ofSeconds(10);
   private static final long LOAD_MILLIS = 400;
   private static final long MEMORY_LOST_MILLIS = 3_000;
   private static final int CHANGES_ON_FULL_DISK = 50;
   private static final long KILLED_AFTER_NANOS_MAX = 30_000_000;
-  private static final int EXIT_LOST = 3;
   private static final int EXIT_ENDED = 143;
 
   private final TestedCluster cluster;
@@ -46,8 +39,8 @@ final class ClusterCampaign implements AutoCloseable {
   private final SplittableRandom random;
   private final PrintStream out;
   private final Tally tally;
-  private final Losses losses = new Losses(this::announceUnforeseen, UNFORESEEN);
-  private final Set<TestedProcess> unforeseen = ConcurrentHashMap.newKeySet();
+  private final Losses losses;
+  private final UnforeseenLosses unforeseen;
   private final ReentrantReadWriteLock running = new ReentrantReadWriteLock(true);
   private final List<PandoClient> connections = new ArrayList<>();
   private final List<CheckingClient> clients = new ArrayList<>();
@@ -100,6 +93,8 @@ final class ClusterCampaign implements AutoCloseable {
     this.tally = tally;
     this.servers = plan.computeServers();
     this.cluster = TestedCluster.start(plan, directory);
+    this.unforeseen = new UnforeseenLosses(cluster, tally, out);
+    this.losses = new Losses(unforeseen::announceTo, UNFORESEEN_WAIT);
     this.view = new ClusterView(cluster);
     boolean ready = false;
     try {
@@ -148,12 +143,12 @@ final class ClusterCampaign implements AutoCloseable {
     long lost = tally.lostWrites();
     long failures = tally.failures();
     int wrong = tally.wrong().size();
-    awaitSettled("cycle " + number);
+    settle("cycle " + number);
     clients.forEach(CheckingClient::takeWaits);
     TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
     String what = carryOut(kind);
     if (kind != Kind.MEMORY) {
-      awaitSettled(what);
+      settle(what);
       TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
       readAll();
       checkRunning();
@@ -183,48 +178,22 @@ final class ClusterCampaign implements AutoCloseable {
     return waits;
   }
 
-  /** Announces compute servers that have lost their sessions although nothing was done to them. */
-  private void announceUnforeseen() {
-    for (int number = 0; number < servers; number++) {
-      TestedProcess process = cluster.compute(number);
-      if (hasLostItself(process) && unforeseen.add(process)) {
-        losses.announce(ALL_KEYS, List.of());
-        tally.done("compute server lost, although nothing was done to it");
-        out.printf("compute server %d was lost, although nothing was done to it%n", number);
-      }
-    }
-  }
-
-  private static boolean hasLostItself(TestedProcess process) {
-    return !process.isDisturbed() && process.awaitExit(0).equals(OptionalInt.of(EXIT_LOST));
-  }
-
-  /**
-   * Waits until all compute servers have ranges; those that were lost by themselves start again.
-   */
-  private void awaitSettled(String after) {
+  /** Waits until each compute server has a range; those that were lost unforeseen start again. */
+  private void settle(String after) {
     view.await(
         () -> {
-          announceUnforeseen();
-          restartUnforeseen();
+          unforeseen.announceTo(losses);
+          unforeseen.restart();
           return view.isSettled(servers);
         },
         after);
     losses.haveComeAbout();
   }
 
-  private void restartUnforeseen() {
-    for (int number = 0; number < servers; number++) {
-      if (unforeseen.contains(cluster.compute(number))) {
-        cluster.startCompute(number);
-      }
-    }
-  }
-
   private void checkRunning() {
     for (int number = 0; number < servers; number++) {
       TestedProcess process = cluster.compute(number);
-      if (!process.isAlive() && !hasLostItself(process)) {
+      if (!process.isAlive() && !UnforeseenLosses.isOne(process)) {
         tally.wrong(
             "compute server %d has ended by itself: exit code=%d"
                 .formatted(number, exitCode(number)));
@@ -278,6 +247,7 @@ final class ClusterCampaign implements AutoCloseable {
   }
 
   private void kill(int number, List<Losses.Range> possible, List<Losses.Range> sure) {
+    unforeseen.announceTo(losses);
     losses.announce(possible, sure);
     cluster.compute(number).kill();
     losses.haveComeAbout();
@@ -445,7 +415,7 @@ final class ClusterCampaign implements AutoCloseable {
     long millis = awaitAnswer(ranges);
     TimeUnit.MILLISECONDS.sleep(random.nextInt(1_000));
     cluster.compute(number).goOn();
-    expectExit(number, EXIT_LOST);
+    expectExit(number, UnforeseenLosses.EXIT_LOST);
     cluster.startCompute(number);
     return "compute server %d stood still, others answered after %d ms".formatted(number, millis);
   }
@@ -518,7 +488,7 @@ final class ClusterCampaign implements AutoCloseable {
       }
       view.awaitChanges(changes -> changes.getLast().id() > last);
       change(view.changes().getLast().id());
-      awaitSettled("changes under load");
+      settle("changes under load");
       readAll();
     }
     Histogram waits = new Histogram(3);

@@ -33,6 +33,10 @@ final class ClusterCampaignTest {
   private static final String PREFIX = "pando.campaign";
   private static final boolean IS_LONG = Boolean.getBoolean(PREFIX);
   private static final int CYCLES = Integer.getInteger(PREFIX + ".cycles", IS_LONG ? 500 : 2);
+
+  /** Compute servers that may lose their sessions as the machine has other work. */
+  private static final int UNFORESEEN_MAX = 1 + CYCLES / 100;
+
   private static final long SEED = Long.getLong(PREFIX + ".seed", 3);
   private static final boolean REMOVES = Boolean.getBoolean(PREFIX + ".removes");
 
@@ -46,7 +50,7 @@ final class ClusterCampaignTest {
           Integer.getInteger(PREFIX + ".lease", IS_LONG ? 500 : 1_000),
           System.getProperty(PREFIX + ".cache", "96KiB"));
 
-  /** With what each server tells; kept where the campaign fails. */
+  /** With the logs of servers; kept if the campaign fails. */
   @TempDir(cleanup = CleanupMode.ON_SUCCESS)
   private Path directory;
 
@@ -97,6 +101,7 @@ final class ClusterCampaignTest {
     }
     assertThat(tally.wrong()).isEmpty();
     assertThat(tally.answers()).isPositive();
+    assertThat(tally.unforeseenLosses()).isLessThanOrEqualTo(UNFORESEEN_MAX);
   }
 
   @Test

@@ -48,7 +48,7 @@ final class KeyHistory {
    * Takes what an operation has found.
    *
    * @param found version, or {@link #ABSENT}
-   * @param losses that were announced until now
+   * @param losses of compute servers
    * @param certain how many of them were certain when the operation began
    * @return how many acknowledged writes are found to be lost
    * @throws WrongResultException if it may not be found
@@ -75,7 +75,8 @@ final class KeyHistory {
 
   private int takeBack(int found, Losses losses) {
     int place = matching(kept, found);
-    if (place < 0 || !losses.mayConcern(key, known)) {
+    // In this order: the second may wait.
+    if (place < 0 || !losses.awaitConcern(key, known)) {
       throw new WrongResultException("found=" + found + ", " + this);
     }
     int lost = kept.size() - 1 - place;

@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import pando.bench.run.WrongResultException;
 
 final class KeyHistoryTest {
-  private final Losses losses = new Losses(() -> {}, Duration.ZERO);
+  private final Losses losses = new Losses(_ -> {}, Duration.ZERO);
   private final KeyHistory history = new KeyHistory(5);
 
   private int find(int version) {
@@ -99,17 +97,16 @@ final class KeyHistoryTest {
   void shouldWaitForALossThatWasNotForeseen() {
     List<Losses.Range> keys = List.of(new Losses.Range(0, 9));
     AtomicInteger looks = new AtomicInteger();
-    AtomicReference<Losses> waiting = new AtomicReference<>();
-    waiting.set(
+    Losses waiting =
         new Losses(
-            () -> {
+            own -> {
               if (looks.incrementAndGet() == 2) {
-                Objects.requireNonNull(waiting.get()).announce(keys, List.of());
+                own.announceUnforeseen(keys);
               }
             },
-            Duration.ofMinutes(1)));
+            Duration.ofMinutes(1));
     write(3);
-    assertThat(history.found(2, Objects.requireNonNull(waiting.get()), 0)).isEqualTo(1);
+    assertThat(history.found(2, waiting, 0)).isEqualTo(1);
     assertThat(looks).hasValue(2);
   }
 

@@ -5,15 +5,16 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
- * Which compute servers were lost, with the keys that they may have had: values of these may go
- * back once for each. Thread-safe; one thread kills.
+ * Losses of compute servers, with the keys that each may have had: each may take such a key back
+ * once. Thread-safe; one thread kills.
  *
  * <p>A loss is announced before the compute server is killed, and certain once it is dead. What
- * begins after that is answered by the one that takes over. A compute server to which nothing was
- * done may be lost, too, where it gets no processor for as long as its session lasts; others may
- * answer before it knows, and ends. So where no loss explains what a key has, this waits for one.
+ * begins after that is answered by the one that takes over. A compute server may also be lost
+ * unforeseen, where it gets no processor for as long as its session lasts. Others may answer for
+ * its keys before its process ends. So where no loss explains an answer, this waits for one.
  */
 final class Losses {
   private static final long LOOK_NANOS = 10_000_000;
@@ -25,21 +26,25 @@ final class Losses {
     }
   }
 
-  private record Loss(List<Range> possible, List<Range> sure) {}
+  private record Loss(List<Range> possible, List<Range> sure, boolean isForeseen) {
+    boolean mayConcern(long key) {
+      return contain(possible, key);
+    }
+  }
 
   private final List<Loss> all = new CopyOnWriteArrayList<>();
   private final AtomicInteger certain = new AtomicInteger();
-  private final Runnable look;
+  private final Consumer<Losses> look;
   private final long waitNanos;
-  private boolean hasWaited;
+  private boolean gaveUp;
 
   /**
    * Creates what knows of no loss.
    *
-   * @param look announces what was lost although nothing was done to it; called by any thread
-   * @param wait longest wait for that; where nothing came of it once, this waits no more
+   * @param look announces unforeseen losses that have come about; called by any thread
+   * @param wait longest wait for such a loss; after one wait in vain there are no more
    */
-  Losses(Runnable look, Duration wait) {
+  Losses(Consumer<Losses> look, Duration wait) {
     this.look = look;
     this.waitNanos = wait.toNanos();
   }
@@ -51,7 +56,16 @@ final class Losses {
    * @param sure what it certainly has
    */
   void announce(List<Range> possible, List<Range> sure) {
-    all.add(new Loss(possible, sure));
+    all.add(new Loss(possible, sure, true));
+  }
+
+  /**
+   * Announces a loss that has come about although nothing was done.
+   *
+   * @param possible what the compute server may have had
+   */
+  void announceUnforeseen(List<Range> possible) {
+    all.add(new Loss(possible, List.of(), false));
   }
 
   /** Says that all that were announced have come about. */
@@ -64,26 +78,31 @@ final class Losses {
     return certain.get();
   }
 
-  /** Returns whether one that was announced after the first {@code known} may concern a key. */
-  boolean mayConcern(long key, int known) {
-    return isAnnounced(key, known) || isUnforeseen(key, known);
+  /**
+   * Returns whether one that was announced after the first {@code known} may concern a key; where
+   * none does, waits for an unforeseen one.
+   */
+  boolean awaitConcern(long key, int known) {
+    return all.stream().skip(known).anyMatch(loss -> loss.mayConcern(key))
+        || awaitUnforeseen(key, known);
   }
 
-  private synchronized boolean isUnforeseen(long key, int known) {
+  private synchronized boolean awaitUnforeseen(long key, int known) {
     long start = System.nanoTime();
-    while (!isAnnounced(key, known)) {
-      hasWaited |= System.nanoTime() - start >= waitNanos;
-      if (hasWaited) {
+    while (!hasUnforeseen(key, known)) {
+      gaveUp |= System.nanoTime() - start >= waitNanos;
+      if (gaveUp) {
         return false;
       }
-      look.run();
+      look.accept(this);
       LockSupport.parkNanos(LOOK_NANOS);
     }
     return true;
   }
 
-  private boolean isAnnounced(long key, int known) {
-    return all.stream().skip(known).anyMatch(loss -> contain(loss.possible, key));
+  /** One that is foreseen, and announced meanwhile, explains nothing that was answered before. */
+  private boolean hasUnforeseen(long key, int known) {
+    return all.stream().skip(known).anyMatch(loss -> !loss.isForeseen && loss.mayConcern(key));
   }
 
   /** Returns whether one of those after the first {@code known} that are certain concerns a key. */

@@ -13,6 +13,7 @@ import org.HdrHistogram.SynchronizedHistogram;
 final class Tally {
   private final LongAdder answers = new LongAdder();
   private final LongAdder unknown = new LongAdder();
+  private final LongAdder unforeseen = new LongAdder();
   private final LongAdder keysBack = new LongAdder();
   private final LongAdder lostWrites = new LongAdder();
   private final Map<String, LongAdder> failures = new ConcurrentSkipListMap<>();
@@ -26,6 +27,15 @@ final class Tally {
       keysBack.increment();
       lostWrites.add(lost);
     }
+  }
+
+  /** Counts a compute server that was lost although nothing was done to it. */
+  void unforeseen() {
+    unforeseen.increment();
+  }
+
+  long unforeseenLosses() {
+    return unforeseen.sum();
   }
 
   void unknown() {
@@ -82,7 +92,7 @@ final class Tally {
     return String.format(
         Locale.ROOT,
         "answers=%d, wrong=%d, unknown outcomes=%d, acknowledged writes lost=%d, of keys=%d,"
-            + " failures=%s%ndone: %s%n"
+            + " failures=%s, unforeseen losses=%d%ndone: %s%n"
             + "first answer of a lost range after, in ms: p50=%d, p90=%d, longest=%d, of %d",
         answers.sum(),
         wrong.size(),
@@ -90,6 +100,7 @@ final class Tally {
         lostWrites.sum(),
         keysBack.sum(),
         failures,
+        unforeseen.sum(),
         done,
         recoveries.getValueAtPercentile(50),
         recoveries.getValueAtPercentile(90),

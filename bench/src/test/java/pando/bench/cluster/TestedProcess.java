@@ -87,6 +87,11 @@ final class TestedProcess implements AutoCloseable {
     return process.isAlive();
   }
 
+  /** Returns whether it has said that it is ready. */
+  boolean isReady() {
+    return ready.isDone() && !ready.isCompletedExceptionally();
+  }
+
   /** Returns whether it was killed, stopped or asked to end. */
   boolean isDisturbed() {
     return disturbed;

@@ -51,7 +51,8 @@ public final class BlobSpace implements AutoCloseable {
   }
 
   /**
-   * Creates a space without blobs for what entries of an index have: {@link #shared} if that is.
+   * Creates an empty space for the values of an index: {@linkplain #shared shared} if {@linkplain
+   * RangeIndex#isShared the index} is.
    */
   public static BlobSpace of(RangeIndex index) {
     return new BlobSpace(index.fabric(), index.isShared());

@@ -75,7 +75,7 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
   /** As {@link DexOptions#join}. */
   static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
     Arguments.checkServers(options, first, count);
-    DexIndex index = new DexIndex(fabric, options, count < options.computeServers());
+    DexIndex index = new DexIndex(fabric, options, true);
     index.partitions.join(first, count);
     return index;
   }

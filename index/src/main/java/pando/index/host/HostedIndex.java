@@ -45,6 +45,9 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   /** Whether compute servers that join must have a range. */
   private final boolean ranged;
 
+  /** Whether this process made it, with all of its compute servers. */
+  private boolean isMadeWhole;
+
   private final Changes changes;
 
   /** The compute servers and workers of this process. */
@@ -156,6 +159,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   final void make() {
+    isMadeWhole = ranged && count == options.computeServers();
     try (PoolChange change = opened()) {
       change.lock();
       change.catalogue().checkUnclaimed();
@@ -267,7 +271,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   @Override
   public final boolean isShared() {
-    return !ranged || count < options.computeServers();
+    return !isMadeWhole;
   }
 
   /**

@@ -32,7 +32,6 @@ import pando.cluster.Folders;
 import pando.cluster.Membership;
 import pando.cluster.SessionLostException;
 import pando.cluster.Write;
-import pando.cluster.Writes;
 
 /**
  * A session with ZooKeeper. Entries are nodes below {@code /pando/NAME}, what is announced is
@@ -73,9 +72,14 @@ public final class ZooKeeperMembership implements Membership {
   /**
    * ZooKeeper's servers. Where none answers, they are tried again sooner than by ZooKeeper's client
    * alone, which waits for up to two seconds: a short session would end before it is back.
+   *
+   * <p>A server that starts may take a connection and never answer (ZOOKEEPER-5051). The client
+   * gives it up after the session's time-out divided by the number of servers: with one server the
+   * session would end first. So this says that there are more.
    */
   private static final class Hosts implements HostProvider {
     private static final long PAUSE_MILLIS_MAX = 100;
+    private static final int ATTEMPTS_IN_A_SESSION = 4;
 
     private final StaticHostProvider all;
 
@@ -87,7 +91,7 @@ public final class ZooKeeperMembership implements Membership {
 
     @Override
     public int size() {
-      return all.size();
+      return ATTEMPTS_IN_A_SESSION * all.size();
     }
 
     @Override
@@ -323,7 +327,7 @@ public final class ZooKeeperMembership implements Membership {
 
   @Override
   public boolean commit(List<Write> writes) {
-    Writes.check(writes);
+    Write.check(writes);
     List<Op> operations = writes.stream().map(this::operation).toList();
     return ask(
         "commit " + writes.stream().map(Write::path).toList(),

@@ -7,10 +7,12 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -141,6 +143,69 @@ class ZooKeeperMembershipTest extends MembershipContract {
     assertThatThrownBy(() -> ZooKeeperMembership.connect(nobody, TIMEOUT))
         .isInstanceOf(CoordinatorLostException.class)
         .hasMessageContaining("/nobody");
+  }
+
+  /** A server that starts may take connections and never answer. */
+  @Test
+  void shouldKeepItsSessionWhereServersTakeConnectionsAndDoNotAnswer() throws Exception {
+    AtomicInteger unanswered = new AtomicInteger();
+    List<Socket> sockets = new CopyOnWriteArrayList<>();
+    try (ServerSocket front = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      Thread.ofVirtual().start(() -> forward(front, unanswered, sockets));
+      ClusterAddress behind =
+          ClusterAddress.parse("127.0.0.1:" + front.getLocalPort() + "/" + address.name());
+      CountDownLatch suspended = new CountDownLatch(1);
+      CountDownLatch connected = new CountDownLatch(1);
+      try (Membership membership = ZooKeeperMembership.connect(behind, TIMEOUT)) {
+        membership.watch(() -> {
+          if (membership.session() == Membership.Session.SUSPENDED) {
+            suspended.countDown();
+          } else if (suspended.getCount() == 0) {
+            connected.countDown();
+          }
+        });
+        unanswered.set(2);
+        closeAll(sockets);
+        assertThat(suspended.await(1, TimeUnit.MINUTES)).isTrue();
+        assertThat(connected.await(1, TimeUnit.MINUTES)).isTrue();
+        assertThat(membership.session()).isEqualTo(Membership.Session.CONNECTED);
+        assertThat(unanswered).hasNegativeValue();
+      }
+    } finally {
+      closeAll(sockets);
+    }
+  }
+
+  private static void closeAll(List<Socket> sockets) throws IOException {
+    for (Socket socket : sockets) {
+      socket.close();
+    }
+  }
+
+  private static void forward(ServerSocket front, AtomicInteger unanswered, List<Socket> sockets) {
+    try {
+      while (true) {
+        Socket client = front.accept();
+        sockets.add(client);
+        if (unanswered.getAndDecrement() <= 0) {
+          Socket behind = new Socket(server.address().getAddress(), server.address().getPort());
+          sockets.add(behind);
+          Thread.ofVirtual().start(() -> forward(client, behind));
+          Thread.ofVirtual().start(() -> forward(behind, client));
+        }
+      }
+    } catch (IOException e) {
+      assertThat(front.isClosed()).isTrue();
+    }
+  }
+
+  private static void forward(Socket from, Socket to) {
+    try (from;
+        to) {
+      from.getInputStream().transferTo(to.getOutputStream());
+    } catch (IOException e) {
+      assertThat(from.isClosed() || to.isClosed()).isTrue();
+    }
   }
 
   @Test
