@@ -142,6 +142,7 @@ final class RemoteServer {
       checkNotFenced(welcome);
       checkUsable();
       checkRoom(address, welcome);
+      connection.closeOnce(this::isLost);
       ready = true;
       return connection;
     } finally {
@@ -171,9 +172,13 @@ final class RemoteServer {
         "this compute server is fenced: " + self.computeServer() + ", by=" + this);
   }
 
-  /** Declares the memory server lost: every further verb throws. */
+  /** Declares the memory server lost: every further verb throws, and none waits for an answer. */
   void declareLost(String because) {
     lostBecause = because;
+  }
+
+  private boolean isLost() {
+    return lostBecause != null;
   }
 
   /** Checks that the memory server is not lost, and does not refuse this compute server. */

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * Closes the channels of peers that take too long. Blocking channels have no time limit of their
@@ -84,6 +85,7 @@ public final class Watchdog implements AutoCloseable {
     private volatile long deadline = NONE;
     private volatile boolean late;
     private volatile Runnable afterClose = () -> {};
+    private volatile BooleanSupplier isGivenUp = () -> false;
 
     private Watched(SocketChannel socket) {
       this.socket = socket;
@@ -127,7 +129,7 @@ public final class Watchdog implements AutoCloseable {
       deadline = NONE;
     }
 
-    /** Returns whether the channel was closed as the peer took too long. */
+    /** Returns whether the channel was closed as the peer took too long, or was given up. */
     public boolean isLate() {
       return late;
     }
@@ -137,6 +139,11 @@ public final class Watchdog implements AutoCloseable {
       return late ? new IOException("too late", failure) : failure;
     }
 
+    /** Has the channel closed, too, while something is expected of a peer that is given up. */
+    public void closeOnce(BooleanSupplier isGivenUp) {
+      this.isGivenUp = isGivenUp;
+    }
+
     /** Has an action run after the channel was closed, by whichever thread. */
     public void afterClose(Runnable action) {
       afterClose = action;
@@ -144,7 +151,7 @@ public final class Watchdog implements AutoCloseable {
 
     private void check(long now) {
       long until = deadline;
-      if (until != NONE && now - until > 0) {
+      if (until != NONE && (now - until > 0 || isGivenUp.getAsBoolean())) {
         late = true;
         close();
       }

@@ -11,6 +11,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -24,8 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.Lane;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
@@ -408,6 +413,38 @@ class TcpFaultTest {
         RegisteredMemory memory = anew.register(1 << 20);
         Worker worker = anew.worker(memory)) {
       assertThat(worker.faa(WORD, 1)).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldWaitForNoAnswerOfAMemoryServerThatIsFoundToBeLost(boolean inLane) throws Exception {
+    try (Fabric fabric = attach(OPTIONS);
+        Lane lane = fabric.lane("lane");
+        ExecutorService threads =
+            inLane
+                ? Executors.newThreadPerTaskExecutor(lane)
+                : Executors.newSingleThreadExecutor()) {
+      Future<Duration> waited = threads.submit(() -> callUnanswered(fabric));
+      proxy.awaitStalled();
+      server.close();
+      server = TcpMemoryServer.start(server.address(), 0, POOL);
+      try (Worker other = fabric.worker(fabric.register(64))) {
+        assertLost(() -> other.read(WORD, 0, 8));
+      }
+      // A CALL has 60 seconds.
+      assertThat(waited.get()).isLessThan(Duration.ofSeconds(50));
+    }
+  }
+
+  private Duration callUnanswered(Fabric fabric) {
+    try (Worker worker = fabric.worker(fabric.register(1 << 20))) {
+      worker.call(0, TestHandlers.ADD, 0, 16);
+      proxy.inject(Fault.STALLED);
+      long start = System.nanoTime();
+      assertUnknown(() -> worker.call(0, TestHandlers.ADD, 0, 16));
+      assertLost(() -> worker.call(0, TestHandlers.ADD, 0, 16));
+      return Duration.ofNanos(System.nanoTime() - start);
     }
   }
 

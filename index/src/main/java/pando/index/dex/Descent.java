@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
@@ -436,8 +437,9 @@ final class Descent {
     try {
       return offload.settle(missing.address);
     } catch (Throwable e) {
-      if (offload.mayHaveChanged()) {
-        // The memory server may yet change the subtree, which therefore stays claimed.
+      if (offload.mayHaveChanged() && !(e instanceof MemoryServerLostException)) {
+        // The memory server may yet change the subtree, which therefore stays claimed. Of one that
+        // is lost nothing is read any more, so an operation that needs the subtree fails at once.
         abandoned = true;
         cache.abandon(context);
       }
