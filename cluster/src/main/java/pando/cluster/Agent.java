@@ -19,7 +19,7 @@ import pando.index.RangeIndex;
  *
  * <p>All that it needs to know is in the coordinator and in the pool, so what a step has not done,
  * a later one does, of this process or of another. One thread takes the steps of {@link #lead}, and
- * one those of {@link #serve}, so that a fence waits for no lock in the pool.
+ * one those of {@link #execute}, so that a fence waits for no lock in the pool.
  */
 final class Agent {
   /** The estimate of a range's entries is told again when it has changed by a quarter. */
@@ -84,6 +84,11 @@ final class Agent {
     this.hooks = hooks;
   }
 
+  /** Says where clients are served; called before the first step. */
+  void serveAt(String clients) {
+    address = clients;
+  }
+
   /**
    * Takes a step of what needs the coordinator alone, and fences; does nothing while it does not
    * answer.
@@ -94,7 +99,7 @@ final class Agent {
    * @throws CoordinatorLostException if the coordinator does not answer: take the step again
    */
   boolean lead() {
-    if (state.membership().session() == Membership.Session.SUSPENDED) {
+    if (state.membership().status() == Membership.Status.SUSPENDED) {
       return false;
     }
     fenced.follow(state.changes());
@@ -114,8 +119,8 @@ final class Agent {
    * Takes a step of what changes the pool: may wait for its locks. Else as {@link #lead}; another
    * thread may run that meanwhile.
    */
-  boolean serve() {
-    if (state.membership().session() == Membership.Session.SUSPENDED) {
+  boolean execute() {
+    if (state.membership().status() == Membership.Status.SUSPENDED) {
       return false;
     }
     members = state.computeServers();
@@ -126,48 +131,6 @@ final class Agent {
     return executed;
   }
 
-  /** Asks for a range where this compute server has none, and what it asked for before is over. */
-  private void askForARange() {
-    if (removed || !serves || index.partitioning().hasServer(number)) {
-      return;
-    }
-    long now = host.nanoTime();
-    boolean isAsked =
-        state.changes().stream()
-            .anyMatch(change ->
-                !change.isOver() && (change.server() == number || change.other() == number));
-    if (!isAsked && (!hasAsked || now - askedAt > ASK_AGAIN_NANOS)) {
-      state.ask(Change.add(number));
-      hasAsked = true;
-      askedAt = now;
-    }
-  }
-
-  /** Says where clients are served; called before the first step. */
-  void serveAt(String clients) {
-    address = clients;
-  }
-
-  /** Returns which compute server serves which keys, as it is known here; asks nobody. */
-  Routes routes() {
-    return RoutesEntry.of(index.partitioning(), members);
-  }
-
-  /** Returns whether it was taken out of the cluster: nothing is left but to end. */
-  boolean isRemoved() {
-    return removed;
-  }
-
-  /** Adopts partitions that are newer than those known here. */
-  private void adopt() {
-    Optional<Routes> routes = state.routes();
-    if (!PlantedBug.NOT_ADOPTED
-        && routes.isPresent()
-        && routes.get().epoch() > index.partitioning().epoch()) {
-      partitions.refreshPartitions();
-    }
-  }
-
   private boolean executeNext() {
     Optional<Change> mine =
         state.changes().stream().filter(change -> change.isExecutedBy(number, epoch)).findFirst();
@@ -175,7 +138,7 @@ final class Agent {
       return false;
     }
     if (ended == null || ended.id() != mine.get().id()) {
-      ended = execute(mine.get());
+      ended = carryOut(mine.get());
     }
     // If the coordinator does not answer now, the change is not made again.
     state.endChange(
@@ -188,7 +151,7 @@ final class Agent {
   }
 
   /** Makes a change; returns how it has ended. */
-  private Change execute(Change change) {
+  private Change carryOut(Change change) {
     try {
       return switch (change.kind()) {
         case MOVE -> move(change);
@@ -239,6 +202,16 @@ final class Agent {
     return change.done();
   }
 
+  /** Adopts partitions that are newer than those known here. */
+  private void adopt() {
+    Optional<Routes> routes = state.routes();
+    if (!PlantedBug.NOT_ADOPTED
+        && routes.isPresent()
+        && routes.get().epoch() > index.partitioning().epoch()) {
+      partitions.refreshPartitions();
+    }
+  }
+
   /** Tells how many entries the range has, if that has changed. */
   private void tell() {
     ClusterState.Versioned<Member> told =
@@ -265,5 +238,32 @@ final class Agent {
       // What it says is for people, and to choose whose range is divided.
       return 0;
     }
+  }
+
+  /** Asks for a range where this compute server has none, and what it asked for before is over. */
+  private void askForARange() {
+    if (removed || !serves || index.partitioning().hasServer(number)) {
+      return;
+    }
+    long now = host.nanoTime();
+    boolean isAsked =
+        state.changes().stream()
+            .anyMatch(change ->
+                !change.isOver() && (change.server() == number || change.other() == number));
+    if (!isAsked && (!hasAsked || now - askedAt > ASK_AGAIN_NANOS)) {
+      state.ask(Change.add(number));
+      hasAsked = true;
+      askedAt = now;
+    }
+  }
+
+  /** Returns which compute server serves which keys, as it is known here; asks nobody. */
+  Routes routes() {
+    return RoutesEntry.of(index.partitioning(), members);
+  }
+
+  /** Returns whether it was taken out of the cluster: nothing is left but to end. */
+  boolean isRemoved() {
+    return removed;
   }
 }

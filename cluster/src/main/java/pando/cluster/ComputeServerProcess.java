@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -18,7 +17,6 @@ import pando.client.Routes;
 import pando.client.server.ClientService;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
-import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
@@ -37,8 +35,6 @@ import pando.index.dex.DexStrings;
  */
 public final class ComputeServerProcess implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ComputeServerProcess.class.getName());
-  private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-  private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** Why it has ended. */
   public enum End {
@@ -52,7 +48,6 @@ public final class ComputeServerProcess implements AutoCloseable {
     COORDINATOR_GONE
   }
 
-  private final Host host;
   private final ClusterState state;
   private final ComputeServerSettings settings;
   private final CompletableFuture<End> end = new CompletableFuture<>();
@@ -75,7 +70,6 @@ public final class ComputeServerProcess implements AutoCloseable {
       Fabric fabric,
       RangeIndex index,
       Config config) {
-    this.host = host;
     this.state = state;
     this.settings = settings;
     this.epoch = epoch;
@@ -85,7 +79,25 @@ public final class ComputeServerProcess implements AutoCloseable {
         new Agent(host, state, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
     this.strings = strings(settings, index);
     this.lease = Lease.take(host, fabric, Duration.ofMillis(config.leaseMillis()));
-    this.threads = List.of(new Steps("leads", agent::lead), new Steps("serves", agent::serve));
+    this.threads =
+        List.of(steps(host, "leads", agent::lead), steps(host, "executes", agent::execute));
+  }
+
+  private Steps steps(Host host, String what, BooleanSupplier step) {
+    String name = "pando-compute-server-" + settings.number() + "-" + what;
+    return new Steps(
+        name,
+        host,
+        state.membership(),
+        settings.coordinatorWait(),
+        end,
+        () -> {
+          boolean more = step.getAsBoolean();
+          if (agent.isRemoved()) {
+            end.complete(End.REMOVED);
+          }
+          return more;
+        });
   }
 
   private static Optional<ByteStrings> strings(ComputeServerSettings settings, RangeIndex index) {
@@ -115,34 +127,43 @@ public final class ComputeServerProcess implements AutoCloseable {
     Fabric fabric = joining.attach(new ComputeServer(settings.number(), epoch));
     try {
       joining.endPredecessors(fabric, epoch);
-      Joining.Joined joined = joining.index(fabric, epoch);
-      try {
-        ComputeServerProcess process =
-            new ComputeServerProcess(
-                host, state, settings, epoch, fabric, joined.index(), joined.config());
-        try {
-          process.begin();
-          return process;
-        } catch (Throwable e) {
-          process.closeAfter(e);
-          throw e;
-        }
-      } catch (Throwable e) {
-        joined.index().close();
-        throw e;
-      }
+      return begun(host, state, settings, epoch, fabric, joining.index(fabric, epoch));
     } catch (Throwable e) {
       fabric.close();
       throw e;
     }
   }
 
-  private void begin() {
-    settings.clients().ifPresent(this::serve);
-    threads.forEach(Steps::start);
+  private static ComputeServerProcess begun(
+      Host host,
+      ClusterState state,
+      ComputeServerSettings settings,
+      long epoch,
+      Fabric fabric,
+      Joining.Joined joined) {
+    RangeIndex index = joined.index();
+    try {
+      ComputeServerProcess process =
+          new ComputeServerProcess(host, state, settings, epoch, fabric, index, joined.config());
+      process.begin();
+      return process;
+    } catch (Throwable e) {
+      index.close();
+      throw e;
+    }
   }
 
-  private void serve(ClientListener clients) {
+  private void begin() {
+    try {
+      settings.clients().ifPresent(this::openService);
+      threads.forEach(Steps::start);
+    } catch (Throwable e) {
+      closeAfter(e);
+      throw e;
+    }
+  }
+
+  private void openService(ClientListener clients) {
     InetSocketAddress address = clients.address();
     Authentication authentication = clients.authentication();
     Supplier<Routes> routes = agent::routes;
@@ -153,85 +174,6 @@ public final class ComputeServerProcess implements AutoCloseable {
             .orElseGet(() -> ClientService.start(index(), address, authentication, routes, lanes));
     door = opened;
     agent.serveAt(Machine.text(opened.address()));
-  }
-
-  /** A thread that takes steps until the compute server ends. */
-  private final class Steps {
-    private final BooleanSupplier step;
-    private final Thread thread;
-    private final Host.Signal changed = host.signal();
-    private final Host.Signal ended = host.signal();
-    private boolean started;
-
-    Steps(String what, BooleanSupplier step) {
-      this.step = step;
-      this.thread =
-          host.newThread("pando-compute-server-" + settings.number() + "-" + what, this::run);
-    }
-
-    void start() {
-      started = true;
-      thread.start();
-    }
-
-    private void run() {
-      state.membership().watch(changed::give);
-      try {
-        long answered = host.nanoTime();
-        while (!end.isDone()) {
-          boolean more = take();
-          if (state.membership().session() != Membership.Session.SUSPENDED) {
-            answered = host.nanoTime();
-          } else if (host.nanoTime() - answered > settings.coordinatorWait().toNanos()) {
-            LOG.log(
-                Level.ERROR, "the coordinator does not answer for " + settings.coordinatorWait());
-            end.complete(End.COORDINATOR_GONE);
-          }
-          if (!more && !end.isDone()) {
-            changed.await(STEP_NANOS);
-          }
-        }
-      } catch (InterruptedException e) {
-        end.complete(End.CLOSED);
-      } finally {
-        ended.give();
-      }
-    }
-
-    /** Takes a step; returns whether there is more to do at once. */
-    private boolean take() {
-      try {
-        boolean more = step.getAsBoolean();
-        if (agent.isRemoved()) {
-          end.complete(End.REMOVED);
-        }
-        return more;
-      } catch (FencedException | SessionLostException e) {
-        LOG.log(Level.ERROR, "this compute server is lost to others: " + e.getMessage());
-        end.complete(End.LOST);
-      } catch (CoordinatorLostException e) {
-        LOG.log(Level.DEBUG, "a step will be taken again", e);
-      } catch (PandoException e) {
-        LOG.log(Level.WARNING, "a step will be taken again: " + e);
-      } catch (RuntimeException | Error e) {
-        // A bug: as this process may hold what others wait for, it ends.
-        LOG.log(Level.ERROR, "a step failed", e);
-        end.completeExceptionally(e);
-      }
-      return false;
-    }
-
-    /** Waits until the step under way is over. */
-    void close() {
-      changed.give();
-      try {
-        if (started) {
-          ended.await(CLOSE_NANOS);
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    }
   }
 
   /** Returns the index, whose sessions answer only while the lease is held. */

@@ -20,7 +20,7 @@ public interface Membership extends AutoCloseable {
   int ENTRY_BYTES_MAX = 64 << 10;
 
   /** How a session is. */
-  enum Session {
+  enum Status {
     /** The coordinator answers. */
     CONNECTED,
 
@@ -69,7 +69,7 @@ public interface Membership extends AutoCloseable {
   void watch(Runnable onChange);
 
   /** Returns how the session is. */
-  Session session();
+  Status status();
 
   /** Ends the session. */
   @Override

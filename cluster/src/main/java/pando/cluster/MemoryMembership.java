@@ -46,11 +46,11 @@ public final class MemoryMembership implements Membership {
   }
 
   @Override
-  public Session session() {
+  public Status status() {
     if (disconnectedAt != null) {
-      return Session.SUSPENDED;
+      return Status.SUSPENDED;
     }
-    return isOver ? Session.LOST : Session.CONNECTED;
+    return isOver ? Status.LOST : Status.CONNECTED;
   }
 
   @Override
@@ -63,7 +63,7 @@ public final class MemoryMembership implements Membership {
   }
 
   private void check(String action) {
-    switch (session()) {
+    switch (status()) {
       case CONNECTED -> {}
       case SUSPENDED ->
           throw new CoordinatorLostException("the coordinator does not answer: action=" + action);

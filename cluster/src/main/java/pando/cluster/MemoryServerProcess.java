@@ -122,7 +122,7 @@ public final class MemoryServerProcess implements AutoCloseable {
     boolean announced = true;
     try {
       while (!closing.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
-        announced &= membership.session() != Membership.Session.LOST;
+        announced &= membership.status() != Membership.Status.LOST;
         if (!announced) {
           announced = announceAgain();
         }
@@ -137,7 +137,7 @@ public final class MemoryServerProcess implements AutoCloseable {
   /** Returns whether it is announced, or another memory server has its place. */
   private boolean announceAgain() {
     try {
-      if (membership.session() == Membership.Session.LOST) {
+      if (membership.status() == Membership.Status.LOST) {
         membership.close();
         membership = sessions.get();
       }

@@ -137,7 +137,7 @@ public abstract class MembershipContract {
                   new Write.Create("pool/3", bytes("stays"))))
           .isTrue();
       expire(expires);
-      awaitSession(expires, Membership.Session.LOST);
+      awaitStatus(expires, Membership.Status.LOST);
       assertThatThrownBy(() -> expires.read("pool/3")).isInstanceOf(SessionLostException.class);
       assertThatThrownBy(() -> expires.list("pool")).isInstanceOf(SessionLostException.class);
       assertThatThrownBy(() -> commit(expires, new Write.Create("config", bytes(""))))
@@ -153,12 +153,12 @@ public abstract class MembershipContract {
     try (Membership session = connect()) {
       assertThat(commit(session, new Write.Announce("leader", bytes("1")))).isTrue();
       disconnect(session);
-      awaitSession(session, Membership.Session.SUSPENDED);
+      awaitStatus(session, Membership.Status.SUSPENDED);
       assertThatThrownBy(() -> session.read("leader")).isInstanceOf(CoordinatorLostException.class);
       assertThatThrownBy(() -> commit(session, new Write.Create("config", bytes(""))))
           .isInstanceOf(CoordinatorLostException.class);
       reconnect(session);
-      awaitSession(session, Membership.Session.CONNECTED);
+      awaitStatus(session, Membership.Status.CONNECTED);
       assertThat(text(session, "leader")).contains("1");
     }
   }
@@ -171,7 +171,7 @@ public abstract class MembershipContract {
         String path = "changes/" + i;
         CountDownLatch seen = new CountDownLatch(1);
         one.watch(() -> {
-          if (one.session() == Membership.Session.CONNECTED) {
+          if (one.status() == Membership.Status.CONNECTED) {
             seen.countDown();
           }
         });
@@ -217,11 +217,11 @@ public abstract class MembershipContract {
   }
 
   /** Waits until a session is as wanted. */
-  protected static void awaitSession(Membership session, Membership.Session wanted)
+  protected static void awaitStatus(Membership session, Membership.Status wanted)
       throws InterruptedException {
-    for (int i = 0; i < 3_000 && session.session() != wanted; i++) {
+    for (int i = 0; i < 3_000 && session.status() != wanted; i++) {
       TimeUnit.MILLISECONDS.sleep(10);
     }
-    assertThat(session.session()).isEqualTo(wanted);
+    assertThat(session.status()).isEqualTo(wanted);
   }
 }

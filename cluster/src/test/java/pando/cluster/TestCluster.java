@@ -173,7 +173,7 @@ final class TestCluster implements AutoCloseable {
     for (Server server : List.copyOf(servers.values())) {
       try {
         server.agent.lead();
-        server.agent.serve();
+        server.agent.execute();
       } catch (Killed e) {
         kill(server.number);
       }

@@ -68,7 +68,7 @@ final class SimCoordinator {
 
   /** Lets a fault strike a compute server's session: it ends, or is not heard of for a while. */
   void strike() {
-    losable.removeIf(session -> session.session() != Membership.Session.CONNECTED);
+    losable.removeIf(session -> session.status() != Membership.Status.CONNECTED);
     long nanos = losable.isEmpty() ? 0 : cluster.faultNanos(Fault.SESSION_LOST);
     if (nanos == 0) {
       return;

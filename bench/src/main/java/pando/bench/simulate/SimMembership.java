@@ -62,7 +62,7 @@ final class SimMembership implements Membership {
 
   private <T> T comeBack(String action, T answer) {
     coordinator.way();
-    if (session.session() != Session.CONNECTED) {
+    if (session.status() != Status.CONNECTED) {
       throw new CoordinatorLostException("the answer was lost: action=" + action);
     }
     return answer;
@@ -90,7 +90,7 @@ final class SimMembership implements Membership {
   }
 
   private void changed() {
-    if (still == null || session.session() != Session.CONNECTED) {
+    if (still == null || session.status() != Status.CONNECTED) {
       watchers.forEach(Runnable::run);
     }
   }
@@ -101,8 +101,8 @@ final class SimMembership implements Membership {
   }
 
   @Override
-  public Session session() {
-    return session.session();
+  public Status status() {
+    return session.status();
   }
 
   @Override

@@ -247,7 +247,7 @@ final class TestedCluster implements AutoCloseable {
   /** Returns the cluster's state, by a session that is opened anew where it has ended. */
   ClusterState state() {
     Membership open = membership;
-    if (open != null && open.session() == Membership.Session.LOST) {
+    if (open != null && open.status() == Membership.Status.LOST) {
       open.close();
       open = null;
     }

@@ -58,7 +58,7 @@ public final class ZooKeeperMembership implements Membership {
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
   private final CountDownLatch connected = new CountDownLatch(1);
   private volatile ZooKeeper client;
-  private volatile Session session = Session.SUSPENDED;
+  private volatile Status status = Status.SUSPENDED;
 
   private ZooKeeperMembership(ClusterAddress address, Duration sessionTimeout) throws IOException {
     this.address = address;
@@ -133,8 +133,8 @@ public final class ZooKeeperMembership implements Membership {
       switch (event.getState()) {
         case SyncConnected, SaslAuthenticated -> connect();
         case Expired -> expire();
-        case Closed, AuthFailed -> become(Session.LOST);
-        default -> become(Session.SUSPENDED);
+        case Closed, AuthFailed -> become(Status.LOST);
+        default -> become(Status.SUSPENDED);
       }
       watchers.forEach(Runnable::run);
     }
@@ -143,7 +143,7 @@ public final class ZooKeeperMembership implements Membership {
       if (resumes) {
         catchUp();
       } else {
-        become(Session.CONNECTED);
+        become(Status.CONNECTED);
         connected.countDown();
       }
     }
@@ -165,7 +165,7 @@ public final class ZooKeeperMembership implements Membership {
                   result,
                   () -> {
                     resumes = false;
-                    become(Session.CONNECTED);
+                    become(Status.CONNECTED);
                     // What has changed meanwhile.
                     watchers.forEach(Runnable::run);
                   }),
@@ -185,21 +185,21 @@ public final class ZooKeeperMembership implements Membership {
     private void expire() {
       over = true;
       boolean isKnown = resumes && System.nanoTime() - since < timeoutMillis * 1_000_000L;
-      become(isKnown ? Session.LOST : Session.SUSPENDED);
+      become(isKnown ? Status.LOST : Status.SUSPENDED);
       resume();
     }
   }
 
   /** One that has ended stays so. */
-  private synchronized void become(Session next) {
-    if (session != Session.LOST) {
-      session = next;
+  private synchronized void become(Status next) {
+    if (status != Status.LOST) {
+      status = next;
     }
   }
 
   /** Opens another client for the session, if that has not ended. */
   private synchronized void resume() {
-    if (session == Session.LOST) {
+    if (status == Status.LOST) {
       return;
     }
     ZooKeeper before = client;
@@ -215,7 +215,7 @@ public final class ZooKeeperMembership implements Membership {
               new Hosts(address));
     } catch (IOException e) {
       QuietLog.LOG.log(Level.SEVERE, "the session cannot be resumed: address=" + address, e);
-      session = Session.LOST;
+      status = Status.LOST;
     }
   }
 
@@ -283,7 +283,7 @@ public final class ZooKeeperMembership implements Membership {
   }
 
   private <T> T ask(String what, Question<T> question) {
-    if (session == Session.LOST) {
+    if (status == Status.LOST) {
       throw new SessionLostException("the session with ZooKeeper has ended: asked=" + what);
     }
     try {
@@ -361,8 +361,8 @@ public final class ZooKeeperMembership implements Membership {
   }
 
   @Override
-  public Session session() {
-    return session;
+  public Status status() {
+    return status;
   }
 
   /** Returns the client, for tests. */
@@ -372,7 +372,7 @@ public final class ZooKeeperMembership implements Membership {
 
   @Override
   public void close() {
-    become(Session.LOST);
+    become(Status.LOST);
     try {
       client.close(CLOSE_MILLIS);
     } catch (InterruptedException e) {

@@ -104,7 +104,7 @@ class ZooKeeperMembershipTest extends MembershipContract {
   void shouldBeFoundAsAService() {
     assertThat(ServiceLoader.load(MembershipProvider.class)).hasSize(1);
     try (Membership session = MembershipProvider.installed().connect(address, TIMEOUT)) {
-      assertThat(session.session()).isEqualTo(Membership.Session.CONNECTED);
+      assertThat(session.status()).isEqualTo(Membership.Status.CONNECTED);
     }
   }
 
@@ -117,12 +117,12 @@ class ZooKeeperMembershipTest extends MembershipContract {
       server.close();
       for (int away = 0; away < 4; away++) {
         TimeUnit.SECONDS.sleep(1);
-        assertThat(session.session()).isEqualTo(Membership.Session.SUSPENDED);
+        assertThat(session.status()).isEqualTo(Membership.Status.SUSPENDED);
         assertThatThrownBy(() -> session.read("leader"))
             .isInstanceOf(CoordinatorLostException.class);
       }
       server = EmbeddedZooKeeper.start(server.address(), directory);
-      awaitSession(session, Membership.Session.CONNECTED);
+      awaitStatus(session, Membership.Status.CONNECTED);
       assertThat(session.read("leader")).isPresent();
       CountDownLatch told = new CountDownLatch(1);
       session.watch(told::countDown);
@@ -130,7 +130,7 @@ class ZooKeeperMembershipTest extends MembershipContract {
         assertThat(other.commit(List.of(new Write.Create("config", new byte[1])))).isTrue();
         assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
         expire(session);
-        awaitSession(session, Membership.Session.LOST);
+        awaitStatus(session, Membership.Status.LOST);
         assertThat(other.read("leader")).isEmpty();
       }
     }
@@ -158,7 +158,7 @@ class ZooKeeperMembershipTest extends MembershipContract {
       CountDownLatch connected = new CountDownLatch(1);
       try (Membership membership = ZooKeeperMembership.connect(behind, TIMEOUT)) {
         membership.watch(() -> {
-          if (membership.session() == Membership.Session.SUSPENDED) {
+          if (membership.status() == Membership.Status.SUSPENDED) {
             suspended.countDown();
           } else if (suspended.getCount() == 0) {
             connected.countDown();
@@ -168,7 +168,7 @@ class ZooKeeperMembershipTest extends MembershipContract {
         closeAll(sockets);
         assertThat(suspended.await(1, TimeUnit.MINUTES)).isTrue();
         assertThat(connected.await(1, TimeUnit.MINUTES)).isTrue();
-        assertThat(membership.session()).isEqualTo(Membership.Session.CONNECTED);
+        assertThat(membership.status()).isEqualTo(Membership.Status.CONNECTED);
         assertThat(unanswered).hasNegativeValue();
       }
     } finally {

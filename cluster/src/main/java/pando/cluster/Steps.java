@@ -1,0 +1,114 @@
+package pando.cluster;
+
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import pando.cluster.ComputeServerProcess.End;
+import pando.fabric.FencedException;
+import pando.fabric.PandoException;
+
+/**
+ * A thread that takes one step after the other until the compute server ends: at once while there
+ * is more to do, when something changes in the cluster, and four times a second.
+ */
+final class Steps implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(Steps.class.getName());
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+  private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private final Host host;
+  private final Membership membership;
+  private final Duration coordinatorWait;
+  private final CompletableFuture<End> end;
+  private final BooleanSupplier step;
+  private final Thread thread;
+  private final Host.Signal changed;
+  private final Host.Signal ended;
+  private boolean started;
+
+  /**
+   * Creates them; none is taken yet.
+   *
+   * @param coordinatorWait how long the coordinator may not answer
+   * @param end how the compute server ends; until then steps are taken
+   * @param step returns whether there is more to do at once
+   */
+  Steps(
+      String name,
+      Host host,
+      Membership membership,
+      Duration coordinatorWait,
+      CompletableFuture<End> end,
+      BooleanSupplier step) {
+    this.host = host;
+    this.membership = membership;
+    this.coordinatorWait = coordinatorWait;
+    this.end = end;
+    this.step = step;
+    this.changed = host.signal();
+    this.ended = host.signal();
+    this.thread = host.newThread(name, this::run);
+  }
+
+  void start() {
+    started = true;
+    thread.start();
+  }
+
+  private void run() {
+    membership.watch(changed::give);
+    try {
+      long answered = host.nanoTime();
+      while (!end.isDone()) {
+        boolean more = take();
+        if (membership.status() != Membership.Status.SUSPENDED) {
+          answered = host.nanoTime();
+        } else if (host.nanoTime() - answered > coordinatorWait.toNanos()) {
+          LOG.log(Level.ERROR, "the coordinator does not answer for " + coordinatorWait);
+          end.complete(End.COORDINATOR_GONE);
+        }
+        if (!more && !end.isDone()) {
+          changed.await(PAUSE_NANOS);
+        }
+      }
+    } catch (InterruptedException e) {
+      end.complete(End.CLOSED);
+    } finally {
+      ended.give();
+    }
+  }
+
+  /** Takes a step; returns whether there is more to do at once. */
+  private boolean take() {
+    try {
+      return step.getAsBoolean();
+    } catch (FencedException | SessionLostException e) {
+      LOG.log(Level.ERROR, "this compute server is lost to others: " + e.getMessage());
+      end.complete(End.LOST);
+    } catch (CoordinatorLostException e) {
+      LOG.log(Level.DEBUG, "a step will be taken again", e);
+    } catch (PandoException e) {
+      LOG.log(Level.WARNING, "a step will be taken again: " + e);
+    } catch (RuntimeException | Error e) {
+      // A bug: as this process may hold what others wait for, it ends.
+      LOG.log(Level.ERROR, "a step failed", e);
+      end.completeExceptionally(e);
+    }
+    return false;
+  }
+
+  /** Waits until the step under way is over; the compute server has ended. */
+  @Override
+  public void close() {
+    changed.give();
+    try {
+      if (started) {
+        ended.await(CLOSE_NANOS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
