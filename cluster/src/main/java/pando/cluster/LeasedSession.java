@@ -1,5 +1,6 @@
 package pando.cluster;
 
+import java.util.Objects;
 import pando.index.EntryVisitor;
 import pando.index.Session;
 
@@ -125,6 +126,7 @@ final class LeasedSession implements Session {
 
   /** Returns a visitor that sees an entry only if the lease is held after it was read. */
   private EntryVisitor checked(EntryVisitor visitor) {
+    Objects.requireNonNull(visitor, "visitor");
     return (key, value) -> {
       lease.look();
       return visitor.visit(key, value);

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.fabric.tcp.TcpMemoryServer;
 
@@ -154,7 +155,7 @@ public final class MemoryServerProcess implements AutoCloseable {
         announce(state, entry, before);
       }
       return true;
-    } catch (ClusterException e) {
+    } catch (PandoException e) {
       LOG.log(Level.DEBUG, "not announced yet, and will be tried again", e);
       return false;
     }

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
 import pando.fabric.MemoryServerLostException;
@@ -49,7 +50,7 @@ final class RemoteServer {
    */
   static RemoteServer find(
       InetSocketAddress address, int number, Introduction self, Watchdog watchdog) {
-    try (Watchdog.Watched connection = connect(address, watchdog)) {
+    try (Watchdog.Watched connection = connect(address, watchdog, () -> false)) {
       Welcome welcome = greet(connection, self, Fences.NO_WAY);
       if (welcome.version() != Hello.VERSION || welcome.status() == Hello.OTHER_VERSION) {
         throw new TcpException(
@@ -132,7 +133,7 @@ final class RemoteServer {
    * @throws FencedException if it refuses this compute server; no later verb is tried
    */
   Watchdog.Watched open(Watchdog watchdog, long way) throws IOException {
-    Watchdog.Watched connection = connect(address, watchdog);
+    Watchdog.Watched connection = connect(address, watchdog, this::isLost);
     boolean ready = false;
     try {
       Welcome welcome = greet(connection, self, way);
@@ -142,7 +143,6 @@ final class RemoteServer {
       checkNotFenced(welcome);
       checkUsable();
       checkRoom(address, welcome);
-      connection.closeOnce(this::isLost);
       ready = true;
       return connection;
     } finally {
@@ -215,11 +215,12 @@ final class RemoteServer {
     }
   }
 
-  private static Watchdog.Watched connect(InetSocketAddress address, Watchdog watchdog)
-      throws IOException {
+  private static Watchdog.Watched connect(
+      InetSocketAddress address, Watchdog watchdog, BooleanSupplier isLost) throws IOException {
     Watchdog.Watched connection = watchdog.watch(SocketChannel.open());
     boolean connected = false;
     try {
+      connection.closeOnce(isLost);
       connection.expect(GREETING_NANOS_MAX);
       Sockets.configure(connection.socket());
       connection.socket().connect(address);

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
@@ -22,6 +23,7 @@ final class Link implements AutoCloseable {
   private final CompletionQueue completions;
   private final int depth;
   private final Fabric control;
+  private final LostServers lost;
   private final int server;
 
   /** Is held while a connection is made, which waits for the memory server; guards what follows. */
@@ -44,12 +46,20 @@ final class Link implements AutoCloseable {
    * @param completions of its verbs
    * @param depth verbs under way, at most
    * @param control by which it is connected
+   * @param lost of all workers of the fabric
    */
-  Link(Device device, CompletionQueue completions, int depth, Fabric control, int server) {
+  Link(
+      Device device,
+      CompletionQueue completions,
+      int depth,
+      Fabric control,
+      LostServers lost,
+      int server) {
     this.device = device;
     this.completions = completions;
     this.depth = depth;
     this.control = control;
+    this.lost = lost;
     this.server = server;
     this.renewals = new Renewals(server);
   }
@@ -64,6 +74,7 @@ final class Link implements AutoCloseable {
    * @throws pando.fabric.MemoryServerLostException if the memory server is lost
    */
   CardConnection open() {
+    lost.check(server);
     CardConnection open = current.get();
     if (open != null) {
       return open;
@@ -98,6 +109,9 @@ final class Link implements AutoCloseable {
       connected = true;
       hasConnected = true;
       return new CardConnection(made, offer, server, control.dramBytes(server));
+    } catch (MemoryServerLostException e) {
+      lost.add(server, e);
+      throw e;
     } finally {
       if (!connected) {
         made.close();

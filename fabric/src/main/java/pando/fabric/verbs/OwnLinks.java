@@ -30,13 +30,14 @@ final class OwnLinks implements Links, AutoCloseable {
    *
    * @param owner when it is closed, what is under way ends
    * @param control by which queue pairs are connected
+   * @param lost of all workers of the fabric
    */
-  OwnLinks(VerbsFabric owner, Device device, Fabric control) {
+  OwnLinks(VerbsFabric owner, Device device, Fabric control, LostServers lost) {
     this.owner = owner;
     this.links = new Link[control.memoryServers()];
     this.completions = new CompletionQueue(device, Chain.COMPLETIONS_MAX * links.length);
     for (int i = 0; i < links.length; i++) {
-      links[i] = new Link(device, completions, DEPTH, control, i);
+      links[i] = new Link(device, completions, DEPTH, control, lost, i);
     }
   }
 

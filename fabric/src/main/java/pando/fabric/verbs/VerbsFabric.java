@@ -40,6 +40,7 @@ public final class VerbsFabric extends FabricBase {
   private final Fabric control;
   private final Device device;
   private final Abilities abilities;
+  private final LostServers lost;
   private final int lineAtomicity;
   private final long[] dramBytes;
   private final long verbNanos;
@@ -58,6 +59,7 @@ public final class VerbsFabric extends FabricBase {
     this.device = device;
     this.verbNanos = options.verbTimeout().toNanos();
     this.lineAtomicity = cardOptions.lineAtomicity();
+    this.lost = new LostServers(control.memoryServers());
     this.abilities = Abilities.find(device, control, cardOptions);
     this.dramBytes =
         IntStream.range(0, control.memoryServers()).mapToLong(control::dramBytes).toArray();
@@ -146,7 +148,7 @@ public final class VerbsFabric extends FabricBase {
 
   @Override
   protected Completions completions() {
-    VerbsLane lane = new VerbsLane(this, device, control);
+    VerbsLane lane = new VerbsLane(this, device, control, lost);
     lanes.add(lane);
     return lane;
   }
@@ -154,7 +156,7 @@ public final class VerbsFabric extends FabricBase {
   /** Returns ways that a closed worker has left, or new ones. */
   OwnLinks takeLinks() {
     OwnLinks kept = spares.pollLast();
-    return kept == null ? new OwnLinks(this, device, control) : kept;
+    return kept == null ? new OwnLinks(this, device, control, lost) : kept;
   }
 
   /** Keeps ways for the next worker, or closes them where enough are kept; nothing uses them. */

@@ -101,13 +101,14 @@ final class VerbsLane implements Completions {
    *
    * @param owner when it is closed, what is under way ends
    * @param control by which queue pairs are connected
+   * @param lost of all workers of the fabric
    */
-  VerbsLane(VerbsFabric owner, Device device, Fabric control) {
+  VerbsLane(VerbsFabric owner, Device device, Fabric control, LostServers lost) {
     this.owner = owner;
     this.rows = new Row[control.memoryServers()];
     this.completions = new CompletionQueue(device, QUEUE_PAIRS * DEPTH * rows.length);
     for (int i = 0; i < rows.length; i++) {
-      Link link = new Link(device, completions, DEPTH, control, i);
+      Link link = new Link(device, completions, DEPTH, control, lost, i);
       rows[i] = new Row(link, new ArrayDeque<>());
     }
   }

@@ -134,9 +134,15 @@ public final class Watchdog implements AutoCloseable {
       return late;
     }
 
-    /** Returns why an access to the channel failed: that the peer took too long, or as it says. */
+    /**
+     * Returns why an access to the channel failed: that the peer took too long or was given up, or
+     * as it says.
+     */
     public IOException reason(IOException failure) {
-      return late ? new IOException("too late", failure) : failure;
+      if (!late) {
+        return failure;
+      }
+      return new IOException(isGivenUp.getAsBoolean() ? "given up" : "too late", failure);
     }
 
     /** Has the channel closed, too, while something is expected of a peer that is given up. */

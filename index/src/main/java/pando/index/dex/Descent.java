@@ -11,6 +11,7 @@ import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.cache.NodeCache;
+import pando.index.lock.Retry;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 
@@ -432,14 +433,18 @@ final class Descent {
     return done;
   }
 
-  /** Finds out whether an operation was offloaded whose CALL was not answered. */
+  /**
+   * Finds out whether an operation was offloaded whose CALL was not answered. Where the memory
+   * server is lost, or this compute server is fenced, no operation reads the subtree any more, so
+   * those that wait for the claim may fail, too.
+   */
   private boolean settle(Throwable unanswered) {
     try {
       return offload.settle(missing.address);
     } catch (Throwable e) {
-      if (offload.mayHaveChanged() && !(e instanceof MemoryServerLostException)) {
-        // The memory server may yet change the subtree, which therefore stays claimed. Of one that
-        // is lost nothing is read any more, so an operation that needs the subtree fails at once.
+      boolean mayReadLater = !(e instanceof MemoryServerLostException) && !Retry.isFenced(e);
+      if (offload.mayHaveChanged() && mayReadLater) {
+        // The memory server may yet change the subtree, which therefore stays claimed.
         abandoned = true;
         cache.abandon(context);
       }

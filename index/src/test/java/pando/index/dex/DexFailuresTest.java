@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import pando.fabric.FencedException;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.Break;
@@ -63,6 +65,49 @@ class DexFailuresTest {
       assertThat(tree.entries()).isEqualTo(model);
     }
     assertThat(broken).as("operations broken").isGreaterThan(OPERATIONS / 20);
+  }
+
+  /** What a CALL that is not answered may yet change stays claimed, unless nothing can read it. */
+  @ParameterizedTest
+  @ValueSource(classes = {MemoryServerLostException.class, FencedException.class})
+  void shouldNotKeepASubtreeThatNoOperationReadsAnyMore(Class<?> kind) {
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 8 << 20, 892))) {
+      DexIndex index = DexIndex.create(fabric, OPTIONS);
+      NavigableMap<Long, Long> model = new TreeMap<>();
+      for (int i = 0; i < KEYS; i++) {
+        model.put(key(i), (long) i);
+      }
+      index.bulkLoad(Entries.of(model), 0.9);
+      try (Session session = index.session();
+          Session other = index.session()) {
+        boolean[] calls = {false};
+        fabric.hookEach(
+            verbs -> verbs.size() == 0,
+            _ -> {
+              boolean isFirst = !calls[0];
+              calls[0] = true;
+              throw isFirst
+                  ? new UnknownOutcomeException("not answered by a test")
+                  : kind == FencedException.class
+                      ? new FencedException("fenced by a test")
+                      : new MemoryServerLostException("lost by a test");
+            });
+        SplittableRandom random = new SplittableRandom(Seeds.of(892));
+        for (int i = 0; i < KEYS && !calls[0]; i++) {
+          int number = random.nextInt(KEYS);
+          long key = key(number);
+          Throwable failure = catchThrowable(() -> session.put(key, -1));
+          assertThat(failure == null || calls[0]).as("%s", failure).isTrue();
+          if (failure != null) {
+            assertThat(failure).isInstanceOf(UnknownOutcomeException.class);
+            fabric.unhook();
+            assertThat(Entries.get(other, key)).isIn((long) number, -1L);
+          }
+        }
+        assertThat(calls[0]).as("a CALL").isTrue();
+      }
+      index.close();
+    }
   }
 
   private static long key(int number) {

@@ -8,6 +8,7 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,11 @@ class OrcaMergersTest {
   private long writes;
 
   private boolean inTask;
+
+  @AfterEach
+  void close() {
+    fabric.close();
+  }
 
   private static OrcaOptions options(int mergers) {
     return OrcaOptions.defaults()
