@@ -56,8 +56,8 @@ import picocli.CommandLine.Spec;
       "1:a failure",
       "2:a command or options that make no sense",
       "3:lost: others take over its range; start it again",
-      "4:ZooKeeper did not answer for --coordinator-wait, or others not within --start-wait;",
-      "  start it again",
+      "4:ZooKeeper did not answer at the start, or for --coordinator-wait, or others not within",
+      "  --start-wait; start it again",
       "130, 143:interrupted, by SIGINT or SIGTERM"
     })
 final class ComputeServerCommand implements Callable<Integer> {
@@ -201,7 +201,7 @@ final class ComputeServerCommand implements Callable<Integer> {
         "compute server %d is ready at %s for clients, start %d of its number, %s of cache;"
             + " interrupt it to end it%n",
         number,
-        HostPort.text(server.clients().orElseThrow()),
+        HostPort.text(server.clientAddress().orElseThrow()),
         server.epoch(),
         Numbers.bytes(cache));
     if (http != null) {

@@ -22,8 +22,8 @@ import pando.index.RangeIndex;
  * one those of {@link #execute}, so that a fence waits for no lock in the pool.
  */
 final class Agent {
-  /** The estimate of a range's entries is told again when it has changed by a quarter. */
-  private static final double TOLD_AGAIN = 0.25;
+  /** Share of a change after which the estimate of a range's entries is written again. */
+  private static final double REWRITTEN_AT = 0.25;
 
   /** How long a compute server waits before it asks again for a range that it was not given. */
   private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -49,7 +49,7 @@ final class Agent {
 
   private boolean hasAsked;
   private long askedAt;
-  private volatile boolean serves;
+  private volatile boolean isAnnounced;
   private volatile boolean removed;
 
   /**
@@ -85,7 +85,7 @@ final class Agent {
   }
 
   /** Says where clients are served; called before the first step. */
-  void serveAt(String clients) {
+  void setClientAddress(String clients) {
     address = clients;
   }
 
@@ -105,14 +105,13 @@ final class Agent {
     fenced.follow(state.changes());
     Optional<ClusterState.Leadership> leadership = state.leadership();
     if (leadership.isEmpty()) {
-      boolean leads = serves && state.lead(number, epoch);
+      boolean leads = isAnnounced && state.lead(number, epoch);
       if (leads) {
         hooks.reached(LeaderHooks.Point.LEADING, 0);
       }
       return leads;
     }
-    boolean isMine = leadership.get().number() == number && leadership.get().epoch() == epoch;
-    return isMine && leader.step(leadership.get());
+    return leadership.get().isOf(number, epoch) && leader.step(leadership.get());
   }
 
   /**
@@ -126,7 +125,7 @@ final class Agent {
     members = state.computeServers();
     boolean executed = executeNext();
     adopt();
-    tell();
+    writeMember();
     askForARange();
     return executed;
   }
@@ -212,9 +211,14 @@ final class Agent {
     }
   }
 
-  /** Tells how many entries the range has, if that has changed. */
-  private void tell() {
-    ClusterState.Versioned<Member> told =
+  /**
+   * Writes that this compute server serves and where, at first, and about how many entries it has,
+   * again when that has changed by a quarter.
+   *
+   * @throws SessionLostException if it is no member any more
+   */
+  private void writeMember() {
+    ClusterState.Versioned<Member> written =
         state
             .member(number)
             .filter(found -> found.value().epoch() == epoch)
@@ -222,10 +226,10 @@ final class Agent {
                 new SessionLostException(
                     "not among the members any more: number=" + number + ", epoch=" + epoch));
     long entries = removed ? 0 : estimate();
-    long before = told.value().entries();
-    if (!told.value().isServing() || Math.abs(entries - before) > TOLD_AGAIN * before) {
-      Member serving = told.value().serving(address, entries);
-      serves |= state.writeMember(serving, told.version());
+    long before = written.value().entries();
+    if (!written.value().isServing() || Math.abs(entries - before) > REWRITTEN_AT * before) {
+      Member serving = written.value().serving(address, entries);
+      isAnnounced |= state.writeMember(serving, written.version());
     }
   }
 
@@ -242,7 +246,7 @@ final class Agent {
 
   /** Asks for a range where this compute server has none, and what it asked for before is over. */
   private void askForARange() {
-    if (removed || !serves || index.partitioning().hasServer(number)) {
+    if (removed || !isAnnounced || index.partitioning().hasServer(number)) {
       return;
     }
     long now = host.nanoTime();

@@ -39,7 +39,9 @@ public record Change(
     MOVE,
     /** The upper part of a compute server's range goes to one without a range. */
     SPLIT,
-    /** A compute server without a range gets half of the largest one. */
+    /**
+     * A compute server without a range gets a part of another's, of the largest if none is named.
+     */
     ADD,
     /** A compute server's range goes to a neighbour; the compute server ends. */
     REMOVE,

@@ -16,6 +16,9 @@ import pando.client.Routes;
  * meanwhile, so read again.
  */
 public final class ClusterState {
+  private static final char EPOCH_KIND = 'e';
+  private static final char COUNT_KIND = 'n';
+
   private final Membership membership;
 
   /** Looks at a cluster by a session. */
@@ -36,6 +39,11 @@ public final class ClusterState {
 
     static byte[] encode(int number, long epoch) {
       return new EntryWriter(KIND).number(number).word(epoch).bytes();
+    }
+
+    /** Returns whether it is a compute server's, of one of its starts. */
+    boolean isOf(int server, long itsEpoch) {
+      return number == server && epoch == itsEpoch;
     }
   }
 
@@ -151,13 +159,13 @@ public final class ClusterState {
   Versioned<Long> epoch(int number) {
     return read(
             Folders.of(Folders.EPOCHS, number),
-            bytes -> EntryReader.read(bytes, 'e', EntryReader::word))
+            bytes -> EntryReader.read(bytes, EPOCH_KIND, EntryReader::word))
         .orElse(new Versioned<>(0L, -1));
   }
 
   private static Write writeEpoch(int number, Versioned<Long> before) {
     String path = Folders.of(Folders.EPOCHS, number);
-    byte[] bytes = new EntryWriter('e').word(before.value() + 1).bytes();
+    byte[] bytes = new EntryWriter(EPOCH_KIND).word(before.value() + 1).bytes();
     Optional<Integer> version = Optional.of(before.version()).filter(found -> found >= 0);
     return put(path, version, bytes);
   }
@@ -245,9 +253,11 @@ public final class ClusterState {
   public int ask(Change change) {
     while (true) {
       Optional<Versioned<Integer>> last =
-          read(Folders.CHANGE_COUNT, bytes -> EntryReader.read(bytes, 'n', EntryReader::number));
+          read(
+              Folders.CHANGE_COUNT,
+              bytes -> EntryReader.read(bytes, COUNT_KIND, EntryReader::number));
       int id = last.map(Versioned::value).orElse(0) + 1;
-      byte[] count = new EntryWriter('n').number(id).bytes();
+      byte[] count = new EntryWriter(COUNT_KIND).number(id).bytes();
       Write write = put(Folders.CHANGE_COUNT, last.map(Versioned::version), count);
       String path = Folders.of(Folders.CHANGES, id);
       if (membership.commit(List.of(write, new Write.Create(path, change.withId(id).encode())))) {
@@ -349,7 +359,7 @@ public final class ClusterState {
 
   // Routes.
 
-  /** Returns which compute server serves which keys, as the leader last wrote it. */
+  /** Returns which compute server serves which keys, as it was written last. */
   public Optional<Routes> routes() {
     return read(Folders.ROUTES, RoutesEntry::decode).map(Versioned::value);
   }

@@ -57,8 +57,8 @@ public final class ComputeServerProcess implements AutoCloseable {
   private final Optional<ByteStrings> strings;
   private final Lease lease;
   private final Agent agent;
-  private @Nullable ClientService door;
-  private final List<Steps> threads;
+  private @Nullable ClientService service;
+  private final List<StepThread> threads;
   private final Lock closing = new ReentrantLock();
   private boolean closed;
 
@@ -80,12 +80,13 @@ public final class ComputeServerProcess implements AutoCloseable {
     this.strings = strings(settings, index);
     this.lease = Lease.take(host, fabric, Duration.ofMillis(config.leaseMillis()));
     this.threads =
-        List.of(steps(host, "leads", agent::lead), steps(host, "executes", agent::execute));
+        List.of(
+            stepThread(host, "leads", agent::lead), stepThread(host, "executes", agent::execute));
   }
 
-  private Steps steps(Host host, String what, BooleanSupplier step) {
+  private StepThread stepThread(Host host, String what, BooleanSupplier step) {
     String name = "pando-compute-server-" + settings.number() + "-" + what;
-    return new Steps(
+    return new StepThread(
         name,
         host,
         state.membership(),
@@ -156,7 +157,7 @@ public final class ComputeServerProcess implements AutoCloseable {
   private void begin() {
     try {
       settings.clients().ifPresent(this::openService);
-      threads.forEach(Steps::start);
+      threads.forEach(StepThread::start);
     } catch (Throwable e) {
       closeAfter(e);
       throw e;
@@ -172,8 +173,8 @@ public final class ComputeServerProcess implements AutoCloseable {
         strings()
             .map(each -> ClientService.start(each, address, authentication, routes, lanes))
             .orElseGet(() -> ClientService.start(index(), address, authentication, routes, lanes));
-    door = opened;
-    agent.serveAt(Machine.text(opened.address()));
+    service = opened;
+    agent.setClientAddress(Machine.text(opened.address()));
   }
 
   /** Returns the index, whose sessions answer only while the lease is held. */
@@ -218,11 +219,7 @@ public final class ComputeServerProcess implements AutoCloseable {
   @Override
   public void close() {
     end.complete(End.CLOSED);
-    closeAll();
-  }
-
-  /** A second caller waits for the first. */
-  private void closeAll() {
+    // A second caller waits for the first.
     closing.lock();
     try {
       if (!closed) {
@@ -237,7 +234,7 @@ public final class ComputeServerProcess implements AutoCloseable {
   private void closeOnce() {
     List<Runnable> steps = new ArrayList<>();
     threads.forEach(thread -> steps.add(thread::close));
-    ClientService opened = door;
+    ClientService opened = service;
     if (opened != null) {
       steps.add(opened::close);
     }
@@ -267,7 +264,7 @@ public final class ComputeServerProcess implements AutoCloseable {
     return !end.isCompletedExceptionally() && end.getNow(End.CLOSED) == End.LOST;
   }
 
-  /** Returns whether what is found in its caches may be answered now: whether it has the lease. */
+  /** Returns whether it has the lease, so that what its caches hold may be answered now. */
   public boolean hasLease() {
     return lease.isHeld();
   }
@@ -278,7 +275,7 @@ public final class ComputeServerProcess implements AutoCloseable {
   }
 
   /** Returns where it serves clients, if it does. */
-  public Optional<InetSocketAddress> clients() {
-    return Optional.ofNullable(door).map(ClientService::address);
+  public Optional<InetSocketAddress> clientAddress() {
+    return Optional.ofNullable(service).map(ClientService::address);
   }
 }

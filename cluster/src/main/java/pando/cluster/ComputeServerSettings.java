@@ -15,7 +15,7 @@ import pando.index.IndexOptions;
  * @param config what it expects of the cluster; the first compute server writes it
  * @param pool connects to the memory servers
  * @param clients where it serves clients, if it does
- * @param longestWait for each: its number, memory servers, an index, fences
+ * @param startWait for each: its number, memory servers, an index, fences
  * @param coordinatorWait it ends when the coordinator does not answer for so long
  */
 public record ComputeServerSettings(
@@ -24,7 +24,7 @@ public record ComputeServerSettings(
     Config config,
     Pool pool,
     Optional<ClientListener> clients,
-    Duration longestWait,
+    Duration startWait,
     Duration coordinatorWait) {
   /** Connects to memory servers. */
   public interface Pool {

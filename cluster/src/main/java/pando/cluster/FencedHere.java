@@ -22,7 +22,7 @@ final class FencedHere {
   private final ClusterState state;
 
   /** When each fence had come about, by the monotonic clock, by the change's id. */
-  private final Map<Integer, Long> nanos = new ConcurrentHashMap<>();
+  private final Map<Integer, Long> cameAbout = new ConcurrentHashMap<>();
 
   FencedHere(Host host, Fabric fabric, ClusterState state) {
     this.host = host;
@@ -36,7 +36,7 @@ final class FencedHere {
    * @return whether it has come about at all memory servers that are not lost
    */
   boolean ensure(Change fence) {
-    if (nanos.containsKey(fence.id())) {
+    if (cameAbout.containsKey(fence.id())) {
       return true;
     }
     try {
@@ -44,17 +44,17 @@ final class FencedHere {
         fabric.fence(fence.server(), fence.leastEpoch());
       }
     } catch (FenceFailedException e) {
-      if (!isWhereItMatters(e)) {
+      if (!isFencedWhereNotLost(e)) {
         LOG.log(Level.WARNING, "will be tried again: " + fence, e);
         return false;
       }
     }
-    nanos.put(fence.id(), host.nanoTime());
+    cameAbout.put(fence.id(), host.nanoTime());
     return true;
   }
 
   /** Returns whether it has come about at all memory servers but those whose memory is gone. */
-  private boolean isWhereItMatters(FenceFailedException failure) {
+  private boolean isFencedWhereNotLost(FenceFailedException failure) {
     Set<Integer> lost =
         state.pool().stream()
             .filter(entry -> entry.state() == ServerState.LOST)
@@ -76,6 +76,6 @@ final class FencedHere {
   /** Returns how long ago a fence had come about here, in ns. */
   long nanosSince(Change fence) {
     long now = host.nanoTime();
-    return now - nanos.getOrDefault(fence.id(), now);
+    return now - cameAbout.getOrDefault(fence.id(), now);
   }
 }

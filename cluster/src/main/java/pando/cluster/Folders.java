@@ -12,7 +12,7 @@ import java.util.List;
  *   members/memory/N     announced by memory server N while it runs
  *   members/compute/N    announced by compute server N while it runs
  *   leader               announced by the compute server that leads
- *   leader-epoch         how often the leader has changed; checked by all that a leader writes
+ *   leader-epoch         how often the leader has changed; checked by what a leader writes, but requests
  *   changes/ID           move, split, add, remove, fence: asked for, under way, done, failed
  *   change-count         changes that were ever asked for
  *   routes               copy of the pool's partition table, with addresses; may be old

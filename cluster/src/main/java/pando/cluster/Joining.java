@@ -3,7 +3,6 @@ package pando.cluster;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
@@ -16,6 +15,9 @@ final class Joining {
   private final ClusterState state;
   private final ComputeServerSettings settings;
   private final int number;
+
+  /** The index, if this compute server made it. */
+  private @Nullable RangeIndex made;
 
   Joining(Host host, ClusterState state, ComputeServerSettings settings) {
     this.host = host;
@@ -33,7 +35,7 @@ final class Joining {
     return Waiting.forValue(
         host,
         state.membership(),
-        settings.longestWait(),
+        settings.startWait(),
         this::nextEpoch,
         () -> "another compute server has this number: " + state.computeServer(number));
   }
@@ -67,7 +69,7 @@ final class Joining {
     Waiting.until(
         host,
         state.membership(),
-        settings.longestWait(),
+        settings.startWait(),
         () -> state.pool().size() >= needed && state.memoryServers().size() >= needed,
         () ->
             "memory servers are missing: needed=%s, running=%s, pool=%s"
@@ -97,7 +99,7 @@ final class Joining {
     Waiting.until(
         host,
         state.membership(),
-        settings.longestWait(),
+        settings.startWait(),
         () -> {
           List<Change> fences =
               state.changes().stream()
@@ -121,9 +123,7 @@ final class Joining {
     Optional<ClusterState.Leadership> leadership = state.leadership();
     if (leadership.isEmpty()) {
       state.lead(number, epoch);
-    } else if (leadership.get().number() == number
-        && leadership.get().epoch() == epoch
-        && fence.executor() == Change.NONE) {
+    } else if (leadership.get().isOf(number, epoch) && fence.executor() == Change.NONE) {
       state.writeChange(fence, fence.done(), leadership.get());
     }
   }
@@ -139,47 +139,46 @@ final class Joining {
 
   /** Joins the index, or makes it where this compute server leads and there is none. */
   Joined index(Fabric fabric, long epoch) {
-    AtomicReference<@Nullable RangeIndex> made = new AtomicReference<>();
     try {
       Waiting.until(
           host,
           state.membership(),
-          settings.longestWait(),
-          () -> state.config().isPresent() || makeAsLeader(fabric, epoch, made),
+          settings.startWait(),
+          () -> state.config().isPresent() || makeAsLeader(fabric, epoch),
           () -> "no index was made: leader=" + state.leader());
       Config config = state.config().orElseThrow();
       checkConfig(config);
-      RangeIndex index = made.get();
-      return new Joined(index == null ? joined(fabric) : index, config);
+      return new Joined(made == null ? joined(fabric) : made, config);
     } catch (Throwable e) {
-      closeAfter(made.get(), e);
+      closeMadeAfter(e);
       throw e;
     }
   }
 
-  /** Closes an index, if there is one, and keeps what that fails with beside its cause. */
-  private static void closeAfter(@Nullable RangeIndex index, Throwable failure) {
+  /**
+   * Closes the index that was made, if one was, and keeps what that fails with beside its cause.
+   */
+  private void closeMadeAfter(Throwable failure) {
     try {
-      if (index != null) {
-        index.close();
+      if (made != null) {
+        made.close();
       }
     } catch (RuntimeException | Error e) {
       failure.addSuppressed(e);
     }
   }
 
-  private boolean makeAsLeader(
-      Fabric fabric, long epoch, AtomicReference<@Nullable RangeIndex> made) {
+  private boolean makeAsLeader(Fabric fabric, long epoch) {
     Optional<ClusterState.Leadership> leadership = state.leadership();
     if (leadership.isEmpty()) {
       state.lead(number, epoch);
       return false;
     }
-    if (leadership.get().number() != number || leadership.get().epoch() != epoch) {
+    if (!leadership.get().isOf(number, epoch)) {
       return false;
     }
-    if (made.get() == null) {
-      made.set(createdOrJoined(fabric));
+    if (made == null) {
+      made = createdOrJoined(fabric);
     }
     return state.writeConfig(settings.config(), leadership.get());
   }

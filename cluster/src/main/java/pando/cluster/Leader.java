@@ -72,8 +72,8 @@ final class Leader {
       return member(number).filter(Member::isServing);
     }
 
-    boolean isUnfenced(Member member) {
-      return fencesOf(member.number()).findAny().isEmpty();
+    boolean isUnfenced(int number) {
+      return fencesOf(number).findAny().isEmpty();
     }
 
     /** Returns the fences of a compute server that are not over. */
@@ -126,7 +126,7 @@ final class Leader {
     for (int number : needed) {
       // In this order: a compute server that starts raises its epoch and runs at once.
       long epoch = state.epoch(number).value();
-      if (view.fencesOf(number).findAny().isEmpty() && state.computeServer(number).isEmpty()) {
+      if (view.isUnfenced(number) && state.computeServer(number).isEmpty()) {
         state.ask(Change.lost(number, epoch));
         hooks.reached(LeaderHooks.Point.LOSS_FOUND, 0);
         any = true;
@@ -160,10 +160,16 @@ final class Leader {
   }
 
   private boolean write(View view, Change seen, Change changed) {
-    boolean written = state.writeChange(seen, changed, view.leadership);
+    return reached(
+        state.writeChange(seen, changed, view.leadership),
+        changed.isOver() ? LeaderHooks.Point.ENDED : LeaderHooks.Point.PLANNED,
+        seen);
+  }
+
+  /** Calls the hook of a point if it was reached; returns whether it was. */
+  private boolean reached(boolean written, LeaderHooks.Point point, Change change) {
     if (written) {
-      hooks.reached(
-          changed.isOver() ? LeaderHooks.Point.ENDED : LeaderHooks.Point.PLANNED, seen.id());
+      hooks.reached(point, change.id());
     }
     return written;
   }
@@ -194,8 +200,12 @@ final class Leader {
             : change.failed("it does not run: server=" + server);
       }
       case REMOVE -> givenBy(view, change, server);
-      case FENCE -> throw new IllegalStateException("fences go their own way: " + change);
+      case FENCE -> throw goesItsOwnWay(change);
     };
+  }
+
+  private static IllegalStateException goesItsOwnWay(Change fence) {
+    return new IllegalStateException("fences go their own way: " + fence);
   }
 
   private static boolean isFree(View view, Partitioning table, int number) {
@@ -236,7 +246,8 @@ final class Leader {
               table.hasServer(change.other()) ? change.done() : change.failed("the giver was lost");
           case REMOVE ->
               table.hasServer(change.server()) ? change.failed("it was lost") : change.done();
-          case MOVE, FENCE -> change.failed("the giver was lost; routes tell what came of it");
+          case MOVE -> change.failed("the giver was lost; routes tell what came of it");
+          case FENCE -> throw goesItsOwnWay(change);
         };
     return write(view, change, judged);
   }
@@ -279,11 +290,8 @@ final class Leader {
       // It has started anew, or was fenced already.
       return write(view, change, change.done());
     }
-    boolean begun = state.beginFence(change, epoch, view.leadership);
-    if (begun) {
-      hooks.reached(LeaderHooks.Point.FENCE_BEGUN, change.id());
-    }
-    return begun;
+    return reached(
+        state.beginFence(change, epoch, view.leadership), LeaderHooks.Point.FENCE_BEGUN, change);
   }
 
   private boolean nameHeir(View view, Change change) {
@@ -301,12 +309,11 @@ final class Leader {
       return write(view, change, change.done());
     }
     Member heir = heir(view, table, table.rangeOfServer(change.server()));
-    boolean named =
-        heir != null && state.writeChange(change, change.executedBy(heir), view.leadership);
-    if (named) {
-      hooks.reached(LeaderHooks.Point.HEIR_NAMED, change.id());
-    }
-    return named;
+    return heir != null
+        && reached(
+            state.writeChange(change, change.executedBy(heir), view.leadership),
+            LeaderHooks.Point.HEIR_NAMED,
+            change);
   }
 
   /**
@@ -317,7 +324,8 @@ final class Leader {
     for (int beside : new int[] {range - 1, range + 1}) {
       if (beside >= 0 && beside < table.servers()) {
         Optional<Member> neighbour =
-            view.serving(table.ownerOfRange(beside)).filter(view::isUnfenced);
+            view.serving(table.ownerOfRange(beside))
+                .filter(member -> view.isUnfenced(member.number()));
         if (neighbour.isPresent()) {
           return neighbour.get();
         }
@@ -325,7 +333,7 @@ final class Leader {
     }
     return view.members.stream()
         .filter(member -> member.isServing() && !table.hasServer(member.number()))
-        .filter(view::isUnfenced)
+        .filter(member -> view.isUnfenced(member.number()))
         .findFirst()
         .orElse(null);
   }

@@ -47,7 +47,7 @@ public final class Lease implements AutoCloseable {
   private volatile long heldUntil;
 
   /**
-   * Why it is not to be had: this compute server is fenced, for good, or memory server 0 is lost,
+   * Why it cannot be renewed: this compute server is fenced, for good, or memory server 0 is lost,
    * as far as the last READ tells.
    */
   private volatile @Nullable PandoException refusal;

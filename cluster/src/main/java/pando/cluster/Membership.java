@@ -68,6 +68,9 @@ public interface Membership extends AutoCloseable {
    */
   void watch(Runnable onChange);
 
+  /** Has an action run no more; does nothing if it is not {@linkplain #watch watching}. */
+  void unwatch(Runnable onChange);
+
   /** Returns how the session is. */
   Status status();
 

@@ -26,7 +26,7 @@ public interface MembershipProvider {
    * @param directory for what it keeps
    * @throws CoordinatorLostException if it does not start
    */
-  Coordinator serve(InetSocketAddress address, Path directory);
+  EmbeddedCoordinator startCoordinator(InetSocketAddress address, Path directory);
 
   /** Returns the provider that is there. */
   static MembershipProvider installed() {

@@ -46,6 +46,11 @@ public final class MemoryMembership implements Membership {
   }
 
   @Override
+  public void unwatch(Runnable onChange) {
+    watchers.remove(onChange);
+  }
+
+  @Override
   public Status status() {
     if (disconnectedAt != null) {
       return Status.SUSPENDED;

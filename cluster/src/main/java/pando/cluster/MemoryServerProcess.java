@@ -46,7 +46,7 @@ public final class MemoryServerProcess implements AutoCloseable {
    * @param sessions opens sessions with the coordinator
    * @param number its place among the memory servers, from 0
    * @param bytes for nodes
-   * @param wait longest wait for an earlier process of the same number to be known as ended
+   * @param startWait longest wait for an earlier process of the same number to be known as ended
    * @param servers starts one of this number, at an address at which others reach it
    * @throws IllegalArgumentException if others cannot connect to the address
    * @throws WaitOverException if another one keeps the number
@@ -58,12 +58,12 @@ public final class MemoryServerProcess implements AutoCloseable {
       Supplier<Membership> sessions,
       int number,
       long bytes,
-      Duration wait,
+      Duration startWait,
       Supplier<TcpMemoryServer> servers) {
     Membership membership = sessions.get();
     try {
       ClusterState state = new ClusterState(membership);
-      Optional<ClusterState.Versioned<PoolEntry>> before = awaitFree(state, number, wait);
+      Optional<ClusterState.Versioned<PoolEntry>> before = awaitFree(state, number, startWait);
       TcpMemoryServer server = servers.get();
       try {
         PoolEntry entry = entry(server, number, bytes);
@@ -82,11 +82,11 @@ public final class MemoryServerProcess implements AutoCloseable {
   }
 
   private static Optional<ClusterState.Versioned<PoolEntry>> awaitFree(
-      ClusterState state, int number, Duration wait) {
+      ClusterState state, int number, Duration startWait) {
     Waiting.until(
         Host.real(),
         state.membership(),
-        wait,
+        startWait,
         () -> state.memoryServers().stream().noneMatch(member -> member.number() == number),
         () -> "another memory server has this number: " + state.memoryServers());
     Optional<ClusterState.Versioned<PoolEntry>> before = state.poolEntry(number);

@@ -71,20 +71,23 @@ final class Waiting {
   static boolean isTrue(
       Host host, Membership membership, Duration longest, BooleanSupplier condition) {
     Host.Signal changed = host.signal();
-    membership.watch(changed::give);
-    long start = host.nanoTime();
-    while (!holds(condition)) {
-      if (host.nanoTime() - start > longest.toNanos()) {
-        return false;
-      }
-      try {
+    Runnable give = changed::give;
+    membership.watch(give);
+    try {
+      long start = host.nanoTime();
+      while (!holds(condition)) {
+        if (host.nanoTime() - start > longest.toNanos()) {
+          return false;
+        }
         changed.await(LOOK_NANOS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new ClusterException("interrupted while waiting for others");
       }
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ClusterException("interrupted while waiting for others");
+    } finally {
+      membership.unwatch(give);
     }
-    return true;
   }
 
   /** While the coordinator does not answer, nothing is known to hold. */

@@ -256,7 +256,7 @@ class ComputeServerProcessTest {
     startMemory(1);
     ComputeServerProcess first = startCompute(0, coordinator.connect());
     ClientOptions patient = ClientOptions.defaults().withPatience(Duration.ofSeconds(30));
-    String address = Machine.text(first.clients().orElseThrow());
+    String address = Machine.text(first.clientAddress().orElseThrow());
     try (PandoClient client = PandoClient.connect(address, patient);
         ClientSession session = client.session()) {
       for (long key = 0; key < 1_000; key++) {

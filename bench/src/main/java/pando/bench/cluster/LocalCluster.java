@@ -27,7 +27,7 @@ import pando.client.ClientOptions;
 import pando.client.PandoClient;
 import pando.cluster.ClusterAddress;
 import pando.cluster.ClusterState;
-import pando.cluster.Coordinator;
+import pando.cluster.EmbeddedCoordinator;
 import pando.cluster.Membership;
 import pando.cluster.MembershipProvider;
 import pando.fabric.memory.Closing;
@@ -54,7 +54,7 @@ public final class LocalCluster implements AutoCloseable {
   private final List<JavaProcess> computeServers = new CopyOnWriteArrayList<>();
   private final AtomicInteger serving = new AtomicInteger();
   private final CountDownLatch ended = new CountDownLatch(1);
-  private volatile @Nullable Coordinator coordinator;
+  private volatile @Nullable EmbeddedCoordinator coordinator;
   private String clients = "";
   private volatile boolean closing;
 
@@ -115,7 +115,7 @@ public final class LocalCluster implements AutoCloseable {
     writeSecret(secret);
     InetSocketAddress free = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     Path kept = Files.createDirectories(directory.resolve("zookeeper"));
-    coordinator = MembershipProvider.installed().serve(free, kept);
+    coordinator = MembershipProvider.installed().startCoordinator(free, kept);
     startAll();
     awaitServing();
   }
@@ -238,7 +238,7 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   private void endCoordinator() {
-    Coordinator running = coordinator;
+    EmbeddedCoordinator running = coordinator;
     if (running != null) {
       running.close();
     }

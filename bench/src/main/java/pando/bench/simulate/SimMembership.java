@@ -101,6 +101,11 @@ final class SimMembership implements Membership {
   }
 
   @Override
+  public void unwatch(Runnable onChange) {
+    watchers.remove(onChange);
+  }
+
+  @Override
   public Status status() {
     return session.status();
   }

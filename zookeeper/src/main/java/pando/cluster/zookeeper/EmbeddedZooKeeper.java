@@ -8,15 +8,15 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.server.embedded.ExitHandler;
 import org.apache.zookeeper.server.embedded.ZooKeeperServerEmbedded;
-import pando.cluster.Coordinator;
 import pando.cluster.CoordinatorLostException;
+import pando.cluster.EmbeddedCoordinator;
 
 /**
  * A ZooKeeper server in this process, alone: for a cluster on one machine, which ends with it. It
  * serves no administration, and no four-letter words. Who can reach its address can read and change
  * what it keeps.
  */
-public final class EmbeddedZooKeeper implements Coordinator {
+public final class EmbeddedZooKeeper implements EmbeddedCoordinator {
   private static final long START_MILLIS = TimeUnit.SECONDS.toMillis(30);
   private static final int TICK_MILLIS = 500;
   private static final int SESSION_MILLIS_MAX = 60_000;

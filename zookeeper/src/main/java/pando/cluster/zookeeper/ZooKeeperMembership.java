@@ -179,8 +179,9 @@ public final class ZooKeeperMembership implements Membership {
     }
 
     /**
-     * A client says the same where ZooKeeper has ended a session, and where it has given up. One
-     * that resumes a session does not give up so early.
+     * This comes where ZooKeeper has ended the session, and where the client has given up, after
+     * four thirds of the time-out. A client that resumes a session and hears it within one time-out
+     * cannot have given up: the session has ended.
      */
     private void expire() {
       over = true;
@@ -220,7 +221,7 @@ public final class ZooKeeperMembership implements Membership {
   }
 
   /**
-   * Opens a session.
+   * Opens a session. Sets the log level of ZooKeeper's client to {@code SEVERE} in this JVM.
    *
    * @param address of ZooKeeper's servers, and the cluster's name
    * @param sessionTimeout after how long without a sign of life the session ends; ZooKeeper has
@@ -358,6 +359,11 @@ public final class ZooKeeperMembership implements Membership {
   @Override
   public void watch(Runnable onChange) {
     watchers.add(onChange);
+  }
+
+  @Override
+  public void unwatch(Runnable onChange) {
+    watchers.remove(onChange);
   }
 
   @Override

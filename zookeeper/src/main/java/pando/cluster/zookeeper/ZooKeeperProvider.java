@@ -4,7 +4,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import pando.cluster.ClusterAddress;
-import pando.cluster.Coordinator;
+import pando.cluster.EmbeddedCoordinator;
 import pando.cluster.Membership;
 import pando.cluster.MembershipProvider;
 
@@ -19,7 +19,7 @@ public final class ZooKeeperProvider implements MembershipProvider {
   }
 
   @Override
-  public Coordinator serve(InetSocketAddress address, Path directory) {
+  public EmbeddedCoordinator startCoordinator(InetSocketAddress address, Path directory) {
     return EmbeddedZooKeeper.start(address, directory);
   }
 }

@@ -3,7 +3,7 @@ package pando.cluster;
 import java.net.InetSocketAddress;
 
 /** A coordinator that runs in this process, alone. */
-public interface Coordinator extends AutoCloseable {
+public interface EmbeddedCoordinator extends AutoCloseable {
   /** Returns where it listens. */
   InetSocketAddress address();
 

@@ -13,8 +13,8 @@ import pando.fabric.PandoException;
  * A thread that takes one step after the other until the compute server ends: at once while there
  * is more to do, when something changes in the cluster, and four times a second.
  */
-final class Steps implements AutoCloseable {
-  private static final System.Logger LOG = System.getLogger(Steps.class.getName());
+final class StepThread implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(StepThread.class.getName());
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
   private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -29,13 +29,13 @@ final class Steps implements AutoCloseable {
   private boolean started;
 
   /**
-   * Creates them; none is taken yet.
+   * Creates the thread; it is not started.
    *
    * @param coordinatorWait how long the coordinator may not answer
    * @param end how the compute server ends; until then steps are taken
    * @param step returns whether there is more to do at once
    */
-  Steps(
+  StepThread(
       String name,
       Host host,
       Membership membership,
@@ -58,7 +58,8 @@ final class Steps implements AutoCloseable {
   }
 
   private void run() {
-    membership.watch(changed::give);
+    Runnable give = changed::give;
+    membership.watch(give);
     try {
       long answered = host.nanoTime();
       while (!end.isDone()) {
@@ -76,6 +77,7 @@ final class Steps implements AutoCloseable {
     } catch (InterruptedException e) {
       end.complete(End.CLOSED);
     } finally {
+      membership.unwatch(give);
       ended.give();
     }
   }
