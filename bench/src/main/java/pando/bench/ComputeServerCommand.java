@@ -107,7 +107,7 @@ final class ComputeServerCommand implements Callable<Integer> {
   @Option(
       names = "--lanes",
       paramLabel = "N",
-      description = "Threads that serve clients (default: one for each processor).")
+      description = "Threads that serve clients, 16 at most (default: one for each processor).")
   private @Nullable Integer lanes;
 
   @Option(

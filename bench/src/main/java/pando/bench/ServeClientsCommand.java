@@ -63,7 +63,7 @@ final class ServeClientsCommand implements Callable<Integer> {
   @Option(
       names = "--lanes",
       paramLabel = "N",
-      description = "Threads that serve connections (default: one for each processor).")
+      description = "Threads that serve connections, 16 at most (default: one for each processor).")
   private @Nullable Integer lanes;
 
   @Option(

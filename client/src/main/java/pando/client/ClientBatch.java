@@ -7,7 +7,7 @@ import pando.client.wire.Outcome;
 /**
  * Operations that are under way together: add them, {@linkplain #run run} them, and look what each
  * came to. They take effect in no given order, also those on the same key. Once warm it allocates
- * nothing. Not thread-safe: one batch, one thread.
+ * nothing, without TLS. Not thread-safe: one batch, one thread.
  */
 public final class ClientBatch {
   private static final int CALLS_MIN = 16;

@@ -9,7 +9,8 @@ import pando.index.Session;
 import pando.index.session.SessionState;
 
 /**
- * A session over the network, by a {@link PandoClient}. Once warm, no operation allocates.
+ * A session over the network, by a {@link PandoClient}. Once warm, no operation but {@link
+ * #servedSizeEstimate} allocates, without TLS.
  *
  * <p>What {@link Session} promises holds, with these differences:
  *
@@ -23,7 +24,8 @@ import pando.index.session.SessionState;
  *       is no entry in the first. Each look is linearizable, several are not one.
  *   <li>{@link #alone} throws {@link IllegalStateException}, as others cannot be kept out from
  *       here.
- *   <li>{@link #sizeEstimate} sums what the compute servers estimate.
+ *   <li>{@link #sizeEstimate} is exact below 1,000 entries, which are counted by a scan; else it is
+ *       the sum of what the compute servers estimate.
  *   <li>A compute server that fails for a reason of its own is a {@link ClientException}.
  *   <li>After the client was closed, every operation throws {@link IllegalStateException}.
  * </ul>

@@ -27,7 +27,7 @@ import pando.index.bytes.ByteStrings;
  * sends each operation to the one that serves its key, by one connection to each.
  *
  * <pre>{@code
- * try (PandoClient client = PandoClient.connect("host:7460,host2:7460", ClientOptions.defaults());
+ * try (PandoClient client = PandoClient.connect("host:7480,host2:7480", ClientOptions.defaults());
  *     ClientSession session = client.session()) { // one for each thread
  *   session.put(1, 10);
  * }
@@ -110,7 +110,8 @@ public final class PandoClient implements AutoCloseable {
    * pando.index.bytes.ByteSession#floor} and the like is linearizable, but where there is no entry
    * in the first compute server's range the next one is asked, and both together are not. Values
    * have up to 480 KiB; where a compute server's process has stored a longer one, {@code value()}
-   * throws {@link ClientException}, and so does a scan that comes to it.
+   * throws {@link ClientException}, and so does a scan that comes to it; after a change that was
+   * done, {@code value()} throws {@link pando.fabric.UnknownOutcomeException}.
    *
    * @throws IllegalStateException if they serve words
    * @throws pando.fabric.StalledException if none answers

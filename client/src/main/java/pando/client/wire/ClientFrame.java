@@ -10,9 +10,11 @@ import java.util.zip.CRC32C;
  *
  * <pre>
  *  header
- *     0  length     u32   at most {@value #BYTES_MAX}
- *     4  kind       u8    {@link #OPERATIONS}, {@link #SCAN}, {@link #ROUTES}, {@link #STATUS}; {@link #GOODBYE} of a response
- *     5  flags      u8    {@link #DOWN} of a SCAN, {@link #PARTITIONED} of routes, {@link #REFUSED} of a GOODBYE; else 0
+ *     0  length     u32   at most {@value #BYTES_MAX}; of BYTES and BYTE_SCAN {@value #LONG_BYTES_MAX}
+ *     4  kind       u8    {@link #OPERATIONS}, {@link #SCAN}, {@link #ROUTES}, {@link #STATUS}, {@link #BYTES}, {@link #BYTE_SCAN};
+ *                         {@link #GOODBYE} of a response
+ *     5  flags      u8    {@link #DOWN} of a SCAN or BYTE_SCAN, {@link #ENDLESS} of a BYTE_SCAN, {@link #WITHHELD} of a response
+ *                         to BYTES, {@link #PARTITIONED} of routes, {@link #REFUSED} of a GOODBYE; else 0
  *     6  count      u16   of operations, results, entries, routes or words that follow; 0 of BYTES and of a request for a page
  *     8  sequence   u64   of the client; comes back in the response, but in that to OPERATIONS, where it is 0
  *    16  party      u64   of a request, the client's number: random; of a response, the epoch of the routes
