@@ -5,7 +5,6 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.Op;
-import pando.client.wire.Outcome;
 import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteVisitor;
@@ -23,7 +22,6 @@ final class ClientByteSession implements ByteSession {
   private final ClientStrings strings;
   private final Dispatch dispatch;
   private final ByteCall call = new ByteCall();
-  private final Call[] one = {call};
   private MemorySegment key = NOTHING;
   private final SessionState state = new SessionState();
 
@@ -37,16 +35,6 @@ final class ClientByteSession implements ByteSession {
     strings.checkOpen();
   }
 
-  /** Carries out the call; returns whether the answer is yes. */
-  private boolean run() {
-    dispatch.run(one, 1);
-    RuntimeException failure = call.failure;
-    if (failure != null) {
-      throw failure;
-    }
-    return call.outcome == Outcome.YES;
-  }
-
   private boolean operate(
       int op, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     checkKey(wanted);
@@ -54,7 +42,7 @@ final class ClientByteSession implements ByteSession {
     ByteArguments.checkValue(expected, strings.valueBytesMax());
     checkUsable();
     call.operation(op, wanted, stored, expected);
-    boolean answer = run();
+    boolean answer = dispatch.run(call);
     key = wanted;
     return answer;
   }
@@ -211,7 +199,7 @@ final class ClientByteSession implements ByteSession {
       boolean isFirst = visited == 0;
       int most = (int) Math.min(isFirst ? FIRST_PAGE : ClientFrame.PAGE_MAX, limit - visited);
       call.scan(least, end, down, most, isFirst ? FIRST_PAGE_BYTES : ClientFrame.PAGE_BYTES_MAX);
-      goesOn = run();
+      goesOn = dispatch.run(call);
       if (down) {
         end = call.found;
       } else {

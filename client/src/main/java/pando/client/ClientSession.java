@@ -3,7 +3,6 @@ package pando.client;
 import java.util.Objects;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.Op;
-import pando.client.wire.Outcome;
 import pando.index.EntryVisitor;
 import pando.index.Session;
 import pando.index.session.SessionState;
@@ -43,7 +42,6 @@ public final class ClientSession implements Session {
   private final PandoClient client;
   private final Dispatch dispatch;
   private final Call call = new Call();
-  private final Call[] one = {call};
   private final ClientBatch batch;
   private final KeyPlaces places = new KeyPlaces(KEYS_MAX);
   private long key;
@@ -61,20 +59,10 @@ public final class ClientSession implements Session {
     client.checkOpen();
   }
 
-  /** Carries out the call; returns whether the answer is yes. */
-  private boolean run() {
-    dispatch.run(one, 1);
-    RuntimeException failure = call.failure;
-    if (failure != null) {
-      throw failure;
-    }
-    return call.outcome == Outcome.YES;
-  }
-
   private boolean operate(int op, long wanted, long stored, long expected) {
     checkUsable();
     call.operation(op, wanted, stored, expected);
-    boolean answer = run();
+    boolean answer = dispatch.run(call);
     key = wanted;
     value = call.foundValue;
     return answer;
@@ -274,7 +262,7 @@ public final class ClientSession implements Session {
       client.checkOpen();
       int most = visited == 0 ? FIRST_PAGE : ClientFrame.PAGE_MAX;
       call.scan(next, to, (int) Math.min(most, limit - visited), down);
-      goesOn = run();
+      goesOn = dispatch.run(call);
       next = call.foundKey;
       for (int i = 0; i < call.entries; i++) {
         visited++;

@@ -22,6 +22,7 @@ final class Dispatch {
 
   private final PandoClient client;
   private final List<Connection> used = new ArrayList<>();
+  private final Call[] one = new Call[1];
 
   /** What the last call that is sent again lacked. */
   private String lacking = "";
@@ -30,6 +31,17 @@ final class Dispatch {
 
   Dispatch(PandoClient client) {
     this.client = client;
+  }
+
+  /** Settles a call; returns whether the answer is yes. Throws why it failed. */
+  boolean run(Call call) {
+    one[0] = call;
+    run(one, 1);
+    RuntimeException failure = call.failure;
+    if (failure != null) {
+      throw failure;
+    }
+    return call.outcome == Outcome.YES;
   }
 
   /**

@@ -142,11 +142,7 @@ public final class PandoClient implements AutoCloseable {
     Call call = new Call();
     call.begin(ClientFrame.STATUS);
     call.key = Long.MIN_VALUE;
-    new Dispatch(this).run(new Call[] {call}, 1);
-    RuntimeException failure = call.failure;
-    if (failure != null) {
-      throw failure;
-    }
+    new Dispatch(this).run(call);
     return call;
   }
 
