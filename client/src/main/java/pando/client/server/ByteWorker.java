@@ -16,11 +16,10 @@ import pando.index.bytes.ByteStrings;
 import pando.index.bytes.KeyBounds;
 
 /** Carries out operations on byte strings. */
-final class ByteWorker extends ServiceWorker {
+final class ByteWorker extends ServiceWorker<ByteSession> {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final ByteStrings strings;
-  private @Nullable ByteSession session;
 
   /** Key of the operation. */
   private MemorySegment key = NOTHING;
@@ -47,7 +46,7 @@ final class ByteWorker extends ServiceWorker {
   private final BytePage page = new BytePage();
 
   ByteWorker(ServiceLane lane, ByteStrings strings) {
-    super(lane, strings);
+    super(lane, strings, strings::session);
     this.strings = strings;
   }
 
@@ -83,9 +82,9 @@ final class ByteWorker extends ServiceWorker {
           "a key or value is too long: keyBytesMax=%s, valueBytesMax=%s"
               .formatted(strings.keyBytesMax(), strings.valueBytesMax()));
     } else if (kind == ClientFrame.BYTES) {
-      operate(session());
+      operateOnKey();
     } else {
-      scan(session());
+      scan();
     }
     foundKey = foundKeyBytes.byteSize();
     foundValue = withheld > 0 ? withheld : foundValueBytes.byteSize();
@@ -104,46 +103,38 @@ final class ByteWorker extends ServiceWorker {
         : low.byteSize() > keyBytesMax || (high != null && high.byteSize() > keyBytesMax);
   }
 
-  private ByteSession session() {
-    ByteSession open = session;
-    if (open == null) {
-      open = strings.session();
-      session = open;
-    }
-    return open;
-  }
-
-  private void operate(ByteSession open) {
+  private void operateOnKey() {
+    ByteSession session = session();
     switch (op) {
-      case Op.GET -> found(open, open.get(key));
-      case Op.PUT -> found(open, open.put(key, value));
-      case Op.PUT_IF_ABSENT -> stored(open, open.putIfAbsent(key, value));
-      case Op.UPDATE -> found(open, open.update(key, value));
-      case Op.REMOVE -> found(open, open.remove(key));
-      case Op.STORE -> open.store(key, value);
-      case Op.DISCARD -> open.discard(key);
-      case Op.REPLACE -> compared(open, open.replace(key, expected, value));
-      case Op.REMOVE_EXPECTED -> compared(open, open.remove(key, expected));
-      default -> findNeighbour(open);
+      case Op.GET -> found(session.get(key));
+      case Op.PUT -> found(session.put(key, value));
+      case Op.PUT_IF_ABSENT -> stored(session.putIfAbsent(key, value));
+      case Op.UPDATE -> found(session.update(key, value));
+      case Op.REMOVE -> found(session.remove(key));
+      case Op.STORE -> session.store(key, value);
+      case Op.DISCARD -> session.discard(key);
+      case Op.REPLACE -> compared(session.replace(key, expected, value));
+      case Op.REMOVE_EXPECTED -> compared(session.remove(key, expected));
+      default -> findNeighbour();
     }
   }
 
-  private void found(ByteSession open, boolean isThere) {
+  private void found(boolean isThere) {
     if (isThere) {
       outcome = Outcome.YES;
-      takeValue(open.value());
+      takeValue(session().value());
     }
   }
 
   /** Where it was stored the session's value may be that of another operation. */
-  private void stored(ByteSession open, boolean wasStored) {
+  private void stored(boolean wasStored) {
     outcome = wasStored ? Outcome.YES : Outcome.NO;
-    takeValue(wasStored ? NOTHING : open.value());
+    takeValue(wasStored ? NOTHING : session().value());
   }
 
-  private void compared(ByteSession open, boolean wasDone) {
+  private void compared(boolean wasDone) {
     outcome = wasDone ? Outcome.YES : Outcome.NO;
-    takeValue(open.value());
+    takeValue(session().value());
   }
 
   private void takeValue(MemorySegment found) {
@@ -152,34 +143,35 @@ final class ByteWorker extends ServiceWorker {
     withheld = isTaken ? 0 : found.byteSize();
   }
 
-  private void findNeighbour(ByteSession open) {
+  private void findNeighbour() {
+    ByteSession session = session();
     try {
       boolean isThere =
           switch (op) {
-            case Op.FLOOR -> open.floor(key);
-            case Op.LOWER -> open.lower(key);
-            case Op.CEILING -> open.ceiling(key);
-            case Op.HIGHER -> open.higher(key);
-            default -> open.last();
+            case Op.FLOOR -> session.floor(key);
+            case Op.LOWER -> session.lower(key);
+            case Op.CEILING -> session.ceiling(key);
+            case Op.HIGHER -> session.higher(key);
+            default -> session.last();
           };
-      found(open, isThere);
-      foundKeyBytes = isThere ? open.key() : NOTHING;
+      found(isThere);
+      foundKeyBytes = isThere ? session.key() : NOTHING;
     } catch (NotServedHereException e) {
-      findNeighbourHere(open);
+      findNeighbourHere();
     }
   }
 
   /** Looks as far as the range goes that the key is in. */
-  private void findNeighbourHere(ByteSession open) {
+  private void findNeighbourHere() {
     page.begin(1, 1);
     int keyBytesMax = strings.keyBytesMax();
     MemorySegment goOn =
         switch (op) {
-          case Op.FLOOR -> fillDown(open, NOTHING, KeyBounds.above(key, keyBytesMax), 1);
-          case Op.LOWER -> fillDown(open, NOTHING, key, 1);
-          case Op.LAST -> fillDown(open, NOTHING, null, 1);
-          case Op.CEILING -> fillUp(open, key, null, 1);
-          default -> fillUpBehind(open, key);
+          case Op.FLOOR -> fillDown(NOTHING, KeyBounds.above(key, keyBytesMax), 1);
+          case Op.LOWER -> fillDown(NOTHING, key, 1);
+          case Op.LAST -> fillDown(NOTHING, null, 1);
+          case Op.CEILING -> fillUp(key, null, 1);
+          default -> fillUpBehind(key);
         };
     if (page.count() == 1) {
       outcome = Outcome.YES;
@@ -192,14 +184,14 @@ final class ByteWorker extends ServiceWorker {
     }
   }
 
-  private @Nullable MemorySegment fillUpBehind(ByteSession open, MemorySegment before) {
+  private @Nullable MemorySegment fillUpBehind(MemorySegment before) {
     MemorySegment from = KeyBounds.above(before, strings.keyBytesMax());
-    return from == null ? null : fillUp(open, from, null, 1);
+    return from == null ? null : fillUp(from, null, 1);
   }
 
-  private void scan(ByteSession open) {
+  private void scan() {
     page.begin(limit, bytesMax);
-    MemorySegment goOn = down ? fillDown(open, low, high, limit) : fillUp(open, low, high, limit);
+    MemorySegment goOn = down ? fillDown(low, high, limit) : fillUp(low, high, limit);
     if (page.withheld() > 0) {
       fail(
           "a value is longer than a client takes: valueBytes=%s, maximum=%s"
@@ -215,13 +207,13 @@ final class ByteWorker extends ServiceWorker {
    *
    * @return the key to go on from, {@code null} if there are no more
    */
-  private @Nullable MemorySegment fillUp(
-      ByteSession open, MemorySegment from, @Nullable MemorySegment to, int most) {
+  private @Nullable MemorySegment fillUp(MemorySegment from, @Nullable MemorySegment to, int most) {
+    ByteSession session = session();
     Partitioning known = strings.partitioning();
     int next = known.rangeOfKey(ByteStrings.partitionKey(from)) + 1;
     MemorySegment end = next < known.servers() ? KeyBounds.first(known.lowOfRange(next)) : null;
     boolean isEndInside = end != null && (to == null || ByteIndex.compare(end, to) < 0);
-    open.scan(from, isEndInside ? end : to, most, page);
+    session.scan(from, isEndInside ? end : to, most, page);
     if (page.isFull()) {
       MemorySegment goOn = KeyBounds.above(page.key(page.count() - 1), strings.keyBytesMax());
       return goOn == null || (to != null && ByteIndex.compare(goOn, to) >= 0) ? null : goOn;
@@ -236,7 +228,8 @@ final class ByteWorker extends ServiceWorker {
    * @return the key to go on below, {@code null} if there are no more
    */
   private @Nullable MemorySegment fillDown(
-      ByteSession open, MemorySegment least, @Nullable MemorySegment behind, int most) {
+      MemorySegment least, @Nullable MemorySegment behind, int most) {
+    ByteSession session = session();
     if (behind != null && behind.byteSize() == 0) {
       return null;
     }
@@ -244,24 +237,12 @@ final class ByteWorker extends ServiceWorker {
     long below = behind == null ? Long.MAX_VALUE : KeyBounds.partitionKeyBelow(behind);
     MemorySegment end = KeyBounds.first(known.lowOfRange(known.rangeOfKey(below)));
     boolean isEndInside = ByteIndex.compare(end, least) > 0;
-    open.scanDown(behind, isEndInside ? end : least, most, page);
+    session.scanDown(behind, isEndInside ? end : least, most, page);
     if (page.isFull()) {
       MemorySegment last = page.key(page.count() - 1);
       return ByteIndex.compare(last, least) > 0 ? ByteArguments.copyOf(last) : null;
     }
     return isEndInside ? end : null;
-  }
-
-  @Override
-  boolean hasSession() {
-    return session != null;
-  }
-
-  @Override
-  void closeSession() {
-    if (session != null) {
-      session.close();
-    }
   }
 
   @Override
@@ -291,7 +272,7 @@ final class ByteWorker extends ServiceWorker {
   }
 
   @Override
-  void answered() {
+  void releaseMemory() {
     key = NOTHING;
     value = NOTHING;
     expected = NOTHING;

@@ -212,7 +212,7 @@ final class ClientConnection {
   }
 
   /** Gives a worker the next operation. */
-  void take(ServiceWorker worker) {
+  void take(ServiceWorker<?> worker) {
     worker.connection = this;
     worker.take(requests);
     underWay++;
@@ -227,7 +227,7 @@ final class ClientConnection {
   }
 
   /** Takes the result of a worker. */
-  void answer(ServiceWorker worker) {
+  void answer(ServiceWorker<?> worker) {
     underWay--;
     if (closed) {
       return;
@@ -248,7 +248,7 @@ final class ClientConnection {
     note();
   }
 
-  private void answerAlone(ServiceWorker worker) {
+  private void answerAlone(ServiceWorker<?> worker) {
     finish();
     responses.begin(worker.kind);
     worker.addResult(responses);

@@ -21,7 +21,7 @@ import pando.index.bytes.ByteStrings;
 record Served(
     Metered index,
     Supplier<Partitioning> partitioning,
-    Function<ServiceLane, ServiceWorker> workers,
+    Function<ServiceLane, ServiceWorker<?>> workers,
     boolean isOfStrings,
     int keyBytesMax,
     int valueBytesMax) {

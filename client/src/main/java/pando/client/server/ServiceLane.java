@@ -73,7 +73,7 @@ final class ServiceLane implements LaneDuty {
   private final Set<ClientConnection> connections = new LinkedHashSet<>();
   private final ArrayDeque<ClientConnection> offered = new ArrayDeque<>();
   private final ArrayDeque<ClientConnection> noted = new ArrayDeque<>();
-  private final ArrayDeque<ServiceWorker> idle = new ArrayDeque<>();
+  private final ArrayDeque<ServiceWorker<?>> idle = new ArrayDeque<>();
 
   /** Whether a worker was woken that has not looked for operations since. */
   private boolean isWaking;
@@ -150,7 +150,7 @@ final class ServiceLane implements LaneDuty {
    *
    * @return whether there is one, and not the end
    */
-  boolean next(ServiceWorker worker) {
+  boolean next(ServiceWorker<?> worker) {
     lock.lock();
     try {
       takeResult(worker);
@@ -173,7 +173,7 @@ final class ServiceLane implements LaneDuty {
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // In a lane it is what lets others run.
-  private void endTurn(ServiceWorker worker) {
+  private void endTurn(ServiceWorker<?> worker) {
     worker.operationsInTurn = 0;
     lock.unlock();
     try {
@@ -183,7 +183,7 @@ final class ServiceLane implements LaneDuty {
     }
   }
 
-  private void awaitOperation(ServiceWorker worker) {
+  private void awaitOperation(ServiceWorker<?> worker) {
     worker.operationsInTurn = 0;
     idle.addLast(worker);
     worker.waiter.begin();
@@ -195,7 +195,7 @@ final class ServiceLane implements LaneDuty {
     }
   }
 
-  private void takeResult(ServiceWorker worker) {
+  private void takeResult(ServiceWorker<?> worker) {
     ClientConnection connection = worker.connection;
     if (connection != null) {
       worker.connection = null;
@@ -213,7 +213,7 @@ final class ServiceLane implements LaneDuty {
     }
   }
 
-  private boolean give(ServiceWorker worker) {
+  private boolean give(ServiceWorker<?> worker) {
     boolean given = false;
     while (!given && !offered.isEmpty()) {
       ClientConnection connection = offered.removeFirst();
@@ -227,7 +227,7 @@ final class ServiceLane implements LaneDuty {
     return given;
   }
 
-  private boolean give(ServiceWorker worker, ClientConnection connection) {
+  private boolean give(ServiceWorker<?> worker, ClientConnection connection) {
     try {
       connection.take(worker);
       return true;
@@ -242,10 +242,10 @@ final class ServiceLane implements LaneDuty {
   }
 
   /** Gives back what a worker's request took. */
-  private void release(ServiceWorker worker) {
+  private void release(ServiceWorker<?> worker) {
     longFrames.release(worker.held);
     worker.held = 0;
-    worker.answered();
+    worker.releaseMemory();
   }
 
   /** Lets another worker look, if there are operations. */

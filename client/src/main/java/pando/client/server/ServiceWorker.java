@@ -1,6 +1,7 @@
 package pando.client.server;
 
 import java.lang.System.Logger.Level;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.FrameReader;
@@ -23,12 +24,16 @@ import pando.index.NotServedHereException;
 /**
  * A thread of a lane that carries out one operation after the other, with a session of its own. The
  * lane gives it an operation and takes the result; both are in its fields.
+ *
+ * @param <S> session of what the index has, words or byte strings
  */
-abstract class ServiceWorker implements Runnable {
+abstract class ServiceWorker<S extends AutoCloseable> implements Runnable {
   private static final System.Logger LOG = System.getLogger(ServiceWorker.class.getName());
 
   private final ServiceLane lane;
   private final Metered index;
+  private final Supplier<S> opens;
+  private @Nullable S session;
 
   /** Waits until there is an operation. */
   final Waiter waiter = new Waiter();
@@ -59,9 +64,21 @@ abstract class ServiceWorker implements Runnable {
 
   String text = "";
 
-  ServiceWorker(ServiceLane lane, Metered index) {
+  /** Creates one that opens its session with its first operation. */
+  ServiceWorker(ServiceLane lane, Metered index, Supplier<S> opens) {
     this.lane = lane;
     this.index = index;
+    this.opens = opens;
+  }
+
+  /** Returns the session, which is opened first if it is not open yet. */
+  final S session() {
+    S open = session;
+    if (open == null) {
+      open = opens.get();
+      session = open;
+    }
+    return open;
   }
 
   /** Returns whether the requests of a kind are for what the index has, words or byte strings. */
@@ -73,12 +90,6 @@ abstract class ServiceWorker implements Runnable {
   /** Carries out the operation; the outcome is {@link Outcome#NO} before. */
   abstract void operate();
 
-  /** Returns whether a session was opened. */
-  abstract boolean hasSession();
-
-  /** Closes the session, if one was opened. */
-  abstract void closeSession();
-
   /** Forgets what was found, but for the fields of this class. */
   abstract void forget();
 
@@ -89,7 +100,7 @@ abstract class ServiceWorker implements Runnable {
   abstract int flags();
 
   /** Gives back memory that the operation took, as its result was taken. */
-  abstract void answered();
+  abstract void releaseMemory();
 
   @Override
   public void run() {
@@ -104,8 +115,10 @@ abstract class ServiceWorker implements Runnable {
 
   private void close() {
     try {
-      closeSession();
-    } catch (RuntimeException | Error e) {
+      if (session != null) {
+        session.close();
+      }
+    } catch (Exception | Error e) {
       LOG.log(Level.WARNING, "a session of the service cannot be closed", e);
     } finally {
       lane.ended();
@@ -194,7 +207,7 @@ abstract class ServiceWorker implements Runnable {
     text = e.toString();
     // An error says whether the operation may have happened; of all else that is not known.
     boolean mayHaveHappened =
-        e instanceof Error ? UnknownOutcomeException.isSaidBy(e) : hasSession() && isChange();
+        e instanceof Error ? UnknownOutcomeException.isSaidBy(e) : session != null && isChange();
     return mayHaveHappened ? Outcome.UNKNOWN : Outcome.FAILED;
   }
 

@@ -1,7 +1,6 @@
 package pando.client.server;
 
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.FrameReader;
 import pando.client.wire.FrameWriter;
@@ -14,9 +13,8 @@ import pando.index.RangeIndex;
 import pando.index.Session;
 
 /** Carries out operations on words. */
-final class WordWorker extends ServiceWorker implements EntryVisitor {
+final class WordWorker extends ServiceWorker<Session> implements EntryVisitor {
   private final RangeIndex index;
-  private @Nullable Session session;
 
   /** Key of the operation, or the first of the range. */
   private long key;
@@ -34,7 +32,7 @@ final class WordWorker extends ServiceWorker implements EntryVisitor {
   private int entries;
 
   WordWorker(ServiceLane lane, RangeIndex index) {
-    super(lane, index);
+    super(lane, index, index::session);
     this.index = index;
   }
 
@@ -60,21 +58,9 @@ final class WordWorker extends ServiceWorker implements EntryVisitor {
   @Override
   void operate() {
     if (kind == ClientFrame.SCAN) {
-      scan(session());
+      scan();
     } else {
-      operate(session());
-    }
-  }
-
-  @Override
-  boolean hasSession() {
-    return session != null;
-  }
-
-  @Override
-  void closeSession() {
-    if (session != null) {
-      session.close();
+      operateOnKey();
     }
   }
 
@@ -98,76 +84,70 @@ final class WordWorker extends ServiceWorker implements EntryVisitor {
 
   /** Does nothing: the memory of a page is used again. */
   @Override
-  void answered() {}
+  void releaseMemory() {}
 
-  private Session session() {
-    Session open = session;
-    if (open == null) {
-      open = index.session();
-      session = open;
-    }
-    return open;
-  }
-
-  private void operate(Session open) {
+  private void operateOnKey() {
+    Session session = session();
     switch (op) {
-      case Op.GET -> found(open, open.get(key));
-      case Op.PUT -> found(open, open.put(key, value));
-      case Op.PUT_IF_ABSENT -> stored(open, open.putIfAbsent(key, value));
-      case Op.UPDATE -> found(open, open.update(key, value));
-      case Op.REMOVE -> found(open, open.remove(key));
-      case Op.STORE -> open.store(key, value);
-      case Op.DISCARD -> open.discard(key);
-      case Op.REPLACE -> compared(open, open.replace(key, expected, value));
-      case Op.REMOVE_EXPECTED -> compared(open, open.remove(key, value));
-      case Op.FLOOR, Op.CEILING -> findNeighbour(open);
-      case Op.SIZE -> foundValue = open.servedSizeEstimate();
+      case Op.GET -> found(session.get(key));
+      case Op.PUT -> found(session.put(key, value));
+      case Op.PUT_IF_ABSENT -> stored(session.putIfAbsent(key, value));
+      case Op.UPDATE -> found(session.update(key, value));
+      case Op.REMOVE -> found(session.remove(key));
+      case Op.STORE -> session.store(key, value);
+      case Op.DISCARD -> session.discard(key);
+      case Op.REPLACE -> compared(session.replace(key, expected, value));
+      case Op.REMOVE_EXPECTED -> compared(session.remove(key, value));
+      case Op.FLOOR, Op.CEILING -> findNeighbour();
+      case Op.SIZE -> foundValue = session.servedSizeEstimate();
       default -> throw new IllegalStateException("was checked: op=" + op);
     }
   }
 
-  private void found(Session open, boolean isThere) {
+  private void found(boolean isThere) {
     if (isThere) {
       outcome = Outcome.YES;
       foundKey = key;
-      foundValue = open.value();
+      foundValue = session().value();
     }
   }
 
   /**
    * Of an absent key the session's value is that of another operation, perhaps of another client.
    */
-  private void stored(Session open, boolean wasStored) {
+  private void stored(boolean wasStored) {
     outcome = wasStored ? Outcome.YES : Outcome.NO;
-    foundValue = wasStored ? 0 : open.value();
+    foundValue = wasStored ? 0 : session().value();
   }
 
-  private void compared(Session open, boolean wasDone) {
+  private void compared(boolean wasDone) {
     outcome = wasDone ? Outcome.YES : Outcome.NO;
-    foundValue = open.value();
+    foundValue = session().value();
   }
 
-  private void findNeighbour(Session open) {
+  private void findNeighbour() {
+    Session session = session();
     boolean isFloor = op == Op.FLOOR;
     try {
-      boolean isThere = isFloor ? open.floor(key) : open.ceiling(key);
+      boolean isThere = isFloor ? session.floor(key) : session.ceiling(key);
       if (isThere) {
         outcome = Outcome.YES;
-        foundKey = open.key();
-        foundValue = open.value();
+        foundKey = session.key();
+        foundValue = session.value();
       }
     } catch (NotServedHereException e) {
-      findNeighbourHere(open, isFloor);
+      findNeighbourHere(isFloor);
     }
   }
 
   /** Looks as far as the range goes that the key is in. */
-  private void findNeighbourHere(Session open, boolean isFloor) {
+  private void findNeighbourHere(boolean isFloor) {
+    Session session = session();
     Partitioning partitioning = index.partitioning();
     int range = partitioning.rangeOfKey(key);
     long end = isFloor ? partitioning.lowOfRange(range) : partitioning.highOfRange(range);
     takePage(1);
-    long visited = isFloor ? open.scanDown(key, end, 1, this) : open.scan(key, end, 1, this);
+    long visited = isFloor ? session.scanDown(key, end, 1, this) : session.scan(key, end, 1, this);
     if (visited == 1) {
       outcome = Outcome.YES;
       foundKey = page[0];
@@ -180,7 +160,8 @@ final class WordWorker extends ServiceWorker implements EntryVisitor {
   }
 
   /** Scans a page, as far as the range goes that its first key is in. */
-  private void scan(Session open) {
+  private void scan() {
+    Session session = session();
     takePage(limit);
     long end = value;
     if (index.partitioning().servers() > 1) {
@@ -191,7 +172,8 @@ final class WordWorker extends ServiceWorker implements EntryVisitor {
               ? Math.max(value, partitioning.lowOfRange(range))
               : Math.min(value, partitioning.highOfRange(range));
     }
-    long visited = down ? open.scanDown(key, end, limit, this) : open.scan(key, end, limit, this);
+    long visited =
+        down ? session.scanDown(key, end, limit, this) : session.scan(key, end, limit, this);
     long last = visited == limit ? page[2 * entries - 2] : end;
     if (last != value) {
       outcome = Outcome.YES;
