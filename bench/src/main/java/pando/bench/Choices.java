@@ -29,11 +29,11 @@ final class Choices {
   record Simulated(@Nullable IndexSystem index) {}
 
   /**
-   * What is served to clients.
+   * The index that is served to clients.
    *
    * @param index {@code null} for byte strings
    */
-  record Served(@Nullable IndexSystem index) {}
+  record ClientIndex(@Nullable IndexSystem index) {}
 
   /** Where the memory servers are. */
   enum FabricKind {
@@ -117,10 +117,10 @@ final class Choices {
   }
 
   /** Reads what is served to clients: an index of words, or {@code byte-strings}. */
-  static final class ServedConverter implements ITypeConverter<Served> {
+  static final class ClientIndexConverter implements ITypeConverter<ClientIndex> {
     @Override
-    public Served convert(String text) {
-      return new Served(systemUnless("byte-strings", text));
+    public ClientIndex convert(String text) {
+      return new ClientIndex(systemUnless("byte-strings", text));
     }
   }
 

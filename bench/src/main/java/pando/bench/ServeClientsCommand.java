@@ -77,13 +77,13 @@ final class ServeClientsCommand implements Callable<Integer> {
       names = "--index",
       paramLabel = "NAME",
       defaultValue = Systems.DEFAULT,
-      converter = Choices.ServedConverter.class,
+      converter = Choices.ClientIndexConverter.class,
       completionCandidates = Choices.IndexNames.class,
       description = {
         "The index (default: ${DEFAULT-VALUE}): ${COMPLETION-CANDIDATES}, all of 8-byte keys and"
             + " values; or byte-strings. What each is, and its settings, are listed below."
       })
-  private Choices.Served served;
+  private Choices.ClientIndex clientIndex;
 
   @Mixin private PoolOption poolOption;
   @Mixin private AuthenticationOptions authenticationOptions;
@@ -93,7 +93,7 @@ final class ServeClientsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    IndexSystem system = served.index();
+    IndexSystem system = clientIndex.index();
     return system == null ? serveStrings() : serveWords(system);
   }
 

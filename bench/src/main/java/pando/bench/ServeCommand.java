@@ -113,8 +113,8 @@ final class ServeCommand implements Callable<Integer> {
     ByteOptions index = Ranges.accepted(spec, this::indexOptions);
     RespOptions options = respOptions();
     httpOption.check();
-    try (Served served = serversOption.isGiven() ? serveShared(options) : serve(index, options)) {
-      Thread hook = new Thread(served::close, "serve-close");
+    try (OpenDoor open = serversOption.isGiven() ? serveShared(options) : serve(index, options)) {
+      Thread hook = new Thread(open::close, "serve-close");
       Runtime.getRuntime().addShutdownHook(hook);
       PrintWriter out = spec.commandLine().getOut();
       String what =
@@ -122,12 +122,12 @@ final class ServeCommand implements Callable<Integer> {
               ? "byte strings of " + serversOption
               : "pool %s, %s of cache".formatted(poolOption, Numbers.bytes(index.cacheBytes()));
       out.printf(
-          "RESP at %s, %s; interrupt it to end it%n", HostPort.text(served.door.address()), what);
-      if (served.http != null) {
-        out.printf("live page at %s%n", served.http.uri());
+          "RESP at %s, %s; interrupt it to end it%n", HostPort.text(open.door.address()), what);
+      if (open.http != null) {
+        out.printf("live page at %s%n", open.http.uri());
       }
       out.flush();
-      served.door.awaitClosed();
+      open.door.awaitClosed();
     }
     return CommandLine.ExitCode.OK;
   }
@@ -173,7 +173,7 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /** Opens page, pool, index and door; closes what was opened if one does not open. */
-  private Served serve(ByteOptions options, RespOptions respOptions) throws IOException {
+  private OpenDoor serve(ByteOptions options, RespOptions respOptions) throws IOException {
     PandoHttp http = httpOption.open();
     try {
       return serve(options, respOptions, http);
@@ -185,7 +185,7 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private Served serve(ByteOptions options, RespOptions respOptions, @Nullable PandoHttp http)
+  private OpenDoor serve(ByteOptions options, RespOptions respOptions, @Nullable PandoHttp http)
       throws IOException {
     Fabric fabric = Ranges.accepted(spec, poolOption::open);
     try {
@@ -195,7 +195,7 @@ final class ServeCommand implements Callable<Integer> {
         if (http != null) {
           http.show(door);
         }
-        return new Served(door, http, index::close, fabric::close);
+        return new OpenDoor(door, http, index::close, fabric::close);
       } catch (Throwable e) {
         index.close();
         throw e;
@@ -207,12 +207,12 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /** Opens a door to the compute servers' byte strings. */
-  private Served serveShared(RespOptions options) throws IOException {
+  private OpenDoor serveShared(RespOptions options) throws IOException {
     PandoClient client = serversOption.connect();
     try {
       ByteStrings strings = strings(client);
       RespDoor door = opened(() -> RespDoor.openShared(strings, options));
-      return new Served(door, null, strings::close, client::close);
+      return new OpenDoor(door, null, strings::close, client::close);
     } catch (Throwable e) {
       client.close();
       throw e;
@@ -243,15 +243,18 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** What is served; closed by the interruption, or by what ends the door, but once. */
-  private static final class Served implements AutoCloseable {
+  /**
+   * A door and what it is opened over; closed by the interruption, or by what ends the door, but
+   * once.
+   */
+  private static final class OpenDoor implements AutoCloseable {
     final RespDoor door;
     final @Nullable PandoHttp http;
     private final List<Runnable> behind;
     private boolean closed;
 
     /** Takes a door and its page, and what closes that they are opened over, in this order. */
-    Served(RespDoor door, @Nullable PandoHttp http, Runnable... behind) {
+    OpenDoor(RespDoor door, @Nullable PandoHttp http, Runnable... behind) {
       this.door = door;
       this.http = http;
       this.behind = List.of(behind);

@@ -55,7 +55,7 @@ public final class ClientService implements AutoCloseable {
   private static final int GUESTS_MAX = 512;
   private static final long ACCEPT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  private final Served served;
+  private final ServiceIndex index;
   private final Supplier<Routes> routes;
   private final ServerSocketChannel listener;
   private final InetSocketAddress address;
@@ -71,12 +71,12 @@ public final class ClientService implements AutoCloseable {
   private boolean closed;
 
   private ClientService(
-      Served served,
+      ServiceIndex index,
       ServerSocketChannel listener,
       Authentication authentication,
       Supplier<Routes> routes,
       ServiceLimits limits) {
-    this.served = served;
+    this.index = index;
     this.routes = routes;
     this.listener = listener;
     this.address =
@@ -130,7 +130,8 @@ public final class ClientService implements AutoCloseable {
       Authentication authentication,
       Supplier<Routes> routes,
       int lanes) {
-    return start(Served.of(index), address, authentication, routes, lanes, ServiceLimits.DEFAULTS);
+    return start(
+        ServiceIndex.of(index), address, authentication, routes, lanes, ServiceLimits.DEFAULTS);
   }
 
   /**
@@ -148,11 +149,11 @@ public final class ClientService implements AutoCloseable {
       Supplier<Routes> routes,
       int lanes) {
     return start(
-        Served.of(strings), address, authentication, routes, lanes, ServiceLimits.DEFAULTS);
+        ServiceIndex.of(strings), address, authentication, routes, lanes, ServiceLimits.DEFAULTS);
   }
 
   static ClientService start(
-      Served served,
+      ServiceIndex index,
       InetSocketAddress address,
       Authentication authentication,
       Supplier<Routes> routes,
@@ -165,7 +166,7 @@ public final class ClientService implements AutoCloseable {
     authentication.checkAddress(address);
     ServerSocketChannel listener = listen(address);
     try {
-      ClientService service = new ClientService(served, listener, authentication, routes, limits);
+      ClientService service = new ClientService(index, listener, authentication, routes, limits);
       service.start(lanes);
       return service;
     } catch (RuntimeException | Error e) {
@@ -187,11 +188,11 @@ public final class ClientService implements AutoCloseable {
   }
 
   private ServiceLane openLane(String name) {
-    if (served.index().fabric().lane(name) instanceof LaneLoop loop) {
+    if (index.metered().fabric().lane(name) instanceof LaneLoop loop) {
       return ServiceLane.start(this, loop, SESSIONS_PER_LANE, limits);
     }
     throw new IllegalArgumentException(
-        "no lanes that can serve sockets: fabric=" + served.index().fabric().name());
+        "no lanes that can serve sockets: fabric=" + index.metered().fabric().name());
   }
 
   /** Returns where it listens. */
@@ -204,8 +205,8 @@ public final class ClientService implements AutoCloseable {
     return limits.connections() - places.availablePermits();
   }
 
-  Served served() {
-    return served;
+  ServiceIndex index() {
+    return index;
   }
 
   Routes routes() {
@@ -218,9 +219,9 @@ public final class ClientService implements AutoCloseable {
       case StatusWord.ANSWERED ->
           lanes.stream().mapToLong(lane -> lane.counters().answered()).sum();
       case StatusWord.FAILED -> lanes.stream().mapToLong(lane -> lane.counters().failed()).sum();
-      case StatusWord.STRINGS -> served.isOfStrings() ? 1 : 0;
-      case StatusWord.KEY_BYTES_MAX -> served.keyBytesMax();
-      default -> served.valueBytesMax();
+      case StatusWord.STRINGS -> index.isOfStrings() ? 1 : 0;
+      case StatusWord.KEY_BYTES_MAX -> index.keyBytesMax();
+      default -> index.valueBytesMax();
     };
   }
 

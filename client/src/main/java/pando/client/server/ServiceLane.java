@@ -103,7 +103,7 @@ final class ServiceLane implements LaneDuty {
       ClientService service, LaneLoop loop, int workers, ServiceLimits limits) {
     ServiceLane lane = new ServiceLane(service, loop, workers, limits);
     for (int i = 0; i < workers; i++) {
-      loop.newThread(service.served().workers().apply(lane)).start();
+      loop.newThread(service.index().workers().apply(lane)).start();
     }
     loop.perform(lane);
     return lane;
@@ -119,11 +119,11 @@ final class ServiceLane implements LaneDuty {
 
   /** Returns the epoch of the partitions that this process knows. */
   long epoch() {
-    return service.served().partitioning().get().epoch();
+    return service.index().partitioning().get().epoch();
   }
 
   String system() {
-    return service.served().index().name();
+    return service.index().metered().name();
   }
 
   long statusWord(int place) {

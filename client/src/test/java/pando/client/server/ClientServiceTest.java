@@ -72,7 +72,7 @@ class ClientServiceTest {
 
   private ClientService start(ServiceLimits limits) {
     return ClientService.start(
-        Served.of(index), FREE_PORT, Authentication.none(), Routes::alone, 1, limits);
+        ServiceIndex.of(index), FREE_PORT, Authentication.none(), Routes::alone, 1, limits);
   }
 
   static ServiceLimits limits(long helloMillis, long idleMillis, long frameMillis) {

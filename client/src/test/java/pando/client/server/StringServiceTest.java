@@ -83,7 +83,7 @@ class StringServiceTest {
 
   private ClientService start(ServiceLimits limits) {
     return ClientService.start(
-        Served.of(index), FREE_PORT, Authentication.none(), Routes::alone, 1, limits);
+        ServiceIndex.of(index), FREE_PORT, Authentication.none(), Routes::alone, 1, limits);
   }
 
   private static ServiceLimits limits(long frameMillis, long longBytes) {

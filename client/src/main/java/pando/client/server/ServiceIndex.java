@@ -9,24 +9,24 @@ import pando.index.RangeIndex;
 import pando.index.bytes.ByteStrings;
 
 /**
- * What a service serves.
+ * The index that a service serves.
  *
- * @param index itself
+ * @param metered itself
  * @param partitioning gives who serves which keys, as this process knows it
  * @param workers makes a worker of a lane
  * @param isOfStrings whether keys and values are byte strings, not words
  * @param keyBytesMax greatest length of a key that clients may give
  * @param valueBytesMax greatest length of a value that clients may give
  */
-record Served(
-    Metered index,
+record ServiceIndex(
+    Metered metered,
     Supplier<Partitioning> partitioning,
     Function<ServiceLane, ServiceWorker<?>> workers,
     boolean isOfStrings,
     int keyBytesMax,
     int valueBytesMax) {
-  static Served of(RangeIndex index) {
-    return new Served(
+  static ServiceIndex of(RangeIndex index) {
+    return new ServiceIndex(
         index,
         index::partitioning,
         lane -> new WordWorker(lane, index),
@@ -35,8 +35,8 @@ record Served(
         Long.BYTES);
   }
 
-  static Served of(ByteStrings strings) {
-    return new Served(
+  static ServiceIndex of(ByteStrings strings) {
+    return new ServiceIndex(
         strings,
         strings::partitioning,
         lane -> new ByteWorker(lane, strings),
