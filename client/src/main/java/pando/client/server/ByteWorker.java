@@ -51,8 +51,8 @@ final class ByteWorker extends ServiceWorker<ByteSession> {
   }
 
   @Override
-  boolean serves(int requests) {
-    return ClientFrame.isOfStrings(requests);
+  boolean takes(int requestKind) {
+    return ClientFrame.isOfStrings(requestKind);
   }
 
   @Override

@@ -53,7 +53,7 @@ final class ClientConnection {
   private @Nullable SelectionKey key;
 
   /** Operations of the open request that were not taken yet. */
-  private int left;
+  private int untaken;
 
   /** Operations that were taken and not answered yet. */
   private int underWay;
@@ -179,11 +179,11 @@ final class ClientConnection {
   /** Opens requests until one has operations to be taken, or none is there. */
   private void advance() {
     try {
-      while (left == 0 && farewell == null && requests.open()) {
+      while (untaken == 0 && farewell == null && requests.open()) {
         open();
       }
     } catch (FrameException e) {
-      left = 0;
+      untaken = 0;
       refuse(String.valueOf(e.getMessage()));
     }
   }
@@ -194,17 +194,17 @@ final class ClientConnection {
     switch (requests.kind()) {
       case ClientFrame.ROUTES -> answerRoutes();
       case ClientFrame.STATUS -> answerStatus();
-      case ClientFrame.SCAN, ClientFrame.BYTES, ClientFrame.BYTE_SCAN -> left = 1;
-      default -> left = requests.count();
+      case ClientFrame.SCAN, ClientFrame.BYTES, ClientFrame.BYTE_SCAN -> untaken = 1;
+      default -> untaken = requests.count();
     }
-    if (left == 0) {
+    if (untaken == 0) {
       requests.next();
     }
   }
 
   /** Returns whether an operation can be taken. */
   boolean hasOperation() {
-    return left > 0
+    return untaken > 0
         && farewell == null
         && !closed
         && responses.unsent() < UNSENT_MAX
@@ -216,8 +216,8 @@ final class ClientConnection {
     worker.connection = this;
     worker.take(requests);
     underWay++;
-    left--;
-    if (left == 0) {
+    untaken--;
+    if (untaken == 0) {
       worker.held = reserved;
       reserved = 0;
       requests.next();
@@ -383,7 +383,7 @@ final class ClientConnection {
     if (takesNothing || takesLittle || sendsNothing || stays) {
       throw new IOException("the client takes too long");
     }
-    if (underWay == 0 && left == 0 && now - heard > limits.idleNanos()) {
+    if (underWay == 0 && untaken == 0 && now - heard > limits.idleNanos()) {
       leave("nothing came for a long time");
     }
     if (underWay == 0) {

@@ -225,8 +225,8 @@ public final class ClientService implements AutoCloseable {
     };
   }
 
-  /** Notes that a client has left. */
-  void left() {
+  /** Frees the place of a client. */
+  void freePlace() {
     places.release();
   }
 
@@ -285,7 +285,7 @@ public final class ClientService implements AutoCloseable {
 
   private void releasePlace(Hello.@Nullable Request client) {
     if (client != null) {
-      places.release();
+      freePlace();
     }
   }
 

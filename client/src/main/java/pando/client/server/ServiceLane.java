@@ -390,7 +390,7 @@ final class ServiceLane implements LaneDuty {
   private void forget(ClientConnection connection) {
     connection.close();
     if (connections.remove(connection)) {
-      service.left();
+      service.freePlace();
     }
   }
 

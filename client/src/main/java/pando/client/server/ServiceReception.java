@@ -41,18 +41,18 @@ final class ServiceReception extends Reception<Hello.Request> {
       Watchdog.Watched connection, Hello.Request hello, @Nullable TokenExchange exchange)
       throws IOException {
     boolean hasPlace = places.tryAcquire();
-    boolean served = false;
+    boolean admitted = false;
     try {
       Hello.answer(connection.channel(), hasPlace ? Hello.WELCOME : Hello.FULL);
       if (exchange != null) {
         exchange.proveToClient();
       }
-      served = hasPlace;
+      admitted = hasPlace;
     } finally {
-      if (hasPlace && !served) {
+      if (hasPlace && !admitted) {
         places.release();
       }
     }
-    return served ? hello : null;
+    return admitted ? hello : null;
   }
 }

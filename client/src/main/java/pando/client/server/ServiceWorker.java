@@ -82,7 +82,7 @@ abstract class ServiceWorker<S extends AutoCloseable> implements Runnable {
   }
 
   /** Returns whether the requests of a kind are for what the index has, words or byte strings. */
-  abstract boolean serves(int requests);
+  abstract boolean takes(int requestKind);
 
   /** Takes what the operation is given, at the place of the frame. */
   abstract void takeArguments(FrameReader request);
@@ -136,7 +136,7 @@ abstract class ServiceWorker<S extends AutoCloseable> implements Runnable {
       bytes = Op.bytes(op);
     }
     int end = request.place() + bytes;
-    if (serves(kind)) {
+    if (takes(kind)) {
       takeArguments(request);
     }
     request.place(end);
@@ -154,7 +154,7 @@ abstract class ServiceWorker<S extends AutoCloseable> implements Runnable {
 
   private void carryOut() {
     begin();
-    if (!serves(kind)) {
+    if (!takes(kind)) {
       outcome = Outcome.OTHER_KIND;
       text = ClientFrame.isOfStrings(kind) ? "it serves words" : "it serves byte strings";
       return;

@@ -37,8 +37,8 @@ final class WordWorker extends ServiceWorker<Session> implements EntryVisitor {
   }
 
   @Override
-  boolean serves(int requests) {
-    return !ClientFrame.isOfStrings(requests);
+  boolean takes(int requestKind) {
+    return !ClientFrame.isOfStrings(requestKind);
   }
 
   @Override
