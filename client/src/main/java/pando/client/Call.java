@@ -55,7 +55,7 @@ class Call {
   long deadline;
 
   /** Where it ends among all bytes that its connection was given. */
-  long end;
+  long endsAt;
 
   /** Whose it is, while it is under way. */
   @Nullable Connection connection;
@@ -162,19 +162,18 @@ class Call {
     state = State.UNDER_WAY;
   }
 
-  /** Gives it back to the thread that asks, which goes on. */
-  void end(State became) {
+  /**
+   * Gives it back to the thread that asks, which goes on.
+   *
+   * @param newText of the result; or why it could not be sent, or no answer came
+   */
+  void end(State became, String newText) {
+    text = newText;
     state = became;
     Thread waits = waiter;
     if (waits != null) {
       LockSupport.unpark(waits);
     }
-  }
-
-  /** Notes that it could not be sent, or why no answer came. */
-  void end(State became, String because) {
-    text = because;
-    end(became);
   }
 
   /**

@@ -302,8 +302,8 @@ public final class ClientSession implements Session {
     return routes.routes().stream().limit(place).noneMatch(each -> each.address().equals(address));
   }
 
-  private long estimateSizeAt(long served) {
-    operate(Op.SIZE, served, 0, 0);
+  private long estimateSizeAt(long key) {
+    operate(Op.SIZE, key, 0, 0);
     return value;
   }
 

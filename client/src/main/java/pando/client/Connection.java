@@ -47,7 +47,7 @@ final class Connection {
 
   private final PandoClient client;
   private final String address;
-  private final AtomicBoolean isRead = new AtomicBoolean();
+  private final AtomicBoolean hasReader = new AtomicBoolean();
 
   /** How often the thread that reads looks for its answer before it waits; that thread's. */
   private int looks = 1;
@@ -108,7 +108,7 @@ final class Connection {
       add(call);
       calls[call.id] = call;
       freeCount--;
-      call.end = writer.added();
+      call.endsAt = writer.added();
       call.start(this, now + client.answerNanos());
       return true;
     } finally {
@@ -272,11 +272,11 @@ final class Connection {
   void await(Call call) {
     boolean interrupted = false;
     while (call.isUnderWay()) {
-      if (isRead.compareAndSet(false, true)) {
+      if (hasReader.compareAndSet(false, true)) {
         try {
           interrupted |= readUntilEnded(call);
         } finally {
-          isRead.set(false);
+          hasReader.set(false);
           handOver();
         }
       } else {
@@ -298,7 +298,7 @@ final class Connection {
       long left = call.deadline - System.nanoTime();
       if (left <= 0) {
         cut(call);
-      } else if (call.isUnderWay() && isRead.get()) {
+      } else if (call.isUnderWay() && hasReader.get()) {
         LockSupport.parkNanos(this, left);
       }
     } finally {
@@ -390,11 +390,11 @@ final class Connection {
 
   /** Waits until fewer calls are under way, whichever ends. */
   private void awaitRoom() {
-    if (isRead.compareAndSet(false, true)) {
+    if (hasReader.compareAndSet(false, true)) {
       try {
         readOnce(TimeUnit.MILLISECONDS.toNanos(1));
       } finally {
-        isRead.set(false);
+        hasReader.set(false);
         handOver();
       }
     } else {
@@ -446,12 +446,12 @@ final class Connection {
       for (int i = 0; i < reader.count(); i++) {
         Call call = expected(id());
         call.takeResult(reader);
-        ended(call, Call.State.ANSWERED);
+        ended(call, Call.State.ANSWERED, call.text);
       }
     } else {
       Call call = bySequence(reader.kind(), reader.sequence());
       call.takeResponse(reader);
-      ended(call, Call.State.ANSWERED);
+      ended(call, Call.State.ANSWERED, call.text);
     }
   }
 
@@ -479,10 +479,10 @@ final class Connection {
     throw new FrameException("a response to no request: kind=" + kind + ", sequence=" + sequence);
   }
 
-  private void ended(Call call, Call.State became) {
+  private void ended(Call call, Call.State became, String text) {
     calls[call.id] = null;
     free[freeCount++] = call.id;
-    call.end(became);
+    call.end(became, text);
   }
 
   /** Nothing that is under way was done, nor will be. */
@@ -509,9 +509,7 @@ final class Connection {
   private void end(String because, long sent) {
     for (Call call : calls) {
       if (call != null) {
-        calls[call.id] = null;
-        free[freeCount++] = call.id;
-        call.end(call.end <= sent ? Call.State.CUT : Call.State.NOT_DONE, because);
+        ended(call, call.endsAt <= sent ? Call.State.CUT : Call.State.NOT_DONE, because);
       }
     }
     writer.clear();

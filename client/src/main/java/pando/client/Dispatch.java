@@ -24,10 +24,10 @@ final class Dispatch {
   private final List<Connection> used = new ArrayList<>();
   private final Call[] one = new Call[1];
 
-  /** What the last call that is sent again lacked. */
-  private String lacking = "";
+  /** Why a call was sent again last. */
+  private String lastReason = "";
 
-  private boolean lacksRoute;
+  private boolean needsRoutes;
 
   Dispatch(PandoClient client) {
     this.client = client;
@@ -56,7 +56,7 @@ final class Dispatch {
     RouteTable table = client.table();
     while (round(table, calls, count)) {
       interrupted |= Thread.interrupted();
-      if (lacksRoute) {
+      if (needsRoutes) {
         long now = System.nanoTime();
         start = attempts == 0 ? now : start;
         if (now - start > client.patienceNanos()) {
@@ -84,7 +84,7 @@ final class Dispatch {
     for (int i = 0; i < used.size(); i++) {
       used.get(i).flush();
     }
-    lacksRoute = false;
+    needsRoutes = false;
     boolean again = false;
     for (int i = 0; i < count; i++) {
       Call call = calls[i];
@@ -126,12 +126,12 @@ final class Dispatch {
       case ANSWERED -> settleAnswered(call);
       case CUT -> {
         if (call.isRead()) {
-          lack(call.text);
+          sendAgain(call.text);
         } else {
           settle(call, new UnknownOutcomeException(cut(call)));
         }
       }
-      default -> lack(call.text);
+      default -> sendAgain(call.text);
     }
   }
 
@@ -139,8 +139,9 @@ final class Dispatch {
     switch (call.outcome) {
       case Outcome.NO, Outcome.YES -> settle(call, null);
       case Outcome.FURTHER -> call.goOn();
-      case Outcome.NOT_MINE -> lack("the compute server asked does not own it: " + call.server());
-      case Outcome.CLOSED, Outcome.FENCED -> lack(call.text);
+      case Outcome.NOT_MINE ->
+          sendAgain("the compute server asked does not own it: " + call.server());
+      case Outcome.CLOSED, Outcome.FENCED -> sendAgain(call.text);
       default -> settle(call, Failures.of(call, call.server()));
     }
   }
@@ -159,9 +160,9 @@ final class Dispatch {
         + call.text;
   }
 
-  private void lack(String because) {
-    lacksRoute = true;
-    lacking = because;
+  private void sendAgain(String because) {
+    needsRoutes = true;
+    lastReason = because;
   }
 
   private void giveUp(Call[] calls, int count, int attempts, long nanos) {
@@ -177,7 +178,10 @@ final class Dispatch {
                 : new StalledException(
                     "no compute server carries it out: %s, attempts=%d, milliseconds=%d, last=%s"
                         .formatted(
-                            call.what(), attempts, TimeUnit.NANOSECONDS.toMillis(nanos), lacking)));
+                            call.what(),
+                            attempts,
+                            TimeUnit.NANOSECONDS.toMillis(nanos),
+                            lastReason)));
       }
     }
   }

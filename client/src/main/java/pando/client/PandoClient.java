@@ -75,7 +75,7 @@ public final class PandoClient implements AutoCloseable {
   public static PandoClient connect(String addresses, ClientOptions options) {
     PandoClient client = new PandoClient(Addresses.list(addresses), options);
     try {
-      client.askFirst();
+      client.readRoutes();
       return client;
     } catch (RuntimeException | Error e) {
       client.close();
@@ -83,7 +83,7 @@ public final class PandoClient implements AutoCloseable {
     }
   }
 
-  private void askFirst() {
+  private void readRoutes() {
     List<String> reasons = new ArrayList<>();
     RouteTable found = ask(seeds, Long.MIN_VALUE, reasons);
     if (found == null) {
@@ -118,7 +118,7 @@ public final class PandoClient implements AutoCloseable {
    */
   public ByteStrings byteStrings() {
     checkOpen();
-    Call status = askedStatus();
+    Call status = readStatus();
     if (status.status[StatusWord.STRINGS] == 0) {
       throw Failures.words(status.server());
     }
@@ -135,10 +135,10 @@ public final class PandoClient implements AutoCloseable {
    */
   public boolean servesByteStrings() {
     checkOpen();
-    return askedStatus().status[StatusWord.STRINGS] != 0;
+    return readStatus().status[StatusWord.STRINGS] != 0;
   }
 
-  private Call askedStatus() {
+  private Call readStatus() {
     Call call = new Call();
     call.begin(ClientFrame.STATUS);
     call.key = Long.MIN_VALUE;
@@ -162,7 +162,7 @@ public final class PandoClient implements AutoCloseable {
     for (Connection connection : table().servers()) {
       Call call = new Call();
       call.begin(ClientFrame.STATUS);
-      if (asked(connection, call, new ArrayList<>())) {
+      if (isAnswered(connection, call)) {
         all.add(
             new ServerStatus(
                 connection.address(),
@@ -241,17 +241,20 @@ public final class PandoClient implements AutoCloseable {
       Connection connection = connection(addresses.get((first + i) % addresses.size()));
       Call call = new Call();
       call.begin(ClientFrame.ROUTES);
-      if (asked(connection, call, reasons)) {
+      if (isAnswered(connection, call)) {
         Routes routes = call.routes;
         if (routes != null && routes.epoch() >= epoch) {
           return new RouteTable(routes, connection, targets(routes), first);
         }
+      } else {
+        reasons.add(connection.address() + ": " + call.text);
       }
     }
     return null;
   }
 
-  private boolean asked(Connection connection, Call call, List<String> reasons) {
+  /** Sends a call and waits; returns whether it was answered. */
+  private static boolean isAnswered(Connection connection, Call call) {
     try {
       connection.send(call);
       connection.flush();
@@ -259,11 +262,7 @@ public final class PandoClient implements AutoCloseable {
     } catch (IOException e) {
       call.end(Call.State.NOT_DONE, String.valueOf(e.getMessage()));
     }
-    boolean isAnswered = call.state() == Call.State.ANSWERED;
-    if (!isAnswered) {
-      reasons.add(connection.address() + ": " + call.text);
-    }
-    return isAnswered;
+    return call.state() == Call.State.ANSWERED;
   }
 
   private @Nullable Connection[] targets(Routes routes) {

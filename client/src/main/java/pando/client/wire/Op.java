@@ -49,6 +49,11 @@ public final class Op {
 
   private Op() {}
 
+  /** Returns whether there is an operation on words with a number. */
+  public static boolean isOfWords(int op) {
+    return op >= GET && op <= SIZE;
+  }
+
   /** Returns whether there is an operation on byte strings with a number. */
   public static boolean isOfStrings(int op) {
     return op >= GET && op <= LAST && op != SIZE;
@@ -77,11 +82,6 @@ public final class Op {
   /** Returns whether such an operation looks for a key that is less. */
   public static boolean isDown(int op) {
     return op == FLOOR || op == LOWER || op == LAST;
-  }
-
-  /** Returns whether there is an operation on words with a number. */
-  public static boolean exists(int op) {
-    return op >= GET && op <= SIZE;
   }
 
   /** Returns the bytes of an operation on the wire. */

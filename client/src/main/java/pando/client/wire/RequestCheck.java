@@ -41,7 +41,7 @@ public final class RequestCheck {
       }
       long word = request.word(0);
       int op = (int) word & 0xff;
-      if (!Op.exists(op) || (word & ZERO_BITS) != 0 || request.left() < Op.bytes(op)) {
+      if (!Op.isOfWords(op) || (word & ZERO_BITS) != 0 || request.left() < Op.bytes(op)) {
         throw refused("no operation is like this: word=0x" + Long.toHexString(word), request);
       }
       request.skip(Op.bytes(op));
