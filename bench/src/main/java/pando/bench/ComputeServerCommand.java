@@ -225,10 +225,7 @@ final class ComputeServerCommand implements Callable<Integer> {
     IndexOptions options = chosenIndex.options(settingOptions).withCacheBytes(cache);
     Map<String, String> agreed = new LinkedHashMap<>(settingOptions.withoutModel());
     agreed.remove("cache-bytes");
-    int laneCount =
-        lanes == null
-            ? Math.min(Runtime.getRuntime().availableProcessors(), ClientService.LANES_MAX)
-            : lanes;
+    int laneCount = lanes == null ? ClientService.defaultLanes() : lanes;
     TcpOptions tcp = tcp();
     return new ComputeServerSettings(
         number,

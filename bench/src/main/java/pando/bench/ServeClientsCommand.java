@@ -166,10 +166,7 @@ final class ServeClientsCommand implements Callable<Integer> {
   }
 
   private ClientService started(IntFunction<ClientService> starting) {
-    int count =
-        lanes == null
-            ? Math.min(Runtime.getRuntime().availableProcessors(), ClientService.LANES_MAX)
-            : lanes;
+    int count = lanes == null ? ClientService.defaultLanes() : lanes;
     try {
       return Ranges.accepted(spec, () -> starting.apply(count));
     } catch (TcpException e) {

@@ -89,24 +89,27 @@ public final class ClientService implements AutoCloseable {
         Thread.ofPlatform().name("pando-client-service-acceptor").daemon().unstarted(this::accept);
   }
 
-  /** Starts a service with as many lanes as there are processors, {@value #LANES_MAX} at most. */
+  /** Returns one lane for each processor, {@value #LANES_MAX} at most. */
+  public static int defaultLanes() {
+    return Math.min(Runtime.getRuntime().availableProcessors(), LANES_MAX);
+  }
+
+  /** Starts a service with the {@linkplain #defaultLanes default} number of lanes. */
   public static ClientService start(
       RangeIndex index,
       InetSocketAddress address,
       Authentication authentication,
       Supplier<Routes> routes) {
-    int lanes = Math.min(Runtime.getRuntime().availableProcessors(), LANES_MAX);
-    return start(index, address, authentication, routes, lanes);
+    return start(index, address, authentication, routes, defaultLanes());
   }
 
-  /** Starts a service with as many lanes as there are processors, {@value #LANES_MAX} at most. */
+  /** Starts a service with the {@linkplain #defaultLanes default} number of lanes. */
   public static ClientService start(
       ByteStrings strings,
       InetSocketAddress address,
       Authentication authentication,
       Supplier<Routes> routes) {
-    int lanes = Math.min(Runtime.getRuntime().availableProcessors(), LANES_MAX);
-    return start(strings, address, authentication, routes, lanes);
+    return start(strings, address, authentication, routes, defaultLanes());
   }
 
   /**
