@@ -1,9 +1,6 @@
 package pando.client;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import java.lang.foreign.MemorySegment;
-import java.util.HexFormat;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
@@ -13,6 +10,7 @@ import pando.client.wire.Op;
 import pando.client.wire.Outcome;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.wire.FrameException;
+import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteStrings;
 import pando.index.bytes.KeyBounds;
@@ -23,8 +21,6 @@ import pando.index.bytes.KeyBounds;
  */
 final class ByteCall extends Call {
   static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
-
-  private static final int SHOWN_BYTES_MAX = 32;
 
   private MemorySegment wanted = NOTHING;
   private MemorySegment stored = NOTHING;
@@ -133,15 +129,11 @@ final class ByteCall extends Call {
   @Override
   String what() {
     return kind == ClientFrame.BYTES
-        ? Op.name(op) + ", key=" + text(wanted)
-        : "scan, low=" + text(low) + ", high=" + (high == null ? "none" : text(high));
-  }
-
-  private static String text(MemorySegment bytes) {
-    long shown = Math.min(bytes.byteSize(), SHOWN_BYTES_MAX);
-    byte[] array = bytes.asSlice(0, shown).toArray(JAVA_BYTE);
-    String hex = HexFormat.of().formatHex(array);
-    return shown < bytes.byteSize() ? hex + "... of " + bytes.byteSize() + " bytes" : hex;
+        ? Op.name(op) + ", key=" + ByteArguments.text(wanted)
+        : "scan, low="
+            + ByteArguments.text(low)
+            + ", high="
+            + (high == null ? "none" : ByteArguments.text(high));
   }
 
   @Override
@@ -207,7 +199,7 @@ final class ByteCall extends Call {
     if (isEnd || !(isOnItsSide || (mayBeEqual && order == 0))) {
       throw new FrameException(
           "no neighbour is there: %s, found=%s, outcome=%s"
-              .formatted(what(), text(found), outcome));
+              .formatted(what(), ByteArguments.text(found), outcome));
     }
   }
 
@@ -266,7 +258,8 @@ final class ByteCall extends Call {
     int order = entry == 0 ? 0 : ByteIndex.compare(next, key(entry - 1));
     boolean isInOrder = entry == 0 || (down ? order < 0 : order > 0);
     if (!isInside || !isInOrder) {
-      throw new FrameException("a page out of order: %s, found=%s".formatted(what(), text(next)));
+      throw new FrameException(
+          "a page out of order: %s, found=%s".formatted(what(), ByteArguments.text(next)));
     }
   }
 
@@ -283,7 +276,8 @@ final class ByteCall extends Call {
     boolean isRest = isInside(found) && (!down || ByteIndex.compare(found, low) > 0);
     if (!isBehind || !isRest) {
       throw new FrameException(
-          "a page that goes on elsewhere: %s, found=%s".formatted(what(), text(found)));
+          "a page that goes on elsewhere: %s, found=%s"
+              .formatted(what(), ByteArguments.text(found)));
     }
   }
 

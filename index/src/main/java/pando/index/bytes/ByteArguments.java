@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Checks the arguments of a {@link ByteSession}, with the same texts in each kind of them. */
 public final class ByteArguments {
+  private static final int SHOWN_BYTES_MAX = 32;
+
   private ByteArguments() {}
 
   /**
@@ -72,8 +74,9 @@ public final class ByteArguments {
     return MemorySegment.ofArray(bytes.toArray(JAVA_BYTE));
   }
 
-  private static String text(MemorySegment bytes) {
-    long shown = Math.min(bytes.byteSize(), 32);
+  /** Returns bytes in hexadecimal for a message, and how many there are beyond the first 32. */
+  public static String text(MemorySegment bytes) {
+    long shown = Math.min(bytes.byteSize(), SHOWN_BYTES_MAX);
     String hex = HexFormat.of().formatHex(bytes.asSlice(0, shown).toArray(JAVA_BYTE));
     return shown < bytes.byteSize() ? hex + "... of " + bytes.byteSize() + " bytes" : hex;
   }
