@@ -11,6 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,7 +43,7 @@ final class BenchProcessesTest extends CommandFixture {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"shm", "tcp"})
+  @ValueSource(strings = "shm")
   void shouldRefuseInOneLineWhatItsProcessesRefuse(String fabric) {
     int status =
         execute(
@@ -99,6 +100,7 @@ final class BenchProcessesTest extends CommandFixture {
     return Files.writeString(file, secret);
   }
 
+  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
   @ParameterizedTest
   @CsvSource({"lognormal, ycsb-e, 20K", "ipv4, insert-only, 0"})
   void shouldHaveTheSameKeysInEveryProcess(String keys, String workload, String records) {

@@ -43,6 +43,7 @@ final class CompareCommandTest extends CommandFixture {
   }
 
   @Test
+  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
   void shouldPrintAFigureOfTheProjectsOwn() throws IOException {
     Path json = directory.resolve("orca.json");
     int status = execute("compare", "--figure=orca-table2", "--records=100K", "--json=" + json);

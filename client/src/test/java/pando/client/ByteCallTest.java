@@ -202,7 +202,7 @@ class ByteCallTest {
   void shouldTakeOrRefuseWhateverComes() throws IOException {
     SplittableRandom random = new SplittableRandom(Seeds.of(2331));
     int refused = 0;
-    int rounds = Seeds.count(20_000, 2_000_000);
+    int rounds = Seeds.count(20_000, 40_000, 2_000_000);
     for (int round = 0; round < rounds; round++) {
       FrameWriter writer = new FrameWriter();
       boolean isPage = random.nextBoolean();

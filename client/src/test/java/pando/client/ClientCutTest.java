@@ -62,6 +62,11 @@ class ClientCutTest {
     fabric.close();
   }
 
+  /** Returns options by which an answer that never comes is soon given up. */
+  private static ClientOptions options(Fault fault) {
+    return fault.isStall() ? PATIENT.withAnswerTimeout(Duration.ofMillis(200)) : PATIENT;
+  }
+
   private static int rounds(Fault fault) {
     return fault.isStall() ? 1 : 3;
   }
@@ -78,10 +83,11 @@ class ClientCutTest {
   void shouldKnowWhatAChangeCameTo(Fault fault) throws Exception {
     try (FaultProxy proxy =
             FaultProxy.start(service.address(), Seeds.of(1810), request -> request.length);
-        PandoClient client = PandoClient.connect(text(proxy.address()), PATIENT);
-        Session session = client.session()) {
+        PandoClient client = PandoClient.connect(text(proxy.address()), options(fault));
+        Session session = client.session();
+        Session own = index.session()) {
       for (long value = 1; value <= rounds(fault); value++) {
-        session.put(1, -value);
+        own.put(1, -value);
         proxy.inject(fault);
         long stored = value;
         Throwable failure = catchThrowable(() -> session.put(1, stored));
@@ -106,10 +112,11 @@ class ClientCutTest {
   void shouldReadAgain(Fault fault) throws Exception {
     try (FaultProxy proxy =
             FaultProxy.start(service.address(), Seeds.of(1811), request -> request.length);
-        PandoClient client = PandoClient.connect(text(proxy.address()), PATIENT);
-        Session session = client.session()) {
+        PandoClient client = PandoClient.connect(text(proxy.address()), options(fault));
+        Session session = client.session();
+        Session own = index.session()) {
       for (long key = 1; key <= 300; key++) {
-        session.put(key, key);
+        own.put(key, key);
       }
       for (int round = 0; round < rounds(fault); round++) {
         proxy.inject(fault);
@@ -126,7 +133,7 @@ class ClientCutTest {
   @Test
   void shouldSurviveCutsAnywhere() throws IOException {
     long seed = Seeds.of(1812);
-    int operations = Seeds.count(2_000, 50_000);
+    int operations = Seeds.count(2_000, 4_000, 50_000);
     SplittableRandom random = new SplittableRandom(seed);
     TreeMap<Long, Long> model = new TreeMap<>();
     int unknown = 0;

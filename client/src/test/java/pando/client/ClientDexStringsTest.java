@@ -32,7 +32,7 @@ import pando.index.dex.StringProcesses;
 /** Byte strings over the network to two compute servers, which share them over DEX. */
 @Timeout(300)
 class ClientDexStringsTest {
-  private static final int OPERATIONS = Seeds.count(4_000, 100_000);
+  private static final int OPERATIONS = Seeds.count(4_000, 8_000, 100_000);
   private static final ClientOptions PATIENT =
       ClientOptions.defaults().withPatience(Duration.ofSeconds(30));
 

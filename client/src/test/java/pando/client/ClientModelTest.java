@@ -42,8 +42,8 @@ import pando.index.dex.DexOptions;
 class ClientModelTest {
   private static final InetSocketAddress FREE_PORT =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-  private static final int OPERATIONS = Seeds.count(4_000, 40_000);
-  private static final int STRESS_OPERATIONS = Seeds.count(1_500, 20_000);
+  private static final int OPERATIONS = Seeds.count(4_000, 8_000, 40_000);
+  private static final int STRESS_OPERATIONS = Seeds.count(1_500, 3_000, 20_000);
 
   /** The default is two seconds, which a thread may wait for a processor where tests run. */
   private static final ClientOptions PATIENT =
@@ -63,7 +63,7 @@ class ClientModelTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
+  @FieldSource("pando.index.SystemUnderTest#PRODUCTS")
   void shouldBehaveLikeTreeMap(SystemUnderTest system) {
     long seed = Seeds.of(1801);
     try (Fabric fabric = Pools.open(2, 8 << 20, seed);

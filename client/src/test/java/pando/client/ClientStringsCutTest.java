@@ -110,7 +110,7 @@ class ClientStringsCutTest {
   @Test
   void shouldSurviveCutsAnywhere() throws IOException {
     long seed = Seeds.of(2312);
-    int operations = Seeds.count(1_500, 50_000);
+    int operations = Seeds.count(1_500, 3_000, 50_000);
     SplittableRandom random = new SplittableRandom(seed);
     NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
     int unknown = 0;

@@ -33,7 +33,7 @@ import pando.index.orca.OrcaOptions;
 /** Byte strings over the network beside a plain map, while ranges go from server to server. */
 @Timeout(300)
 class ClientStringsTest {
-  private static final int OPERATIONS = Seeds.count(4_000, 100_000);
+  private static final int OPERATIONS = Seeds.count(4_000, 8_000, 100_000);
 
   private static final ClientOptions PATIENT =
       ClientOptions.defaults()
@@ -95,7 +95,7 @@ class ClientStringsTest {
   @Test
   void shouldCountEachIncrementWhileRangesMove() throws Exception {
     int threads = 4;
-    int increments = Seeds.count(300, 20_000);
+    int increments = Seeds.count(300, 600, 20_000);
     AtomicInteger left = new AtomicInteger(threads);
     try (PandoClient client = PandoClient.connect(trio.addresses(), PATIENT);
         ByteStrings strings = client.byteStrings()) {

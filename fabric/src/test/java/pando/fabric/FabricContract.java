@@ -48,7 +48,8 @@ public abstract class FabricContract {
   /** Where tests put data in local memory. */
   private static final long LOCAL = 8192;
 
-  private static final int FENCES = Boolean.getBoolean("pando.campaign") ? 1_000 : 4;
+  private static final int FENCES = Boolean.getBoolean("pando.soak") ? 1_000 : 4;
+  private static final int RACES = Boolean.getBoolean("pando.campaign") ? 200_000 : 60_000;
   private static final int WRITERS = 8;
 
   private static final long NODE = GlobalAddress.of(1, 32 << 10);
@@ -338,7 +339,7 @@ public abstract class FabricContract {
 
   @Test
   public void shouldNotLetAReadOvertakeAWriteOrAnAtomic() throws Exception {
-    int rounds = tries(200_000);
+    int rounds = tries(RACES);
     long[][] seen = new long[2][rounds + 1];
     AtomicIntegerArray arrived = new AtomicIntegerArray(64);
     race(

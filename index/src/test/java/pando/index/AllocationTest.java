@@ -10,10 +10,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 
 /** No operation allocates, whether its nodes are cached or not; only merges of ORCA's do. */
+@FewRows(products = 1, baselines = 0)
 @Timeout(300)
 class AllocationTest {
   private static final int ENTRIES = 20_000;
-  private static final int OPERATIONS = Seeds.count(10_000, 50_000);
+  private static final int OPERATIONS = Seeds.count(10_000, 20_000, 50_000);
   private static final int ROUNDS_MAX = 3_000_000 / OPERATIONS;
 
   /** An allocation in any large part of the operations is more than this. */

@@ -14,10 +14,11 @@ import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** Actions during which no other thread operates on the index. */
+@FewRows
 @Timeout(120)
 class AloneTest {
   private static final int THREADS = 3;
-  private static final int ROUNDS = Seeds.count(300, 20_000);
+  private static final int ROUNDS = Seeds.count(300, 600, 20_000);
   private static final int ACCOUNTS = 40;
   private static final long BALANCE = 100;
 

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** Input that is wrong or extreme, and use after the end. */
+@FewRows
 @Timeout(300)
 class BadInputTest {
   private static final int INT_MAX = Integer.MAX_VALUE;

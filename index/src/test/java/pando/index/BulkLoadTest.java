@@ -10,9 +10,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 
 /** Bulk loads, checked against a {@link TreeMap} before and after random operations. */
+@FewRows(products = 3)
 @Timeout(300)
 class BulkLoadTest {
-  private static final int OPERATIONS = Seeds.count(2_500, 15_000);
+  private static final int OPERATIONS = Seeds.count(2_500, 5_000, 15_000);
   private static final int OPERATIONS_TO_A_TASK = 100;
 
   @ParameterizedTest(name = "seed={0} {1} entries={2} fill={3} memory={4} compute={5} {6}")
@@ -113,7 +114,7 @@ class BulkLoadTest {
         NavigableMap<Long, Long> model = Entries.random(random, 5_000);
         index.bulkLoad(Entries.of(model), 0.7);
         long loaded = index.poolBytes();
-        for (int round = 0; round < Seeds.count(2, 4); round++) {
+        for (int round = 0; round < Seeds.count(1, 4); round++) {
           removeAll(fabric, session, model, random);
           assertThat(index.poolBytes() / configuration.nodeBytes())
               .as("nodes left, round %d", round)

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** What compute servers hold in caches, as they tell it. */
+@FewRows
 @Timeout(300)
 class CachedBytesTest {
   private static final int ENTRIES = 20_000;

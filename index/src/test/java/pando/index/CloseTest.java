@@ -30,6 +30,7 @@ import pando.fabric.VerbList.Kind;
 import pando.fabric.server.CallFailedException;
 
 /** Indexes that are closed, or loaded, by one thread while others use them. */
+@FewRows
 @Timeout(300)
 class CloseTest {
   private static final int SESSIONS = 3;

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
 /** {@link Error}s half-way: what was begun is undone as after an exception. */
+@FewRows
 @Timeout(300)
 class ErrorsTest {
   @SuppressWarnings("UnusedVariable") // A @FieldSource.

@@ -31,6 +31,7 @@ import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 
 /** Every system on a compute server that is fenced under load. */
+@FewRows
 @Timeout(300)
 class FencedIndexTest {
   private static final long SEED = 0x5EED_0013L;
@@ -46,7 +47,7 @@ class FencedIndexTest {
   private static final int MOST = 10_000;
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldEndOverTcp(SystemUnderTest system) throws Exception {
     List<TcpMemoryServer> servers = new ArrayList<>();
     InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -64,7 +65,7 @@ class FencedIndexTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldEndOverLocalMemory(SystemUnderTest system) throws Exception {
     LocalPool pool = LocalPool.start(pool());
     try (Fabric other = pool.fabric("local", 1);

@@ -20,7 +20,8 @@ final class GuestRun {
 
   private static final String NETWORK = "network";
 
-  private static final String CAMPAIGN = "pando.campaign";
+  /** How much tests do. */
+  private static final List<String> AMOUNTS = List.of("pando.campaign", "pando.soak");
 
   /** For JVMs that live for seconds and are emulated, also those that tests start. */
   private static final String JVM_OPTIONS =
@@ -99,7 +100,9 @@ final class GuestRun {
     List<String> command = new ArrayList<>(List.of("env", JVM_OPTIONS));
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-ea", "-Dpando." + tag + "=true"));
-    command.add("-D" + CAMPAIGN + "=" + Boolean.getBoolean(CAMPAIGN));
+    for (String amount : AMOUNTS) {
+      command.add("-D" + amount + "=" + Boolean.getBoolean(amount));
+    }
     command.addAll(
         List.of(
             "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED"));

@@ -21,6 +21,7 @@ import pando.fabric.StalledException;
  * Damaged nodes: whatever an operation meets, it answers right or throws {@link
  * CorruptNodeException}, and keys of other nodes stay served.
  */
+@FewRows(products = 6)
 @Timeout(300)
 class HostileBytesTest {
   private static final int ENTRIES = 300;
@@ -29,7 +30,7 @@ class HostileBytesTest {
   private static final int LEVELS = 4;
 
   /** Bytes from one that is damaged to the next. */
-  private static final int STEP = Seeds.count(151, 17);
+  private static final int STEP = Seeds.count(151, 75, 17);
 
   @ParameterizedTest(name = "{0} level={1} sealed={2} {3}")
   @CsvSource({

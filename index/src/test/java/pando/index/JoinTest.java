@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 
 /** Processes that share an index agree on what its nodes and locks are, and on nothing else. */
+@FewRows
 @Timeout(300)
 class JoinTest {
   private static final int OPERATIONS = 6_000;

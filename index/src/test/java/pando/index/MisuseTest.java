@@ -19,6 +19,7 @@ import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
 
 /** Callers that close twice, are interrupted, or go on where an index is closed. */
+@FewRows
 @Timeout(300)
 class MisuseTest {
   private static final NavigableMap<Long, Long> MODEL = Entries.spaced(2_000, 1_000);

@@ -11,9 +11,10 @@ import pando.fabric.Fabric;
 import pando.index.orca.OrcaIndex;
 
 /** Random operations on one thread, each compared with a {@link TreeMap}. */
+@FewRows(products = 8)
 @Timeout(300)
 class ModelTest {
-  private static final int OPERATIONS = Seeds.count(4_000, 40_000);
+  private static final int OPERATIONS = Seeds.count(2_500, 5_000, 40_000);
 
   @ParameterizedTest(name = "seed={0} {1} memory={2} compute={3} node-bytes={4} keys={5} {6}")
   @CsvSource({

@@ -20,6 +20,7 @@ import pando.fabric.Fabric;
 import pando.fabric.shm.ShmFabric;
 
 /** Partitions that go from one process to another. */
+@FewRows(baselines = 0)
 @EnabledOnOs(OS.LINUX)
 @Timeout(300)
 class MovesProcessTest {

@@ -13,10 +13,11 @@ import pando.fabric.Fabric;
 import pando.index.orca.OrcaIndex;
 
 /** Ranges that move while operations run, in the systems whose compute servers share a gate. */
+@FewRows(products = 2)
 @Timeout(300)
 class MovesTest {
   private static final int OPERATIONS = Integer.getInteger("pando.test.operations", 6_000);
-  private static final int ROUNDS = Seeds.count(30, 600);
+  private static final int ROUNDS = Seeds.count(30, 60, 600);
   private static final int SERVERS_MAX = 8;
 
   @ParameterizedTest(name = "seed={0} {1} memory={2} compute={3} keys={4} {5}")

@@ -22,6 +22,7 @@ import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
 
 /** A pool without room: what was stored stays, and deletes make room again. */
+@FewRows
 @Timeout(300)
 class PoolFullTest {
   /** The size of the largest pool that is filled and emptied. */
@@ -33,7 +34,7 @@ class PoolFullTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldNameTheLeastPoolAtTheStart(SystemUnderTest system) {
     Configuration configuration = system.tiny(64);
     try (Fabric fabric = Pools.open(1, 64 << 10, 1)) {
@@ -50,7 +51,7 @@ class PoolFullTest {
 
   /** At the defaults, what a compute server holds of every size of node is a part of a chunk. */
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldLeaveASmallPoolNearlyEmpty(SystemUnderTest system) {
     PoolOptions options =
         Pools.options(64 << 20).withChunkBytes(8 << 20).withMemoryServers(2).withSeed(1);
@@ -155,7 +156,7 @@ class PoolFullTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldHoldAgainWhatItHeld(SystemUnderTest system) {
     for (Order order : Order.values()) {
       for (long bytes = 128 << 10; bytes <= BYTES_MAX; bytes *= 4) {
@@ -230,7 +231,7 @@ class PoolFullTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldBeUsableAfterAnIndexDidNotFit(SystemUnderTest system) {
     // DEFT's nodes are no larger than 1 KB: its 67 do not fit into 64.
     long bytes = system == SystemUnderTest.DEFT ? 64 << 10 : 128 << 10;
@@ -259,7 +260,7 @@ class PoolFullTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldStayEmptyAfterABulkLoadThatDidNotFit(SystemUnderTest system) {
     try (Fabric fabric = Pools.open(1, 128 << 10, 1);
         RangeIndex index = system.tiny(2).create(fabric);
@@ -320,7 +321,7 @@ class PoolFullTest {
   private static Void fillAndEmpty(
       RangeIndex index, NavigableMap<Long, Long> model, SplittableRandom random) {
     try (Session session = index.session()) {
-      for (int i = 0; i < Seeds.count(3_000, 20_000); i++) {
+      for (int i = 0; i < Seeds.count(3_000, 6_000, 20_000); i++) {
         long key = random.nextLong();
         try {
           session.put(key, ~key);

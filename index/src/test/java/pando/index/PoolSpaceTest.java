@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** Adds up all bytes of pools. */
+@FewRows
 class PoolSpaceTest {
   private static final int KEYS = 3_000;
   private static final int CHANGES = 6_000;

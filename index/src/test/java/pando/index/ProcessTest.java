@@ -23,6 +23,7 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.shm.ShmFabric;
 
 /** One index, two processes with compute servers, and memory servers in processes of their own. */
+@FewRows(baselines = 0)
 @EnabledOnOs(OS.LINUX)
 @Timeout(300)
 class ProcessTest {
@@ -45,7 +46,7 @@ class ProcessTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldShareAnIndexAndOutliveTheOther(SystemUnderTest system) throws Exception {
     SplittableRandom random = new SplittableRandom(Seeds.of(402));
     NavigableMap<Long, Long> model = Entries.random(random, Seeds.count(700, 2_000));

@@ -15,6 +15,7 @@ import pando.fabric.VerbCounters;
  * Scans down take the verbs of scans up over the same entries: but for the first leaf and the last,
  * and for what is drawn to be cached.
  */
+@FewRows(products = 1, baselines = 0)
 @Timeout(300)
 class ScanCostTest {
   private static final int ENTRIES = 20_000;

@@ -14,11 +14,21 @@ public final class Seeds {
     return chosen;
   }
 
-  /**
-   * Returns how much of something a test does: little, or with the system property {@code
-   * pando.campaign} as much as a campaign does.
-   */
+  /** Returns whether tests run in full: with {@code -Pcampaign}, or {@code -Psoak}. */
+  public static boolean isCampaign() {
+    return Boolean.getBoolean("pando.campaign");
+  }
+
+  /** Returns how much of something a test does: little, or in a campaign more. */
   public static int count(int little, int campaign) {
-    return Boolean.getBoolean("pando.campaign") ? campaign : little;
+    return isCampaign() ? campaign : little;
+  }
+
+  /**
+   * Returns how much of something a test does: little, in a campaign more, and with {@code -Psoak}
+   * as much as takes minutes for this test alone.
+   */
+  public static int count(int little, int campaign, int soak) {
+    return Boolean.getBoolean("pando.soak") ? soak : count(little, campaign);
   }
 }

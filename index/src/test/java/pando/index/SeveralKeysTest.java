@@ -14,6 +14,7 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.UnknownOutcomeException;
 
 /** Operations on several keys of which one breaks, wherever verbs are posted. */
+@FewRows
 @Timeout(300)
 class SeveralKeysTest {
   private static final int KEYS = 24;

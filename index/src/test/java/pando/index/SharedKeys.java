@@ -27,7 +27,7 @@ final class SharedKeys implements AutoCloseable {
   /** Keys that are written, and then read in both processes, in one round. */
   private static final int BATCH = 100;
 
-  private static final int RECORDS = Seeds.count(200, 2_000);
+  private static final int RECORDS = Seeds.count(200, 400, 2_000);
 
   private static final String NOT_SERVED = NotServedHereException.class.getSimpleName();
   private static final String ABSENT = "absent";

@@ -20,10 +20,11 @@ import pando.sim.fault.Fault;
  * Clients in virtual time, whose READs and WRITEs are torn and delayed. Every operation takes a
  * verb; where caches answer all by themselves, no time would pass.
  */
+@FewRows
 @Timeout(300)
 class SimulatedStressTest {
   private static final int OPERATIONS =
-      Integer.getInteger("pando.test.operations", Seeds.count(1_200, 2_000));
+      Integer.getInteger("pando.test.operations", Seeds.count(800, 1_200, 2_000));
   private static final int CLIENTS = 6;
   private static final int COMPUTE_SERVERS = 3;
   private static final long NANOS_MAX = TimeUnit.MINUTES.toNanos(10);

@@ -12,6 +12,7 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 
 /** How near the estimate of the number of entries is, and what it takes. */
+@FewRows
 @Timeout(300)
 class SizeEstimateTest {
   private static final int ENTRIES = 12_000;

@@ -10,10 +10,11 @@ import pando.fabric.Fabric;
 import pando.index.orca.OrcaIndex;
 
 /** Real threads on one index. */
+@FewRows(products = 3)
 @Timeout(180)
 class StressTest {
   private static final int OPERATIONS =
-      Integer.getInteger("pando.test.operations", Seeds.count(4_000, 10_000));
+      Integer.getInteger("pando.test.operations", Seeds.count(2_000, 5_000, 10_000));
 
   @ParameterizedTest(name = "seed={0} {1} threads={2} memory={3} compute={4} {5}")
   @CsvSource({

@@ -2,7 +2,6 @@ package pando.index;
 
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 
 /** A system that the same tests run over. All are those that {@link Systems} lists. */
 public final class SystemUnderTest {
@@ -10,17 +9,15 @@ public final class SystemUnderTest {
   public static final List<SystemUnderTest> ALL =
       Systems.all().stream().map(SystemUnderTest::new).toList();
 
-  /** One of each family, for what takes long: {@code #FAMILIES}; in a campaign, all. */
-  public static final List<SystemUnderTest> FAMILIES =
-      Seeds.count(0, 1) == 0
-          ? Stream.of("dex", "orca", "sherman", "deft", "rolex").map(SystemUnderTest::of).toList()
-          : ALL;
-
   public static final SystemUnderTest DEX = of("dex");
   public static final SystemUnderTest ORCA = of("orca");
   public static final SystemUnderTest DEFT = of("deft");
   public static final SystemUnderTest ROLEX = of("rolex");
   public static final SystemUnderTest XSTORE_D = of("xstore-d");
+
+  /** DEX and ORCA, which maps and clusters use; in a campaign, all systems. */
+  public static final List<SystemUnderTest> PRODUCTS =
+      Seeds.isCampaign() ? ALL : List.of(DEX, ORCA);
 
   private static final int TINY_CACHE_NODES = 64;
 

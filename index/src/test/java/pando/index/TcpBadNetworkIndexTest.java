@@ -54,7 +54,7 @@ class TcpBadNetworkIndexTest extends TcpIndexTest {
 
   @Override
   int operations() {
-    return Seeds.count(10, 2_000);
+    return Seeds.count(10, 20, 2_000);
   }
 
   private static Path token() {

@@ -28,6 +28,7 @@ import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 
 /** Every system over TCP: threads with keys of their own, each beside a model. */
+@FewRows
 @Timeout(300)
 class TcpIndexTest {
   private static final long SEED = 0x5EED_0012L;
@@ -52,7 +53,7 @@ class TcpIndexTest {
 
   /** Returns how many operations each thread does. */
   int operations() {
-    return Seeds.count(400, 40_000);
+    return Seeds.count(400, 800, 40_000);
   }
 
   @AfterEach
@@ -61,7 +62,7 @@ class TcpIndexTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldAgreeWithAModel(SystemUnderTest system) throws Exception {
     long seed = Seeds.of(SEED);
     try (Fabric fabric = open(seed);
@@ -82,7 +83,7 @@ class TcpIndexTest {
 
   /** Threads of two lanes, which share connections and wait for each other. */
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#FAMILIES")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldStayLinearizableInLanes(SystemUnderTest system) throws Exception {
     long seed = Seeds.of(SEED);
     try (Fabric fabric = open(seed);

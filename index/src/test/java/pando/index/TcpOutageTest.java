@@ -50,7 +50,7 @@ import pando.fabric.tcp.TcpOptions;
 @Timeout(300)
 class TcpOutageTest {
   private static final long SEED = 0x5EED_0013L;
-  private static final int STOPS = Seeds.count(1, 20);
+  private static final int STOPS = Seeds.count(1, 3, 20);
   private static final int CLIENTS = 4;
   private static final int KEYS = 2_000;
   private static final int OPERATIONS = 100;
@@ -66,7 +66,7 @@ class TcpOutageTest {
   /** Two that differ most in what they cache; in a campaign, all. */
   static Stream<SystemUnderTest> systems() {
     List<SystemUnderTest> two = List.of(SystemUnderTest.DEX, SystemUnderTest.DEFT);
-    return (Seeds.count(0, 1) == 0 ? two : SystemUnderTest.ALL).stream();
+    return (Seeds.isCampaign() ? SystemUnderTest.ALL : two).stream();
   }
 
   @ParameterizedTest
@@ -96,6 +96,7 @@ class TcpOutageTest {
     }
   }
 
+  @InCampaign
   @ParameterizedTest
   @MethodSource("systems")
   void shouldCloseBesideAMemoryServerThatIsStoppedForGood(SystemUnderTest system) throws Exception {

@@ -25,15 +25,16 @@ import pando.index.orca.OrcaIndex;
  * and what they return is another test's. Not for DEX: its operations wait for each other inside a
  * compute server, and a hook has but one thread.
  */
+@FewRows
 @Timeout(600)
 class VerbRacesTest {
   /**
    * How many kinds of changes are tried at each verb, before it and behind; else the next in turn.
    */
-  private static final int MEANWHILES = Seeds.count(1, 2 * Meanwhile.values().length);
+  private static final int MEANWHILES = Seeds.count(1, 2, 2 * Meanwhile.values().length);
 
   /** Where operations post more lists of verbs, some are left out. */
-  private static final int POSTINGS_MAX = 160;
+  private static final int POSTINGS_MAX = Seeds.count(60, 160);
 
   private static final int EVICTING = 400;
   private static final long FAR = 1_000_000;
@@ -107,7 +108,8 @@ class VerbRacesTest {
     int races = 0;
     List<Way> ways = Way.all(configuration);
     int postings = ways.stream().mapToInt(way -> way.posted().size()).sum();
-    int step = Seeds.count(Math.ceilDiv(postings, POSTINGS_MAX), 1);
+    int most = Math.ceilDiv(postings, POSTINGS_MAX);
+    int step = Seeds.count(most, most, 1);
     SplittableRandom random = new SplittableRandom(Seeds.of(983));
     for (Way way : ways) {
       for (int posting = 0; posting < way.posted().size(); posting++) {

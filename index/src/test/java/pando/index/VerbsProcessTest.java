@@ -21,7 +21,7 @@ import pando.fabric.verbs.Cards;
 @EnabledIfSystemProperty(named = "pando.verbs", matches = "true")
 class VerbsProcessTest {
   /** Rounds before the kill, and after it. */
-  private static final int ROUNDS = Seeds.count(2, 280);
+  private static final int ROUNDS = Seeds.count(2, 4, 280);
 
   /** As many compute servers each process has. */
   private static final int FIRST = 2;

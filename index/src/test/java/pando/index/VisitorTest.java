@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** What a visitor may do, and what becomes of a scan whose visitor fails. */
+@FewRows
 @Timeout(300)
 class VisitorTest {
   private static void scanning(SystemUnderTest system, Consumer<Session> inside) {

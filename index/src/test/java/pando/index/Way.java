@@ -23,7 +23,7 @@ record Way(List<Act> before, Act act, long nodes, List<Integer> posted) {
   private static final double FILL = 0.9;
 
   /** Whether all ways that differ in their verbs count, or one for each effect on the tree. */
-  private static final boolean EVERY = Seeds.count(0, 1) > 0;
+  private static final boolean EVERY = Seeds.count(0, 0, 1) > 0;
 
   /** Opens a pool for one. */
   static HookedFabric open() {

@@ -68,7 +68,7 @@ class ClientStringsMapTest {
     try (PandoClient client = connect();
         PandoMap<String, String> map =
             PandoMap.of(client.byteStrings(), KeyCodec.strings(), ValueCodec.strings())) {
-      for (int i = 0; i < Seeds.count(300, 20_000); i++) {
+      for (int i = 0; i < Seeds.count(300, 600, 20_000); i++) {
         trio.move(random);
         String key = text(random, i % 10 == 0 ? 5_000 : 12);
         String value = text(random, i % 20 == 0 ? 100_000 : 30);

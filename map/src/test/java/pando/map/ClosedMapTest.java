@@ -36,7 +36,7 @@ class ClosedMapTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
+  @FieldSource("pando.index.SystemUnderTest#PRODUCTS")
   void shouldRefuseCallsOnAClosedMap(SystemUnderTest system) {
     try (OpenMap<Long, Long> open = OpenMap.of(system)) {
       PandoMap<Long, Long> map = open.map();

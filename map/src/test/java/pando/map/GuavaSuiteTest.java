@@ -21,10 +21,11 @@ import junit.framework.TestResult;
 import junit.framework.TestSuite;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import pando.index.InCampaign;
 import pando.index.Seeds;
 import pando.index.SystemUnderTest;
 import pando.map.codec.KeyCodec;
@@ -38,16 +39,14 @@ class GuavaSuiteTest {
 
   private static final int TESTS_MIN = 10_000;
 
-  /**
-   * In a campaign each system with all sets of keys; else each with one, and XStore-D, whose writes
-   * are CALLs, with none.
-   */
+  /** In a campaign each system with all sets of keys; else ORCA with one. */
   static Stream<Arguments> runs() {
     List<Arguments> runs = new ArrayList<>();
     KeySample[] samples = KeySample.values();
-    for (SystemUnderTest system : SystemUnderTest.ALL) {
-      int samplesOfSystem = system == SystemUnderTest.XSTORE_D ? 0 : 1;
-      for (int i = 0; i < Seeds.count(samplesOfSystem, samples.length); i++) {
+    List<SystemUnderTest> systems =
+        Seeds.isCampaign() ? SystemUnderTest.ALL : List.of(SystemUnderTest.ORCA);
+    for (SystemUnderTest system : systems) {
+      for (int i = 0; i < Seeds.count(1, samples.length); i++) {
         runs.add(Arguments.of(system, samples[runs.size() % samples.length]));
       }
     }
@@ -64,20 +63,16 @@ class GuavaSuiteTest {
 
   /** Over a client it takes ten times as long: in a campaign alone. */
   @Test
-  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+  @InCampaign
   void shouldPassAllTestsByAClient() {
     try (OpenMap<Long, Long> open = OpenMap.ofClient(KeyCodec.longs(), ValueCodec.longs())) {
       check("client", new Generator<>(open.map(), KeySample.SMALL.keys(), key -> ~key));
     }
   }
 
-  /** In a campaign each system. */
-  static Stream<SystemUnderTest> systemsWithTexts() {
-    return SystemUnderTest.ALL.stream().limit(Seeds.count(1, SystemUnderTest.ALL.size()));
-  }
-
+  @InCampaign
   @ParameterizedTest
-  @MethodSource("systemsWithTexts")
+  @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldPassAllTestsWithTextsAsValues(SystemUnderTest system) {
     try (OpenMap<Long, String> open = OpenMap.of(system, KeyCodec.longs(), ValueCodec.strings())) {
       List<Long> keys = KeySample.SMALL.keys();
@@ -96,7 +91,7 @@ class GuavaSuiteTest {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+  @InCampaign
   void shouldPassAllTestsWithTextsByAClient() {
     try (OpenMap<String, String> open =
         OpenMap.ofByteClient(KeyCodec.strings(), ValueCodec.strings())) {

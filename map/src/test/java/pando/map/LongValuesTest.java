@@ -50,7 +50,7 @@ class LongValuesTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
+  @FieldSource("pando.index.SystemUnderTest#PRODUCTS")
   void shouldHaveValuesOfEachLength(SystemUnderTest system) {
     try (OpenMap<Long, byte[]> open =
         OpenMap.of(system, KeyCodec.longs(), ValueCodec.byteArrays())) {
@@ -75,7 +75,7 @@ class LongValuesTest {
 
   /** The words of freed blobs come back: none of what is in their places since is freed. */
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
+  @FieldSource("pando.index.SystemUnderTest#PRODUCTS")
   void shouldFreeNothingElseWhereWordsComeBack(SystemUnderTest system) {
     int count = 100;
     try (Fabric fabric = Pools.open(2, 16 << 20, 1);
@@ -115,7 +115,7 @@ class LongValuesTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.map.MapUnderTest#SOME_BLOBS")
+  @FieldSource("pando.map.MapUnderTest#BLOBS")
   void shouldRefuseValuesThatAreTooLong(MapUnderTest kind) {
     checkTooLong(kind);
   }
@@ -285,7 +285,7 @@ class LongValuesTest {
   @EnumSource(Break.class)
   void shouldNeitherLoseNorFreeTwiceWhereAVerbFails(Break how) {
     long seed = Seeds.of(831);
-    for (MapUnderTest kind : MapUnderTest.SOME_BLOBS) {
+    for (MapUnderTest kind : MapUnderTest.BLOBS) {
       if (SystemUnderTest.DEFT.equals(kind.system()) && !how.isAnswered()) {
         continue; // a ticket that was drawn without an answer is never given back
       }
@@ -294,7 +294,7 @@ class LongValuesTest {
       try (OpenMap<Long, Long> open =
           OpenMap.of(fabric, kind.system(), KeyCodec.longs(), new LongBlobs())) {
         Map<Long, Long> model = new HashMap<>();
-        for (int i = 0; i < Seeds.count(300, 10_000); i++) {
+        for (int i = 0; i < Seeds.count(300, 600, 10_000); i++) {
           change(fabric, open.map(), model, random, how);
         }
         assertThat(open.map().equals(model)).isTrue();

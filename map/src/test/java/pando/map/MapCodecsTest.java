@@ -104,7 +104,7 @@ class MapCodecsTest {
   }
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
+  @FieldSource("pando.index.SystemUnderTest#PRODUCTS")
   void shouldRefuseCodecsThatDoNotFit(SystemUnderTest system) {
     try (OpenMap<Long, Long> open = OpenMap.of(system)) {
       assertThatIllegalArgumentException()

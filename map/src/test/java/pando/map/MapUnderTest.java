@@ -3,7 +3,6 @@ package pando.map;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import pando.index.Seeds;
 import pando.index.SystemUnderTest;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
@@ -27,20 +26,17 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byC
   /** A map of byte strings over a client. */
   static final MapUnderTest BYTES_BY_CLIENT = new MapUnderTest(null, true, true);
 
-  /** Maps of words over all systems. */
+  /** Maps of words; over all systems in a campaign. */
   static final List<MapUnderTest> WORDS =
-      SystemUnderTest.ALL.stream().map(system -> new MapUnderTest(system, false)).toList();
+      SystemUnderTest.PRODUCTS.stream().map(system -> new MapUnderTest(system, false)).toList();
 
-  /** Maps with long values over all systems. */
+  /** Maps with long values; over all systems in a campaign. */
   static final List<MapUnderTest> BLOBS =
-      SystemUnderTest.ALL.stream().map(system -> new MapUnderTest(system, true)).toList();
-
-  /** Maps with long values: over all systems in a campaign, else over three. */
-  static final List<MapUnderTest> SOME_BLOBS = BLOBS.subList(0, Seeds.count(3, BLOBS.size()));
+      SystemUnderTest.PRODUCTS.stream().map(system -> new MapUnderTest(system, true)).toList();
 
   /** All kinds whose index is in this process. */
   static final List<MapUnderTest> EMBEDDED =
-      Stream.of(WORDS, SOME_BLOBS, List.of(BYTES)).flatMap(List::stream).toList();
+      Stream.of(WORDS, BLOBS, List.of(BYTES)).flatMap(List::stream).toList();
 
   /** All kinds that a test takes. */
   static final List<MapUnderTest> ALL =

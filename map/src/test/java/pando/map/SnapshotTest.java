@@ -35,7 +35,7 @@ import pando.map.codec.ValueCodec;
 /** Copies of ranges as of one moment. */
 @Timeout(120)
 class SnapshotTest {
-  private static final int SNAPSHOTS = Seeds.count(100, 3_000);
+  private static final int SNAPSHOTS = Seeds.count(100, 200, 3_000);
 
   /** Threads that change the map; each has keys of its own, which lie everywhere. */
   private static final int WRITERS = 4;

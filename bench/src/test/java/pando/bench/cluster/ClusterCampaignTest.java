@@ -22,7 +22,7 @@ import pando.bench.cluster.ClusterCampaign.Kind;
 
 /**
  * Servers of a cluster are killed, and ranges change, while clients check every answer. {@code
- * -Dpando.campaign=true} draws 500 cycles of all kinds; {@code -Dpando.campaign.cycles=N} so many,
+ * -Dpando.soak=true} draws 500 cycles of all kinds; {@code -Dpando.campaign.cycles=N} so many,
  * {@code .kinds=LEADER,PAUSE} of these alone. {@code .seed}, {@code .system}, {@code .session} (in
  * seconds), {@code .lease} (in ms), {@code .cache}, {@code .removes=true} and {@code
  * .machines=THREE} (of {@code testbed/network}) change the rest.
@@ -31,8 +31,9 @@ import pando.bench.cluster.ClusterCampaign.Kind;
 @Timeout(36_000)
 final class ClusterCampaignTest {
   private static final String PREFIX = "pando.campaign";
-  private static final boolean IS_LONG = Boolean.getBoolean(PREFIX);
-  private static final int CYCLES = Integer.getInteger(PREFIX + ".cycles", IS_LONG ? 500 : 2);
+  private static final boolean IS_LONG = Boolean.getBoolean("pando.soak");
+  private static final int CYCLES =
+      Integer.getInteger(PREFIX + ".cycles", IS_LONG ? 500 : Boolean.getBoolean(PREFIX) ? 2 : 1);
 
   /** Compute servers that may lose their sessions as the machine has other work. */
   private static final int UNFORESEEN_MAX = 1 + CYCLES / 100;

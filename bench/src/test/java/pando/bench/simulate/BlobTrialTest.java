@@ -33,7 +33,7 @@ import pando.sim.history.Scan;
 
 /** Clients of maps with values beside the index, in every system, under faults in virtual time. */
 class BlobTrialTest {
-  private static final int SEEDS = Boolean.getBoolean("pando.campaign") ? 200 : 3;
+  private static final int SEEDS = TrialSeeds.count(2, 10, 200);
   private static final int SERVERS = 2;
   private static final int CLIENTS = 6;
   private static final int OPERATIONS = 120;

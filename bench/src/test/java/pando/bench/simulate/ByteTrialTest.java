@@ -23,7 +23,7 @@ import pando.sim.history.Operation;
 
 /** Clients of an index of byte strings, with values beside it, under faults in virtual time. */
 class ByteTrialTest {
-  private static final int SEEDS = Boolean.getBoolean("pando.campaign") ? 1_000 : 20;
+  private static final int SEEDS = TrialSeeds.count(6, 60, 1_000);
   private static final int CLIENTS = 6;
   private static final int OPERATIONS = 250;
 

@@ -30,8 +30,7 @@ class ClusterTrialTest {
 
   private static final Set<Fault> ALL = EnumSet.copyOf(ClusterTrial.FAULTS);
 
-  /** With the system property {@code pando.campaign} as many as before a change lands. */
-  private static final int SEEDS = Boolean.getBoolean("pando.campaign") ? 1_000 : 3;
+  private static final int SEEDS = TrialSeeds.count(2, 20, 1_000);
 
   private static TrialSeries.Summary run(String system, Set<Fault> faults) {
     TrialPlan plan = TrialPlan.of(Systems.named(system), faults);

@@ -25,8 +25,7 @@ class TrialTest {
   private static final Set<Fault> HARMLESS =
       EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE, Fault.CLOCK_JUMP, Fault.FENCE);
 
-  /** With the system property {@code pando.campaign} as many as before a change lands. */
-  private static final int SEEDS = Boolean.getBoolean("pando.campaign") ? 1_000 : 60;
+  private static final int SEEDS = TrialSeeds.count(24, 120, 1_000);
 
   @Test
   void shouldKeepItsPromisesUnderHarmlessFaults() {

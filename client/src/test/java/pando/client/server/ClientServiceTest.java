@@ -256,7 +256,7 @@ class ClientServiceTest {
   @Test
   void shouldSurviveMutatedFrames() throws IOException {
     SplittableRandom random = new SplittableRandom(Seeds.of(1820));
-    int frames = Seeds.count(300, 50_000);
+    int frames = Seeds.count(300, 600, 50_000);
     try (ClientService service = start(limits(3_000, 60_000, 10_000))) {
       byte[] valid = bytes(operations(3));
       SocketChannel channel = connect(service);

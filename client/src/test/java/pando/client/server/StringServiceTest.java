@@ -317,7 +317,7 @@ class StringServiceTest {
   @Test
   void shouldSurviveMutatedFrames() throws IOException {
     SplittableRandom random = new SplittableRandom(Seeds.of(2320));
-    int frames = Seeds.count(300, 50_000);
+    int frames = Seeds.count(300, 600, 50_000);
     MemorySegment key = filled(5, 'k');
     MemorySegment value = filled(30, 'v');
     byte[] valid = ClientServiceTest.bytes(operation(Op.PUT, key, value));

@@ -94,7 +94,7 @@ class RequestCheckTest {
   @Test
   void shouldTakeOrRefuseWhateverComes() throws IOException {
     SplittableRandom random = new SplittableRandom(Seeds.of(1830));
-    int frames = Seeds.count(100_000, 10_000_000);
+    int frames = Seeds.count(100_000, 200_000, 10_000_000);
     CRC32C crc = new CRC32C();
     int taken = 0;
     int refused = 0;

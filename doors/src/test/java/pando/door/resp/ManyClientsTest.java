@@ -23,7 +23,7 @@ import redis.clients.jedis.Response;
 /** Clients side by side, and doors that close and open meanwhile. */
 class ManyClientsTest {
   private static final int CLIENTS = 8;
-  private static final int INCREMENTS = Seeds.count(500, 20_000);
+  private static final int INCREMENTS = Seeds.count(500, 1_000, 20_000);
 
   @Test
   void shouldCountEachIncrementOnce() throws Exception {

@@ -16,7 +16,7 @@ import pando.index.Seeds;
 
 /** Bytes as any client may send them, whole requests or not. */
 class RawRequestsTest {
-  private static final int MUTATED = Seeds.count(20_000, 1_000_000);
+  private static final int MUTATED = Seeds.count(20_000, 40_000, 1_000_000);
 
   @Test
   void shouldAnswerLongPipelinesInOrder() throws Exception {

@@ -37,7 +37,7 @@ import pando.index.bytes.ByteSession;
 /** Doors to byte strings that others change at the same time. */
 class SharedDoorsTest {
   private static final int CLIENTS = 6;
-  private static final int ROUNDS = Seeds.count(300, 20_000);
+  private static final int ROUNDS = Seeds.count(300, 600, 20_000);
 
   /** Two doors to the same byte strings; closing them leaves those open. */
   private record TwoDoors(TestDoor one, RespDoor other) implements AutoCloseable {

@@ -29,7 +29,7 @@ import pando.fabric.server.PoolOptions;
 /** Fabrics and memory servers that are closed while threads use them. */
 @Timeout(600)
 class TcpCloseTest {
-  private static final int ROUNDS = Boolean.getBoolean("pando.campaign") ? 200 : 6;
+  private static final int ROUNDS = Boolean.getBoolean("pando.soak") ? 200 : 6;
   private static final int WORKERS = 8;
   private static final PoolOptions POOL =
       PoolOptions.defaults()

@@ -34,7 +34,7 @@ import pando.fabric.wire.TestAuthority;
 @Timeout(600)
 class TcpCutTest {
   private static final long SEED = Long.getLong("pando.test.seed", 0x5EED_0012L);
-  private static final int CUTS = Boolean.getBoolean("pando.campaign") ? 10_000 : 200;
+  private static final int CUTS = Boolean.getBoolean("pando.soak") ? 10_000 : 200;
   private static final int WORKERS = 8;
 
   /** HELLO and its answer are 128 bytes, a round 240. */

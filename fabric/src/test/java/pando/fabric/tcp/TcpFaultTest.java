@@ -47,7 +47,7 @@ import pando.fabric.tcp.FaultProxy.Fault;
 @Timeout(300)
 class TcpFaultTest {
   private static final long SEED = Long.getLong("pando.test.seed", 0x5EED_0010L);
-  private static final int CUTS = Boolean.getBoolean("pando.campaign") ? 10_000 : 500;
+  private static final int CUTS = Boolean.getBoolean("pando.soak") ? 10_000 : 500;
   private static final PoolOptions POOL =
       PoolOptions.defaults()
           .withBytesPerServer(1 << 20)
@@ -339,7 +339,7 @@ class TcpFaultTest {
 
   @Test
   void shouldCountEveryVerbUnderInterrupts() throws Exception {
-    int interrupts = Boolean.getBoolean("pando.campaign") ? 20_000 : 500;
+    int interrupts = Boolean.getBoolean("pando.soak") ? 20_000 : 500;
     AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
     AtomicLong done = new AtomicLong();
     AtomicLong unknown = new AtomicLong();

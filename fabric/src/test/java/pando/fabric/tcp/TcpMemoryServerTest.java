@@ -263,7 +263,7 @@ class TcpMemoryServerTest {
 
   @Test
   void shouldGoOnWithOthersAmidACrowd() throws IOException {
-    int served = Boolean.getBoolean("pando.campaign") ? TcpMemoryServer.CONNECTIONS_MAX : 20;
+    int served = Boolean.getBoolean("pando.soak") ? TcpMemoryServer.CONNECTIONS_MAX : 20;
     int most = served + Guests.MAX;
     TcpMemoryServer server = start(PATIENT, PATIENT, served);
     List<SocketChannel> crowd = new ArrayList<>();

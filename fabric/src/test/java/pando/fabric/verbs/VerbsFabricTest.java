@@ -60,7 +60,7 @@ class VerbsFabricTest extends FabricContract {
 
   @Override
   protected int tries(int inMemory) {
-    return inMemory / (Boolean.getBoolean("pando.campaign") ? 50 : 200);
+    return inMemory / (Boolean.getBoolean("pando.soak") ? 50 : 200);
   }
 
   @Override

@@ -31,7 +31,7 @@ import pando.fabric.layout.ServerLayout;
 /** Requests as they are written, and as nobody should write them. */
 class RequestTest {
   private static final long SEED = Long.getLong("pando.test.seed", 0x5EED_0011L);
-  private static final int MUTATIONS = Boolean.getBoolean("pando.campaign") ? 1_000_000 : 20_000;
+  private static final int MUTATIONS = Boolean.getBoolean("pando.soak") ? 1_000_000 : 20_000;
   private static final int SERVER = 3;
   private static final long DRAM_BYTES = Fabric.CATALOGUE_BYTES + (1 << 20);
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class SecureChannelTest {
   private static final long SEED = Long.getLong("pando.test.seed", 0x5EED_0013L);
-  private static final int DAMAGED = Boolean.getBoolean("pando.campaign") ? 100_000 : 500;
+  private static final int DAMAGED = Boolean.getBoolean("pando.soak") ? 100_000 : 500;
   private static final int NUMBERS = 3_000;
   private static final String COMPUTE = "pando://grove/compute/c0";
   private static final String MEMORY = "pando://grove/memory/m0";

@@ -19,7 +19,7 @@ import pando.index.SystemUnderTest;
 /** Adds up the bytes of pools with values beside an index. */
 class BlobCountTest {
   private static final int KEYS = 500;
-  private static final int CHANGES = 2_000;
+  private static final int CHANGES = Seeds.count(300, 2_000);
 
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")

@@ -269,7 +269,7 @@ class ByteFailuresTest {
   @ParameterizedTest
   @ValueSource(ints = {256, 2_000, 8_000})
   void shouldWriteWhatWaitsWhereThePoolHasBecomeFull(int blockBytes) {
-    for (int round = 0; round < Seeds.count(5, 100); round++) {
+    for (int round = 0; round < Seeds.count(5, 10, 100); round++) {
       SplittableRandom random = new SplittableRandom(Seeds.of(2513 + round));
       ByteOptions options = options(200_000).withBlockBytes(blockBytes, 32);
       NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);

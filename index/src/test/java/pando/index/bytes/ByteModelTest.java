@@ -13,13 +13,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 import pando.fabric.PoolUsage;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.orca.OrcaOptions;
 
 /** Random operations of a session beside a plain map, with blocks so small that all are cut. */
 class ByteModelTest {
-  private static final int OPERATIONS = Seeds.count(10_000, 1_000_000);
+  private static final int OPERATIONS = Seeds.count(5_000, 20_000, 1_000_000);
 
   private static ByteOptions options(int cacheBytes, int blockBytes, int inlineMax) {
     OrcaOptions labels = OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20);
@@ -68,10 +69,11 @@ class ByteModelTest {
   }
 
   /** Each process has options of its own, at their limits; two sessions change the same keys. */
+  @InCampaign
   @Test
   void shouldBeLikeAMapWhateverTheOptions() {
     long seed = Seeds.of(2203);
-    for (int round = 0; round < Seeds.count(4, 400); round++) {
+    for (int round = 0; round < Seeds.count(4, 8, 400); round++) {
       SplittableRandom random = new SplittableRandom(seed + round);
       NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
       int keyBytes = random.nextInt(5) == 0 ? ByteIndex.KEY_BYTES_MAX : 3 + random.nextInt(40);

@@ -26,7 +26,7 @@ import pando.index.orca.OrcaOptions;
 /** Threads that write keys of their own side by side, in the same blocks, and others that scan. */
 class ByteThreadsTest {
   private static final int WRITERS = 3;
-  private static final int OPERATIONS = Seeds.count(6_000, 300_000);
+  private static final int OPERATIONS = Seeds.count(3_000, 12_000, 300_000);
 
   @ParameterizedTest
   @ValueSource(ints = {0, 3_000, 1_000_000})

@@ -22,7 +22,7 @@ import pando.index.Threads;
 
 /** The cache of records beside a map: it may forget, but never tells anything else. */
 class RecordPartTest {
-  private static final int OPERATIONS = Seeds.count(100_000, 3_000_000);
+  private static final int OPERATIONS = Seeds.count(100_000, 200_000, 3_000_000);
 
   private static RecordPart part(Arena arena, int bytes) {
     return new RecordPart(arena.allocate(Math.max(bytes, 8), 8).asSlice(0, bytes));

@@ -12,10 +12,12 @@ import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList.Kind;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 
 /** A list that ends between the change of a node and its checksum leaves the node in use. */
+@InCampaign
 @Timeout(300)
 class BrokenChecksumTest {
   private static final long KEYS = 200;

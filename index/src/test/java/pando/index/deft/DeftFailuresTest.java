@@ -22,11 +22,13 @@ import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.index.Entries;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** Operations whose verbs fail half-way. */
+@InCampaign
 @Timeout(100)
 class DeftFailuresTest {
   private static final long STEP = 100;

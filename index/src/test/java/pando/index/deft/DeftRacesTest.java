@@ -27,12 +27,14 @@ import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.index.Entries;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
 import pando.index.blink.Children;
 
 /** What other sessions find and do in the middle of one session's operation. */
+@InCampaign
 @Timeout(300)
 class DeftRacesTest {
   private static final long STEP = 100;

@@ -17,12 +17,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
+import pando.index.InCampaign;
 import pando.index.Seeds;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 import pando.sim.fault.Fault;
 
 /** Many clients in virtual time on a few locks. */
+@InCampaign
 @Timeout(300)
 class SimulatedLocksTest {
   private static final int COMPUTE_SERVERS = 4;

@@ -17,6 +17,7 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.index.CorruptNodeException;
 import pando.index.Entries;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -26,6 +27,7 @@ import pando.index.node.NodeLayout;
  * A shared node is damaged in the pool while compute servers have copies of it: what can be done
  * with the copies is done, all else ends with an exception that names the node.
  */
+@InCampaign
 @Timeout(300)
 class DamagedCopyTest {
   private static final int ENTRIES = 300;

@@ -16,11 +16,13 @@ import pando.fabric.UnknownOutcomeException;
 import pando.index.Entries;
 import pando.index.EntrySource;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** Changes of an index as a whole that fail at one of their verbs: at each in turn. */
+@InCampaign
 @Timeout(300)
 class DexBrokenChangesTest {
   private static final int KEYS = 200;

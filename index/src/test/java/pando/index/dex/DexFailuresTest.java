@@ -32,7 +32,7 @@ class DexFailuresTest {
   private static final DexOptions OPTIONS =
       Tiny.options(2).with("contrary", "0.5").with("admission", "0.3");
 
-  private static final int OPERATIONS = Seeds.count(6_000, 100_000);
+  private static final int OPERATIONS = Seeds.count(2_500, 8_000, 100_000);
   private static final int KEYS = 10_000;
   private static final int POSTINGS = 6;
 

@@ -14,11 +14,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** Changes of shared nodes, one of whose verbs is not answered: each in turn. */
+@InCampaign
 @Timeout(300)
 class DexLostVerbsTest {
   private static final DexOptions OPTIONS =

@@ -20,6 +20,7 @@ import pando.fabric.PoolFullException;
 import pando.fabric.server.CallFailedException;
 import pando.index.Break;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.bytes.ByteKeys;
@@ -27,8 +28,9 @@ import pando.index.bytes.ByteModelRun;
 import pando.index.bytes.ByteSession;
 
 /** Verbs that fail, and pools that are full. */
+@InCampaign
 class DexStringsFailuresTest {
-  private static final int OPERATIONS = Seeds.count(3_000, 100_000);
+  private static final int OPERATIONS = Seeds.count(3_000, 6_000, 100_000);
 
   /** The longest value, with what is before it, takes so many bytes of the pool. */
   private static final int PLACE_BYTES = 128;

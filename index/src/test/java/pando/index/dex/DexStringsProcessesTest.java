@@ -32,7 +32,7 @@ import pando.index.bytes.ByteVisitor;
 /** Byte strings that two processes share, with ranges that move, and a process that is lost. */
 @Timeout(200)
 class DexStringsProcessesTest {
-  private static final int OPERATIONS = Seeds.count(5_000, 300_000);
+  private static final int OPERATIONS = Seeds.count(2_000, 10_000, 300_000);
 
   private static DexOptions options(int frames) {
     return DexOptions.defaults()
@@ -221,7 +221,7 @@ class DexStringsProcessesTest {
     SplittableRandom random = new SplittableRandom(Seeds.of(3302));
     try (StringProcesses both = new StringProcesses(options(frames).with("merge-share", "0"))) {
       NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
-      for (int round = 0; round < Seeds.count(8, 200); round++) {
+      for (int round = 0; round < Seeds.count(4, 12, 200); round++) {
         ByteSession[] sessions = both.sessions();
         change(both, sessions, model, random, 1_500, false);
         // All is in the pool; what comes now is not.

@@ -29,7 +29,7 @@ import pando.index.bytes.ByteSession;
 
 /** Byte strings over DEX, in one process. */
 class DexStringsTest {
-  private static final int OPERATIONS = Seeds.count(8_000, 400_000);
+  private static final int OPERATIONS = Seeds.count(3_000, 10_000, 400_000);
 
   private static DexOptions options(int keyBytes, int nodeBytes, int computeServers) {
     return DexOptions.defaults()

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.PoolFullException;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -19,7 +20,7 @@ import pando.index.Session;
  */
 @Timeout(300)
 class OrcaPoolFullTest {
-  private static final int ROUNDS = Seeds.count(3, 8);
+  private static final int ROUNDS = Seeds.count(1, 3, 8);
   private static final int REFUSED_BEFORE_FULL = 10;
 
   private final NavigableMap<Long, Long> model = new TreeMap<>();
@@ -31,8 +32,20 @@ class OrcaPoolFullTest {
    *     leaf's delta is full and the leaf fits no gap; it is repeated later
    */
   @ParameterizedTest(name = "delta-changes={0} KiB={1}")
-  @CsvSource({"2, 128, 0", "2, 256, 0", "8, 128, 0", "255, 128, 100", "255, 256, 100"})
+  @CsvSource({"8, 128, 0", "255, 128, 100"})
   void shouldRemoveWhereNothingCanBeAdded(int deltaChanges, int kibiBytes, int refusedMax) {
+    fillAndRemove(deltaChanges, kibiBytes, refusedMax);
+  }
+
+  @InCampaign
+  @ParameterizedTest(name = "delta-changes={0} KiB={1}")
+  @CsvSource({"2, 128, 0", "2, 256, 0", "255, 256, 100"})
+  void shouldRemoveWhereNothingCanBeAddedAndDeltasAreSmallOrLeavesMany(
+      int deltaChanges, int kibiBytes, int refusedMax) {
+    fillAndRemove(deltaChanges, kibiBytes, refusedMax);
+  }
+
+  private void fillAndRemove(int deltaChanges, int kibiBytes, int refusedMax) {
     OrcaOptions options =
         OrcaOptions.defaults()
             .withComputeServers(1)

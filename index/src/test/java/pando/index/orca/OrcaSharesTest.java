@@ -20,6 +20,7 @@ import pando.fabric.VerbList.Kind;
 import pando.fabric.server.CallFailedException;
 import pando.index.Entries;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -96,6 +97,7 @@ class OrcaSharesTest {
     }
   }
 
+  @InCampaign
   @Test
   void shouldMoveMemoryToFiltersWhereKeysAreInserted() {
     OrcaOptions large = OPTIONS.withCacheBytes(8 * OPTIONS.cacheBytes());
@@ -166,6 +168,7 @@ class OrcaSharesTest {
   }
 
   /** Values that are newer than the leaf are written before their records move: that may fail. */
+  @InCampaign
   @Test
   void shouldLoseNothingWhereAMoveFails() {
     try (fabric;
@@ -263,7 +266,7 @@ class OrcaSharesTest {
     SplittableRandom random = new SplittableRandom(Seeds.of(2310 + own));
     TreeMap<Long, Long> expected = new TreeMap<>();
     try (Session session = index.session()) {
-      for (int i = 0; i < Seeds.count(60_000, 3_000_000); i++) {
+      for (int i = 0; i < Seeds.count(20_000, 100_000, 3_000_000); i++) {
         boolean inserts = i / 10_000 % 2 == 0;
         long key = mixed(random.nextInt(20_000) * (long) threads + own);
         Long before = expected.get(key);

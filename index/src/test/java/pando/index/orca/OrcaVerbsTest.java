@@ -17,6 +17,7 @@ import pando.index.AllocatedBytes;
 import pando.index.Costs;
 import pando.index.Entries;
 import pando.index.EntryVisitor;
+import pando.index.InCampaign;
 import pando.index.Session;
 
 /** What operations cost: the table of ORCA in docs/systems.md. */
@@ -244,6 +245,7 @@ class OrcaVerbsTest {
         });
   }
 
+  @InCampaign
   @Test
   void shouldNotAllocateWhereImagesAre() {
     run(

@@ -15,11 +15,13 @@ import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.Entries;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** A retrainer whose verbs fail, each in turn: for a moment, or for good as if it had died. */
+@InCampaign
 @Timeout(300)
 class RetrainingFailuresTest {
   private static final long STEP = 100;

@@ -18,12 +18,14 @@ import pando.fabric.StalledException;
 import pando.index.CorruptNodeException;
 import pando.index.Entries;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** Keys that are hard on models, chains that grow, and pages that say nonsense. */
+@InCampaign
 @Timeout(300)
 class RolexBadInputTest {
   private static final RolexOptions TINY =

@@ -6,11 +6,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** An index that is used as a queue: what is drained is given back, however often. */
+@InCampaign
 @Timeout(300)
 class RolexQueueTest {
   private static final int ROUNDS = 6;

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.index.Configuration;
 import pando.index.Entries;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.RangeIndex;
 import pando.index.Seeds;
@@ -18,6 +19,7 @@ import pando.index.SystemUnderTest;
 import pando.index.TreeCheck;
 
 /** Settings at their limits, and keys in extreme places. */
+@InCampaign
 @Timeout(300)
 class RolexShapesTest {
   private static final int OPERATIONS = 3_000;

@@ -15,10 +15,12 @@ import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.index.Entries;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 
 /** A list that ends between an entry and the checksum leaves no damaged leaf. */
+@InCampaign
 @Timeout(300)
 class BrokenChecksumTest {
   private static final long KEYS = 200;

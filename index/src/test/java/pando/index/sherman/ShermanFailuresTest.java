@@ -28,6 +28,7 @@ import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.Entries;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -35,6 +36,7 @@ import pando.index.Tree;
 import pando.index.lock.LockTables;
 
 /** Operations whose verbs fail half-way. */
+@InCampaign
 @Timeout(300)
 class ShermanFailuresTest {
   private static final long STEP = 10;

@@ -22,9 +22,9 @@ import pando.index.Seeds;
 /** The law of each codec, over keys that are often equal, near, or begin alike. */
 @Timeout(300)
 class KeyCodecTest {
-  private static final int PAIRS = Seeds.count(20_000, 1_000_000);
+  private static final int PAIRS = Seeds.count(4_000, 40_000, 1_000_000);
   private static final int PAIRS_OF_A_SOURCE = 4;
-  private static final int HOSTILE_ENCODINGS = Seeds.count(10_000, 200_000);
+  private static final int HOSTILE_ENCODINGS = Seeds.count(3_000, 20_000, 200_000);
   private static final int MARGIN = 3;
 
   /** Bytes before and behind an encoding, which encoding must leave alone. */

@@ -249,7 +249,7 @@ class NetworkTest {
           8,
           (worker, number) -> {
             VerbList list = new VerbList();
-            for (int round = 1; round <= 500; round++) {
+            for (int round = 1; round <= 150; round++) {
               list.clear();
               Words.set(worker.memory(), 0, round);
               for (int i = 0; i < 32; i++) {

@@ -229,6 +229,13 @@ public final class ZooKeeperMembership implements Membership {
    * @throws CoordinatorLostException if no server answers
    */
   public static ZooKeeperMembership connect(ClusterAddress address, Duration sessionTimeout) {
+    boolean isLong = sessionTimeout.compareTo(CONNECT_MIN) > 0;
+    return connect(address, sessionTimeout, isLong ? sessionTimeout : CONNECT_MIN);
+  }
+
+  /** Opens a session as {@link #connect(ClusterAddress, Duration)} does, within a time. */
+  static ZooKeeperMembership connect(
+      ClusterAddress address, Duration sessionTimeout, Duration patience) {
     QuietLog.use();
     ZooKeeperMembership membership;
     try {
@@ -238,7 +245,7 @@ public final class ZooKeeperMembership implements Membership {
     }
     boolean ready = false;
     try {
-      membership.begin(sessionTimeout);
+      membership.begin(patience);
       ready = true;
       return membership;
     } finally {
@@ -248,12 +255,11 @@ public final class ZooKeeperMembership implements Membership {
     }
   }
 
-  private void begin(Duration sessionTimeout) {
-    Duration longest = sessionTimeout.compareTo(CONNECT_MIN) > 0 ? sessionTimeout : CONNECT_MIN;
+  private void begin(Duration patience) {
     ask(
         "connect to " + address,
         () -> {
-          if (!connected.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+          if (!connected.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
             throw new CoordinatorLostException("no ZooKeeper answers: address=" + address);
           }
           makeFolder(ROOT);

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import pando.cluster.ClusterAddress;
 import pando.cluster.CoordinatorLostException;
@@ -32,6 +33,7 @@ import pando.cluster.Write;
 /** The contract, by an embedded ZooKeeper. */
 class ZooKeeperMembershipTest extends MembershipContract {
   private static final Duration TIMEOUT = Duration.ofSeconds(8);
+  private static final Duration PATIENCE = Duration.ofMillis(500);
   private static final AtomicInteger CLUSTERS = new AtomicInteger();
 
   @TempDir private static Path directory;
@@ -110,6 +112,7 @@ class ZooKeeperMembershipTest extends MembershipContract {
 
   /** The client of ZooKeeper gives up after four thirds of the session's time-out. */
   @Test
+  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
   void shouldGoOnHoweverLongZooKeeperIsAway() throws Exception {
     Duration timeout = Duration.ofSeconds(1);
     try (Membership session = ZooKeeperMembership.connect(address, timeout)) {
@@ -140,7 +143,7 @@ class ZooKeeperMembershipTest extends MembershipContract {
   void shouldSayThatNobodyAnswers() throws IOException {
     InetSocketAddress free = freeAddress();
     ClusterAddress nobody = ClusterAddress.parse("127.0.0.1:" + free.getPort() + "/nobody");
-    assertThatThrownBy(() -> ZooKeeperMembership.connect(nobody, TIMEOUT))
+    assertThatThrownBy(() -> ZooKeeperMembership.connect(nobody, TIMEOUT, PATIENCE))
         .isInstanceOf(CoordinatorLostException.class)
         .hasMessageContaining("/nobody");
   }

@@ -22,7 +22,7 @@ class DeltasModelTest {
   private static final int SLAB_BYTES = 4352;
   private static final int LEAVES = 160;
   private static final int KEYS = 400;
-  private static final int STEPS = Seeds.count(100_000, 20_000_000);
+  private static final int STEPS = Seeds.count(100_000, 200_000, 20_000_000);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
   private final CacheParts parts = CacheParts.of(fabric, PARTS, SLABS_OF_PART * SLAB_BYTES);

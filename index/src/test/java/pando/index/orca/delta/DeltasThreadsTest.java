@@ -24,7 +24,7 @@ import pando.index.orca.parts.CacheParts;
 @Timeout(300)
 class DeltasThreadsTest {
   private static final int KEYS = 300;
-  private static final int CHANGES = Seeds.count(60_000, 3_000_000);
+  private static final int CHANGES = Seeds.count(60_000, 120_000, 3_000_000);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
   private final CacheParts parts = CacheParts.of(fabric, 4, 64 << 10);

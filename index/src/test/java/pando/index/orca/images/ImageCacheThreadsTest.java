@@ -29,7 +29,7 @@ class ImageCacheThreadsTest {
   private static final int BOTH = 3;
   private static final int WORDS = 2 * LeafLayout.SEGMENT_BYTES / Long.BYTES;
   private static final int SLABS = 3;
-  private static final int CHANGES = Seeds.count(100_000, 5_000_000);
+  private static final int CHANGES = Seeds.count(100_000, 200_000, 5_000_000);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
   private final Directory directory = new Directory(fabric);

@@ -25,7 +25,7 @@ import pando.index.orca.parts.CacheParts;
 class RecordCacheThreadsTest {
   private static final int BUCKETS = 4;
   private static final int KEYS = 48;
-  private static final int CHANGES = Seeds.count(50_000, 5_000_000);
+  private static final int CHANGES = Seeds.count(50_000, 100_000, 5_000_000);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
   private final CacheParts parts = CacheParts.of(fabric, 1, BUCKETS * RecordCache.BUCKET_BYTES);

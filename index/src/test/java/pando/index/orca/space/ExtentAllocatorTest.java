@@ -116,7 +116,7 @@ class ExtentAllocatorTest {
     List<Long> addresses = new ArrayList<>();
     int full = 0;
     int used = 0;
-    for (int step = 0; step < 10_000; step++) {
+    for (int step = 0; step < Seeds.count(6_000, 10_000); step++) {
       boolean more = used < share * UNITS;
       if (extents.isEmpty() || random.nextInt(10) < (more ? 7 : 3)) {
         int units = random.nextInt(1, UNITS_MAX + 1);

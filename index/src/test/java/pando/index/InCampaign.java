@@ -1,0 +1,13 @@
+package pando.index;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/** Tests that run with {@code -Pcampaign} alone, as they take long. */
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+public @interface InCampaign {}
