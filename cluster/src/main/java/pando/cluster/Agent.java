@@ -1,6 +1,10 @@
 package pando.cluster;
 
+import java.lang.System.Logger.Level;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -8,9 +12,8 @@ import pando.client.Routes;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
-import pando.fabric.StalledException;
-import pando.index.CorruptNodeException;
 import pando.index.MovablePartitions;
+import pando.index.Partitioning;
 import pando.index.RangeIndex;
 
 /**
@@ -22,11 +25,16 @@ import pando.index.RangeIndex;
  * one those of {@link #execute}, so that a fence waits for no lock in the pool.
  */
 final class Agent {
+  private static final System.Logger LOG = System.getLogger(Agent.class.getName());
+
   /** Share of a change after which the estimate of a range's entries is written again. */
   private static final double REWRITTEN_AT = 0.25;
 
   /** How long a compute server waits before it asks again for a range that it was not given. */
   private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** The same where no compute server has come or gone, and none has many more or less entries. */
+  private static final long SAME_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   private final Host host;
   private final ClusterState state;
@@ -38,14 +46,23 @@ final class Agent {
   private final Leader leader;
   private final LeaderHooks hooks;
 
-  /** The change that was made last, as it has ended. */
-  private @Nullable Change ended;
+  /** Changes that have ended here, by id, until the coordinator has that. */
+  private final Map<Integer, Change> ended = new HashMap<>();
+
+  /** What a change has thrown that it must not. */
+  private @Nullable Throwable bug;
+
+  /** Whether a change has failed here, so that the table in the pool may be newer. */
+  private boolean unsure;
 
   /** Where it serves clients; empty if nowhere. */
   private volatile String address = "";
 
   /** The compute servers, as the last step saw them. */
   private volatile List<Member> members = List.of();
+
+  /** The compute servers, and about how many entries they had, when it asked for a range. */
+  private List<Member> askedAmong = List.of();
 
   private boolean hasAsked;
   private long askedAt;
@@ -130,84 +147,112 @@ final class Agent {
     return executed;
   }
 
+  /** Executes one change; fences go first, and none that cannot be made yet keeps others back. */
   private boolean executeNext() {
-    Optional<Change> mine =
-        state.changes().stream().filter(change -> change.isExecutedBy(number, epoch)).findFirst();
-    if (mine.isEmpty()) {
-      return false;
-    }
-    if (ended == null || ended.id() != mine.get().id()) {
-      ended = carryOut(mine.get());
-    }
-    // If the coordinator does not answer now, the change is not made again.
-    state.endChange(
-        mine.get(), ended, RoutesEntry.of(index.partitioning(), state.computeServers()));
-    removed |=
-        ended.kind() == Change.Kind.REMOVE
-            && ended.server() == number
-            && ended.state() == Change.State.DONE;
-    return true;
+    List<Change> mine =
+        state.changes().stream()
+            .filter(change -> change.isExecutedBy(number, epoch))
+            .sorted(Comparator.comparing(Change::isFence).reversed())
+            .toList();
+    ended.keySet().retainAll(mine.stream().map(Change::id).toList());
+    return mine.stream().anyMatch(this::execute);
   }
 
-  /** Makes a change; returns how it has ended. */
+  /** Executes a change; returns whether it has ended. */
+  private boolean execute(Change change) {
+    // If the coordinator does not answer, the change is not made again.
+    Change now = ended.containsKey(change.id()) ? ended.get(change.id()) : carryOut(change);
+    if (now.isOver()) {
+      ended.put(change.id(), now);
+    }
+    if (now.isOver() || change.why().isEmpty()) {
+      state.writeExecuted(
+          change, now, RoutesEntry.of(index.partitioning(), state.computeServers()));
+    }
+    throwBug();
+    removed |=
+        now.kind() == Change.Kind.REMOVE
+            && now.server() == number
+            && now.state() == Change.State.DONE;
+    return now.isOver();
+  }
+
+  /**
+   * Tries to make a change; returns what has become of it. All failures are decided here: the
+   * change ends by what the pool says, whatever was thrown. What is no failure of the environment
+   * is a bug; then this process ends, but the change before it, so that the next executor does not
+   * meet the same.
+   */
   private Change carryOut(Change change) {
+    Change begun = change;
     try {
-      return switch (change.kind()) {
-        case MOVE -> move(change);
-        case SPLIT -> given(change, partitions.split(number, change.key(), change.other()));
-        case ADD -> given(change, partitions.addComputeServer(number, change.server()));
-        case REMOVE -> remove(change);
-        case FENCE -> takeOver(change);
-      };
-    } catch (IllegalArgumentException e) {
-      return change.failed(String.valueOf(e.getMessage()));
-    } catch (CorruptNodeException | StalledException e) {
-      if (change.kind() == Change.Kind.FENCE) {
+      if (change.isFence() && !fenced.ensure(change)) {
+        return change.waiting("not fenced at every memory server yet");
+      }
+      partitions.refreshPartitions();
+      Partitioning before = index.partitioning();
+      if (change.kind() == Change.Kind.MOVE && before.hasServer(change.server())) {
+        begun = change.movedFrom(before.lowOfServer(change.server()));
+      }
+      if (begun.isIn(before)) {
+        return change.kind() == Change.Kind.SPLIT
+            ? change.failed("the receiver has a range: " + change.other())
+            : change.done();
+      }
+      make(change);
+      return Verdict.of(begun, index::partitioning, refusal(change));
+    } catch (FencedException | SessionLostException | CoordinatorLostException e) {
+      throw e;
+    } catch (PandoException | IllegalArgumentException e) {
+      if (PlantedBug.FAILURE_REPEATED) {
         throw e;
       }
-      // What a lost compute server left behind may stay so, and other changes wait.
-      return change.failed(String.valueOf(e.getMessage()));
+      LOG.log(Level.DEBUG, "a change was not made as it should be: " + change, e);
+      unsure = true;
+      return Verdict.of(begun, partitions::readPartitions, reason(e));
+    } catch (RuntimeException | Error e) {
+      bug = e;
+      return Verdict.of(begun, partitions::readPartitions, reason(e));
     }
   }
 
-  private Change move(Change change) {
-    partitions.refreshPartitions();
-    long before = index.partitioning().lowOfServer(change.server());
-    long low = partitions.moveBoundary(change.server(), change.key());
-    return low == change.key() || low != before
-        ? change.done()
-        : change.failed("no fence between leaves lies between: low=" + low);
+  private static String refusal(Change change) {
+    return change.kind() == Change.Kind.ADD
+        ? "the giver's range is a single leaf: it can be divided once it has more entries"
+        : "no fence between leaves lies there";
   }
 
-  private static Change given(Change change, boolean given) {
-    return given
-        ? change.done()
-        : change.failed("the range is a single leaf, or no fence lies there");
+  private static String reason(Throwable failure) {
+    return failure instanceof IllegalArgumentException
+        ? String.valueOf(failure.getMessage())
+        : failure.getClass().getSimpleName() + ": " + failure.getMessage();
   }
 
-  private Change remove(Change change) {
-    partitions.refreshPartitions();
-    if (index.partitioning().hasServer(number)) {
-      partitions.removeComputeServer(number);
+  private void throwBug() {
+    switch (bug) {
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      case null, default -> {}
     }
-    return change.done();
   }
 
-  private Change takeOver(Change change) {
-    if (!fenced.ensure(change)) {
-      throw new StalledException("not fenced everywhere yet: " + change);
+  private void make(Change change) {
+    switch (change.kind()) {
+      case MOVE -> partitions.moveBoundary(change.server(), change.key());
+      case SPLIT -> partitions.split(number, change.key(), change.other());
+      case ADD -> partitions.addComputeServer(number, change.server());
+      case REMOVE -> partitions.removeComputeServer(number);
+      case FENCE -> partitions.takeOver(change.server(), number);
     }
-    partitions.takeOver(change.server(), number);
-    return change.done();
   }
 
-  /** Adopts partitions that are newer than those known here. */
+  /** Adopts partitions that are, or may be, newer than those known here. */
   private void adopt() {
     Optional<Routes> routes = state.routes();
-    if (!PlantedBug.NOT_ADOPTED
-        && routes.isPresent()
-        && routes.get().epoch() > index.partitioning().epoch()) {
+    boolean isNewer = routes.isPresent() && routes.get().epoch() > index.partitioning().epoch();
+    if ((isNewer || unsure) && !PlantedBug.NOT_ADOPTED) {
       partitions.refreshPartitions();
+      unsure = false;
     }
   }
 
@@ -249,16 +294,22 @@ final class Agent {
     if (removed || !isAnnounced || index.partitioning().hasServer(number)) {
       return;
     }
-    long now = host.nanoTime();
     boolean isAsked =
         state.changes().stream()
             .anyMatch(change ->
                 !change.isOver() && (change.server() == number || change.other() == number));
-    if (!isAsked && (!hasAsked || now - askedAt > ASK_AGAIN_NANOS)) {
+    if (!isAsked && mayAsk()) {
       state.ask(Change.add(number));
       hasAsked = true;
-      askedAt = now;
+      askedAt = host.nanoTime();
+      askedAmong = state.computeServers();
     }
+  }
+
+  /** Where nothing is new, the answer would be the same: it is left alone for longer. */
+  private boolean mayAsk() {
+    long longest = members.equals(askedAmong) ? SAME_AGAIN_NANOS : ASK_AGAIN_NANOS;
+    return !hasAsked || host.nanoTime() - askedAt > longest;
   }
 
   /** Returns which compute server serves which keys, as it is known here; asks nobody. */

@@ -1,5 +1,7 @@
 package pando.cluster;
 
+import pando.index.Partitioning;
+
 /**
  * A change of who serves what: asked for, then under way, then done, or failed. The leader plans
  * it, and one compute server executes it: the giver of the range, or the heir of one that is lost.
@@ -15,7 +17,8 @@ package pando.cluster;
  * @param executor the compute server that executes it, {@value #NONE} if none is chosen yet
  * @param executorEpoch its epoch
  * @param leastEpoch of a fence, the least epoch that is not refused
- * @param why it failed; else empty
+ * @param low of a move that is planned, where the range began before
+ * @param why it failed, or a fence that is under way could not be made yet; else empty
  */
 public record Change(
     int id,
@@ -27,6 +30,7 @@ public record Change(
     int executor,
     long executorEpoch,
     long leastEpoch,
+    long low,
     String why) {
   /** No compute server. */
   public static final int NONE = -1;
@@ -71,7 +75,7 @@ public record Change(
           "no such compute servers: kind=%s, server=%s, other=%s, maximum=%s"
               .formatted(kind, server, other, Member.NUMBER_MAX));
     }
-    return new Change(0, kind, State.ASKED, server, key, other, NONE, 0, 0, "");
+    return new Change(0, kind, State.ASKED, server, key, other, NONE, 0, 0, 0, "");
   }
 
   /** Returns a change that moves the boundary between a compute server's range and that below. */
@@ -129,6 +133,23 @@ public record Change(
     return state == State.DONE || state == State.FAILED;
   }
 
+  /** Returns whether a partition table has what it asks for, once it is planned. */
+  boolean isIn(Partitioning table) {
+    return switch (kind) {
+      case MOVE -> table.hasServer(server) && hasMoved(table.lowOfServer(server));
+      case SPLIT -> table.hasServer(other);
+      case ADD -> table.hasServer(server);
+      case REMOVE, FENCE -> !table.hasServer(server);
+    };
+  }
+
+  /**
+   * A boundary is a fence: it lies at the key, or between it and where it was or the range below.
+   */
+  private boolean hasMoved(long now) {
+    return now <= key && (key <= low || now > low);
+  }
+
   /** Returns whether it is under way, and a compute server of an epoch executes it. */
   public boolean isExecutedBy(int number, long epoch) {
     return state == State.UNDER_WAY && executor == number && executorEpoch == epoch;
@@ -136,7 +157,7 @@ public record Change(
 
   Change withId(int given) {
     return new Change(
-        given, kind, state, server, key, other, executor, executorEpoch, leastEpoch, why);
+        given, kind, state, server, key, other, executor, executorEpoch, leastEpoch, low, why);
   }
 
   Change executedBy(Member member) {
@@ -150,12 +171,19 @@ public record Change(
         member.number(),
         member.epoch(),
         leastEpoch,
+        low,
         "");
+  }
+
+  /** Returns this move, of a range that begins at a key before. */
+  Change movedFrom(long before) {
+    return new Change(
+        id, kind, state, server, key, other, executor, executorEpoch, leastEpoch, before, why);
   }
 
   /** Returns this fence under way, which refuses all epochs below one. */
   Change fencing(long epoch) {
-    return new Change(id, kind, State.UNDER_WAY, server, key, other, NONE, 0, epoch, "");
+    return new Change(id, kind, State.UNDER_WAY, server, key, other, NONE, 0, epoch, low, "");
   }
 
   Change askedAgain() {
@@ -163,25 +191,31 @@ public record Change(
   }
 
   Change done() {
-    return ended(State.DONE, "");
+    return with(State.DONE, "");
   }
 
   Change failed(String because) {
-    return ended(State.FAILED, because);
+    return with(State.FAILED, because);
   }
 
-  private Change ended(State end, String because) {
+  /** Returns this change as it is, with the reason why it could not be made yet. */
+  Change waiting(String because) {
+    return with(state, because);
+  }
+
+  private Change with(State now, String because) {
     int length = Math.min(because.length(), EntryWriter.TEXT_BYTES_MAX / 4);
     return new Change(
         id,
         kind,
-        end,
+        now,
         server,
         key,
         other,
         executor,
         executorEpoch,
         leastEpoch,
+        low,
         because.substring(0, length));
   }
 
@@ -196,6 +230,7 @@ public record Change(
         .number(executor)
         .word(executorEpoch)
         .word(leastEpoch)
+        .word(low)
         .text(why)
         .bytes();
   }
@@ -213,6 +248,7 @@ public record Change(
                 reader.word(),
                 reader.number(NONE, Member.NUMBER_MAX),
                 reader.number(NONE, Member.NUMBER_MAX),
+                reader.word(),
                 reader.word(),
                 reader.word(),
                 reader.text()));

@@ -280,6 +280,21 @@ public final class ClusterState {
   }
 
   /**
+   * Returns what the cluster has agreed on, once a compute server has made its index.
+   *
+   * @throws WaitOverException if none does in time
+   * @throws ClusterException if the thread is interrupted
+   */
+  public Config awaitConfig(Duration longest) {
+    return Waiting.forValue(
+        Host.real(),
+        membership,
+        longest,
+        this::config,
+        () -> "the cluster has no index, and one that makes it needs the number of memory servers");
+  }
+
+  /**
    * Waits until so many compute servers have a range and serve clients.
    *
    * @throws WaitOverException if they do not in time
@@ -313,10 +328,10 @@ public final class ClusterState {
   }
 
   /**
-   * Ends a change as the compute server that executes it, and writes what came of it, unless its
-   * number has a later epoch.
+   * Writes what became of a change as the compute server that executes it, unless its number has a
+   * later epoch.
    */
-  boolean endChange(Change seen, Change ended, Routes routes) {
+  boolean writeExecuted(Change seen, Change now, Routes routes) {
     while (true) {
       Versioned<Long> epoch = epoch(seen.executor());
       Optional<Versioned<Change>> found = asSeen(seen);
@@ -327,7 +342,7 @@ public final class ClusterState {
       String path = Folders.of(Folders.CHANGES, seen.id());
       List<Write> writes = new ArrayList<>();
       writes.add(new Write.Check(counted, epoch.version()));
-      writes.add(new Write.Set(path, found.get().version(), ended.encode()));
+      writes.add(new Write.Set(path, found.get().version(), now.encode()));
       newer(routes).ifPresent(writes::add);
       if (membership.commit(writes)) {
         return true;

@@ -8,6 +8,8 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.FencedException;
+import pando.fabric.PandoException;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
@@ -143,7 +145,7 @@ final class Leader {
 
   private boolean goOn(View view) {
     for (Change change : view.changes) {
-      if (change.isFence() && !change.isOver() && goOnFence(view, change)) {
+      if (change.isFence() && !change.isOver() && tryFence(view, change)) {
         return true;
       }
     }
@@ -184,7 +186,8 @@ final class Leader {
           yield change.failed("no range with one below it: server=" + server);
         }
         int below = table.ownerOfRange(table.rangeOfServer(server) - 1);
-        yield givenBy(view, change, change.key() < table.lowOfServer(server) ? below : server);
+        long low = table.lowOfServer(server);
+        yield givenBy(view, change.movedFrom(low), change.key() < low ? below : server);
       }
       case SPLIT ->
           isFree(view, table, change.other())
@@ -237,19 +240,19 @@ final class Leader {
     if (!isExecutorGone(view, change)) {
       return false;
     }
-    partitions.refreshPartitions();
-    Partitioning table = index.partitioning();
-    Change judged =
-        switch (change.kind()) {
-          case ADD -> table.hasServer(change.server()) ? change.done() : change.askedAgain();
-          case SPLIT ->
-              table.hasServer(change.other()) ? change.done() : change.failed("the giver was lost");
-          case REMOVE ->
-              table.hasServer(change.server()) ? change.failed("it was lost") : change.done();
-          case MOVE -> change.failed("the giver was lost; routes tell what came of it");
-          case FENCE -> throw goesItsOwnWay(change);
-        };
-    return write(view, change, judged);
+    Change judged = Verdict.of(change, () -> tableNow(view), "the giver was lost");
+    boolean again = change.kind() == Change.Kind.ADD && judged.state() == Change.State.FAILED;
+    return write(view, change, again ? change.askedAgain() : judged);
+  }
+
+  /**
+   * Returns the table in the pool, once the routes are as new: an executor that was lost has not
+   * written them.
+   */
+  private Partitioning tableNow(View view) {
+    Partitioning table = partitions.readPartitions();
+    state.writeRoutes(RoutesEntry.of(table, view.members), view.leadership);
+    return table;
   }
 
   /**
@@ -272,6 +275,23 @@ final class Leader {
   }
 
   // Fences.
+
+  /** Goes on with a fence; what keeps it from its end keeps nothing else back. */
+  private boolean tryFence(View view, Change change) {
+    try {
+      return goOnFence(view, change);
+    } catch (FencedException | SessionLostException | CoordinatorLostException e) {
+      throw e;
+    } catch (PandoException e) {
+      if (PlantedBug.FENCE_BLOCKS) {
+        throw e;
+      }
+      if (change.why().isEmpty()) {
+        state.writeChange(change, change.waiting(String.valueOf(e.getMessage())), view.leadership);
+      }
+      return false;
+    }
+  }
 
   private boolean goOnFence(View view, Change change) {
     if (change.state() == Change.State.ASKED) {
@@ -303,8 +323,7 @@ final class Leader {
       return false;
     }
     hooks.reached(LeaderHooks.Point.LEASE_OVER, change.id());
-    partitions.refreshPartitions();
-    Partitioning table = index.partitioning();
+    Partitioning table = tableNow(view);
     if (!table.hasServer(change.server())) {
       return write(view, change, change.done());
     }

@@ -22,5 +22,11 @@ final class PlantedBug {
   /** A compute server does not look into the pool for ranges that it was given. */
   static final boolean NOT_ADOPTED = PLANTED.equals("cluster-not-adopted");
 
+  /** A change that fails is tried again, and does not end. */
+  static final boolean FAILURE_REPEATED = PLANTED.equals("cluster-failure-repeated");
+
+  /** A fence that cannot be made yet keeps the leader from everything else. */
+  static final boolean FENCE_BLOCKS = PLANTED.equals("cluster-fence-blocks");
+
   private PlantedBug() {}
 }

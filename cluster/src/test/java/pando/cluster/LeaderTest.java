@@ -3,8 +3,6 @@ package pando.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -16,9 +14,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import pando.client.Routes;
 import pando.cluster.TestCluster.Killed;
 import pando.fabric.FencedException;
-import pando.index.CorruptNodeException;
-import pando.index.MovablePartitions;
-import pando.index.RangeIndex;
 
 /** Changes of a cluster, and losses in the middle of them. */
 @Timeout(120)
@@ -163,38 +158,6 @@ class LeaderTest {
         .withMessageContaining("this start is fenced");
     assertThat(cluster.state.change(id).orElseThrow().state()).isEqualTo(Change.State.UNDER_WAY);
     late.close();
-  }
-
-  /**
-   * What a lost compute server has left half done may stay so: other changes do not wait for it.
-   */
-  @Test
-  void shouldFailAChangeThatMeetsDamage() {
-    cluster.seen = LeaderTest::damaged;
-    start(0, 1);
-    int second = owners().get(1);
-    assertThat(cluster.ask(Change.move(second, 5)))
-        .satisfies(change -> assertThat(change.state()).isEqualTo(Change.State.FAILED))
-        .satisfies(change -> assertThat(change.why()).contains("left half done by a test"));
-    assertThat(cluster.ask(Change.remove(second)).state()).isEqualTo(Change.State.DONE);
-  }
-
-  /** Returns an index whose boundaries lie at damaged nodes. */
-  private static RangeIndex damaged(RangeIndex index) {
-    return (RangeIndex)
-        Proxy.newProxyInstance(
-            RangeIndex.class.getClassLoader(),
-            new Class<?>[] {RangeIndex.class, MovablePartitions.class},
-            (_, method, arguments) -> {
-              if (method.getName().equals("moveBoundary")) {
-                throw new CorruptNodeException(8, "left half done by a test");
-              }
-              try {
-                return method.invoke(index, arguments);
-              } catch (InvocationTargetException e) {
-                throw e.getCause();
-              }
-            });
   }
 
   /** Neither is the heir of the other, though both go on to run, and do nothing. */

@@ -36,7 +36,7 @@ final class TestCluster implements AutoCloseable {
           .with("node-bytes", "192")
           .with("cache-bytes", String.valueOf(256 * 192))
           .with("compute-servers", "8");
-  static final Config CONFIG = new Config("dex", Map.of("node-bytes", "192"), 2, LEASE_MILLIS);
+  static final Config CONFIG = new Config("dex", Map.of(), 2, LEASE_MILLIS);
 
   final LocalPool pool =
       LocalPool.start(
@@ -49,6 +49,11 @@ final class TestCluster implements AutoCloseable {
   final Map<Integer, Server> servers = new HashMap<>();
   final NavigableMap<Long, Long> model = new TreeMap<>();
   private final List<Membership> memory = new ArrayList<>();
+  private final IndexOptions options;
+  private final Config config;
+
+  /** How much later it is than by the real clock. */
+  private long laterNanos;
 
   /** Makes what the agents of compute servers that start see of their index. */
   UnaryOperator<RangeIndex> seen = UnaryOperator.identity();
@@ -72,8 +77,8 @@ final class TestCluster implements AutoCloseable {
       ComputeServerSettings settings =
           new ComputeServerSettings(
               number,
-              OPTIONS,
-              CONFIG,
+              cluster.options,
+              cluster.config,
               (_, name) -> cluster.pool.attach(name, name.epoch()),
               Optional.empty(),
               Duration.ofSeconds(20),
@@ -110,7 +115,7 @@ final class TestCluster implements AutoCloseable {
       Joining.Joined joined = start.joining.index(fabric, epoch);
       this.index = joined.index();
       RangeIndex seen = cluster.seen.apply(index);
-      this.agent = new Agent(Host.real(), state, number, epoch, fabric, seen, CONFIG, hooks);
+      this.agent = new Agent(cluster.host(), state, number, epoch, fabric, seen, CONFIG, hooks);
     }
 
     MovablePartitions partitions() {
@@ -119,6 +124,12 @@ final class TestCluster implements AutoCloseable {
   }
 
   TestCluster() {
+    this(OPTIONS);
+  }
+
+  TestCluster(IndexOptions options) {
+    this.options = options;
+    this.config = new Config(options.system(), Map.of(), CONFIG.memoryServers(), LEASE_MILLIS);
     for (int number = 0; number < CONFIG.memoryServers(); number++) {
       MemoryMembership membership = coordinator.connect();
       memory.add(membership);
@@ -133,6 +144,31 @@ final class TestCluster implements AutoCloseable {
     if (!state.announceMemory(entry)) {
       throw new IllegalStateException("not announced: " + entry);
     }
+  }
+
+  /** Lets agents believe that time has passed. */
+  void pass(Duration time) {
+    laterNanos += time.toNanos();
+  }
+
+  private Host host() {
+    Host real = Host.real();
+    return new Host() {
+      @Override
+      public long nanoTime() {
+        return real.nanoTime() + laterNanos;
+      }
+
+      @Override
+      public Thread newThread(String name, Runnable body) {
+        return real.newThread(name, body);
+      }
+
+      @Override
+      public Signal signal() {
+        return real.signal();
+      }
+    };
   }
 
   void endMemory(int number) {

@@ -134,7 +134,7 @@ public interface IndexOptions {
 
   /**
    * Makes an empty index in a pool that has none, with one compute server, which has all keys and
-   * lives in this process. Others get ranges later. An empty DEX can be divided into {@link
+   * lives in this process. Others get ranges later: the empty index can be divided into {@link
    * #computeServers()} ranges.
    *
    * @param number of the compute server, 0 to {@link #COMPUTE_SERVERS_MAX} - 1

@@ -102,4 +102,7 @@ public interface MovablePartitions {
 
   /** Adopts the partitions that the pool has now; another process may have changed them. */
   void refreshPartitions();
+
+  /** Returns the partitions that the pool has now, and adopts nothing: waits for no lock. */
+  Partitioning readPartitions();
 }

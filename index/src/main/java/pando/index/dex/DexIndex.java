@@ -207,6 +207,11 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
   }
 
   @Override
+  public Partitioning readPartitions() {
+    return partitions.readPartitions();
+  }
+
+  @Override
   public VerbCounters verbs() {
     return members.totals().verbs();
   }

@@ -57,8 +57,8 @@ final class Topology extends PoolChange {
   }
 
   /** Builds a tree without entries, with a leaf for each partition; returns its root pointer. */
-  long buildEmpty(ComputeServer server, Partitioning partitioning) {
-    return build(server, 1, builder -> BulkLoad.empty(builder, partitioning));
+  long buildEmpty(ComputeServer server, Partitioning leaves) {
+    return build(server, 1, builder -> BulkLoad.empty(builder, leaves, leaves));
   }
 
   /**

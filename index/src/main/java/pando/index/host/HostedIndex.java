@@ -182,7 +182,9 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   private long begin(PoolChange change, Loader loader) {
-    long root = BulkLoad.empty(loader, partitioning());
+    // Where one compute server has all keys, others can be given some while there are no entries.
+    Partitioning leaves = Partitioning.equalWidth(options.computeServers());
+    long root = BulkLoad.empty(loader, leaves, partitioning());
     try {
       change.catalogue().begin(root, partitioning());
     } catch (Throwable e) {

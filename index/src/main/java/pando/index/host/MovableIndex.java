@@ -4,6 +4,7 @@ import java.util.function.BiFunction;
 import pando.fabric.Fabric;
 import pando.index.IndexOptions;
 import pando.index.MovablePartitions;
+import pando.index.Partitioning;
 
 /**
  * An index whose ranges of keys go from one compute server to another while operations run.
@@ -68,6 +69,11 @@ public abstract class MovableIndex<S extends HostedServer, W extends HostedWorke
   @Override
   public final void refreshPartitions() {
     movable().refreshPartitions();
+  }
+
+  @Override
+  public final Partitioning readPartitions() {
+    return movable().readPartitions();
   }
 
   private MovablePartitions movable() {

@@ -350,6 +350,14 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
     change(this::begin);
   }
 
+  @Override
+  public final Partitioning readPartitions() {
+    checkOpen();
+    try (C opened = open()) {
+      return opened.catalogue().readPartitioning();
+    }
+  }
+
   /**
    * Gives keys to a compute server, here or elsewhere.
    *
@@ -450,10 +458,8 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
    * which a change may hold for long.
    */
   private void checkHere(long key, int owner) {
-    try (C opened = open()) {
-      if (find(owner) == null && isAdopted(opened.catalogue().readPartitioning())) {
-        throw new NotServedHereException(key, owner);
-      }
+    if (find(owner) == null && isAdopted(readPartitions())) {
+      throw new NotServedHereException(key, owner);
     }
   }
 

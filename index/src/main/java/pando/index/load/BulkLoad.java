@@ -1,6 +1,5 @@
 package pando.index.load;
 
-import java.util.NoSuchElementException;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
 import pando.index.pool.Catalogue;
@@ -74,9 +73,23 @@ public final class BulkLoad {
     loader.abandon(failure);
   }
 
-  /** Makes an index without entries whose leaves start where partitions do; returns its root. */
-  public static long empty(Loader loader, Partitioning partitioning) {
-    return run(loader, new NoEntries(), partitioning).root();
+  /**
+   * Makes an index without entries; returns its root. After a failure, every allocated node is
+   * freed.
+   *
+   * @param leaves has a range for each leaf
+   * @param partitioning its bounds are among those of the leaves
+   */
+  public static long empty(Loader loader, Partitioning leaves, Partitioning partitioning) {
+    try {
+      for (long low : leaves.lows()) {
+        loader.startLeaf(low);
+      }
+      return loader.divide(loader.finish(), partitioning);
+    } catch (Throwable e) {
+      loader.abandon(e);
+      throw e;
+    }
   }
 
   private Built run() {
@@ -135,22 +148,5 @@ public final class BulkLoad {
     lastKey = key;
     loaded++;
     return true;
-  }
-
-  private static final class NoEntries implements EntrySource {
-    @Override
-    public boolean next() {
-      return false;
-    }
-
-    @Override
-    public long key() {
-      throw new NoSuchElementException();
-    }
-
-    @Override
-    public long value() {
-      throw new NoSuchElementException();
-    }
   }
 }
