@@ -104,7 +104,7 @@ final class SimulationOptions {
         "What may go wrong:",
         "torn, late-read, delay, pause, clock-jump, fence, lost-completion, broken-list, reconnect,"
             + " cut, full-pool, crash-compute, crash-memory, wipe-memory; with --cluster"
-            + " session-lost and stale-route."
+            + " session-lost, stale-route and lose-memory."
       })
   private List<Fault> faults = new ArrayList<>();
 

@@ -217,6 +217,11 @@ public final class Cluster implements AutoCloseable {
     return hosts.get(computeServer).isCrashed();
   }
 
+  /** Returns whether a memory server is dead for good. */
+  public boolean isLost(int memoryServer) {
+    return network.isLost(memoryServer);
+  }
+
   /** Returns the number of events so far. May be called from any thread. */
   public long events() {
     return simulation.events();

@@ -11,6 +11,7 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.IntStream;
 import pando.bench.records.MapEntries;
 import pando.client.Routes;
 import pando.cluster.Change;
@@ -19,10 +20,12 @@ import pando.cluster.ComputeServerProcess.End;
 import pando.cluster.Config;
 import pando.cluster.Host;
 import pando.cluster.Member;
+import pando.cluster.Membership;
 import pando.cluster.PoolEntry;
 import pando.cluster.ServerState;
 import pando.fabric.ComputeServer;
 import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
 import pando.index.CorruptNodeException;
 import pando.index.IndexOptions;
 import pando.index.RangeIndex;
@@ -44,7 +47,8 @@ import pando.sim.history.Operation;
  *
  * <p>Checked are the history of all clients, what {@link ClusterWatch} sees meanwhile, and, once
  * faults have ended, that all changes end, all compute servers agree on the routes, every key is
- * served, and the tree in the pool is whole.
+ * served, and the tree in the pool is whole. Where a memory server is lost for good, what is left
+ * to check is that all changes end but fences, which wait for it.
  */
 public final class ClusterTrial {
   /** Faults that strike only what these trials have, or what they can bear. */
@@ -56,7 +60,9 @@ public final class ClusterTrial {
           Fault.PAUSE,
           Fault.CLOCK_JUMP,
           Fault.SESSION_LOST,
-          Fault.STALE_ROUTE);
+          Fault.STALE_ROUTE,
+          Fault.FULL_POOL,
+          Fault.LOSE_MEMORY);
 
   /** Kept, so that its level is: what compute servers log of their ends is expected here. */
   private static final Logger LOG = Logger.getLogger("pando.cluster");
@@ -64,6 +70,10 @@ public final class ClusterTrial {
   private static final long NANOS_MAX = 4_000_000_000_000L;
   private static final long EVENTS_MAX = 100_000_000;
   private static final int CHUNK_BYTES = 64 << 10;
+
+  /** Where the pool is full at times, so that compute servers ask for more often. */
+  private static final int SMALL_CHUNK_BYTES = 16 << 10;
+
   private static final long BYTES_PER_SERVER = 8 << 20;
   private static final int TCP_PROCESSOR_THREADS = 4;
   private static final double YIELD_SHARE = 0.05;
@@ -111,6 +121,7 @@ public final class ClusterTrial {
   private final TrialKeys keys;
   private final boolean losesSessions;
   private final boolean damages;
+  private final List<Membership> memory = new ArrayList<>();
   private final Config config;
   private final SimCoordinator coordinator;
   private final ClusterWatch watch;
@@ -193,7 +204,7 @@ public final class ClusterTrial {
     return ClusterOptions.defaults()
         .withServers(plan.computeServers(), plan.memoryServers())
         .withBytesPerServer(BYTES_PER_SERVER)
-        .withChunkBytes(CHUNK_BYTES)
+        .withChunkBytes(plan.fillsPool() ? SMALL_CHUNK_BYTES : CHUNK_BYTES)
         .withHandlers(Systems.handlers())
         .withNetwork(plan.network())
         .withProcessorThreads(plan.network() == NetworkKind.TCP ? TCP_PROCESSOR_THREADS : 1)
@@ -232,7 +243,9 @@ public final class ClusterTrial {
   private void announceMemory() {
     for (int number = 0; number < plan.memoryServers(); number++) {
       PoolEntry entry = new PoolEntry(number, 1, "", BYTES_PER_SERVER, ServerState.SERVING);
-      new ClusterState(coordinator.entries().connect()).announceMemory(entry);
+      Membership session = coordinator.entries().connect();
+      memory.add(session);
+      new ClusterState(session).announceMemory(entry);
     }
   }
 
@@ -252,6 +265,7 @@ public final class ClusterTrial {
     }
     spawn(0, "changes", this::ask);
     spawn(0, "faults", _ -> loseSessions());
+    spawn(0, "memory", _ -> endLostMemory());
     spawn(0, "end", this::end);
   }
 
@@ -291,7 +305,7 @@ public final class ClusterTrial {
     } catch (PandoException e) {
       // Another one had the number, or it was lost as it started, or as it wrote back.
       refused++;
-      if (!losesSessions && server.isStarted()) {
+      if (!losesSessions && !isMemoryLost() && server.isStarted()) {
         violations.add("a compute server could not be closed: " + StackText.of(e));
       }
     } catch (IllegalArgumentException e) {
@@ -342,7 +356,16 @@ public final class ClusterTrial {
    * node is damaged but where changes of the tree go through caches.
    */
   private boolean isViolation(PandoException failure) {
+    if (plan.faults().contains(Fault.LOSE_MEMORY) || (isFull(failure) && !isAtRest)) {
+      return false;
+    }
     return !losesSessions || (!damages && (isAtRest || failure instanceof CorruptNodeException));
+  }
+
+  private boolean isFull(Throwable failure) {
+    return plan.fillsPool()
+        && (failure instanceof PoolFullException
+            || (failure.getCause() != null && isFull(failure.getCause())));
   }
 
   private void ask(SplittableRandom own) {
@@ -365,6 +388,21 @@ public final class ClusterTrial {
     }
   }
 
+  private void endLostMemory() {
+    while (!over) {
+      cluster.sleepNanos(STRIKE_NANOS);
+      for (int number = 0; number < memory.size(); number++) {
+        if (cluster.isLost(number)) {
+          memory.get(number).close();
+        }
+      }
+    }
+  }
+
+  private boolean isMemoryLost() {
+    return IntStream.range(0, plan.memoryServers()).anyMatch(cluster::isLost);
+  }
+
   // The end.
 
   private void end(SplittableRandom own) {
@@ -373,7 +411,7 @@ public final class ClusterTrial {
     }
     cluster.endFaults();
     long start = cluster.nanos();
-    long longest = damages ? DAMAGED_QUIET_NANOS : QUIET_NANOS;
+    long longest = damages || isMemoryLost() ? DAMAGED_QUIET_NANOS : QUIET_NANOS;
     while (!isQuiet() && cluster.nanos() - start < longest) {
       cluster.sleepNanos(LOOK_NANOS);
     }
@@ -385,7 +423,9 @@ public final class ClusterTrial {
       watch.state().change(id).ifPresent(change -> changes.put(id, change));
     }
     isAtRest = true;
-    touch(own);
+    if (!isMemoryLost()) {
+      touch(own);
+    }
     over = true;
     List.copyOf(watch.servers()).forEach(this::stop);
   }
@@ -394,7 +434,7 @@ public final class ClusterTrial {
     try {
       server.stop();
     } catch (PandoException e) {
-      if (!losesSessions) {
+      if (!losesSessions && !isMemoryLost()) {
         violations.add("a compute server could not be closed: " + StackText.of(e));
       }
     }
@@ -405,8 +445,11 @@ public final class ClusterTrial {
     ClusterState state = watch.state();
     Routes routes = state.routes().orElse(null);
     List<ClusterServer> open = watch.servers().stream().filter(ClusterServer::isOpen).toList();
+    if (isMemoryLost()) {
+      return state.changes().stream().noneMatch(this::isLeft);
+    }
     return routes != null
-        && state.changes().stream().allMatch(Change::isOver)
+        && state.changes().stream().noneMatch(this::isLeft)
         && state.computeServers().stream().allMatch(Member::isServing)
         && open.stream().allMatch(server -> server.partitioning().epoch() == routes.epoch())
         && routes.routes().stream()
@@ -450,6 +493,10 @@ public final class ClusterTrial {
 
   /** Checks the tree in the pool, and the history with what is in it as a last read. */
   private void audit() {
+    if (isMemoryLost()) {
+      violations.addAll(HistoryCheck.violations(history));
+      return;
+    }
     Tree tree;
     try {
       tree = options.walk(cluster.fabric(0, MAKER));
@@ -482,7 +529,7 @@ public final class ClusterTrial {
     counts.put("changes asked for", (long) changes.size());
     counts.put("changes done", count(Change.State.DONE));
     counts.put("changes failed", count(Change.State.FAILED));
-    counts.put("changes not over", count(Change.State.ASKED) + count(Change.State.UNDER_WAY));
+    counts.put("changes not over", changes.values().stream().filter(this::isLeft).count());
     counts.put("compute servers started", starts);
     counts.put("starts that failed", refused);
     for (End end : End.values()) {
@@ -500,6 +547,11 @@ public final class ClusterTrial {
         cluster.events(),
         cluster.hash(),
         counts);
+  }
+
+  /** Returns whether a change should have ended: a fence waits for a memory server that is lost. */
+  private boolean isLeft(Change change) {
+    return !change.isOver() && !(change.isFence() && isMemoryLost());
   }
 
   private long count(Change.State state) {

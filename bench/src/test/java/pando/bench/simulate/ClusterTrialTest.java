@@ -28,7 +28,14 @@ class ClusterTrialTest {
           Fault.CLOCK_JUMP,
           Fault.STALE_ROUTE);
 
-  private static final Set<Fault> ALL = EnumSet.copyOf(ClusterTrial.FAULTS);
+  /** All after which a cluster is whole again. */
+  private static final Set<Fault> ALL = all();
+
+  private static Set<Fault> all() {
+    Set<Fault> all = EnumSet.copyOf(ClusterTrial.FAULTS);
+    all.remove(Fault.LOSE_MEMORY);
+    return all;
+  }
 
   private static final int SEEDS = TrialSeeds.count(2, 20, 1_000);
 
@@ -62,6 +69,23 @@ class ClusterTrialTest {
     TrialSeries.Summary summary = run(system, ALL);
     assertThat(summary.faults().get(Fault.SESSION_LOST)).isPositive();
     assertThat(summary.counts().get("ends LOST")).isPositive();
+  }
+
+  /** What they could not allocate is undone, and no change waits for room. */
+  @ParameterizedTest
+  @ValueSource(strings = {"dex", "orca", "p-sherman"})
+  void shouldEndChangesWhereThePoolIsFull(String system) {
+    TrialSeries.Summary summary = run(system, EnumSet.of(Fault.FULL_POOL, Fault.STALE_ROUTE));
+    assertThat(summary.faults().get(Fault.FULL_POOL)).isPositive();
+    assertThat(summary.counts()).containsEntry("ends LOST", 0L);
+  }
+
+  /** A fence waits for the memory server, and keeps no other change back. */
+  @ParameterizedTest
+  @ValueSource(strings = {"dex", "orca", "p-sherman"})
+  void shouldEndChangesWhereAMemoryServerIsLost(String system) {
+    TrialSeries.Summary summary = run(system, EnumSet.of(Fault.LOSE_MEMORY, Fault.SESSION_LOST));
+    assertThat(summary.faults().get(Fault.LOSE_MEMORY)).isPositive();
   }
 
   @Test

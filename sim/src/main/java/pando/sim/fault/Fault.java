@@ -56,7 +56,11 @@ public enum Fault {
   /** A memory server dies and comes back with its memory. Once in a run. */
   CRASH_MEMORY(0.0002, 10_000_000),
   /** A memory server dies and comes back with empty memory. Once in a run. */
-  WIPE_MEMORY(0.0002, 10_000_000);
+  WIPE_MEMORY(0.0002, 10_000_000),
+  /**
+   * A memory server dies for good. Of clusters alone, once in a run; its probability is per verb.
+   */
+  LOSE_MEMORY(0.00015, 0);
 
   private final double chance;
   private final long nanosMax;
@@ -88,13 +92,13 @@ public enum Fault {
 
   /** Returns whether it strikes only where compute servers are those of a cluster. */
   public boolean isOfClusters() {
-    return this == SESSION_LOST || this == STALE_ROUTE;
+    return this == SESSION_LOST || this == STALE_ROUTE || this == LOSE_MEMORY;
   }
 
   /** Returns whether it strikes no more than once in a run. */
   public boolean strikesOnce() {
     return switch (this) {
-      case CRASH_COMPUTE, CRASH_MEMORY, WIPE_MEMORY -> true;
+      case CRASH_COMPUTE, CRASH_MEMORY, WIPE_MEMORY, LOSE_MEMORY -> true;
       default -> false;
     };
   }

@@ -82,6 +82,11 @@ public abstract class Network {
   /** Posts messages of a client, and runs their owner when each is done. */
   public abstract void post(Client client, List<Message> messages);
 
+  /** Returns whether a memory server is dead for good. */
+  public final boolean isLost(int memoryServer) {
+    return outages.isLost(memoryServer);
+  }
+
   /** Uses the processor time of a client that goes on as its messages are done. */
   public abstract void complete(Client client);
 

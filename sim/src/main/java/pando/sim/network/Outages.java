@@ -58,11 +58,19 @@ final class Outages {
       crash(server, down);
       wipe.accept(server);
     }
+    if (faults.strikes(Fault.LOSE_MEMORY)) {
+      crash(server, Long.MAX_VALUE - simulation.now());
+    }
   }
 
   private void crash(int server, long down) {
     incarnations[server]++;
     downUntil[server] = simulation.now() + down;
+  }
+
+  /** Returns whether a memory server does not come back. */
+  boolean isLost(int server) {
+    return downUntil[server] == Long.MAX_VALUE;
   }
 
   /** Returns whether the memory server crashed since a message was sent. */
