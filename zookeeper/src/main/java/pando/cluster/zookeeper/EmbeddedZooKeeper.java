@@ -4,10 +4,15 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.apache.zookeeper.server.embedded.ExitHandler;
-import org.apache.zookeeper.server.embedded.ZooKeeperServerEmbedded;
+import org.apache.zookeeper.server.ServerConfig;
+import org.apache.zookeeper.server.ZooKeeperServerMain;
+import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
+import org.apache.zookeeper.util.ServiceUtils;
 import pando.cluster.CoordinatorLostException;
 import pando.cluster.EmbeddedCoordinator;
 
@@ -22,9 +27,9 @@ public final class EmbeddedZooKeeper implements EmbeddedCoordinator {
   private static final int SESSION_MILLIS_MAX = 60_000;
 
   private final InetSocketAddress address;
-  private final ZooKeeperServerEmbedded server;
+  private final Server server;
 
-  private EmbeddedZooKeeper(InetSocketAddress address, ZooKeeperServerEmbedded server) {
+  private EmbeddedZooKeeper(InetSocketAddress address, Server server) {
     this.address = address;
     this.server = server;
   }
@@ -62,21 +67,54 @@ public final class EmbeddedZooKeeper implements EmbeddedCoordinator {
     // In KiB: logs of transactions are not 64 MB each.
     settings.setProperty("preAllocSize", "1024");
     try {
-      ZooKeeperServerEmbedded server =
-          ZooKeeperServerEmbedded.builder()
-              .baseDir(directory)
-              .configuration(settings)
-              .exitHandler(ExitHandler.LOG_ONLY)
-              .build();
-      server.start(START_MILLIS);
-      return new EmbeddedZooKeeper(address, server);
+      QuorumPeerConfig config = new QuorumPeerConfig();
+      config.parseProperties(settings);
+      ServerConfig standalone = new ServerConfig();
+      standalone.readFrom(config);
+      return new EmbeddedZooKeeper(address, Server.start(standalone));
     } catch (Exception e) {
       if (e instanceof InterruptedException) {
         Thread.currentThread().interrupt();
       }
+      Throwable cause =
+          e instanceof ExecutionException ? Objects.requireNonNullElse(e.getCause(), e) : e;
       throw new CoordinatorLostException(
-          "the embedded ZooKeeper does not start: address=" + address + ", directory=" + directory,
-          e);
+          "the embedded ZooKeeper does not start: address=%s, directory=%s, because=%s"
+              .formatted(address, directory, cause),
+          cause);
+    }
+  }
+
+  /** ZooKeeper's own embedded server keeps to itself why it does not start. */
+  private static final class Server extends ZooKeeperServerMain {
+    private final CompletableFuture<Boolean> started = new CompletableFuture<>();
+
+    /** Starts a server; throws what it failed with. */
+    static Server start(ServerConfig config) throws Exception {
+      ServiceUtils.setSystemExitProcedure(ServiceUtils.LOG_ONLY);
+      Server server = new Server();
+      Thread.ofPlatform().name("pando-zookeeper").daemon().start(() -> server.run(config));
+      try {
+        server.started.get(START_MILLIS, TimeUnit.MILLISECONDS);
+        return server;
+      } catch (Throwable e) {
+        server.close();
+        throw e;
+      }
+    }
+
+    private void run(ServerConfig config) {
+      try {
+        runFromConfig(config);
+        started.completeExceptionally(new IllegalStateException("ended while it started"));
+      } catch (Throwable e) {
+        started.completeExceptionally(e);
+      }
+    }
+
+    @Override
+    protected void serverStarted() {
+      started.complete(true);
     }
   }
 

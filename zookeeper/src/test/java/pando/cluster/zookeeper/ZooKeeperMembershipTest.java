@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -69,6 +71,21 @@ class ZooKeeperMembershipTest extends MembershipContract {
   private static ClusterAddress address(EmbeddedZooKeeper server, String name) {
     InetSocketAddress at = server.address();
     return ClusterAddress.parse(at.getAddress().getHostAddress() + ":" + at.getPort() + "/" + name);
+  }
+
+  /** It says so at once: a port that is taken, a directory that is a file. */
+  @Test
+  void shouldSayWhyItDoesNotStart(@TempDir Path other) throws IOException {
+    assertThatThrownBy(() -> EmbeddedZooKeeper.start(server.address(), other))
+        .isInstanceOf(CoordinatorLostException.class)
+        .hasCauseInstanceOf(BindException.class)
+        .hasMessageContaining("because=java.net.BindException");
+    Path file = Files.createFile(other.resolve("file"));
+    assertThatThrownBy(() -> EmbeddedZooKeeper.start(freeAddress(), file))
+        .isInstanceOf(CoordinatorLostException.class)
+        .hasMessageContaining("directory=" + file)
+        .hasMessageContaining("because=")
+        .hasMessageNotContaining("Timeout");
   }
 
   @Override
