@@ -1,5 +1,6 @@
 package pando.bench;
 
+import java.util.Map;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.index.Systems;
@@ -27,9 +28,15 @@ final class ChosenIndex {
 
   /** Returns the settings of an index, checked; those of its cache do not matter. */
   static IndexOptions options(IndexSystem index, SettingOptions settings) {
+    return options(index, settings, settings.all());
+  }
+
+  /** As {@link #options(IndexSystem, SettingOptions)}, with some settings. */
+  static IndexOptions options(
+      IndexSystem index, SettingOptions settings, Map<String, String> some) {
     IndexOptions defaults = index.defaults();
     CacheSize cache = new CacheSize(defaults.cacheBytes(), 0);
-    return settings.index(defaults, defaults.computeServers(), cache, 0, settings.all());
+    return settings.index(defaults, defaults.computeServers(), cache, 0, some);
   }
 
   /** Returns the settings of the index on so many records, checked. */

@@ -31,6 +31,7 @@ import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
+import pando.index.Systems;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -45,7 +46,9 @@ import picocli.CommandLine.Spec;
     name = "compute-server",
     description = {
       "Runs a compute server of a cluster: serves a range of the index to clients.",
-      "The first one makes the index; each further one gets a part of the largest range."
+      "The first one makes the index; each further one gets a part of the largest range, and takes",
+      "the cluster's index and settings where it is given none: a number, addresses and a secret"
+          + " do."
     },
     preprocessor = ConfigFile.class,
     mixinStandardHelpOptions = true,
@@ -92,9 +95,11 @@ final class ComputeServerCommand implements Callable<Integer> {
   @Option(
       names = "--memory-servers",
       paramLabel = "N",
-      required = true,
-      description = "Memory servers of the cluster, numbered from 0; it waits for them.")
-  private int memoryServers;
+      description = {
+        "Memory servers of the cluster, numbered from 0; it waits for them. Without this option it",
+        "waits until the cluster has an index, and takes that one's."
+      })
+  private @Nullable Integer memoryServers;
 
   @Option(
       names = "--cache",
@@ -169,10 +174,11 @@ final class ComputeServerCommand implements Callable<Integer> {
     if (parent != null) {
       JavaProcess.endWith(parent);
     }
-    ComputeServerSettings settings = Ranges.accepted(spec, this::settings);
+    // What was given is checked before anything is connected to.
+    Ranges.accepted(spec, () -> settings(given()));
     httpOption.check();
     try {
-      return run(settings);
+      return run();
     } catch (CoordinatorLostException | WaitOverException e) {
       return Failures.tell(e, spec, ClusterOption.OTHERS_GONE);
     } catch (SessionLostException | FencedException e) {
@@ -180,19 +186,27 @@ final class ComputeServerCommand implements Callable<Integer> {
     }
   }
 
-  private int run(ComputeServerSettings settings) throws IOException, InterruptedException {
+  private int run() throws IOException, InterruptedException {
     PandoHttp http = httpOption.open();
     try (http;
         Membership membership = clusterOption.connect();
         ComputeServerProcess server =
-            Ranges.accepted(
-                spec, () -> ComputeServerProcess.start(new ClusterState(membership), settings))) {
+            Ranges.accepted(spec, () -> start(new ClusterState(membership)))) {
       Thread hook =
           new Thread(() -> Closing.all(server::close, membership::close), "compute-server-close");
       Runtime.getRuntime().addShutdownHook(hook);
       tell(server, http);
       return exitCode(server.awaitEnd());
     }
+  }
+
+  private ComputeServerProcess start(ClusterState state) {
+    Optional<Config> found =
+        memoryServers == null
+            ? Optional.of(state.awaitConfig(Duration.ofSeconds(startSeconds)))
+            : state.config();
+    return ComputeServerProcess.start(
+        state, settings(found.map(this::completed).orElseGet(this::given)));
   }
 
   private void tell(ComputeServerProcess server, @Nullable PandoHttp http) {
@@ -219,18 +233,40 @@ final class ComputeServerCommand implements Callable<Integer> {
     };
   }
 
-  private ComputeServerSettings settings() {
-    Ranges.check(spec, "--start-wait", startSeconds, 1, SECONDS_MAX);
-    Ranges.check(spec, "--coordinator-wait", coordinatorSeconds, 1, SECONDS_MAX);
-    IndexOptions options = chosenIndex.options(settingOptions).withCacheBytes(cache);
+  /** Returns what the options alone say; without a number of memory servers, there is one. */
+  private Config given() {
+    IndexOptions options = chosenIndex.options(settingOptions);
     Map<String, String> agreed = new LinkedHashMap<>(settingOptions.withoutModel());
     agreed.remove("cache-bytes");
+    int count = memoryServers == null ? 1 : memoryServers;
+    return new Config(options.system(), agreed, count, leaseMillis);
+  }
+
+  /** Returns what the cluster has agreed on, but for what the options say otherwise. */
+  private Config completed(Config found) {
+    Config given = given();
+    boolean isChosen = spec.commandLine().getParseResult().hasMatchedOption("--index");
+    if (isChosen && !given.system().equals(found.system())) {
+      return given;
+    }
+    Map<String, String> all = new LinkedHashMap<>(found.settings());
+    all.putAll(given.settings());
+    int count = memoryServers == null ? found.memoryServers() : memoryServers;
+    return new Config(found.system(), all, count, leaseMillis);
+  }
+
+  private ComputeServerSettings settings(Config config) {
+    Ranges.check(spec, "--start-wait", startSeconds, 1, SECONDS_MAX);
+    Ranges.check(spec, "--coordinator-wait", coordinatorSeconds, 1, SECONDS_MAX);
+    IndexOptions options =
+        ChosenIndex.options(Systems.named(config.system()), settingOptions, config.settings())
+            .withCacheBytes(cache);
     int laneCount = lanes == null ? ClientService.defaultLanes() : lanes;
     TcpOptions tcp = tcp();
     return new ComputeServerSettings(
         number,
         options,
-        new Config(options.system(), agreed, memoryServers, leaseMillis),
+        config,
         (pool, name) -> attach(pool, name, tcp),
         Optional.of(new ClientListener(listen, authenticationOptions.authentication(), laneCount)),
         Duration.ofSeconds(startSeconds),

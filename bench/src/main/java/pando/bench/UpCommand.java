@@ -120,7 +120,11 @@ final class UpCommand implements Callable<Integer> {
     if (options.keyBytes() > Long.BYTES) {
       out.printf("  %s serve --resp=6379%s%n", pando, access);
     }
-    out.printf("  %s cluster status --cluster=%s%n%n", pando, cluster.address());
+    out.printf("  %s cluster status --cluster=%s%n", pando, cluster.address());
+    out.printf(
+        "  %s compute-server --cluster=%s --token-file=%s --number=%d --listen=127.0.0.1:0"
+            + " --cache=%d%n%n",
+        pando, cluster.address(), quoted(cluster.secret().toString()), computeServers, cache);
     for (int number = 0; number < computeServers; number++) {
       out.printf("compute server %d is process %d%n", number, cluster.computeProcess(number));
     }

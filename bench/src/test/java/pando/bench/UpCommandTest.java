@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -17,24 +18,16 @@ final class UpCommandTest extends CommandFixture {
   void shouldRunAClusterThatChangesUnderItsClients() throws InterruptedException {
     CountDownLatch ready = new CountDownLatch(1);
     CommandLine pando = Main.commandLine();
-    PrintWriter out =
-        new PrintWriter(told) {
-          @Override
-          public void flush() {
-            super.flush();
-            ready.countDown();
-          }
-        };
-    pando.setOut(out).setErr(new PrintWriter(lost, true));
+    pando.setOut(printer(told, ready)).setErr(new PrintWriter(lost, true));
     Thread up =
         Thread.ofPlatform()
             .start(() -> {
               pando.execute(
                   "up",
                   "--memory=1",
-                  "--index=dex",
+                  "--index=orca",
                   "--size=64MiB",
-                  "--cache=1MiB",
+                  "--cache=8MiB",
                   "--dir=" + directory);
               ready.countDown();
             });
@@ -47,7 +40,39 @@ final class UpCommandTest extends CommandFixture {
     }
   }
 
-  private void use() {
+  private static PrintWriter printer(StringWriter told, CountDownLatch ready) {
+    return new PrintWriter(told) {
+      @Override
+      public void flush() {
+        super.flush();
+        ready.countDown();
+      }
+    };
+  }
+
+  /**
+   * The line that was printed has all that a further compute server needs: the rest is agreed on.
+   */
+  private void join(String cluster) throws InterruptedException {
+    String[] line = found(told, "(compute-server --cluster=.*)").split(" ");
+    CountDownLatch ready = new CountDownLatch(1);
+    CommandLine pando = Main.commandLine();
+    pando.setOut(printer(new StringWriter(), ready)).setErr(new PrintWriter(err, true));
+    AtomicInteger code = new AtomicInteger(-1);
+    Thread joiner =
+        Thread.ofPlatform()
+            .start(() -> {
+              code.set(pando.execute(line));
+              ready.countDown();
+            });
+    ready.await();
+    assertThat(execute("cluster", "add", cluster, "2")).as(err.toString()).isZero();
+    assertThat(execute("cluster", "remove", cluster, "2")).as(out.toString()).isZero();
+    joiner.join();
+    assertThat(code).as(err.toString()).hasValue(0);
+  }
+
+  private void use() throws InterruptedException {
     String servers = "--server=" + found(told, "put --server=(\\S+)");
     String secret = "--token-file=" + found(told, "put --server=\\S+ --token-file=(\\S+)");
     String cluster = "--cluster=" + found(told, "--cluster=(\\S+)");
@@ -56,7 +81,9 @@ final class UpCommandTest extends CommandFixture {
     }
     assertThat(execute("client", "get", servers, "1")).as("without the secret").isEqualTo(1);
     assertThat(execute("cluster", "status", cluster)).isZero();
-    assertThat(out.toString()).contains("index: dex, leader: compute server");
+    assertThat(out.toString()).contains("index: orca, leader: compute server");
+    assertThat(out.toString()).as("a new cluster").doesNotContain("failed");
+    join(cluster);
     assertThat(execute("cluster", "add", cluster, "0")).as(err.toString()).isZero();
     assertThat(execute("cluster", "fence", cluster + "-none", "0")).isEqualTo(1);
     assertThat(err.toString()).contains("no such cluster");

@@ -56,7 +56,8 @@ final class Joining {
         || !found.settings().equals(expected.settings())
         || found.memoryServers() != expected.memoryServers()) {
       throw new ClusterException(
-          "the cluster has another index; start with its settings, or under another name: found="
+          "the cluster has another index; start with its settings (without any, they are taken from"
+              + " the cluster), or under another name: found="
               + found
               + ", expected="
               + expected);
