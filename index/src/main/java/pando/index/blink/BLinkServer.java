@@ -53,7 +53,7 @@ public abstract class BLinkServer extends HostedServer {
       IndexCache top) {
     super(number, system, sessionsMax);
     this.places = new NodePlaces(fabric, nodeBytes);
-    this.allocator = new NodeAllocator(fabric.memoryServers(), nodeBytes);
+    this.allocator = NodeAllocator.lasting(fabric.memoryServers(), nodeBytes);
     this.nodeBytes = nodeBytes;
     this.lower = lower;
     this.upper = upper;
