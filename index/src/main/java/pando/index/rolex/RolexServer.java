@@ -14,6 +14,7 @@ import pando.index.host.HostedServer;
 import pando.index.lock.LockOptions;
 import pando.index.lock.LockTables;
 import pando.index.pool.NodePlaces;
+import pando.index.session.Failures;
 
 /**
  * What the sessions of one compute server share: the models as they are known here, local locks,
@@ -74,8 +75,13 @@ final class RolexServer extends HostedServer {
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.stamps =
         new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
-    for (int i = 0; i < options.retrainers(); i++) {
-      retrainers.add(new Retrainer(this, queue, fabric, i));
+    try {
+      for (int i = 0; i < options.retrainers(); i++) {
+        retrainers.add(new Retrainer(this, queue, fabric, i));
+      }
+    } catch (Throwable e) {
+      Failures.after(e, super::stop);
+      throw e;
     }
   }
 
