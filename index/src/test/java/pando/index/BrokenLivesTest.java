@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -31,7 +33,7 @@ import pando.index.dex.DexStrings;
 /** Indexes that are opened, used and closed, where a step of that fails: nothing is left open. */
 @Timeout(3_000)
 class BrokenLivesTest {
-  private static final int TRIALS = Seeds.count(12, 2_000);
+  private static final int TRIALS = Seeds.count(8, 2_000);
   private static final int KEYS = 120;
 
   /** What is opened, used and closed. */
@@ -212,6 +214,40 @@ class BrokenLivesTest {
       opened.forEach(one -> assertThat(close(one)).isNull());
       assertThat(brittle.open()).isZero();
       assertThat(NativeMemory.bytesInUse()).isEqualTo(before);
+    }
+  }
+
+  /** Closes index and fabric in every order, some of them twice, with sessions that are open. */
+  @ParameterizedTest
+  @MethodSource("subjects")
+  void shouldFreeAllInEveryOrder(Subject subject) {
+    SplittableRandom random = new SplittableRandom(Seeds.of(7502));
+    for (int trial = 0; trial < TRIALS / 2; trial++) {
+      long before = NativeMemory.bytesInUse();
+      Fabric real = Pools.open(2, 2 << 20, 1);
+      BrittleFabric brittle = new BrittleFabric(real);
+      AutoCloseable index = subject.opening.apply(brittle.fabric(), true);
+      subject.use.accept(index);
+      AutoCloseable session =
+          switch (index) {
+            case Both both -> both.strings.session();
+            case ByteStrings strings -> strings.session();
+            case RangeIndex words -> words.session();
+            default -> throw new AssertionError(index);
+          };
+      Way way = WAYS.get(trial % WAYS.size());
+      if (random.nextBoolean()) {
+        int number = random.nextInt(20);
+        brittle.fail(number, way.lasts ? Integer.MAX_VALUE : number, way.failure);
+      }
+      List<AutoCloseable> ends = new ArrayList<>(List.of(index, real, session, index));
+      Collections.shuffle(ends, new Random(random.nextLong()));
+      ends.addAll(List.of(real, index));
+      ends.forEach(BrokenLivesTest::close);
+      assertThat(brittle.open()).as("%s: way=%s, ends=%s", subject, way.name, ends).isZero();
+      assertThat(NativeMemory.bytesInUse() - before)
+          .as("%s: way=%s, ends=%s", subject, way.name, ends)
+          .isZero();
     }
   }
 }

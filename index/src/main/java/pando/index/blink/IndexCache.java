@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
 import pando.fabric.StalledException;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Words;
-import pando.index.session.Failures;
 
 /**
  * A compute server's cache of copies of inner nodes of one level, or of parts of them, found by
@@ -91,7 +91,7 @@ public final class IndexCache implements AutoCloseable {
       }
       return made;
     } catch (Throwable e) {
-      made.forEach(cache -> Failures.after(e, cache::close));
+      made.forEach(cache -> Closing.after(e, cache::close));
       throw e;
     }
   }

@@ -10,6 +10,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.index.CorruptNodeException;
 import pando.index.pool.Workers;
 import pando.index.session.Failures;
@@ -143,7 +144,7 @@ public final class Blobs implements AutoCloseable {
       // The WRITE may come yet: no other blob may have the place.
       throw e;
     } catch (Throwable e) {
-      Failures.after(e, () -> space.free(worker, 0, sizeClass, address));
+      Closing.after(e, () -> space.free(worker, 0, sizeClass, address));
       throw e;
     }
   }
@@ -181,7 +182,7 @@ public final class Blobs implements AutoCloseable {
     } catch (Throwable e) {
       for (int part = 0; part < stored; part++) {
         long word = words[1 + part];
-        Failures.after(e, () -> freeBlob(word));
+        Closing.after(e, () -> freeBlob(word));
       }
       throw e;
     }

@@ -7,8 +7,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleSupplier;
 import pando.fabric.Fabric;
+import pando.fabric.FencedException;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.VerbCounters;
-import pando.fabric.pool.Losses;
+import pando.fabric.memory.Closing;
 import pando.index.Meters;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
@@ -115,7 +117,7 @@ public final class ByteIndex implements ByteStrings {
       undo.addFirst(changes::close);
       spare.ensure(own.blobs);
     } catch (Throwable e) {
-      Failures.after(e, undo.toArray(Runnable[]::new));
+      Closing.after(e, undo.toArray(Runnable[]::new));
       throw e;
     }
   }
@@ -154,11 +156,11 @@ public final class ByteIndex implements ByteStrings {
             isNew ? OpenedBlocks.first(session, blobs) : OpenedBlocks.of(session, blobs);
         return new ByteIndex(options, labels, space, blocks);
       } catch (Throwable e) {
-        Failures.after(e, space::close);
+        Closing.after(e, space::close);
         throw e;
       }
     } catch (Throwable e) {
-      Failures.after(e, labels::close);
+      Closing.after(e, labels::close);
       throw e;
     }
   }
@@ -371,12 +373,10 @@ public final class ByteIndex implements ByteStrings {
       return;
     }
     try {
-      Losses losses = new Losses();
       Failures failures = new Failures();
-      for (BlockSession session : shut(losses)) {
+      for (BlockSession session : shut(failures)) {
         failures.collect(session::release);
       }
-      failures.collect(losses::rethrow);
       failures.collect(changes::close);
       failures.collect(own::close);
       failures.collect(labels::close);
@@ -390,12 +390,12 @@ public final class ByteIndex implements ByteStrings {
   }
 
   /** Lets no operation begin any more; returns the sessions to end. */
-  private List<BlockSession> shut(Losses losses) {
+  private List<BlockSession> shut(Failures failures) {
     if (gate.isClosed() || !gate.shut(own.blobs.worker())) {
       return List.of();
     }
     try {
-      losses.defer(changes::settleAll);
+      settle(failures);
       spare.close(own.blobs);
       synchronized (sessions) {
         gate.close();
@@ -405,6 +405,16 @@ public final class ByteIndex implements ByteStrings {
       }
     } finally {
       gate.open();
+    }
+  }
+
+  /** Writes what waits, unless that can never be done any more. */
+  private void settle(Failures failures) {
+    try {
+      changes.settleAll();
+    } catch (MemoryServerLostException | FencedException | IllegalStateException e) {
+      // Of these the last one says that the fabric is closed.
+      failures.add(e);
     }
   }
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.Losses;
 import pando.index.Meters;
 import pando.index.NotServedHereException;
@@ -92,7 +93,7 @@ public final class DexStrings implements ByteStrings {
     try {
       return new StringSession(this, keys, words, new Blobs(space));
     } catch (Throwable e) {
-      Failures.after(e, words::close);
+      Closing.after(e, words::close);
       throw e;
     }
   }

@@ -7,6 +7,7 @@ import pando.fabric.Fabric;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.EntrySource;
@@ -241,11 +242,11 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
       try {
         steps.accept(topology);
       } catch (Throwable e) {
-        Failures.after(e, () -> members.locals().forEach(ComputeServer::trim));
+        Closing.after(e, () -> members.locals().forEach(ComputeServer::trim));
         throw e;
       }
     } catch (Throwable e) {
-      Failures.after(e, members::closeAll);
+      Closing.after(e, members::closeAll);
       throw e;
     }
   }

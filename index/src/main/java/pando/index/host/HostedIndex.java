@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.PoolFullException;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.CacheCounters;
@@ -205,11 +206,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
       try {
         steps.accept(change);
       } catch (Throwable e) {
-        Failures.after(e, members::end, () -> trim(change));
+        Closing.after(e, members::end, () -> trim(change));
         throw e;
       }
     } catch (Throwable e) {
-      Failures.after(e, members::end);
+      Closing.after(e, members::end);
       throw e;
     }
   }
@@ -430,7 +431,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   /** Closes the index of a closed fabric, where operations under way fail at their next verb. */
   private void closeAfterFabric(IllegalStateException failure) {
     if (members.gate().close()) {
-      Failures.after(failure, members::end);
+      Closing.after(failure, members::end);
     }
   }
 

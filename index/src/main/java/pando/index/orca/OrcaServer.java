@@ -32,7 +32,6 @@ import pando.index.orca.space.ExtentAllocator;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
-import pando.index.session.Failures;
 
 /**
  * One compute server of ORCA: the directory of its part of the index, its caches of records and
@@ -145,7 +144,7 @@ final class OrcaServer extends HostedServer {
       this.shares = new Shares(this, fabric, parts);
       this.mergers = new Mergers(this, fabric);
     } catch (Throwable e) {
-      Failures.after(e, undo.toArray(Runnable[]::new));
+      Closing.after(e, undo.toArray(Runnable[]::new));
       throw e;
     }
   }

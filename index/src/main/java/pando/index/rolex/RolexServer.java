@@ -8,13 +8,13 @@ import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.index.PoolPart;
 import pando.index.TaskCounts;
 import pando.index.host.HostedServer;
 import pando.index.lock.LockOptions;
 import pando.index.lock.LockTables;
 import pando.index.pool.NodePlaces;
-import pando.index.session.Failures;
 
 /**
  * What the sessions of one compute server share: the models as they are known here, local locks,
@@ -80,7 +80,7 @@ final class RolexServer extends HostedServer {
         retrainers.add(new Retrainer(this, queue, fabric, i));
       }
     } catch (Throwable e) {
-      Failures.after(e, super::stop);
+      Closing.after(e, super::stop);
       throw e;
     }
   }

@@ -23,15 +23,6 @@ public final class Failures {
     return UnknownOutcomeException.of("the entry may have been changed: key=" + key, failure);
   }
 
-  /** Takes steps after a failure; their own failures are added to it as suppressed. */
-  public static void after(Throwable failure, Runnable... steps) {
-    Failures failures = new Failures();
-    for (Runnable step : steps) {
-      failures.collect(step);
-    }
-    failures.join(failure);
-  }
-
   /** Runs a step and catches its failure. */
   public void collect(Runnable step) {
     try {
