@@ -77,8 +77,13 @@ public final class ComputeServerProcess implements AutoCloseable {
     this.index = index;
     this.agent =
         new Agent(host, state, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
-    this.strings = strings(settings, index);
     this.lease = Lease.take(host, fabric, Duration.ofMillis(config.leaseMillis()));
+    try {
+      this.strings = strings(settings, index);
+    } catch (Throwable e) {
+      Closing.after(e, lease::close);
+      throw e;
+    }
     this.threads =
         List.of(
             stepThread(host, "leads", agent::lead), stepThread(host, "executes", agent::execute));
@@ -130,7 +135,7 @@ public final class ComputeServerProcess implements AutoCloseable {
       joining.endPredecessors(fabric, epoch);
       return begun(host, state, settings, epoch, fabric, joining.index(fabric, epoch));
     } catch (Throwable e) {
-      fabric.close();
+      Closing.after(e, fabric::close);
       throw e;
     }
   }
@@ -149,7 +154,7 @@ public final class ComputeServerProcess implements AutoCloseable {
       process.begin();
       return process;
     } catch (Throwable e) {
-      index.close();
+      Closing.after(e, index::close, fabric::close, index::close);
       throw e;
     }
   }
@@ -240,7 +245,8 @@ public final class ComputeServerProcess implements AutoCloseable {
     }
     steps.add(lease::close);
     strings.ifPresent(each -> steps.add(each::close));
-    steps.addAll(List.of(index::close, fabric::close));
+    // Once more: an index that could not be written back stays open until its fabric is closed.
+    steps.addAll(List.of(index::close, fabric::close, index::close));
     try {
       Closing.all(steps);
     } catch (PandoException e) {

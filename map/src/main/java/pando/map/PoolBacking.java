@@ -37,7 +37,7 @@ final class PoolBacking implements Backing {
   private <K, V> PandoMap<K, V> mapOfWords(KeyCodec<K> keys, ValueCodec<V> values) {
     Words.ofKeys(keys, options.system());
     RangeIndex index = options.create(fabric);
-    closings.addFirst(index::close);
+    closeAround(index::close);
     return PandoMap.of(index, keys, values);
   }
 
@@ -45,8 +45,16 @@ final class PoolBacking implements Backing {
       OrcaOptions orca, KeyCodec<K> keys, ValueCodec<V> values) {
     ByteIndex index =
         ByteIndex.create(fabric, ByteOptions.defaults().withCacheBytes(orca.cacheBytes()));
-    closings.addFirst(index::close);
+    closeAround(index::close);
     return PandoMap.of(index, keys, values);
+  }
+
+  /**
+   * Closes the index once more at the end: one that could not be written back stays open till then.
+   */
+  private void closeAround(Runnable index) {
+    closings.addFirst(index);
+    closings.addLast(index);
   }
 
   @Override

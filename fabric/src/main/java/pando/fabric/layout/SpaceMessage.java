@@ -7,13 +7,13 @@ import pando.fabric.Worker;
  * of nodes are bytes from the start of DRAM.
  *
  * <pre>
- *  ALLOCATE     request    nodeBytes, usedBytes
+ *  ALLOCATE     request    type, usedBytes
  *               response   CHUNK, bytes of the chunk or part, its offset
  *                       or NODES, count, offset of each node
  *                       or FULL, capacityBytes, reservedBytes, usedBytes
- *  RELEASE      request    nodeBytes, count, offset of each node
+ *  RELEASE      request    type, count, offset of each node
  *               response   empty
- *  RELEASE_RUN  request    nodeBytes, count, offset of the first of adjacent nodes
+ *  RELEASE_RUN  request    type, count, offset of the first of adjacent nodes
  *               response   empty
  *  USAGE        request    empty
  *               response   capacityBytes, reservedBytes, usedBytes, chunkBytes, partBytes
@@ -23,9 +23,11 @@ import pando.fabric.Worker;
  *                          nodeBytes, nodes, returnedNodes, restBytes
  * </pre>
  *
- * <p>A request for space contains the bytes that the compute server uses for nodes of this size at
- * this memory server; while they are less than a chunk, it gets a part of one. The answer to SPACE
- * has as many sizes as a message has room for; none are left when it has fewer.
+ * <p>A {@linkplain #type type} is the size of nodes, and whether they last: then their memory is
+ * never used for anything else. A request for space contains the bytes that the compute server uses
+ * for nodes of this size at this memory server; while they are less than a chunk, it gets a part of
+ * one. The answer to SPACE has as many sizes as a message has room for; none are left when it has
+ * fewer.
  */
 public final class SpaceMessage {
   /** Function number: asks for a chunk, or for nodes that were returned. */
@@ -69,7 +71,30 @@ public final class SpaceMessage {
     assert bytes(2 + NODES_MAX) <= Worker.CALL_BYTES_MAX;
   }
 
+  /** Sizes of nodes are multiples of 64, so that their lowest bit is free. */
+  private static final long LASTS = 1;
+
   private SpaceMessage() {}
+
+  /** Returns the word for nodes of a size. */
+  public static long type(int nodeBytes, boolean lasts) {
+    return lasts ? nodeBytes | LASTS : nodeBytes;
+  }
+
+  /** Returns the size of nodes of a type. */
+  public static long nodeBytes(long type) {
+    return type & ~LASTS;
+  }
+
+  /** Returns whether nodes of a type last. */
+  public static boolean lasts(long type) {
+    return (type & LASTS) != 0;
+  }
+
+  /** Returns a type as text, for messages. */
+  public static String text(long type) {
+    return nodeBytes(type) + (lasts(type) ? " bytes, lasting" : " bytes");
+  }
 
   /**
    * Returns the offset of a field by its number, which is also the size of the fields before it.

@@ -32,6 +32,13 @@ public final class Closing {
     }
   }
 
+  /** Runs all steps after a failure; further failures are added to it as suppressed. */
+  public static void after(Throwable failure, Runnable... steps) {
+    for (Runnable step : steps) {
+      Throwable _ = run(step, failure);
+    }
+  }
+
   /**
    * Waits until a thread has ended, or returns at once if it was not started. A waiter that is
    * interrupted waits all the same, and stays interrupted.

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A range of native memory that can be freed: after {@link #close()} every access through its
@@ -20,6 +21,8 @@ public final class NativeMemory implements AutoCloseable {
 
   private static final int NO_FILE = -1;
 
+  private static final AtomicLong IN_USE = new AtomicLong();
+
   private final Arena arena;
   private final MemorySegment segment;
   private final int file;
@@ -28,6 +31,12 @@ public final class NativeMemory implements AutoCloseable {
     this.arena = arena;
     this.segment = segment;
     this.file = file;
+    IN_USE.addAndGet(segment.byteSize());
+  }
+
+  /** Returns the bytes of all such memory of this process that was not freed. */
+  public static long bytesInUse() {
+    return IN_USE.get();
   }
 
   /**
@@ -107,6 +116,7 @@ public final class NativeMemory implements AutoCloseable {
   public synchronized void close() {
     if (arena.scope().isAlive()) {
       arena.close();
+      IN_USE.addAndGet(-segment.byteSize());
       if (file != NO_FILE) {
         MemoryFile.close(file);
       }

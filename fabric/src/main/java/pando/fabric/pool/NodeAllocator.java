@@ -14,7 +14,8 @@ import pando.fabric.server.CallFailedException;
 
 /**
  * Allocates and frees nodes of one size for the workers of one compute server. A new node holds
- * arbitrary bytes.
+ * arbitrary bytes; one that {@linkplain #lasting lasts} holds zeros, or what the nodes before it at
+ * the same place left.
  *
  * <p>Memory servers are asked, by CALL, only for a chunk or a batch at a time. Freed nodes are
  * reused before new ones; when there are many, a batch is returned to the memory server, for other
@@ -38,6 +39,7 @@ public final class NodeAllocator {
   private static final int BATCH_NODES = 500;
 
   private final int nodeBytes;
+  private final long type;
   private final int freeNodesMax;
   private final Shelf[] shelves;
 
@@ -48,6 +50,21 @@ public final class NodeAllocator {
    * @param nodeBytes size of a node, a multiple of 64, from 64 to the size of a chunk
    */
   public NodeAllocator(int memoryServers, int nodeBytes) {
+    this(memoryServers, nodeBytes, false);
+  }
+
+  /**
+   * Creates an allocator of nodes that last, for those that compute servers may still read or lock
+   * after they were freed: what once was such a node never becomes anything else.
+   *
+   * @param memoryServers number of memory servers of the fabric
+   * @param nodeBytes size of a node, a multiple of 64, from 64 to the size of a chunk
+   */
+  public static NodeAllocator lasting(int memoryServers, int nodeBytes) {
+    return new NodeAllocator(memoryServers, nodeBytes, true);
+  }
+
+  private NodeAllocator(int memoryServers, int nodeBytes, boolean lasts) {
     if (memoryServers < 1 || memoryServers > GlobalAddress.SERVERS_MAX) {
       throw new IllegalArgumentException("out of range: memoryServers=" + memoryServers);
     }
@@ -61,6 +78,7 @@ public final class NodeAllocator {
               + NODE_ALIGNMENT);
     }
     this.nodeBytes = nodeBytes;
+    this.type = SpaceMessage.type(nodeBytes, lasts);
     this.freeNodesMax = Math.clamp(FREE_BYTES_MAX / nodeBytes, 1, FREE_NODES_MAX);
     this.shelves = new Shelf[memoryServers];
     for (int i = 0; i < memoryServers; i++) {
@@ -270,7 +288,7 @@ public final class NodeAllocator {
   private boolean refill(Worker worker, long callMessage, int server) {
     Shelf shelf = shelves[server];
     try {
-      Words.set(worker.memory(), callMessage, nodeBytes);
+      Words.set(worker.memory(), callMessage, type);
       Words.set(worker.memory(), callMessage + bytes(1), shelf.nodesInUse() * nodeBytes);
       int responseBytes = worker.call(server, SpaceMessage.ALLOCATE, callMessage, bytes(2));
       long kind = Words.get(worker.memory(), callMessage);
@@ -308,7 +326,7 @@ public final class NodeAllocator {
     if (nodes.length == 0) {
       return false;
     }
-    Words.set(worker.memory(), callMessage, nodeBytes);
+    Words.set(worker.memory(), callMessage, type);
     Words.set(worker.memory(), callMessage + bytes(1), nodes.length);
     for (int i = 0; i < nodes.length; i++) {
       Words.set(worker.memory(), callMessage + bytes(2 + i), nodes[i]);
@@ -325,7 +343,7 @@ public final class NodeAllocator {
     if (run.length == 0) {
       return false;
     }
-    Words.set(worker.memory(), callMessage, nodeBytes);
+    Words.set(worker.memory(), callMessage, type);
     Words.set(worker.memory(), callMessage + bytes(1), (run[1] - run[0]) / nodeBytes);
     Words.set(worker.memory(), callMessage + bytes(2), run[0]);
     release(

@@ -1,5 +1,6 @@
 package pando.fabric.server;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -14,6 +15,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PoolUsage;
 import pando.fabric.layout.ServerLayout;
+import pando.fabric.layout.SpaceMessage;
 
 /**
  * The chunks of a memory server that compute servers have, and the nodes of each that were
@@ -24,6 +26,12 @@ import pando.fabric.layout.ServerLayout;
  * returned one by one, by any compute server, and given out again in batches; once all nodes of a
  * chunk or part are returned, it is free for any node size. An illegal request throws {@link
  * IllegalArgumentException} and changes nothing. Thread-safe.
+ *
+ * <p>Nodes that last keep their memory: it is given out again for such nodes only, at the same
+ * addresses. So a compute server that follows an old pointer finds a node there, and its lock word,
+ * but never the bytes of a value. Memory that had other bytes is cleared before such nodes get it.
+ *
+ * <p>What nodes are is a word, the {@code type}, as {@link SpaceMessage#type} makes it.
  */
 final class ChunkTable {
   private static final int NODE_ALIGNMENT = 64;
@@ -33,6 +41,7 @@ final class ChunkTable {
   private static final int PART_BYTES_MIN = 4096;
 
   private final ServerLayout layout;
+  private final MemorySegment dram;
 
   /** Number of parts of a chunk; 1 if it cannot be divided. */
   private final int parts;
@@ -54,14 +63,23 @@ final class ChunkTable {
   /** For each chunk, the number of its parts that are given out. */
   private final int[] partsOut;
 
-  /** For each node size, the chunks that have returned nodes. */
-  private final Map<Integer, SequencedSet<Chunk>> partial = new HashMap<>();
+  /** The parts whose bytes are no longer zero, as nodes that do not last have been there. */
+  private final BitSet written = new BitSet();
+
+  /** For each type of nodes, the chunks that have returned nodes. */
+  private final Map<Long, SequencedSet<Chunk>> partial = new HashMap<>();
 
   private long reservedBytes;
   private long returnedBytes;
 
-  ChunkTable(ServerLayout layout) {
+  /**
+   * Creates a table whose chunks are all free.
+   *
+   * @param dram zeroed memory, as the layout has it
+   */
+  ChunkTable(ServerLayout layout, MemorySegment dram) {
     this.layout = layout;
+    this.dram = dram;
     this.parts = parts(layout.chunkBytes());
     this.partBytes = layout.chunkBytes() / parts;
     this.partsOut = new int[layout.chunks()];
@@ -76,9 +94,9 @@ final class ChunkTable {
     return chunkBytes % (parts * NODE_ALIGNMENT) == 0 ? parts : 1;
   }
 
-  /** Returns an independent copy of this table. */
-  synchronized ChunkTable copy() {
-    ChunkTable copy = new ChunkTable(layout);
+  /** Returns an independent copy of this table, for a copy of the memory. */
+  synchronized ChunkTable copy(MemorySegment copiedDram) {
+    ChunkTable copy = new ChunkTable(layout, copiedDram);
     copy.free.clear();
     copy.free.addAll(free);
     copy.freeParts.addAll(freeParts);
@@ -87,10 +105,11 @@ final class ChunkTable {
       Chunk chunk = chunks[number];
       copy.chunks[number] = chunk == null ? null : chunk.copy();
     }
-    partial.forEach((nodeBytes, sources) ->
+    copy.written.or(written);
+    partial.forEach((type, sources) ->
         sources.forEach(source ->
             copy.partial
-                .computeIfAbsent(nodeBytes, _ -> new LinkedHashSet<>())
+                .computeIfAbsent(type, _ -> new LinkedHashSet<>())
                 .add(copy.outChunkOf(source.start))));
     copy.reservedBytes = reservedBytes;
     copy.returnedBytes = returnedBytes;
@@ -103,9 +122,9 @@ final class ChunkTable {
    * @param offsets receives their offsets
    * @return their number, 0 if a chunk is needed
    */
-  synchronized int takeNodes(long nodeBytes, long[] offsets) {
-    checkNodeBytes(nodeBytes);
-    SequencedSet<Chunk> sources = partial.get((int) nodeBytes);
+  synchronized int takeNodes(long type, long[] offsets) {
+    long nodeBytes = nodeBytes(type);
+    SequencedSet<Chunk> sources = partial.get(type);
     int taken = 0;
     while (sources != null && !sources.isEmpty() && taken < offsets.length) {
       Chunk chunk = sources.getFirst();
@@ -125,22 +144,21 @@ final class ChunkTable {
   }
 
   /** Takes a whole chunk; returns its offset, or -1 if none is free. */
-  synchronized long takeChunk(long nodeBytes) {
-    checkNodeBytes(nodeBytes);
+  synchronized long takeChunk(long type) {
+    nodeBytes(type);
     Integer number = free.pollFirst();
     if (number == null) {
       return -1;
     }
-    return take(number * parts, nodeBytes, layout.chunkBytes());
+    return take(number * parts, type, layout.chunkBytes());
   }
 
   /**
    * Takes a part of a chunk; returns its offset, or -1 if none is free or it is too small for a
    * node.
    */
-  synchronized long takePart(long nodeBytes) {
-    checkNodeBytes(nodeBytes);
-    if (nodeBytes > partBytes) {
+  synchronized long takePart(long type) {
+    if (nodeBytes(type) > partBytes) {
       return -1;
     }
     if (freeParts.isEmpty() && !free.isEmpty()) {
@@ -154,23 +172,31 @@ final class ChunkTable {
       return -1;
     }
     partsOut[part / parts]++;
-    return take(part, nodeBytes, partBytes);
+    return take(part, type, partBytes);
   }
 
-  private long take(int number, long nodeBytes, int bytes) {
+  private long take(int number, long type, int bytes) {
     long start = ServerLayout.CHUNKS_OFFSET + (long) number * partBytes;
-    chunks[number] = new Chunk(number, start, (int) nodeBytes, bytes);
+    chunks[number] = new Chunk(number, start, type, bytes);
     reservedBytes += bytes;
+    for (int part = number; part < number + bytes / partBytes; part++) {
+      long offset = ServerLayout.CHUNKS_OFFSET + (long) part * partBytes;
+      if (!SpaceMessage.lasts(type)) {
+        written.set(part);
+      } else if (written.get(part)) {
+        dram.asSlice(offset, partBytes).fill((byte) 0);
+      }
+    }
     return start;
   }
 
   /** Takes back {@code count} nodes. */
-  synchronized void release(long nodeBytes, long[] offsets, int count) {
-    checkNodeBytes(nodeBytes);
+  synchronized void release(long type, long[] offsets, int count) {
+    nodeBytes(type);
     int marked = 0;
     try {
       for (; marked < count; marked++) {
-        mark(nodeBytes, offsets[marked]);
+        mark(type, offsets[marked]);
       }
     } finally {
       if (marked < count) {
@@ -183,15 +209,15 @@ final class ChunkTable {
   }
 
   /** Takes back {@code count} adjacent nodes of one chunk. */
-  void releaseRun(long nodeBytes, long first, long count) {
-    checkNodeBytes(nodeBytes);
+  void releaseRun(long type, long first, long count) {
+    long nodeBytes = nodeBytes(type);
     if (count < 1 || count > layout.chunkBytes() / nodeBytes) {
       throw new IllegalArgumentException(
           "no chunk has so many nodes: count=" + count + ", nodeBytes=" + nodeBytes);
     }
     long[] offsets = new long[(int) count];
     Arrays.setAll(offsets, i -> first + i * nodeBytes);
-    release(nodeBytes, offsets, offsets.length);
+    release(type, offsets, offsets.length);
   }
 
   /** Returns the size of a chunk. */
@@ -250,28 +276,24 @@ final class ChunkTable {
         List.copyOf(sizes.values()));
   }
 
-  private void mark(long nodeBytes, long offset) {
+  private void mark(long type, long offset) {
     Chunk chunk = chunkOf(offset);
     if (chunk == null) {
       throw new IllegalArgumentException("no chunk in use holds such a node: offset=" + offset);
     }
-    if (chunk.nodeBytes != nodeBytes) {
+    if (chunk.type != type) {
       throw new IllegalArgumentException(
-          "node of another size: offset="
-              + offset
-              + ", nodeBytes="
-              + nodeBytes
-              + ", nodeBytes of the chunk="
-              + chunk.nodeBytes);
+          "node of another size or kind: offset=%s, nodes=%s, nodes of the chunk=%s"
+              .formatted(offset, SpaceMessage.text(type), SpaceMessage.text(chunk.type)));
     }
-    if ((offset - chunk.start) % nodeBytes != 0 || chunk.node(offset) >= chunk.nodes) {
+    if ((offset - chunk.start) % chunk.nodeBytes != 0 || chunk.node(offset) >= chunk.nodes) {
       throw new IllegalArgumentException(
           "not the start of a node: offset="
               + offset
               + ", chunk="
               + chunk.start
               + ", nodeBytes="
-              + nodeBytes);
+              + chunk.nodeBytes);
     }
     if (chunk.returned.get(chunk.node(offset))) {
       throw new IllegalArgumentException("node released twice: offset=" + offset);
@@ -286,14 +308,14 @@ final class ChunkTable {
     }
   }
 
-  /** Counts a marked node; frees its chunk or part with the last. */
+  /** Counts a marked node; frees its chunk or part with the last, unless its nodes last. */
   private void settle(long offset) {
     Chunk chunk = outChunkOf(offset);
     chunk.returnedCount++;
     returnedBytes += chunk.nodeBytes;
     SequencedSet<Chunk> sources =
-        partial.computeIfAbsent(chunk.nodeBytes, nodeBytes -> new LinkedHashSet<>());
-    if (chunk.returnedCount < chunk.nodes) {
+        partial.computeIfAbsent(chunk.type, type -> new LinkedHashSet<>());
+    if (chunk.returnedCount < chunk.nodes || SpaceMessage.lasts(chunk.type)) {
       sources.add(chunk);
       return;
     }
@@ -335,7 +357,9 @@ final class ChunkTable {
     return chunk;
   }
 
-  private void checkNodeBytes(long nodeBytes) {
+  /** Returns the size of nodes, which is checked. */
+  private long nodeBytes(long type) {
+    long nodeBytes = SpaceMessage.nodeBytes(type);
     if (nodeBytes < NODE_BYTES_MIN
         || nodeBytes > layout.chunkBytes()
         || nodeBytes % NODE_ALIGNMENT != 0) {
@@ -349,12 +373,14 @@ final class ChunkTable {
               + ", alignment="
               + NODE_ALIGNMENT);
     }
+    return nodeBytes;
   }
 
   /** A chunk, or a part of one, that is given out. */
   private static final class Chunk {
     final int number;
     final long start;
+    final long type;
     final int nodeBytes;
     final int bytes;
     final int nodes;
@@ -364,16 +390,17 @@ final class ChunkTable {
 
     int returnedCount;
 
-    Chunk(int number, long start, int nodeBytes, int bytes) {
+    Chunk(int number, long start, long type, int bytes) {
       this.number = number;
       this.start = start;
-      this.nodeBytes = nodeBytes;
+      this.type = type;
+      this.nodeBytes = (int) SpaceMessage.nodeBytes(type);
       this.bytes = bytes;
       this.nodes = bytes / nodeBytes;
     }
 
     Chunk copy() {
-      Chunk copy = new Chunk(number, start, nodeBytes, bytes);
+      Chunk copy = new Chunk(number, start, type, bytes);
       copy.returned.or(returned);
       copy.returnedCount = returnedCount;
       return copy;

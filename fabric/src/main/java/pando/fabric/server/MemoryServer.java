@@ -32,11 +32,10 @@ public final class MemoryServer implements AutoCloseable {
 
   private MemoryServer(
       int number,
-      MemorySegment segment,
+      MemorySegment dram,
       ServerLayout layout,
       ChunkTable table,
       List<CallHandler> handlers) {
-    MemorySegment dram = segment.asSlice(0, layout.dramBytes());
     this.number = number;
     this.layout = layout;
     this.table = table;
@@ -75,8 +74,7 @@ public final class MemoryServer implements AutoCloseable {
    * @param options size of the pool, and handlers
    */
   public static MemoryServer unattended(int number, MemorySegment segment, PoolOptions options) {
-    ServerLayout layout = layout(options);
-    return new MemoryServer(number, segment, layout, new ChunkTable(layout), options.handlers());
+    return free(number, segment, layout(options), options.handlers());
   }
 
   /**
@@ -85,7 +83,8 @@ public final class MemoryServer implements AutoCloseable {
    * @param segment a copy of this one's memory
    */
   public MemoryServer fork(MemorySegment segment) {
-    return new MemoryServer(number, segment, layout, table.copy(), services.handlers());
+    MemorySegment dram = dram(segment, layout);
+    return new MemoryServer(number, dram, layout, table.copy(dram), services.handlers());
   }
 
   /**
@@ -95,7 +94,17 @@ public final class MemoryServer implements AutoCloseable {
    * @param segment zeroed memory, as large as this one's
    */
   public MemoryServer anew(MemorySegment segment) {
-    return new MemoryServer(number, segment, layout, new ChunkTable(layout), services.handlers());
+    return free(number, segment, layout, services.handlers());
+  }
+
+  private static MemoryServer free(
+      int number, MemorySegment segment, ServerLayout layout, List<CallHandler> handlers) {
+    MemorySegment dram = dram(segment, layout);
+    return new MemoryServer(number, dram, layout, new ChunkTable(layout, dram), handlers);
+  }
+
+  private static MemorySegment dram(MemorySegment segment, ServerLayout layout) {
+    return segment.asSlice(0, layout.dramBytes());
   }
 
   /**

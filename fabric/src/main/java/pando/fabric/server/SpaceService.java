@@ -33,22 +33,22 @@ final class SpaceService {
 
   private int allocate(MemorySegment message, int requestBytes) {
     checkLength(requestBytes, bytes(2));
-    long nodeBytes = Words.get(message, bytes(0));
+    long type = Words.get(message, bytes(0));
     long usedBytes = Words.get(message, bytes(1));
     long[] offsets = new long[SpaceMessage.NODES_MAX];
-    int count = table.takeNodes(nodeBytes, offsets);
+    int count = table.takeNodes(type, offsets);
     if (count > 0) {
       return respondNodes(message, offsets, count);
     }
-    long part = usedBytes < table.chunkBytes() ? table.takePart(nodeBytes) : -1;
+    long part = usedBytes < table.chunkBytes() ? table.takePart(type) : -1;
     if (part >= 0) {
       return respondChunk(message, part, table.partBytes());
     }
-    long chunk = table.takeChunk(nodeBytes);
+    long chunk = table.takeChunk(type);
     if (chunk >= 0) {
       return respondChunk(message, chunk, table.chunkBytes());
     }
-    part = table.takePart(nodeBytes);
+    part = table.takePart(type);
     return part < 0 ? respondFull(message) : respondChunk(message, part, table.partBytes());
   }
 
@@ -76,7 +76,7 @@ final class SpaceService {
 
   private int release(MemorySegment message, int requestBytes) {
     checkLengthAtLeast(requestBytes, bytes(2));
-    long nodeBytes = Words.get(message, bytes(0));
+    long type = Words.get(message, bytes(0));
     long count = Words.get(message, bytes(1));
     if (count < 1 || count > SpaceMessage.NODES_MAX) {
       throw new IllegalArgumentException(
@@ -87,7 +87,7 @@ final class SpaceService {
     for (int i = 0; i < offsets.length; i++) {
       offsets[i] = Words.get(message, bytes(2 + i));
     }
-    table.release(nodeBytes, offsets, offsets.length);
+    table.release(type, offsets, offsets.length);
     return 0;
   }
 

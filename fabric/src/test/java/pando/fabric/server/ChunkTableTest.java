@@ -3,7 +3,10 @@ package pando.fabric.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.PoolUsage;
 import pando.fabric.layout.ServerLayout;
+import pando.fabric.layout.SpaceMessage;
 
 class ChunkTableTest {
   private static final int CHUNK_BYTES = 8192;
@@ -21,8 +25,9 @@ class ChunkTableTest {
   private static final long FIRST = ServerLayout.CHUNKS_OFFSET;
   private static final int[] NODE_BYTES = {1024, 1088, 256, 8192};
 
-  private ChunkTable table =
-      new ChunkTable(new ServerLayout((long) CHUNKS * CHUNK_BYTES, CHUNK_BYTES));
+  private final ServerLayout layout = new ServerLayout((long) CHUNKS * CHUNK_BYTES, CHUNK_BYTES);
+  private final MemorySegment memory = MemorySegment.ofArray(new byte[(int) layout.dramBytes()]);
+  private ChunkTable table = new ChunkTable(layout, memory);
 
   @ParameterizedTest
   @ValueSource(longs = {0x5EED_0002L, 0x5EED_0003L, 0x5EED_0004L})
@@ -41,7 +46,7 @@ class ChunkTableTest {
       assertThat(table.usage()).isEqualTo(model.usage());
       if (step % 500 == 0) {
         ChunkTable original = table;
-        table = original.copy();
+        table = original.copy(memory);
         original.takeChunk(NODE_BYTES[0]);
       }
     }
@@ -66,9 +71,55 @@ class ChunkTableTest {
   }
 
   @Test
+  void shouldKeepTheMemoryOfNodesThatLast() {
+    long lasting = SpaceMessage.type(1024, true);
+    long chunk = table.takeChunk(lasting);
+    table.releaseRun(lasting, chunk, CHUNK_BYTES / 1024);
+    assertThat(table.usage()).isEqualTo(new PoolUsage((long) CHUNKS * CHUNK_BYTES, CHUNK_BYTES, 0));
+    for (int i = 1; i < CHUNKS; i++) {
+      assertThat(table.takeChunk(1024)).isPositive();
+    }
+    assertThat(table.takeChunk(1024)).isNegative();
+    long[] offsets = new long[CHUNK_BYTES / 1024];
+    assertThat(table.takeNodes(1024, offsets)).as("nodes that do not last").isZero();
+    assertThat(table.copy(memory).takeNodes(lasting, offsets)).isEqualTo(offsets.length);
+    assertThat(table.takeNodes(lasting, offsets)).isEqualTo(offsets.length);
+    assertRefused(1024, "another size or kind", chunk);
+    release(lasting, chunk);
+  }
+
+  @Test
+  void shouldClearMemoryForNodesThatLast() {
+    long lasting = SpaceMessage.type(512, true);
+    long chunk = table.takeChunk(1024);
+    memory.asSlice(chunk - CHUNK_BYTES, 3L * CHUNK_BYTES).fill((byte) 'z');
+    table.releaseRun(1024, chunk, CHUNK_BYTES / 1024);
+    assertThat(table.takeChunk(1024)).isEqualTo(chunk);
+    assertThat(memory.get(ValueLayout.JAVA_BYTE, chunk)).isEqualTo((byte) 'z');
+    table.releaseRun(1024, chunk, CHUNK_BYTES / 1024);
+    MemorySegment copied = MemorySegment.ofArray(memory.toArray(ValueLayout.JAVA_BYTE));
+    assertThat(table.copy(copied).takeChunk(lasting)).isEqualTo(chunk);
+    assertThat(table.takeChunk(lasting)).isEqualTo(chunk);
+    byte[] expected = new byte[3 * CHUNK_BYTES];
+    Arrays.fill(expected, (byte) 'z');
+    Arrays.fill(expected, CHUNK_BYTES, 2 * CHUNK_BYTES, (byte) 0);
+    for (MemorySegment each : List.of(memory, copied)) {
+      byte[] found =
+          each.asSlice(chunk - CHUNK_BYTES, expected.length).toArray(ValueLayout.JAVA_BYTE);
+      assertThat(found).isEqualTo(expected);
+    }
+    table.releaseRun(lasting, chunk, CHUNK_BYTES / 512);
+    memory.set(ValueLayout.JAVA_BYTE, chunk, (byte) 1);
+    assertThat(table.takeNodes(lasting, new long[1])).isEqualTo(1);
+    assertThat(memory.get(ValueLayout.JAVA_BYTE, chunk)).as("a node's lock").isEqualTo((byte) 1);
+  }
+
+  @Test
   void shouldGivePartsOfOneChunkToNodesOfManySizes() {
     int chunkBytes = 64 << 10;
-    ChunkTable parted = new ChunkTable(new ServerLayout(2L * chunkBytes, chunkBytes));
+    ServerLayout two = new ServerLayout(2L * chunkBytes, chunkBytes);
+    MemorySegment bytes = MemorySegment.ofArray(new byte[(int) two.dramBytes()]);
+    ChunkTable parted = new ChunkTable(two, bytes);
     int partBytes = parted.partBytes();
     assertThat(partBytes).isEqualTo(4096);
     List<Long> offsets = new ArrayList<>();
@@ -80,7 +131,7 @@ class ChunkTableTest {
     long whole = parted.takeChunk(1024);
     assertThat(whole).isPositive();
     assertThat(parted.takePart(128)).as("all are out").isNegative();
-    ChunkTable copy = parted.copy();
+    ChunkTable copy = parted.copy(bytes);
     for (ChunkTable table : List.of(parted, copy)) {
       for (int i = 0; i < 15; i++) {
         int nodeBytes = 128 * (1 + i);

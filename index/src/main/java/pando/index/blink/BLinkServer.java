@@ -4,6 +4,7 @@ import java.util.List;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.PoolPart;
 import pando.index.host.HostedServer;
@@ -38,9 +39,8 @@ public abstract class BLinkServer extends HostedServer {
    *
    * @param system number of the system whose index it is
    * @param sessionsMax maximum number of open sessions
-   * @param lower holds copies of level 1; closed with the compute server, as the other caches are
-   * @param upper holds copies of the level below the root
-   * @param top holds a copy of the root
+   * @param caches for copies of level 1, of the level below the root, and of the root; closed with
+   *     the compute server
    */
   protected BLinkServer(
       int number,
@@ -48,16 +48,14 @@ public abstract class BLinkServer extends HostedServer {
       Fabric fabric,
       int nodeBytes,
       int sessionsMax,
-      IndexCache lower,
-      IndexCache upper,
-      IndexCache top) {
+      List<IndexCache> caches) {
     super(number, system, sessionsMax);
     this.places = new NodePlaces(fabric, nodeBytes);
-    this.allocator = new NodeAllocator(fabric.memoryServers(), nodeBytes);
+    this.allocator = NodeAllocator.lasting(fabric.memoryServers(), nodeBytes);
     this.nodeBytes = nodeBytes;
-    this.lower = lower;
-    this.upper = upper;
-    this.top = top;
+    this.lower = caches.get(0);
+    this.upper = caches.get(1);
+    this.top = caches.get(2);
   }
 
   /** Returns the root pointer as it was last seen, 0 if it is not known. */
@@ -113,8 +111,6 @@ public abstract class BLinkServer extends HostedServer {
 
   @Override
   public final void close() {
-    lower.close();
-    upper.close();
-    top.close();
+    Closing.all(lower::close, upper::close, top::close);
   }
 }

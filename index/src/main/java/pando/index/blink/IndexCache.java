@@ -2,10 +2,13 @@ package pando.index.blink;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
 import pando.fabric.StalledException;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Words;
 
@@ -60,18 +63,37 @@ public final class IndexCache implements AutoCloseable {
    */
   public IndexCache(int frames, int children) {
     this.children = children;
-    this.copies = NativeMemory.allocate(frames * frameBytes());
-    this.memory = copies.segment();
     this.fences = new FenceIndex(frames);
     this.lows = new long[frames];
     this.used = new boolean[frames];
     this.admittedAt = new long[frames];
     this.usedAt = new long[frames];
     this.free = new int[frames];
+    // Last: nothing frees it where the heap has no room for the others.
+    this.copies = NativeMemory.allocate(frames * frameBytes());
+    this.memory = copies.segment();
     for (int i = 0; i < frames; i++) {
       free[i] = frames - 1 - i;
     }
     this.frees = frames;
+  }
+
+  /**
+   * Creates empty caches for copies of so many children.
+   *
+   * @param frames of each cache
+   */
+  public static List<IndexCache> of(int children, int... frames) {
+    List<IndexCache> made = new ArrayList<>();
+    try {
+      for (int each : frames) {
+        made.add(new IndexCache(each, children));
+      }
+      return made;
+    } catch (Throwable e) {
+      made.forEach(cache -> Closing.after(e, cache::close));
+      throw e;
+    }
   }
 
   /** The result of a lookup. Each worker reuses one. */

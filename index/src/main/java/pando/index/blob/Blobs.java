@@ -10,8 +10,9 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.index.CorruptNodeException;
-import pando.index.host.WorkerContext;
+import pando.index.pool.Workers;
 import pando.index.session.Failures;
 
 /**
@@ -106,7 +107,7 @@ public final class Blobs implements AutoCloseable {
     this.buffer = Worker.CALL_BYTES_MAX;
     this.bufferEnd = buffer + Math.max(classes.bytesMax(), TOGETHER * 1024);
     this.registered = space.fabric().register(bufferEnd);
-    this.worker = WorkerContext.worker(space.fabric(), registered);
+    this.worker = Workers.open(space.fabric(), registered);
     this.memory = worker.memory();
     this.found = memory;
     space.opened(this);
@@ -143,7 +144,7 @@ public final class Blobs implements AutoCloseable {
       // The WRITE may come yet: no other blob may have the place.
       throw e;
     } catch (Throwable e) {
-      undo(e, () -> space.free(worker, 0, sizeClass, address));
+      Closing.after(e, () -> space.free(worker, 0, sizeClass, address));
       throw e;
     }
   }
@@ -181,17 +182,10 @@ public final class Blobs implements AutoCloseable {
     } catch (Throwable e) {
       for (int part = 0; part < stored; part++) {
         long word = words[1 + part];
-        undo(e, () -> freeBlob(word));
+        Closing.after(e, () -> freeBlob(word));
       }
       throw e;
     }
-  }
-
-  /** Takes a step back after a failure; its own failure is added to that one. */
-  private static void undo(Throwable failure, Runnable step) {
-    Failures failures = new Failures();
-    failures.collect(step);
-    failures.join(failure);
   }
 
   /**

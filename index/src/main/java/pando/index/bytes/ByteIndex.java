@@ -7,7 +7,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleSupplier;
 import pando.fabric.Fabric;
+import pando.fabric.FencedException;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
 import pando.index.Meters;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
@@ -114,9 +117,7 @@ public final class ByteIndex implements ByteStrings {
       undo.addFirst(changes::close);
       spare.ensure(own.blobs);
     } catch (Throwable e) {
-      Failures failures = new Failures();
-      undo.forEach(failures::collect);
-      failures.join(e);
+      Closing.after(e, undo.toArray(Runnable[]::new));
       throw e;
     }
   }
@@ -155,15 +156,11 @@ public final class ByteIndex implements ByteStrings {
             isNew ? OpenedBlocks.first(session, blobs) : OpenedBlocks.of(session, blobs);
         return new ByteIndex(options, labels, space, blocks);
       } catch (Throwable e) {
-        Failures failures = new Failures();
-        failures.collect(space::close);
-        failures.join(e);
+        Closing.after(e, space::close);
         throw e;
       }
     } catch (Throwable e) {
-      Failures failures = new Failures();
-      failures.collect(labels::close);
-      failures.join(e);
+      Closing.after(e, labels::close);
       throw e;
     }
   }
@@ -367,8 +364,8 @@ public final class ByteIndex implements ByteStrings {
    * IllegalStateException} from then on. A second call does nothing, also while another thread
    * closes the index.
    *
-   * @throws pando.fabric.PandoException if a memory server is lost or does not answer; if the index
-   *     is open still, it can be closed again
+   * @throws pando.fabric.PandoException if a memory server is lost or does not answer; unless one
+   *     is lost, the index can be closed again
    */
   @Override
   public void close() {
@@ -377,28 +374,28 @@ public final class ByteIndex implements ByteStrings {
     }
     try {
       Failures failures = new Failures();
-      for (BlockSession session : shut()) {
+      for (BlockSession session : shut(failures)) {
         failures.collect(session::release);
       }
       failures.collect(changes::close);
       failures.collect(own::close);
       failures.collect(labels::close);
       failures.collect(space::close);
+      failures.collect(records::close);
+      ended = labels.isClosed();
       failures.rethrow();
-      records.close();
-      ended = true;
     } finally {
       closing.set(false);
     }
   }
 
   /** Lets no operation begin any more; returns the sessions to end. */
-  private List<BlockSession> shut() {
+  private List<BlockSession> shut(Failures failures) {
     if (gate.isClosed() || !gate.shut(own.blobs.worker())) {
       return List.of();
     }
     try {
-      changes.settleAll();
+      settle(failures);
       spare.close(own.blobs);
       synchronized (sessions) {
         gate.close();
@@ -408,6 +405,16 @@ public final class ByteIndex implements ByteStrings {
       }
     } finally {
       gate.open();
+    }
+  }
+
+  /** Writes what waits, unless that can never be done any more. */
+  private void settle(Failures failures) {
+    try {
+      changes.settleAll();
+    } catch (MemoryServerLostException | FencedException | IllegalStateException e) {
+      // Of these the last one says that the fabric is closed.
+      failures.add(e);
     }
   }
 }

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
+import pando.fabric.FencedException;
 import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
@@ -13,6 +14,7 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.index.node.NodeLayout;
 
 /**
@@ -221,8 +223,7 @@ public final class NodeCache implements AutoCloseable {
   /** Frees the memory. Nothing is written back. */
   @Override
   public void close() {
-    house.worker().close();
-    registered.close();
+    Closing.all(house.worker()::close, registered::close);
   }
 
   // Claiming and admitting.
@@ -469,6 +470,7 @@ public final class NodeCache implements AutoCloseable {
    *
    * @throws MemoryServerLostException if a memory server of some nodes is lost; all others were
    *     written
+   * @throws FencedException if the compute server is fenced
    * @throws UnknownOutcomeException if a memory server did not answer, so that some nodes may not
    *     have been written; all others were
    */
@@ -484,7 +486,7 @@ public final class NodeCache implements AutoCloseable {
       layout.seal(memory, copy);
       try {
         layout.writeImage(context.worker, copy);
-      } catch (MemoryServerLostException | UnknownOutcomeException e) {
+      } catch (MemoryServerLostException | FencedException | UnknownOutcomeException e) {
         failure = failure instanceof UnknownOutcomeException ? failure : e;
         continue;
       }

@@ -40,20 +40,28 @@ final class DeftServer extends BLinkServer {
       DeftOptions options,
       Validation validation,
       RandomGenerator random) {
+    this(number, fabric, options, validation, random, new LockWords(fabric));
+  }
+
+  private DeftServer(
+      int number,
+      Fabric fabric,
+      DeftOptions options,
+      Validation validation,
+      RandomGenerator random,
+      LockWords locks) {
     super(
         number,
         system(options, validation),
         fabric,
         options.nodeBytes(),
         DeftOptions.SESSIONS_MAX,
-        new IndexCache(options.copies(), options.copyChildren()),
-        new IndexCache(TOP_FRAMES, options.copyChildren()),
-        new IndexCache(Shape.QUARTERS, options.copyChildren()));
+        IndexCache.of(options.copyChildren(), options.copies(), TOP_FRAMES, Shape.QUARTERS));
     this.options = options;
     this.validation = validation;
     this.inners = new InnerLayout(options.nodeBytes(), options.segments());
     this.leaves = new LeafLayout(options.nodeBytes(), options.hashLeaves());
-    this.locks = new LockWords(fabric);
+    this.locks = locks;
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.stamps =
         new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));

@@ -52,7 +52,7 @@ final class ComputeServer {
     this.options = options;
     this.layout = layout;
     this.process = fabric.process();
-    this.allocator = new NodeAllocator(fabric.memoryServers(), layout.nodeBytes());
+    this.allocator = NodeAllocator.lasting(fabric.memoryServers(), layout.nodeBytes());
     this.guard = new NodeGuard(fabric, layout);
     long frames = options.cacheBytes() / layout.nodeBytes();
     int capacity = (int) Math.min(frames, Integer.MAX_VALUE / 2);

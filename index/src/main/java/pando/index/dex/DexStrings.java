@@ -7,6 +7,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
+import pando.fabric.pool.Losses;
 import pando.index.Meters;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
@@ -91,7 +93,7 @@ public final class DexStrings implements ByteStrings {
     try {
       return new StringSession(this, keys, words, new Blobs(space));
     } catch (Throwable e) {
-      words.close();
+      Closing.after(e, words::close);
       throw e;
     }
   }
@@ -219,7 +221,7 @@ public final class DexStrings implements ByteStrings {
    * {@inheritDoc}
    *
    * <p>The index stays open. A call while another thread closes it does nothing, either; after a
-   * failure it can be called again, to give back what is left.
+   * failure other than a loss it can be called again, to give back what is left.
    */
   @Override
   public void close() {
@@ -227,14 +229,16 @@ public final class DexStrings implements ByteStrings {
       return;
     }
     try {
+      Losses losses = new Losses();
       Failures failures = new Failures();
       for (StringSession session : shut()) {
-        failures.collect(session::release);
+        failures.collect(() -> losses.defer(session::release));
       }
-      failures.collect(own::close);
-      failures.collect(space::close);
+      failures.collect(() -> losses.defer(own::close));
+      failures.collect(() -> losses.defer(space::close));
       failures.rethrow();
       ended = true;
+      losses.rethrow();
     } finally {
       closing.set(false);
     }

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
 import pando.index.cache.CacheContext;
 import pando.index.host.Totals;
 
@@ -156,12 +157,14 @@ final class Members {
   /** Closes all compute servers. Gates must be shut, or no operation under way. */
   synchronized void closeAll() {
     users.keySet().forEach(server -> server.gate.close());
+    List<Runnable> ends = new ArrayList<>();
     for (PartitionWorker worker : workers) {
       gone.add(worker.verbs(), worker.events());
-      worker.close();
+      ends.add(worker::close);
     }
     workers.clear();
-    List.copyOf(users.keySet()).forEach(this::close);
+    List.copyOf(users.keySet()).forEach(server -> ends.add(() -> close(server)));
+    Closing.all(ends);
   }
 
   /** Returns the bytes that the caches of all compute servers hold now. */

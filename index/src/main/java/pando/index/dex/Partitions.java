@@ -7,6 +7,7 @@ import pando.fabric.Fabric;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.EntrySource;
@@ -197,8 +198,7 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
    */
   void make(Partitioning partitioning, Partitioning leaves, int first, int count) {
     setCurrent(partitioning);
-    try (Topology topology = open()) {
-      topology.lock();
+    start(topology -> {
       topology.catalogue().checkUnclaimed();
       NodeAllocator.checkRoom(
           topology.worker(),
@@ -206,17 +206,12 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
           fabric.memoryServers(),
           partitioning.servers(),
           new int[] {options.nodeBytes()});
-      try {
-        addAll(first, count);
-        long root = topology.buildEmpty(members.local(first), leaves);
-        topology.catalogue().begin(root, current());
-        startAll(root);
-        topology.catalogue().claim(options.nodeBytes());
-      } catch (Throwable e) {
-        abandon(e);
-        throw e;
-      }
-    }
+      addAll(first, count);
+      long root = topology.buildEmpty(members.local(first), leaves);
+      topology.catalogue().begin(root, current());
+      startAll(root);
+      topology.catalogue().claim(options.nodeBytes());
+    });
   }
 
   void join(int first, int count) {
@@ -229,20 +224,30 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
   }
 
   private void join(int first, int count, boolean withRanges) {
-    try (Topology topology = open()) {
-      topology.lock();
+    start(topology -> {
       topology.catalogue().checkClaimed(options.nodeBytes(), options.kind());
       setCurrent(topology.catalogue().readPartitioning());
       for (int number = first; withRanges && number < first + count; number++) {
         current().rangeOfServer(number);
       }
+      addAll(first, count);
+      startAll(topology.catalogue().root());
+    });
+  }
+
+  /** Takes the steps of a start; releases what they made if one fails, or the unlocking. */
+  private void start(Consumer<Topology> steps) {
+    try (Topology topology = open()) {
+      topology.lock();
       try {
-        addAll(first, count);
-        startAll(topology.catalogue().root());
+        steps.accept(topology);
       } catch (Throwable e) {
-        abandon(e);
+        Closing.after(e, () -> members.locals().forEach(ComputeServer::trim));
         throw e;
       }
+    } catch (Throwable e) {
+      Closing.after(e, members::closeAll);
+      throw e;
     }
   }
 
@@ -262,19 +267,6 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
     for (ComputeServer server : members.locals()) {
       server.setRoot(root);
       server.resume(current());
-    }
-  }
-
-  /**
-   * Releases what a failed start has made; further failures are added to the first as suppressed.
-   */
-  private void abandon(Throwable failure) {
-    try {
-      members.locals().forEach(ComputeServer::trim);
-    } catch (RuntimeException e) {
-      failure.addSuppressed(e);
-    } finally {
-      members.closeAll();
     }
   }
 

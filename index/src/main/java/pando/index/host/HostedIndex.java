@@ -3,12 +3,14 @@ package pando.index.host;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.PoolFullException;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.CacheCounters;
@@ -160,8 +162,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   final void make() {
     isMadeWhole = ranged && count == options.computeServers();
-    try (PoolChange change = opened()) {
-      change.lock();
+    open(change -> {
       change.catalogue().checkUnclaimed();
       NodeAllocator.checkRoom(
           change.worker(),
@@ -169,16 +170,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
           fabric.memoryServers(),
           partitioning().servers(),
           nodeSizes());
-      try {
-        start(change);
-        build(1, loader -> begin(change, loader));
-        members.servers().forEach(server -> server.open(change.catalogue()));
-        change.catalogue().claim(options.nodeBytes());
-      } catch (Throwable e) {
-        abandon(change, e);
-        throw e;
-      }
-    }
+      start(change);
+      build(1, loader -> begin(change, loader));
+      members.servers().forEach(server -> server.open(change.catalogue()));
+      change.catalogue().claim(options.nodeBytes());
+    });
   }
 
   private long begin(PoolChange change, Loader loader) {
@@ -195,17 +191,29 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   final void join() {
+    open(change -> {
+      change.catalogue().checkClaimed(options.nodeBytes(), kind());
+      changes.join(change);
+      start(change);
+      members.servers().forEach(server -> server.open(change.catalogue()));
+    });
+  }
+
+  /**
+   * Takes the steps that open the index; closes what they opened if one fails, or the unlocking.
+   */
+  private void open(Consumer<PoolChange> steps) {
     try (PoolChange change = opened()) {
       change.lock();
-      change.catalogue().checkClaimed(options.nodeBytes(), kind());
       try {
-        changes.join(change);
-        start(change);
-        members.servers().forEach(server -> server.open(change.catalogue()));
+        steps.accept(change);
       } catch (Throwable e) {
-        abandon(change, e);
+        Closing.after(e, members::end, () -> trim(change));
         throw e;
       }
+    } catch (Throwable e) {
+      Closing.after(e, members::end);
+      throw e;
     }
   }
 
@@ -227,14 +235,6 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     if (options.isPartitioned()) {
       server.setRange(partitioning());
     }
-  }
-
-  /** Closes what was opened, after a failure. Other failures are added to it as suppressed. */
-  private void abandon(PoolChange change, Throwable failure) {
-    Failures failures = new Failures();
-    failures.collect(members::end);
-    failures.collect(() -> trim(change));
-    failures.join(failure);
   }
 
   private PoolChange opened() {
@@ -433,9 +433,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   /** Closes the index of a closed fabric, where operations under way fail at their next verb. */
   private void closeAfterFabric(IllegalStateException failure) {
     if (members.gate().close()) {
-      Failures failures = new Failures();
-      failures.collect(members::end);
-      failures.join(failure);
+      Closing.after(failure, members::end);
     }
   }
 

@@ -171,11 +171,14 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
 
   /**
    * Refuses new workers, stops background tasks, and closes all workers and compute servers. No
-   * operation may be inside the gate.
+   * operation may be inside the gate. A second call does nothing.
    */
   void end() {
     List<W> open;
     synchronized (this) {
+      if (closed) {
+        return;
+      }
       closed = true;
       open = List.copyOf(workers);
     }

@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
+import pando.index.pool.Workers;
 
 /** The verbs and the local memory of one worker, shared by its parts. Every system extends it. */
 public abstract class WorkerContext implements AutoCloseable {
@@ -29,22 +31,8 @@ public abstract class WorkerContext implements AutoCloseable {
   protected WorkerContext(Fabric fabric, LocalMemory local) {
     this.message = local.region(Worker.CALL_BYTES_MAX);
     this.registered = fabric.register(local.bytes());
-    this.worker = worker(fabric, registered);
+    this.worker = Workers.open(fabric, registered);
     this.memory = worker.memory();
-  }
-
-  /** Opens a worker; frees its memory again where the fabric refuses, as it is closed. */
-  public static Worker worker(Fabric fabric, RegisteredMemory registered) {
-    boolean opened = false;
-    try {
-      Worker worker = fabric.worker(registered);
-      opened = true;
-      return worker;
-    } finally {
-      if (!opened) {
-        registered.close();
-      }
-    }
   }
 
   /**
@@ -54,7 +42,6 @@ public abstract class WorkerContext implements AutoCloseable {
 
   @Override
   public void close() {
-    worker.close();
-    registered.close();
+    Closing.all(worker::close, registered::close);
   }
 }

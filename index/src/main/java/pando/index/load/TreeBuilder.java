@@ -7,8 +7,10 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.pool.Catalogue;
+import pando.index.pool.Workers;
 
 /**
  * Builds a tree from the leaves upwards, out of entries in ascending order. Nodes are filled to a
@@ -59,7 +61,7 @@ public abstract class TreeBuilder implements Loader {
     this.perLeaf = Math.max(1, (int) Math.round(capacity * fill));
     this.perInner = Math.max(2, (int) Math.round(capacity * fill));
     this.registered = fabric.register(buffer(Catalogue.LEVELS_MAX) + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
+    this.worker = Workers.open(fabric, registered);
   }
 
   /**
@@ -198,8 +200,7 @@ public abstract class TreeBuilder implements Loader {
 
   @Override
   public final void close() {
-    worker.close();
-    registered.close();
+    Closing.all(worker::close, registered::close);
   }
 
   /** Adds a level above the highest. */

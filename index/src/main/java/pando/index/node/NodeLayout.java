@@ -34,8 +34,9 @@ import pando.index.pool.Catalogue;
  * <p>Bytes from {@link #IMAGE} on are the node's image: what READ fetches and WRITE stores. The
  * first 24 bytes never travel with it. In a frame they belong to the cache: an optimistic lock, the
  * parent's frame, pins, state, dirty flag. In the pool the lock word is the remote lock of a node
- * that several compute servers share, and outlives the node: a node that takes a freed node's place
- * inherits an unlocked word.
+ * that several compute servers share, and outlives the node: it is 0 in memory that nodes
+ * {@linkplain pando.fabric.pool.NodeAllocator#lasting have for the first time}, and a node that
+ * takes a freed node's place inherits an unlocked word.
  *
  * <p>A node covers the keys {@code low} to {@code high}, both inclusive (fence keys). A leaf has
  * level 0; its slots are values. An inner node's slots are pointers to children; key {@code i} is

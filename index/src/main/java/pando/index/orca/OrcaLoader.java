@@ -13,6 +13,7 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.Partitioning;
@@ -26,6 +27,7 @@ import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafPacker;
 import pando.index.orca.leaf.LeafReader;
 import pando.index.orca.space.ExtentAllocator;
+import pando.index.pool.Workers;
 
 /** Builds leaves out of entries in ascending order, and the directory pages of each range. */
 final class OrcaLoader implements Loader {
@@ -133,7 +135,7 @@ final class OrcaLoader implements Loader {
     this.imageBytes = Math.max(options.nodeBytes(), DirectoryPage.BYTES);
     this.message = (long) WRITTEN_MAX * imageBytes;
     this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
+    this.worker = Workers.open(fabric, registered);
     this.memory = worker.memory();
   }
 
@@ -570,7 +572,6 @@ final class OrcaLoader implements Loader {
 
   @Override
   public void close() {
-    worker.close();
-    registered.close();
+    Closing.all(worker::close, registered::close);
   }
 }

@@ -13,6 +13,7 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.Losses;
 import pando.index.CorruptNodeException;
 import pando.index.Partitioning;
@@ -124,20 +125,28 @@ final class OrcaServer extends HostedServer {
     this.memoryServers = fabric.memoryServers();
     this.regionBytes = regionBytes;
     this.places = new NodePlaces(fabric, DirectoryPage.BYTES);
-    this.directory = new Directory(fabric);
-    this.parts = CacheParts.create(fabric, options.cacheBytes());
-    this.deltas = new Deltas(parts);
-    boolean pairs = options.cacheUnit() != CacheUnit.SEGMENTS;
-    this.images = new ImageCache(directory.entries(), parts.memory(), parts.bytesOfPart(), pairs);
-    this.records = new RecordCache(parts, 0, parts.count(), options.twin(), options.countBits());
     this.extents = new ExtentAllocator(memoryServers, regionBytes);
     // A later compute server with this number draws another one.
     this.incarnation =
         (long) random.nextInt(1 << INCARNATION_BITS) << INCARNATION_SHIFT
             | (long) number << SERVER_SHIFT;
-    // Before the mergers, which it pauses: tasks are paused in the order in which they are made.
-    this.shares = new Shares(this, fabric, parts);
-    this.mergers = new Mergers(this, fabric);
+    this.directory = new Directory(fabric);
+    List<Runnable> undo = new ArrayList<>(List.of(directory::close));
+    try {
+      this.parts = CacheParts.create(fabric, options.cacheBytes());
+      undo.add(parts::close);
+      this.deltas = new Deltas(parts);
+      boolean pairs = options.cacheUnit() != CacheUnit.SEGMENTS;
+      this.images = new ImageCache(directory.entries(), parts.memory(), parts.bytesOfPart(), pairs);
+      this.records = new RecordCache(parts, 0, parts.count(), options.twin(), options.countBits());
+      undo.addFirst(super::stop);
+      // Before the mergers, which it pauses: tasks are paused in the order in which they are made.
+      this.shares = new Shares(this, fabric, parts);
+      this.mergers = new Mergers(this, fabric);
+    } catch (Throwable e) {
+      Closing.after(e, undo.toArray(Runnable[]::new));
+      throw e;
+    }
   }
 
   // The life of the index. One caller at a time, under the lock of the partition table; no
@@ -380,8 +389,7 @@ final class OrcaServer extends HostedServer {
     }
     cachedBytes = cachedBytes();
     closed = true;
-    directory.close();
-    parts.close();
+    Closing.all(directory::close, parts::close);
   }
 
   // Counters.

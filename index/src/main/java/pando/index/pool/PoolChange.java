@@ -6,6 +6,7 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 
 /**
  * A change of an index as a whole: made by one caller at a time, in any process, under the lock of
@@ -32,18 +33,9 @@ public class PoolChange implements AutoCloseable {
     this.count = count;
     this.message = localBytes;
     this.registered = fabric.register(localBytes + Worker.CALL_BYTES_MAX);
-    this.worker = worker(fabric, registered);
+    this.worker = Workers.open(fabric, registered);
     this.catalogue = new Catalogue(worker, message, places, system);
     this.lock = new ChangeLock(fabric, worker);
-  }
-
-  private static Worker worker(Fabric fabric, RegisteredMemory registered) {
-    try {
-      return fabric.worker(registered);
-    } catch (Throwable e) {
-      registered.close();
-      throw e;
-    }
   }
 
   /**
@@ -74,14 +66,14 @@ public class PoolChange implements AutoCloseable {
 
   @Override
   public final void close() {
-    try {
-      if (locked) {
-        lock.unlock();
-      }
-    } finally {
-      count.accept(worker.counters());
-      worker.close();
-      registered.close();
-    }
+    Closing.all(
+        () -> {
+          if (locked) {
+            lock.unlock();
+          }
+        },
+        () -> count.accept(worker.counters()),
+        worker::close,
+        registered::close);
   }
 }

@@ -6,9 +6,11 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.index.host.DescentCounters;
 import pando.index.load.Fences;
 import pando.index.load.Loader;
+import pando.index.pool.Workers;
 
 /** Builds the models of a whole index, and their table, out of entries in ascending order. */
 final class RolexLoader implements Loader, RunBuilder.Sink {
@@ -37,7 +39,7 @@ final class RolexLoader implements Loader, RunBuilder.Sink {
     long ofPages = server.runs.bytes(server.options.leavesMax());
     this.message = ofPages + server.pages.pageBytes();
     this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
+    this.worker = Workers.open(fabric, registered);
     this.pages = new ModelPages(server, worker, new DescentCounters(), ofPages, message);
     this.builder = new RunBuilder(server, worker, 0, message, fill, this);
     // Room for the models that retraining adds.
@@ -157,7 +159,6 @@ final class RolexLoader implements Loader, RunBuilder.Sink {
 
   @Override
   public void close() {
-    worker.close();
-    registered.close();
+    Closing.all(worker::close, registered::close);
   }
 }

@@ -8,6 +8,7 @@ import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.index.PoolPart;
 import pando.index.TaskCounts;
 import pando.index.host.HostedServer;
@@ -74,8 +75,13 @@ final class RolexServer extends HostedServer {
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.stamps =
         new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
-    for (int i = 0; i < options.retrainers(); i++) {
-      retrainers.add(new Retrainer(this, queue, fabric, i));
+    try {
+      for (int i = 0; i < options.retrainers(); i++) {
+        retrainers.add(new Retrainer(this, queue, fabric, i));
+      }
+    } catch (Throwable e) {
+      Closing.after(e, super::stop);
+      throw e;
     }
   }
 

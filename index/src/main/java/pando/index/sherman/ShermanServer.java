@@ -40,20 +40,37 @@ final class ShermanServer extends BLinkServer {
       BLinkLayout layout,
       Validation validation,
       RandomGenerator random) {
+    this(
+        number,
+        fabric,
+        options,
+        layout,
+        validation,
+        random,
+        new LockTables(fabric, options.locks(validation)));
+  }
+
+  private ShermanServer(
+      int number,
+      Fabric fabric,
+      ShermanOptions options,
+      BLinkLayout layout,
+      Validation validation,
+      RandomGenerator random,
+      LockTables locks) {
     super(
         number,
         system(options, validation),
         fabric,
         layout.nodeBytes(),
         ShermanOptions.SESSIONS_MAX,
-        new IndexCache((int) (options.cacheBytes() / layout.nodeBytes()), layout.capacity()),
-        new IndexCache(TOP_FRAMES, layout.capacity()),
-        new IndexCache(1, layout.capacity()));
+        IndexCache.of(
+            layout.capacity(), (int) (options.cacheBytes() / layout.nodeBytes()), TOP_FRAMES, 1));
     this.options = options;
     this.partitioned = options.isPartitioned();
     this.layout = layout;
     this.validation = validation;
-    this.locks = new LockTables(fabric, options.locks(validation));
+    this.locks = locks;
     // A later compute server with this number draws another incarnation.
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.stamps =
