@@ -15,19 +15,16 @@ import pando.bench.cluster.JavaProcess;
 import pando.bench.console.Numbers;
 import pando.client.server.ClientService;
 import pando.cluster.ClientListener;
-import pando.cluster.ClusterState;
 import pando.cluster.ComputeServerProcess;
 import pando.cluster.ComputeServerSettings;
 import pando.cluster.Config;
 import pando.cluster.CoordinatorLostException;
-import pando.cluster.Membership;
 import pando.cluster.PoolEntry;
 import pando.cluster.SessionLostException;
 import pando.cluster.WaitOverException;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
-import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
@@ -183,13 +180,10 @@ final class ComputeServerCommand implements Callable<Integer> {
   private int run(ComputeServerSettings settings) throws IOException, InterruptedException {
     PandoHttp http = httpOption.open();
     try (http;
-        Membership membership = clusterOption.connect();
         ComputeServerProcess server =
             Ranges.accepted(
-                spec, () -> ComputeServerProcess.start(new ClusterState(membership), settings))) {
-      Thread hook =
-          new Thread(() -> Closing.all(server::close, membership::close), "compute-server-close");
-      Runtime.getRuntime().addShutdownHook(hook);
+                spec, () -> ComputeServerProcess.start(clusterOption::connect, settings))) {
+      Runtime.getRuntime().addShutdownHook(new Thread(server::close, "compute-server-close"));
       tell(server, http);
       return exitCode(server.awaitEnd());
     }

@@ -22,5 +22,8 @@ final class PlantedBug {
   /** A compute server does not look into the pool for ranges that it was given. */
   static final boolean NOT_ADOPTED = PLANTED.equals("cluster-not-adopted");
 
+  /** A compute server whose session has ended goes on without a look whether it was fenced. */
+  static final boolean REJOINED_UNLOOKED = PLANTED.equals("cluster-rejoined-unlooked");
+
   private PlantedBug() {}
 }
