@@ -28,6 +28,7 @@ import pando.fabric.FencedException;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
+import pando.index.Partitioning;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -185,8 +186,26 @@ final class ComputeServerCommand implements Callable<Integer> {
                 spec, () -> ComputeServerProcess.start(clusterOption::connect, settings))) {
       Runtime.getRuntime().addShutdownHook(new Thread(server::close, "compute-server-close"));
       tell(server, http);
-      return exitCode(server.awaitEnd());
+      ComputeServerProcess.End end = server.awaitEnd();
+      if (end == ComputeServerProcess.End.LOST) {
+        tellLoss(server.index().partitioning());
+      }
+      return exitCode(end);
     }
+  }
+
+  /** Says what is lost with this start, and how to come back. */
+  private void tellLoss(Partitioning known) {
+    String keys =
+        known.hasServer(number)
+            ? "keys %d to %d are others' now, and what was not written back of them is lost"
+                .formatted(known.lowOfServer(number), known.highOfServer(number))
+            : "it had no range, so nothing is lost";
+    PrintWriter err = spec.commandLine().getErr();
+    err.printf(
+        "%s: compute server %d was fenced; %s. Start it again with its number, to get a range%n",
+        spec.qualifiedName(), number, keys);
+    err.flush();
   }
 
   private void tell(ComputeServerProcess server, @Nullable PandoHttp http) {

@@ -129,7 +129,11 @@ public final class MemoryServerProcess implements AutoCloseable {
   private void announceAgain() {
     try {
       if (membership.renew(this::announce)) {
-        LOG.log(Level.WARNING, "its session had ended, and it is announced again: " + entry);
+        LOG.log(
+            Level.WARNING,
+            "the session with the coordinator had ended, and this memory server is announced again"
+                + " with all that it holds; nothing is lost: "
+                + entry);
       }
     } catch (PandoException e) {
       LOG.log(Level.DEBUG, "not announced yet, and will be tried again", e);

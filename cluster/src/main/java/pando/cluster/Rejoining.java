@@ -43,9 +43,9 @@ final class Rejoining {
     if (joined) {
       LOG.log(
           Level.WARNING,
-          "its session with the coordinator had ended, and nobody has fenced it, so it goes on with"
-              + " what it has: "
-              + member);
+          "the session with the coordinator had ended, nobody has fenced this compute server, and it"
+              + " goes on with all that it has; nothing is lost: number=%s, epoch=%s"
+                  .formatted(member.number(), member.epoch()));
     }
     return joined;
   }
