@@ -13,7 +13,6 @@ import java.util.function.Supplier;
 final class RenewedMembership implements Membership {
   private final Supplier<Membership> sessions;
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
-  private final Runnable onChange = () -> watchers.forEach(Runnable::run);
   private volatile Membership session;
   private boolean closed;
 
@@ -26,7 +25,11 @@ final class RenewedMembership implements Membership {
   RenewedMembership(Supplier<Membership> sessions) {
     this.sessions = sessions;
     this.session = sessions.get();
-    session.watch(onChange);
+    session.watch(this::tellWatchers);
+  }
+
+  private void tellWatchers() {
+    watchers.forEach(Runnable::run);
   }
 
   /**
@@ -47,7 +50,7 @@ final class RenewedMembership implements Membership {
         next.close();
       }
     }
-    onChange.run();
+    tellWatchers();
     return used;
   }
 
@@ -56,7 +59,7 @@ final class RenewedMembership implements Membership {
       return false;
     }
     session.close();
-    next.watch(onChange);
+    next.watch(this::tellWatchers);
     session = next;
     return true;
   }

@@ -189,10 +189,10 @@ final class KeptServer implements AutoCloseable {
   @Override
   public void close() {
     end();
-    Closing.join(keeper);
     JavaProcess running = process;
     if (running != null) {
       running.close();
     }
+    Closing.join(keeper);
   }
 }

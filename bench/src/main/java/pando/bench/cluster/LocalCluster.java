@@ -42,10 +42,6 @@ public final class LocalCluster implements AutoCloseable {
   private static final String PREFIX = "pando-up-";
   private static final int SECRET_BYTES = 24;
 
-  /** One line for each, with the server's name. */
-  private static final String LOG_FORMAT =
-      "-Djava.util.logging.SimpleFormatter.format=pando up: %s: %%5$s%%6$s%%n";
-
   private static final String HOST = "127.0.0.1";
   private static final Duration START_MAX = Duration.ofMinutes(2);
 
@@ -183,8 +179,11 @@ public final class LocalCluster implements AutoCloseable {
     if (closing) {
       throw new IOException("closed while it starts");
     }
-    String name = command.replace('-', ' ') + " " + number;
-    return JavaProcess.start(List.of(LOG_FORMAT.formatted(name)), arguments);
+    // What it logs is a line, with its name.
+    String format =
+        "-Djava.util.logging.SimpleFormatter.format=pando up: %s %d: %%5$s%%6$s%%n"
+            .formatted(command.replace('-', ' '), number);
+    return JavaProcess.start(List.of(format), arguments);
   }
 
   private void onEndOfMemory(int number, JavaProcess process) {
