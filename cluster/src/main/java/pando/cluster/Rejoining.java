@@ -43,7 +43,8 @@ final class Rejoining {
     if (joined) {
       LOG.log(
           Level.WARNING,
-          "the session with the coordinator had ended, nobody has fenced this compute server, and it"
+          "the session with the coordinator had ended, nobody has fenced this compute server, and"
+              + " it"
               + " goes on with all that it has; nothing is lost: number=%s, epoch=%s"
                   .formatted(member.number(), member.epoch()));
     }

@@ -119,7 +119,9 @@ final class KeptServer implements AutoCloseable {
     }
   }
 
-  /** Tells of an end, and waits until it is time for another start; returns whether there is one. */
+  /**
+   * Tells of an end, and waits until it is time for another start; returns whether there is one.
+   */
   private boolean startsAgain(int exitCode) throws InterruptedException {
     if (isClosing()) {
       return false;
@@ -143,13 +145,14 @@ final class KeptServer implements AutoCloseable {
   private static String whatHappened(int exitCode) {
     return switch (exitCode) {
       case REMOVED -> "was taken out of the cluster: nothing is lost";
-      case INTERRUPTED, TERMINATED -> "was asked to end, and wrote back what it had: nothing is lost";
+      case INTERRUPTED, TERMINATED ->
+          "was asked to end, and wrote back what it had: nothing is lost";
       case OTHERS_GONE -> "found no coordinator, and wrote back what it had: nothing is lost";
       case FENCED -> "was fenced, and others have its keys: what it had not written back is lost";
       case KILLED -> "was killed, and others get its keys: what it had not written back is lost";
       default ->
           "has failed with exit code %d, and others get its keys: what it had not written back is"
-              .formatted(exitCode)
+                  .formatted(exitCode)
               + " lost";
     };
   }

@@ -238,8 +238,8 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   /**
-   * Waits until no compute server is left, and none will be started; returns whether they have ended
-   * by themselves.
+   * Waits until no compute server is left, and none will be started; returns whether they have
+   * ended by themselves.
    */
   public boolean awaitEnd() throws InterruptedException {
     ended.await();

@@ -24,7 +24,9 @@ import pando.client.ClientSession;
 import pando.client.PandoClient;
 import pando.fabric.tcp.Authentication;
 
-/** {@code pando up} as a process, all processes of which stand still, and one of which is killed. */
+/**
+ * {@code pando up} as a process, all processes of which stand still, and one of which is killed.
+ */
 @EnabledOnOs(OS.LINUX)
 @Timeout(240)
 class UpProcessTest {
@@ -123,8 +125,11 @@ class UpProcessTest {
         long killed = Long.parseLong(found(introduction, "compute server 1 is process (\\d+)"));
         signal("KILL", List.of(killed));
         await(() -> hasTold("compute server 1 is process \\d+ now"));
-        assertThat(hasTold(
-                "compute server 1 \\(process " + killed + "\\) was killed.*not written back is lost"))
+        assertThat(
+                hasTold(
+                    "compute server 1 \\(process "
+                        + killed
+                        + "\\) was killed.*not written back is lost"))
             .isTrue();
         for (int i = 0; i < KEYS; i++) {
           session.store(Long.MIN_VALUE + i * STEP, -i);
