@@ -15,22 +15,20 @@ import pando.bench.cluster.JavaProcess;
 import pando.bench.console.Numbers;
 import pando.client.server.ClientService;
 import pando.cluster.ClientListener;
-import pando.cluster.ClusterState;
 import pando.cluster.ComputeServerProcess;
 import pando.cluster.ComputeServerSettings;
 import pando.cluster.Config;
 import pando.cluster.CoordinatorLostException;
-import pando.cluster.Membership;
 import pando.cluster.PoolEntry;
 import pando.cluster.SessionLostException;
 import pando.cluster.WaitOverException;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
-import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
+import pando.index.Partitioning;
 import pando.index.Systems;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine.Command;
@@ -189,24 +187,43 @@ final class ComputeServerCommand implements Callable<Integer> {
   private int run() throws IOException, InterruptedException {
     PandoHttp http = httpOption.open();
     try (http;
-        Membership membership = clusterOption.connect();
         ComputeServerProcess server =
-            Ranges.accepted(spec, () -> start(new ClusterState(membership)))) {
-      Thread hook =
-          new Thread(() -> Closing.all(server::close, membership::close), "compute-server-close");
-      Runtime.getRuntime().addShutdownHook(hook);
+            Ranges.accepted(
+                spec, () -> ComputeServerProcess.start(clusterOption::connect, settings()))) {
+      Runtime.getRuntime().addShutdownHook(new Thread(server::close, "compute-server-close"));
       tell(server, http);
-      return exitCode(server.awaitEnd());
+      ComputeServerProcess.End end = server.awaitEnd();
+      if (end == ComputeServerProcess.End.LOST) {
+        tellLoss(server.index().partitioning());
+      }
+      return exitCode(end);
     }
   }
 
-  private ComputeServerProcess start(ClusterState state) {
-    Optional<Config> found =
-        memoryServers == null
-            ? Optional.of(state.awaitConfig(Duration.ofSeconds(startSeconds)))
-            : state.config();
-    return ComputeServerProcess.start(
-        state, settings(found.map(this::completed).orElseGet(this::given)));
+  /** Returns the settings, completed by the cluster's if it has an index or has to have one. */
+  private ComputeServerSettings settings() {
+    try (Membership membership = clusterOption.connect()) {
+      ClusterState state = new ClusterState(membership);
+      Optional<Config> found =
+          memoryServers == null
+              ? Optional.of(state.awaitConfig(Duration.ofSeconds(startSeconds)))
+              : state.config();
+      return settings(found.map(this::completed).orElseGet(this::given));
+    }
+  }
+
+  /** Says what is lost with this start, and how to come back. */
+  private void tellLoss(Partitioning known) {
+    String keys =
+        known.hasServer(number)
+            ? "keys %d to %d are others' now, and what was not written back of them is lost"
+                .formatted(known.lowOfServer(number), known.highOfServer(number))
+            : "it had no range, so nothing is lost";
+    PrintWriter err = spec.commandLine().getErr();
+    err.printf(
+        "%s: compute server %d was fenced; %s. Start it again with its number, to get a range%n",
+        spec.qualifiedName(), number, keys);
+    err.flush();
   }
 
   private void tell(ComputeServerProcess server, @Nullable PandoHttp http) {

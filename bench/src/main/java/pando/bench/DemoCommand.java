@@ -2,6 +2,7 @@ package pando.bench;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -66,7 +67,8 @@ final class DemoCommand implements Callable<Integer> {
   }
 
   private void runInCluster(Demo demo) throws IOException {
-    LocalCluster.Plan plan = new LocalCluster.Plan(2, 2, "1GiB", List.of("--cache=64MiB"), null);
+    LocalCluster.Plan plan =
+        new LocalCluster.Plan(2, 2, "1GiB", Duration.ofSeconds(5), List.of("--cache=64MiB"), null);
     try (LocalCluster processes = LocalCluster.start(plan, this::tell);
         PandoClient client = processes.connect()) {
       demo.run(client);

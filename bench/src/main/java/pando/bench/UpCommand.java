@@ -3,6 +3,7 @@ package pando.bench;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -30,11 +31,13 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "It runs until it is interrupted; all that was stored is lost then. Processes of compute"
-          + " servers may be killed meanwhile: others take over their ranges."
+          + " servers may be killed meanwhile: others take over their ranges, and they start again."
+          + " Where all stand still for a while, as on a laptop that sleeps, nothing is lost."
     })
 final class UpCommand implements Callable<Integer> {
   private static final int SERVERS_MAX = 16;
   private static final int RANGES_MIN = 4;
+  private static final int SESSION_SECONDS_MAX = 60;
 
   @Spec private CommandSpec spec;
 
@@ -71,6 +74,15 @@ final class UpCommand implements Callable<Integer> {
   private long cache;
 
   @Option(
+      names = "--session-timeout",
+      paramLabel = "SECONDS",
+      defaultValue = "5",
+      description =
+          "After how long without a sign of life a server counts as lost (default:"
+              + " ${DEFAULT-VALUE}).")
+  private int sessionSeconds;
+
+  @Option(
       names = "--dir",
       paramLabel = "DIR",
       description =
@@ -85,6 +97,7 @@ final class UpCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     Ranges.check(spec, "--memory", memoryServers, 1, SERVERS_MAX);
     Ranges.check(spec, "--compute", computeServers, 1, SERVERS_MAX);
+    Ranges.check(spec, "--session-timeout", sessionSeconds, 1, SESSION_SECONDS_MAX);
     IndexOptions options = chosenIndex.options(settingOptions);
     String system = options.system();
     List<String> index = new ArrayList<>(List.of("--index=" + system, "--cache=" + cache));
@@ -97,12 +110,18 @@ final class UpCommand implements Callable<Integer> {
     try (LocalCluster cluster =
         LocalCluster.start(
             new LocalCluster.Plan(
-                memoryServers, computeServers, String.valueOf(size), index, directory),
+                memoryServers,
+                computeServers,
+                String.valueOf(size),
+                Duration.ofSeconds(sessionSeconds),
+                index,
+                directory),
             this::tell)) {
       introduce(cluster, options, System.nanoTime() - start);
-      cluster.awaitEnd();
+      if (cluster.awaitEnd()) {
+        tell("no compute server is left, and none is started again, so this ends");
+      }
     }
-    // No compute server is left, though nobody has ended this.
     return CommandLine.ExitCode.SOFTWARE;
   }
 

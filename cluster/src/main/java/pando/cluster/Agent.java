@@ -37,12 +37,15 @@ final class Agent {
   private static final long SAME_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   private final Host host;
+  private final Membership membership;
   private final ClusterState state;
   private final int number;
   private final long epoch;
   private final RangeIndex index;
   private final MovablePartitions partitions;
   private final FencedHere fenced;
+  private final Rejoining rejoining;
+  private final Patience patience;
   private final Leader leader;
   private final LeaderHooks hooks;
 
@@ -57,6 +60,9 @@ final class Agent {
 
   /** Where it serves clients; empty if nowhere. */
   private volatile String address = "";
+
+  /** What it has announced of itself. */
+  private volatile Member self;
 
   /** The compute servers, as the last step saw them. */
   private volatile List<Member> members = List.of();
@@ -73,14 +79,15 @@ final class Agent {
    * Creates an agent.
    *
    * @param host that gives the time
-   * @param number of the compute server, which has joined
+   * @param membership by which it has joined
+   * @param number of the compute server
    * @param epoch that it was given
    * @param index is {@link MovablePartitions}
    * @param hooks where tests interrupt the leader
    */
   Agent(
       Host host,
-      ClusterState state,
+      RenewedMembership membership,
       int number,
       long epoch,
       Fabric fabric,
@@ -91,13 +98,17 @@ final class Agent {
       throw new IllegalArgumentException("ranges that do not move: system=" + index.name());
     }
     this.host = host;
-    this.state = state;
+    this.membership = membership;
+    this.state = new ClusterState(membership);
     this.number = number;
     this.epoch = epoch;
+    this.self = Machine.member(number, epoch, "");
     this.index = index;
     this.partitions = movable;
     this.fenced = new FencedHere(host, fabric, state);
-    this.leader = new Leader(state, index, partitions, fenced, config, hooks);
+    this.rejoining = new Rejoining(membership, fabric);
+    this.patience = new Patience(host, config);
+    this.leader = new Leader(state, index, partitions, fenced, config, patience, hooks);
     this.hooks = hooks;
   }
 
@@ -108,15 +119,17 @@ final class Agent {
 
   /**
    * Takes a step of what needs the coordinator alone, and fences; does nothing while it does not
-   * answer.
+   * answer, and joins again where the session has ended.
    *
    * @return whether there is more to do at once
-   * @throws SessionLostException if the session has ended
+   * @throws SessionLostException if the session has just ended: take the step again
    * @throws pando.fabric.FencedException if this compute server is fenced
    * @throws CoordinatorLostException if the coordinator does not answer: take the step again
    */
   boolean lead() {
-    if (state.membership().status() == Membership.Status.SUSPENDED) {
+    patience.step();
+    if (!hasSession()) {
+      patience.begin();
       return false;
     }
     fenced.follow(state.changes());
@@ -131,12 +144,24 @@ final class Agent {
     return leadership.get().isOf(number, epoch) && leader.step(leadership.get());
   }
 
+  /** Returns whether there is a session; where it has ended, there is one in the next step. */
+  private boolean hasSession() {
+    return switch (membership.status()) {
+      case CONNECTED -> true;
+      case SUSPENDED -> false;
+      case LOST -> {
+        boolean _ = rejoining.joinAgain(self);
+        yield false;
+      }
+    };
+  }
+
   /**
-   * Takes a step of what changes the pool: may wait for its locks. Else as {@link #lead}; another
-   * thread may run that meanwhile.
+   * Takes a step of what changes the pool: may wait for its locks. Else as {@link #lead}, which
+   * another thread may run meanwhile, and which alone joins again.
    */
   boolean execute() {
-    if (state.membership().status() == Membership.Status.SUSPENDED) {
+    if (membership.status() != Membership.Status.CONNECTED) {
       return false;
     }
     members = state.computeServers();
@@ -258,23 +283,24 @@ final class Agent {
 
   /**
    * Writes that this compute server serves and where, at first, and about how many entries it has,
-   * again when that has changed by a quarter.
-   *
-   * @throws SessionLostException if it is no member any more
+   * again when that has changed by a quarter. It is no member if its session has just ended.
    */
   private void writeMember() {
-    ClusterState.Versioned<Member> written =
-        state
-            .member(number)
-            .filter(found -> found.value().epoch() == epoch)
-            .orElseThrow(() ->
-                new SessionLostException(
-                    "not among the members any more: number=" + number + ", epoch=" + epoch));
+    state
+        .member(number)
+        .filter(found -> found.value().epoch() == epoch)
+        .ifPresent(this::writeMember);
+  }
+
+  private void writeMember(ClusterState.Versioned<Member> written) {
     long entries = removed ? 0 : estimate();
     long before = written.value().entries();
     if (!written.value().isServing() || Math.abs(entries - before) > REWRITTEN_AT * before) {
       Member serving = written.value().serving(address, entries);
-      isAnnounced |= state.writeMember(serving, written.version());
+      if (state.writeMember(serving, written.version())) {
+        self = serving;
+        isAnnounced = true;
+      }
     }
   }
 

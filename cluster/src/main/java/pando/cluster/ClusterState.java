@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Function;
 import pando.client.Routes;
 
@@ -156,6 +158,16 @@ public final class ClusterState {
     return epoch(number).value();
   }
 
+  /** Returns the last epochs of all numbers that were given one. */
+  Map<Integer, Long> lastEpochs() {
+    Map<Integer, Long> epochs = new TreeMap<>();
+    for (String name : membership.list(Folders.EPOCHS)) {
+      int number = Integer.parseInt(name);
+      epochs.put(number, lastEpoch(number));
+    }
+    return epochs;
+  }
+
   Versioned<Long> epoch(int number) {
     return read(
             Folders.of(Folders.EPOCHS, number),
@@ -163,18 +175,31 @@ public final class ClusterState {
         .orElse(new Versioned<>(0L, -1));
   }
 
-  private static Write writeEpoch(int number, Versioned<Long> before) {
+  private static Write writeEpoch(int number, Versioned<Long> before, long epoch) {
     String path = Folders.of(Folders.EPOCHS, number);
-    byte[] bytes = new EntryWriter(EPOCH_KIND).word(before.value() + 1).bytes();
+    byte[] bytes = new EntryWriter(EPOCH_KIND).word(epoch).bytes();
     Optional<Integer> version = Optional.of(before.version()).filter(found -> found >= 0);
     return put(path, version, bytes);
   }
 
   /** Announces a compute server, with the epoch after the last one that its number had. */
   boolean announceCompute(Member member, Versioned<Long> before) {
+    return announce(member, before, before.value() + 1);
+  }
+
+  /**
+   * Announces a compute server again, if its number has no later epoch. The entry of the epoch gets
+   * another version, so one that has seen it before cannot raise it any more.
+   */
+  boolean announceAgain(Member member, Versioned<Long> before) {
+    return announce(member, before, before.value());
+  }
+
+  private boolean announce(Member member, Versioned<Long> before, long epoch) {
     String path = Folders.of(Folders.COMPUTE, member.number());
     return membership.commit(
-        List.of(writeEpoch(member.number(), before), new Write.Announce(path, member.encode())));
+        List.of(
+            writeEpoch(member.number(), before, epoch), new Write.Announce(path, member.encode())));
   }
 
   /** Changes what a compute server says of itself. */
@@ -324,7 +349,7 @@ public final class ClusterState {
     return writeChange(
         seen,
         seen.fencing(epoch.value() + 1),
-        List.of(check(leadership), writeEpoch(seen.server(), epoch)));
+        List.of(check(leadership), writeEpoch(seen.server(), epoch, epoch.value() + 1)));
   }
 
   /**

@@ -31,7 +31,8 @@ import pando.index.dex.DexStrings;
  * <p>How it starts: it gets its number's next epoch; waits for the memory servers; fences all
  * earlier starts of its number and lets their lease run out; waits for a fence of its number that
  * is under way; makes the index, if it leads and there is none, or joins it; and asks for a range,
- * if it has none. Then two threads take the steps of its {@link Agent}.
+ * if it has none. Then two threads take the steps of its {@link Agent}. Where its session with the
+ * coordinator ends, it opens another one and goes on with what it has, unless it was fenced.
  */
 public final class ComputeServerProcess implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ComputeServerProcess.class.getName());
@@ -42,13 +43,13 @@ public final class ComputeServerProcess implements AutoCloseable {
     CLOSED,
     /** It was taken out of the cluster; its range is with others. */
     REMOVED,
-    /** It was fenced, or its session ended: others take over what it had. */
+    /** It was fenced: others take over what it had. */
     LOST,
     /** The coordinator did not answer for too long. */
     COORDINATOR_GONE
   }
 
-  private final ClusterState state;
+  private final RenewedMembership membership;
   private final ComputeServerSettings settings;
   private final CompletableFuture<End> end = new CompletableFuture<>();
   private final long epoch;
@@ -64,19 +65,20 @@ public final class ComputeServerProcess implements AutoCloseable {
 
   private ComputeServerProcess(
       Host host,
-      ClusterState state,
+      RenewedMembership membership,
       ComputeServerSettings settings,
       long epoch,
       Fabric fabric,
       RangeIndex index,
       Config config) {
-    this.state = state;
+    this.membership = membership;
     this.settings = settings;
     this.epoch = epoch;
     this.fabric = fabric;
     this.index = index;
     this.agent =
-        new Agent(host, state, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
+        new Agent(
+            host, membership, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
     this.lease = Lease.take(host, fabric, Duration.ofMillis(config.leaseMillis()));
     try {
       this.strings = strings(settings, index);
@@ -94,7 +96,7 @@ public final class ComputeServerProcess implements AutoCloseable {
     return new StepThread(
         name,
         host,
-        state.membership(),
+        membership,
         settings.coordinatorWait(),
         end,
         () -> {
@@ -115,25 +117,38 @@ public final class ComputeServerProcess implements AutoCloseable {
   /**
    * Starts a compute server.
    *
-   * @param state of the cluster
+   * @param sessions opens sessions with the coordinator, each when the one before has ended; they
+   *     end with the compute server
    * @throws IllegalArgumentException if clients cannot be served where the settings say
    * @throws ClusterException if the cluster is another than expected
    * @throws WaitOverException if another one keeps its number, or memory servers are missing
    * @throws CoordinatorLostException if the coordinator does not answer
    */
-  public static ComputeServerProcess start(ClusterState state, ComputeServerSettings settings) {
-    return start(state, settings, Host.real());
+  public static ComputeServerProcess start(
+      Supplier<Membership> sessions, ComputeServerSettings settings) {
+    return start(sessions, settings, Host.real());
   }
 
-  /** As {@link #start(ClusterState, ComputeServerSettings)}, on a host. */
+  /** As {@link #start(Supplier, ComputeServerSettings)}, on a host. */
   public static ComputeServerProcess start(
-      ClusterState state, ComputeServerSettings settings, Host host) {
-    Joining joining = new Joining(host, state, settings);
+      Supplier<Membership> sessions, ComputeServerSettings settings, Host host) {
+    RenewedMembership membership = new RenewedMembership(sessions);
+    try {
+      return joined(host, membership, settings);
+    } catch (Throwable e) {
+      membership.close();
+      throw e;
+    }
+  }
+
+  private static ComputeServerProcess joined(
+      Host host, RenewedMembership membership, ComputeServerSettings settings) {
+    Joining joining = new Joining(host, new ClusterState(membership), settings);
     long epoch = joining.takeNumber();
     Fabric fabric = joining.attach(new ComputeServer(settings.number(), epoch));
     try {
       joining.endPredecessors(fabric, epoch);
-      return begun(host, state, settings, epoch, fabric, joining.index(fabric, epoch));
+      return begun(host, membership, settings, epoch, fabric, joining.index(fabric, epoch));
     } catch (Throwable e) {
       Closing.after(e, fabric::close);
       throw e;
@@ -142,7 +157,7 @@ public final class ComputeServerProcess implements AutoCloseable {
 
   private static ComputeServerProcess begun(
       Host host,
-      ClusterState state,
+      RenewedMembership membership,
       ComputeServerSettings settings,
       long epoch,
       Fabric fabric,
@@ -150,7 +165,8 @@ public final class ComputeServerProcess implements AutoCloseable {
     RangeIndex index = joined.index();
     try {
       ComputeServerProcess process =
-          new ComputeServerProcess(host, state, settings, epoch, fabric, index, joined.config());
+          new ComputeServerProcess(
+              host, membership, settings, epoch, fabric, index, joined.config());
       process.begin();
       return process;
     } catch (Throwable e) {
@@ -246,7 +262,7 @@ public final class ComputeServerProcess implements AutoCloseable {
     steps.add(lease::close);
     strings.ifPresent(each -> steps.add(each::close));
     // Once more: an index that could not be written back stays open until its fabric is closed.
-    steps.addAll(List.of(index::close, fabric::close, index::close));
+    steps.addAll(List.of(index::close, fabric::close, index::close, membership::close));
     try {
       Closing.all(steps);
     } catch (PandoException e) {

@@ -46,6 +46,7 @@ final class Leader {
   private final MovablePartitions partitions;
   private final FencedHere fenced;
   private final Duration leaseOver;
+  private final Patience patience;
   private final LeaderHooks hooks;
 
   Leader(
@@ -54,12 +55,14 @@ final class Leader {
       MovablePartitions partitions,
       FencedHere fenced,
       Config config,
+      Patience patience,
       LeaderHooks hooks) {
     this.state = state;
     this.index = index;
     this.partitions = partitions;
     this.fenced = fenced;
     this.leaseOver = Lease.outlasting(Duration.ofMillis(config.leaseMillis()));
+    this.patience = patience;
     this.hooks = hooks;
   }
 
@@ -92,13 +95,17 @@ final class Leader {
    */
   boolean step(ClusterState.Leadership leadership) {
     View view = new View(leadership, state.changes(), state.computeServers());
-    boolean acted = declareMemoryLost(view) || declareLost(view) || goOn(view);
+    boolean acted = declareLosses(view) || goOn(view);
     state.writeRoutes(RoutesEntry.of(index.partitioning(), view.members), leadership);
     forgetOld(view);
     return acted;
   }
 
   // What is lost.
+
+  private boolean declareLosses(View view) {
+    return patience.isOver() && (declareMemoryLost(view) || declareLost(view));
+  }
 
   private boolean declareMemoryLost(View view) {
     List<Integer> running = state.memoryServers().stream().map(Member::number).toList();
@@ -305,10 +312,14 @@ final class Leader {
   }
 
   private boolean beginFence(View view, Change change) {
+    // In this order: one that joins again gives its epoch another version.
     ClusterState.Versioned<Long> epoch = state.epoch(change.server());
     if (change.lostEpoch() > 0 && epoch.value() > change.lostEpoch()) {
       // It has started anew, or was fenced already.
       return write(view, change, change.done());
+    }
+    if (change.lostEpoch() > 0 && state.computeServer(change.server()).isPresent()) {
+      return write(view, change, change.failed("it has joined again"));
     }
     return reached(
         state.beginFence(change, epoch, view.leadership), LeaderHooks.Point.FENCE_BEGUN, change);

@@ -30,7 +30,7 @@ public interface Membership extends AutoCloseable {
      */
     SUSPENDED,
 
-    /** The session has ended, and with it all that it announced. Nothing is left but to end. */
+    /** The session has ended, and with it all that it announced. Another one can be opened. */
     LOST
   }
 

@@ -4,7 +4,6 @@ import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import pando.fabric.PandoException;
@@ -18,21 +17,17 @@ import pando.fabric.tcp.TcpMemoryServer;
  */
 public final class MemoryServerProcess implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(MemoryServerProcess.class.getName());
-  private static final long LOOK_MILLIS = 1_000;
+  private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  private final Supplier<Membership> sessions;
+  private final RenewedMembership membership;
   private final TcpMemoryServer server;
   private final PoolEntry entry;
-  private final Semaphore closing = new Semaphore(0);
+  private final Host.Signal changed = Host.real().signal();
   private final Thread keeper;
-  private Membership membership;
+  private volatile boolean closed;
 
   private MemoryServerProcess(
-      Supplier<Membership> sessions,
-      Membership membership,
-      TcpMemoryServer server,
-      PoolEntry entry) {
-    this.sessions = sessions;
+      RenewedMembership membership, TcpMemoryServer server, PoolEntry entry) {
     this.membership = membership;
     this.server = server;
     this.entry = entry;
@@ -60,15 +55,17 @@ public final class MemoryServerProcess implements AutoCloseable {
       long bytes,
       Duration startWait,
       Supplier<TcpMemoryServer> servers) {
-    Membership membership = sessions.get();
+    RenewedMembership membership = new RenewedMembership(sessions);
     try {
       ClusterState state = new ClusterState(membership);
       Optional<ClusterState.Versioned<PoolEntry>> before = awaitFree(state, number, startWait);
       TcpMemoryServer server = servers.get();
       try {
         PoolEntry entry = entry(server, number, bytes);
-        announce(state, entry, before);
-        MemoryServerProcess process = new MemoryServerProcess(sessions, membership, server, entry);
+        if (!state.announceMemory(entry, before)) {
+          throw new ClusterException("another memory server took this number meanwhile: " + entry);
+        }
+        MemoryServerProcess process = new MemoryServerProcess(membership, server, entry);
         process.keeper.start();
         return process;
       } catch (Throwable e) {
@@ -112,21 +109,15 @@ public final class MemoryServerProcess implements AutoCloseable {
     return new PoolEntry(number, incarnation, address, bytes, ServerState.SERVING);
   }
 
-  private static void announce(
-      ClusterState state, PoolEntry entry, Optional<ClusterState.Versioned<PoolEntry>> before) {
-    if (!state.announceMemory(entry, before)) {
-      throw new ClusterException("another memory server took this number meanwhile: " + entry);
-    }
-  }
-
   private void keepAnnounced() {
-    boolean announced = true;
+    Runnable give = changed::give;
+    membership.watch(give);
     try {
-      while (!closing.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
-        announced &= membership.status() != Membership.Status.LOST;
-        if (!announced) {
-          announced = announceAgain();
+      while (!closed) {
+        if (membership.status() == Membership.Status.LOST) {
+          announceAgain();
         }
+        changed.await(LOOK_NANOS);
       }
     } catch (InterruptedException e) {
       LOG.log(Level.DEBUG, "closed", e);
@@ -135,30 +126,32 @@ public final class MemoryServerProcess implements AutoCloseable {
     }
   }
 
-  /** Returns whether it is announced, or another memory server has its place. */
-  private boolean announceAgain() {
+  private void announceAgain() {
     try {
-      if (membership.status() == Membership.Status.LOST) {
-        membership.close();
-        membership = sessions.get();
+      if (membership.renew(this::announce)) {
+        LOG.log(
+            Level.WARNING,
+            "the session with the coordinator had ended, and this memory server is announced again"
+                + " with all that it holds; nothing is lost: "
+                + entry);
       }
-      ClusterState state = new ClusterState(membership);
-      Optional<ClusterState.Versioned<PoolEntry>> before = state.poolEntry(entry.number());
-      boolean isMine =
-          before.isPresent() && before.get().value().incarnation() == entry.incarnation();
-      // An earlier commit may have been made although its answer was lost.
-      boolean isThere =
-          state.memoryServers().stream()
-              .anyMatch(member ->
-                  member.number() == entry.number() && member.epoch() == entry.incarnation());
-      if (isMine && !isThere) {
-        announce(state, entry, before);
-      }
-      return true;
     } catch (PandoException e) {
       LOG.log(Level.DEBUG, "not announced yet, and will be tried again", e);
-      return false;
     }
+  }
+
+  /** Announces it again, unless another memory server has its place. */
+  private boolean announce(ClusterState state) {
+    fenceWhatWasFencedMeanwhile(state);
+    Optional<ClusterState.Versioned<PoolEntry>> before = state.poolEntry(entry.number());
+    return before.isPresent()
+        && before.get().value().incarnation() == entry.incarnation()
+        && state.announceMemory(entry, before);
+  }
+
+  /** A fence of which nothing is known here may have come about, as this one counted as lost. */
+  private void fenceWhatWasFencedMeanwhile(ClusterState state) {
+    state.lastEpochs().forEach(server::fence);
   }
 
   /** Returns the memory server. */
@@ -169,7 +162,8 @@ public final class MemoryServerProcess implements AutoCloseable {
   /** Ends it, with its memory. */
   @Override
   public void close() {
-    closing.release();
+    closed = true;
+    changed.give();
     Closing.all(server::close, () -> Closing.join(keeper));
   }
 }

@@ -3,8 +3,8 @@ package pando.cluster;
 import pando.fabric.PandoException;
 
 /**
- * This process's session with the coordinator has ended, so others take it for dead, and take over
- * what it had. End the process; a new one may take its number again.
+ * This process's session with the coordinator has ended, so others may take it for dead, and take
+ * over what it had. Open another session; at the start of a server, start it again.
  */
 public final class SessionLostException extends PandoException {
   private static final long serialVersionUID = 1L;

@@ -64,7 +64,7 @@ final class StepThread implements AutoCloseable {
       long answered = host.nanoTime();
       while (!end.isDone()) {
         boolean more = take();
-        if (membership.status() != Membership.Status.SUSPENDED) {
+        if (membership.status() == Membership.Status.CONNECTED) {
           answered = host.nanoTime();
         } else if (host.nanoTime() - answered > coordinatorWait.toNanos()) {
           LOG.log(Level.ERROR, "the coordinator does not answer for " + coordinatorWait);
@@ -86,10 +86,10 @@ final class StepThread implements AutoCloseable {
   private boolean take() {
     try {
       return step.getAsBoolean();
-    } catch (FencedException | SessionLostException e) {
+    } catch (FencedException e) {
       LOG.log(Level.ERROR, "this compute server is lost to others: " + e.getMessage());
       end.complete(End.LOST);
-    } catch (CoordinatorLostException e) {
+    } catch (CoordinatorLostException | SessionLostException e) {
       LOG.log(Level.DEBUG, "a step will be taken again", e);
     } catch (PandoException e) {
       LOG.log(Level.WARNING, "a step will be taken again: " + e);

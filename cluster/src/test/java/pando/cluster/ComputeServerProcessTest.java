@@ -25,11 +25,15 @@ import pando.client.ClientOptions;
 import pando.client.ClientSession;
 import pando.client.PandoClient;
 import pando.client.Routes;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
+import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
+import pando.fabric.RegisteredMemory;
 import pando.fabric.UnknownOutcomeException;
+import pando.fabric.Worker;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpFabric;
@@ -111,9 +115,15 @@ class ComputeServerProcessTest {
         coordinatorWait);
   }
 
+  /** Returns a session, and new ones behind it. */
+  private Supplier<Membership> sessions(MemoryMembership first) {
+    Iterator<MemoryMembership> sessions = List.of(first).iterator();
+    return () -> sessions.hasNext() ? sessions.next() : coordinator.connect();
+  }
+
   private ComputeServerProcess startCompute(int number, MemoryMembership membership) {
     ComputeServerProcess server =
-        ComputeServerProcess.start(new ClusterState(membership), settings(number, CONFIG, WAIT));
+        ComputeServerProcess.start(sessions(membership), settings(number, CONFIG, WAIT));
     closing.add(server);
     return server;
   }
@@ -181,7 +191,7 @@ class ComputeServerProcessTest {
     Config config = new Config("dex", Map.of("key-bytes", "64", "node-bytes", "512"), 2, 100);
     ComputeServerProcess server =
         ComputeServerProcess.start(
-            new ClusterState(membership), settings(options, number, config, WAIT, WAIT));
+            sessions(membership), settings(options, number, config, WAIT, WAIT));
     closing.add(server);
     return server;
   }
@@ -319,6 +329,78 @@ class ComputeServerProcessTest {
     assertThat(state.memoryServers()).hasSize(2);
   }
 
+  /** What was fenced while it counted as lost may have been given to others. */
+  @Test
+  void shouldFenceAtAMemoryServerThatIsBackWhatWasFencedMeanwhile() throws Exception {
+    MemoryMembership lost = coordinator.connect();
+    MemoryServerProcess memory = startMemory(0, sessions(lost));
+    List<InetSocketAddress> addresses = List.of(memory.server().address());
+    TcpOptions seventh = TcpOptions.defaults().withComputeServer(new ComputeServer(5, 7));
+    try (Fabric before = TcpFabric.attach(addresses, 1, seventh)) {
+      Membership session = coordinator.connect();
+      byte[] eight = new EntryWriter('e').word(8).bytes();
+      assertThat(session.commit(List.of(new Write.Create("epochs/5", eight)))).isTrue();
+      lost.close();
+      await(() -> state.memoryServers().size() == 1);
+      assertThatThrownBy(() -> readAWord(before)).isInstanceOf(FencedException.class);
+    }
+    TcpOptions eighth = TcpOptions.defaults().withComputeServer(new ComputeServer(5, 8));
+    try (Fabric now = TcpFabric.attach(addresses, 1, eighth)) {
+      readAWord(now);
+    }
+  }
+
+  private static void readAWord(Fabric fabric) {
+    try (RegisteredMemory memory = fabric.register(Long.BYTES);
+        Worker worker = fabric.worker(memory)) {
+      worker.read(GlobalAddress.of(0, 0), 0, Long.BYTES);
+    }
+  }
+
+  /** As where all processes of a machine stand still for longer than their sessions last. */
+  @Test
+  void shouldLoseNothingWhereAllSessionsEnd() throws Exception {
+    List<MemoryMembership> sessions = new ArrayList<>();
+    Supplier<Membership> opened =
+        () -> {
+          synchronized (sessions) {
+            sessions.add(coordinator.connect());
+            return sessions.getLast();
+          }
+        };
+    startMemory(0, opened);
+    startMemory(1, opened);
+    Config calm = new Config("dex", Map.of(), 2, 1_000);
+    List<ComputeServerProcess> servers = new ArrayList<>();
+    for (int number = 0; number < 2; number++) {
+      servers.add(ComputeServerProcess.start(opened, settings(number, calm, WAIT)));
+      closing.add(servers.getLast());
+    }
+    await(() -> owners().size() == 2);
+    await(() -> servers.get(1).index().serves(Long.MAX_VALUE));
+    try (Session low = servers.get(0).index().session();
+        Session high = servers.get(1).index().session()) {
+      assertThat(low.put(1L << 63, 1)).isFalse();
+      assertThat(high.put(Long.MAX_VALUE, 2)).isFalse();
+      List<MemoryMembership> ending = List.copyOf(sessions);
+      ending.forEach(coordinator::disconnect);
+      coordinator.advance(Duration.ofSeconds(5));
+      assertThat(state.computeServers()).isEmpty();
+      ending.forEach(coordinator::reconnect);
+      await(() -> state.computeServers().size() == 2 && state.memoryServers().size() == 2);
+      await(() -> state.pool().stream().allMatch(entry -> entry.state() == ServerState.SERVING));
+      await(() -> state.leader().isPresent());
+      assertThat(low.get(1L << 63)).isTrue();
+      assertThat(high.get(Long.MAX_VALUE)).isTrue();
+      assertThat(high.value()).isEqualTo(2);
+    }
+    assertThat(state.computeServers()).extracting(Member::epoch).containsExactly(1L, 1L);
+    int last = state.ask(Change.remove(1));
+    await(() -> state.change(last).orElseThrow().isOver());
+    assertThat(servers.get(1).awaitEnd()).isEqualTo(ComputeServerProcess.End.REMOVED);
+    assertThat(state.changes()).noneMatch(Change::isFence);
+  }
+
   private static Membership silent() {
     throw new CoordinatorLostException("silent in a test");
   }
@@ -329,8 +411,7 @@ class ComputeServerProcessTest {
     startMemory(1);
     MemoryMembership gone = coordinator.connect();
     ComputeServerProcess first =
-        ComputeServerProcess.start(
-            new ClusterState(gone), settings(0, CONFIG, WAIT, Duration.ofMillis(500)));
+        ComputeServerProcess.start(() -> gone, settings(0, CONFIG, WAIT, Duration.ofMillis(500)));
     await(() -> state.routes().isPresent());
     try (Session session = first.index().session()) {
       assertThat(session.put(1, 2)).isFalse();
@@ -376,7 +457,7 @@ class ComputeServerProcessTest {
           .isInstanceOf(WaitOverException.class)
           .hasMessageContaining("another memory server has this number");
     }
-    ClusterState other = new ClusterState(coordinator.connect());
+    Supplier<Membership> other = coordinator::connect;
     Config alone = new Config("dex", Map.of(), 1, 100);
     assertThatThrownBy(() -> ComputeServerProcess.start(other, settings(1, alone, WAIT)))
         .isInstanceOf(ClusterException.class)
@@ -427,7 +508,7 @@ class ComputeServerProcessTest {
         .hasMessageContaining("another memory server has this number");
     startMemory(1);
     startCompute(3, coordinator.connect());
-    ClusterState other = new ClusterState(coordinator.connect());
+    Supplier<Membership> other = coordinator::connect;
     assertThatThrownBy(
             () -> ComputeServerProcess.start(other, settings(3, CONFIG, Duration.ofMillis(300))))
         .isInstanceOf(WaitOverException.class)
@@ -437,7 +518,7 @@ class ComputeServerProcessTest {
   @Test
   void shouldRefuseAnotherIndexAndMissingMemoryServers() {
     MemoryServerProcess memoryServer = startMemory(0);
-    ClusterState own = new ClusterState(coordinator.connect());
+    Supplier<Membership> own = coordinator::connect;
     assertThatThrownBy(
             () -> ComputeServerProcess.start(own, settings(5, CONFIG, Duration.ofMillis(300))))
         .isInstanceOf(WaitOverException.class)

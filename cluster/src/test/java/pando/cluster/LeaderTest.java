@@ -199,13 +199,13 @@ class LeaderTest {
   void shouldKeepServingWhileTheCoordinatorIsAway() {
     start(0, 1);
     fill(300);
-    cluster.servers.values().forEach(server -> cluster.coordinator.disconnect(server.membership));
+    cluster.servers.values().forEach(server -> cluster.coordinator.disconnect(server.session()));
     cluster.stepAll();
     assertThat(cluster.found()).isEqualTo(cluster.model);
     int id = cluster.state.ask(Change.move(owners().get(1), 77));
     cluster.stepAll();
     assertThat(cluster.state.change(id).orElseThrow().state()).isEqualTo(Change.State.ASKED);
-    cluster.servers.values().forEach(server -> cluster.coordinator.reconnect(server.membership));
+    cluster.servers.values().forEach(server -> cluster.coordinator.reconnect(server.session()));
     cluster.settle();
     assertThat(cluster.state.change(id).orElseThrow().isOver()).isTrue();
     assertServed();

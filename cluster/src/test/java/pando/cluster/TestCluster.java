@@ -31,6 +31,7 @@ import pando.index.dex.DexOptions;
 final class TestCluster implements AutoCloseable {
   static final Duration TIMEOUT = Duration.ofSeconds(5);
   static final int LEASE_MILLIS = 20;
+  private static final long STEP_NANOS = 1_000_000;
   static final IndexOptions OPTIONS =
       DexOptions.defaults()
           .with("node-bytes", "192")
@@ -52,11 +53,31 @@ final class TestCluster implements AutoCloseable {
   private final IndexOptions options;
   private final Config config;
 
-  /** How much later it is than by the real clock. */
-  private long laterNanos;
+  /** By which agents go: its clock goes on as all take a step. */
+  private final Host host = new SteppedHost();
+
+  private long nanos;
 
   /** Makes what the agents of compute servers that start see of their index. */
   UnaryOperator<RangeIndex> seen = UnaryOperator.identity();
+
+  /** Real threads, and the clock of the steps. */
+  private final class SteppedHost implements Host {
+    @Override
+    public long nanoTime() {
+      return nanos;
+    }
+
+    @Override
+    public Thread newThread(String name, Runnable body) {
+      return Host.real().newThread(name, body);
+    }
+
+    @Override
+    public Signal signal() {
+      return Host.real().signal();
+    }
+  }
 
   /** Thrown by a hook to kill the process that reached it. */
   static final class Killed extends RuntimeException {
@@ -65,14 +86,21 @@ final class TestCluster implements AutoCloseable {
 
   /** A compute server that has its number, and no part of the index yet. */
   static final class Start {
-    final MemoryMembership membership;
+    /** Its sessions, the one that it uses at the end. */
+    final List<MemoryMembership> sessions = new ArrayList<>();
+
+    final RenewedMembership membership;
     final ClusterState state;
     final Joining joining;
     final long epoch;
     final Fabric fabric;
 
     Start(TestCluster cluster, int number) {
-      this.membership = cluster.coordinator.connect();
+      this.membership =
+          new RenewedMembership(() -> {
+            sessions.add(cluster.coordinator.connect());
+            return sessions.getLast();
+          });
       this.state = new ClusterState(membership);
       ComputeServerSettings settings =
           new ComputeServerSettings(
@@ -97,8 +125,8 @@ final class TestCluster implements AutoCloseable {
   /** A compute server. */
   static final class Server {
     final int number;
-    final MemoryMembership membership;
-    final ClusterState state;
+    final List<MemoryMembership> sessions;
+    final RenewedMembership membership;
     final long epoch;
     final Fabric fabric;
     final RangeIndex index;
@@ -107,19 +135,24 @@ final class TestCluster implements AutoCloseable {
     Server(TestCluster cluster, int number, LeaderHooks hooks) {
       Start start = new Start(cluster, number);
       this.number = number;
+      this.sessions = start.sessions;
       this.membership = start.membership;
-      this.state = start.state;
       this.epoch = start.epoch;
       this.fabric = start.fabric;
       start.joining.endPredecessors(fabric, epoch);
       Joining.Joined joined = start.joining.index(fabric, epoch);
       this.index = joined.index();
       RangeIndex seen = cluster.seen.apply(index);
-      this.agent = new Agent(cluster.host(), state, number, epoch, fabric, seen, CONFIG, hooks);
+      this.agent = new Agent(cluster.host, membership, number, epoch, fabric, seen, CONFIG, hooks);
     }
 
     MovablePartitions partitions() {
       return (MovablePartitions) index;
+    }
+
+    /** Returns its session. */
+    MemoryMembership session() {
+      return sessions.getLast();
     }
   }
 
@@ -148,27 +181,7 @@ final class TestCluster implements AutoCloseable {
 
   /** Lets agents believe that time has passed. */
   void pass(Duration time) {
-    laterNanos += time.toNanos();
-  }
-
-  private Host host() {
-    Host real = Host.real();
-    return new Host() {
-      @Override
-      public long nanoTime() {
-        return real.nanoTime() + laterNanos;
-      }
-
-      @Override
-      public Thread newThread(String name, Runnable body) {
-        return real.newThread(name, body);
-      }
-
-      @Override
-      public Signal signal() {
-        return real.signal();
-      }
-    };
+    nanos += time.toNanos();
   }
 
   void endMemory(int number) {
@@ -206,6 +219,7 @@ final class TestCluster implements AutoCloseable {
 
   /** Lets each compute server take a step; one that a hook kills is killed. */
   void stepAll() {
+    nanos += STEP_NANOS;
     for (Server server : List.copyOf(servers.values())) {
       try {
         server.agent.lead();

@@ -38,8 +38,13 @@ public final class JavaProcess implements AutoCloseable {
    * @param arguments of {@code pando}
    */
   public static JavaProcess start(List<String> arguments) throws IOException {
+    return start(List.of(), arguments);
+  }
+
+  /** As {@link #start(List)}, with further options of the JVM. */
+  static JavaProcess start(List<String> options, List<String> arguments) throws IOException {
     List<String> command = new ArrayList<>(OWN_GROUP);
-    command.addAll(command(List.of(), arguments));
+    command.addAll(command(options, arguments));
     Process process =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     return new JavaProcess(arguments, process);
@@ -108,6 +113,11 @@ public final class JavaProcess implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** Waits for the process to end, and returns its exit code. */
+  int awaitExit() throws InterruptedException {
+    return process.waitFor();
   }
 
   /** Asks the process to end. */

@@ -19,8 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.client.ClientOptions;
@@ -35,15 +34,15 @@ import pando.fabric.tcp.Authentication;
 
 /**
  * A cluster on this machine, on loopback addresses: a coordinator in this process, and each memory
- * server and compute server in a process of its own, which ends with this one. All prove who they
- * are by a secret that is made for it.
+ * server and compute server in a process of its own, which ends with this one. Compute servers that
+ * end by themselves start again. All prove who they are by a secret that is made for it.
  */
 public final class LocalCluster implements AutoCloseable {
-  private static final Pattern READY = Pattern.compile(".* is ready at (\\S+) .*");
   private static final String NAME = "up";
   private static final String PREFIX = "pando-up-";
   private static final int SECRET_BYTES = 24;
-  private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(5);
+
+  private static final String HOST = "127.0.0.1";
   private static final Duration START_MAX = Duration.ofMinutes(2);
 
   private final Plan plan;
@@ -51,8 +50,8 @@ public final class LocalCluster implements AutoCloseable {
   private final Path secret;
   private final Consumer<String> told;
   private final List<JavaProcess> memoryServers = new CopyOnWriteArrayList<>();
-  private final List<JavaProcess> computeServers = new CopyOnWriteArrayList<>();
-  private final AtomicInteger serving = new AtomicInteger();
+  private final List<KeptServer> computeServers = new CopyOnWriteArrayList<>();
+  private final AtomicInteger kept = new AtomicInteger();
   private final CountDownLatch ended = new CountDownLatch(1);
   private volatile @Nullable EmbeddedCoordinator coordinator;
   private String clients = "";
@@ -64,6 +63,8 @@ public final class LocalCluster implements AutoCloseable {
    * @param memoryServers how many, 1 or more
    * @param computeServers how many, 1 or more
    * @param size bytes for nodes of each memory server, as an option takes them
+   * @param sessionTimeout after how long without a sign of life a server counts as lost, in whole
+   *     seconds
    * @param index options of each compute server that say which index it is
    * @param directory in which it makes one for the secret and what the coordinator keeps, which
    *     goes away with the cluster; {@code null} for that of temporary files
@@ -72,6 +73,7 @@ public final class LocalCluster implements AutoCloseable {
       int memoryServers,
       int computeServers,
       String size,
+      Duration sessionTimeout,
       List<String> index,
       @Nullable Path directory) {
     /** Keeps a copy. */
@@ -91,7 +93,7 @@ public final class LocalCluster implements AutoCloseable {
    * Starts a cluster; when this returns, all servers run, and all keys are served. It ends with
    * this process, at the latest.
    *
-   * @param told receives a line about each process that ends by itself
+   * @param told receives a line about each process that ends by itself, and what is lost with it
    * @throws IOException if a process does not start, or the directory cannot be used
    */
   public static LocalCluster start(Plan plan, Consumer<String> told) throws IOException {
@@ -130,63 +132,78 @@ public final class LocalCluster implements AutoCloseable {
 
   private void startAll() throws IOException {
     for (int number = 0; number < plan.memoryServers(); number++) {
-      memoryServers.add(start("memory-server", number, List.of("--size=" + plan.size())));
+      memoryServers.add(startMemory(number));
     }
-    List<String> index = new ArrayList<>(plan.index());
-    index.add("--memory-servers=" + plan.memoryServers());
     for (int number = 0; number < plan.computeServers(); number++) {
-      computeServers.add(start("compute-server", number, index));
-      serving.incrementAndGet();
+      int own = number;
+      String name = "compute server " + number;
+      KeptServer server =
+          new KeptServer(name, port -> startCompute(own, port), told, this::onEndOfCompute);
+      computeServers.add(server);
+      kept.incrementAndGet();
+      server.start();
     }
-    List<String> addresses = new ArrayList<>();
     for (JavaProcess process : memoryServers) {
-      ready(process);
+      process.awaitLine();
     }
-    for (JavaProcess process : computeServers) {
-      addresses.add(ready(process));
+    for (KeptServer server : computeServers) {
+      server.awaitReady();
     }
-    clients = String.join(",", addresses);
+    clients =
+        computeServers.stream()
+            .map(server -> HOST + ":" + server.port())
+            .collect(Collectors.joining(","));
   }
 
-  private JavaProcess start(String command, int number, List<String> more) throws IOException {
+  private JavaProcess startMemory(int number) throws IOException {
+    JavaProcess process = start("memory-server", number, 0, List.of("--size=" + plan.size()));
+    process.onEnd(() -> onEndOfMemory(number, process));
+    return process;
+  }
+
+  private JavaProcess startCompute(int number, int port) throws IOException {
+    List<String> index = new ArrayList<>(plan.index());
+    index.add("--memory-servers=" + plan.memoryServers());
+    return start("compute-server", number, port, index);
+  }
+
+  private JavaProcess start(String command, int number, int port, List<String> more)
+      throws IOException {
     List<String> arguments = new ArrayList<>(List.of(command, "--number=" + number));
-    arguments.add("--listen=127.0.0.1:0");
+    arguments.add("--listen=" + HOST + ":" + port);
     arguments.add("--cluster=" + address());
+    arguments.add("--session-timeout=" + plan.sessionTimeout().toSeconds());
     arguments.add("--token-file=" + secret);
     arguments.addAll(more);
     arguments.add("--parent=" + ProcessHandle.current().pid());
     if (closing) {
       throw new IOException("closed while it starts");
     }
-    JavaProcess process = JavaProcess.start(arguments);
-    String name = command.replace('-', ' ') + " " + number;
-    process.onEnd(() -> onEnd(name, process, command.startsWith("compute")));
-    return process;
+    // What it logs is a line, with its name.
+    String format =
+        "-Djava.util.logging.SimpleFormatter.format=pando up: %s %d: %%5$s%%6$s%%n"
+            .formatted(command.replace('-', ' '), number);
+    return JavaProcess.start(List.of(format), arguments);
   }
 
-  private static String ready(JavaProcess process) throws IOException {
-    String line = process.awaitLine();
-    Matcher matcher = READY.matcher(line);
-    if (!matcher.matches()) {
-      throw new IOException("not what a server prints: line=" + line);
-    }
-    return matcher.group(1);
-  }
-
-  private void onEnd(String name, JavaProcess process, boolean serves) {
+  private void onEndOfMemory(int number, JavaProcess process) {
     if (!closing) {
       told.accept(
-          "%s (process %d) has ended, exit code %d"
-              .formatted(name, process.pid(), process.exitCode()));
+          ("memory server %d (process %d) has ended, exit code %d: what it held is lost for good;"
+                  + " Ctrl-C ends this cluster, for another one to be started and loaded")
+              .formatted(number, process.pid(), process.exitCode()));
     }
-    if (serves && serving.decrementAndGet() == 0) {
+  }
+
+  private void onEndOfCompute() {
+    if (kept.decrementAndGet() == 0) {
       ended.countDown();
     }
   }
 
   private void awaitServing() {
     try (Membership membership =
-        MembershipProvider.installed().connect(address(), SESSION_TIMEOUT)) {
+        MembershipProvider.installed().connect(address(), plan.sessionTimeout())) {
       new ClusterState(membership).awaitServing(1, START_MAX);
     }
   }
@@ -215,14 +232,18 @@ public final class LocalCluster implements AutoCloseable {
     return secret;
   }
 
-  /** Returns the process of a compute server. */
+  /** Returns the process of a compute server that was started last. */
   public long computeProcess(int number) {
     return computeServers.get(number).pid();
   }
 
-  /** Waits until no compute server is left. */
-  public void awaitEnd() throws InterruptedException {
+  /**
+   * Waits until no compute server is left, and none will be started; returns whether they have
+   * ended by themselves.
+   */
+  public boolean awaitEnd() throws InterruptedException {
     ended.await();
+    return !closing;
   }
 
   /** Ends compute servers, which write back what they cache, then memory servers, then the rest. */
@@ -230,8 +251,10 @@ public final class LocalCluster implements AutoCloseable {
   public synchronized void close() {
     closing = true;
     Closing.all(
-        () -> close(computeServers),
-        () -> close(memoryServers),
+        () -> computeServers.forEach(KeptServer::end),
+        () -> computeServers.forEach(KeptServer::close),
+        () -> memoryServers.forEach(JavaProcess::end),
+        () -> memoryServers.forEach(JavaProcess::close),
         this::endCoordinator,
         this::deleteDirectory,
         ended::countDown);
@@ -255,10 +278,5 @@ public final class LocalCluster implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("cannot be deleted: directory=" + directory, e);
     }
-  }
-
-  private static void close(List<JavaProcess> processes) {
-    processes.forEach(JavaProcess::end);
-    processes.forEach(JavaProcess::close);
   }
 }

@@ -11,9 +11,9 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.client.Routes;
-import pando.cluster.ClusterState;
 import pando.cluster.ComputeServerProcess;
 import pando.cluster.ComputeServerProcess.End;
 import pando.cluster.ComputeServerSettings;
@@ -65,7 +65,7 @@ final class ClusterServer {
       IndexOptions options,
       Config config,
       Host host,
-      Membership membership,
+      Supplier<Membership> sessions,
       BooleanSupplier isOver) {
     ComputeServerSettings settings =
         new ComputeServerSettings(
@@ -76,9 +76,8 @@ final class ClusterServer {
             Optional.empty(),
             START_WAIT,
             COORDINATOR_WAIT);
-    try (membership) {
-      ComputeServerProcess started =
-          ComputeServerProcess.start(new ClusterState(membership), settings, host);
+    try {
+      ComputeServerProcess started = ComputeServerProcess.start(sessions, settings, host);
       index = started.index();
       process = started;
       watch.started(this);

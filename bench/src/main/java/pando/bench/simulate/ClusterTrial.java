@@ -297,7 +297,7 @@ public final class ClusterTrial {
     ClusterServer server = new ClusterServer(cluster, number, watch);
     starts++;
     try {
-      End end = server.run(options, config, host, coordinator.connectComputeServer(), () -> over);
+      End end = server.run(options, config, host, coordinator::connectComputeServer, () -> over);
       ends.merge(end, 1L, Long::sum);
       if (end == End.LOST && !losesSessions) {
         violations.add("a compute server was lost without a fault: " + server);
@@ -535,6 +535,7 @@ public final class ClusterTrial {
     for (End end : End.values()) {
       counts.put("ends " + end, ends.getOrDefault(end, 0L));
     }
+    counts.put("joined again", (long) watch.rejoined());
     counts.put("losses", (long) watch.losses());
     return new TrialResult(
         seed,

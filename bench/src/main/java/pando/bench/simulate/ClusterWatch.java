@@ -3,18 +3,21 @@ package pando.bench.simulate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import pando.cluster.Change;
 import pando.cluster.ClusterState;
 import pando.cluster.Entry;
 import pando.cluster.Member;
 import pando.cluster.MemoryCoordinator;
 import pando.cluster.MemoryMembership;
+import pando.fabric.ComputeServer;
 import pando.index.Partitioning;
 import pando.sim.history.History;
 import pando.sim.history.Loss;
@@ -22,7 +25,8 @@ import pando.sim.history.Loss;
 /**
  * Sees at once all that a simulated cluster's coordinator has and all that compute servers answer,
  * and checks what must always hold: that at most one compute server answers for a key, and none
- * once its fence is over; that there is one leader for each epoch of leaders.
+ * once its fence is over; that there is one leader for each epoch of leaders; that no compute
+ * server is announced that was fenced before.
  *
  * <p>It also notes what is lost. Once the epoch of a number is raised, what earlier starts of it
  * have not written back may be gone, until an heir or the new start serves.
@@ -52,6 +56,14 @@ final class ClusterWatch {
 
   private final Map<Integer, OpenLoss> open = new TreeMap<>();
   private final Map<Integer, String> leaders = new HashMap<>();
+
+  /** Epochs of the compute servers that are announced, as it was seen last. */
+  private Map<Integer, Long> announced = Map.of();
+
+  /** Starts that were announced. */
+  private final Set<ComputeServer> known = new HashSet<>();
+
+  private int rejoined;
   private int losses;
   private long answers;
 
@@ -105,6 +117,11 @@ final class ClusterWatch {
     return answers;
   }
 
+  /** Returns how often a compute server was announced again, after the end of its session. */
+  int rejoined() {
+    return rejoined;
+  }
+
   /** Returns how often a compute server was lost. */
   int losses() {
     return losses;
@@ -129,7 +146,9 @@ final class ClusterWatch {
     state.changes().stream()
         .filter(change -> change.kind() == Change.Kind.FENCE && change.leastEpoch() > 0)
         .forEach(this::lookAtFence);
-    state.computeServers().stream().filter(Member::isServing).forEach(this::lookAtServing);
+    List<Member> members = state.computeServers();
+    lookAtAnnounced(members);
+    members.stream().filter(Member::isServing).forEach(this::lookAtServing);
     lookAtLeader();
   }
 
@@ -147,6 +166,25 @@ final class ClusterWatch {
     }
     if (isDone) {
       end(fence.server(), fence.leastEpoch());
+    }
+  }
+
+  private void lookAtAnnounced(List<Member> members) {
+    Map<Integer, Long> before = announced;
+    announced = members.stream().collect(Collectors.toMap(Member::number, Member::epoch));
+    announced.forEach((number, epoch) -> {
+      if (!epoch.equals(before.get(number))) {
+        lookAtAnnounced(number, epoch);
+      }
+    });
+  }
+
+  private void lookAtAnnounced(int number, long epoch) {
+    rejoined += known.add(new ComputeServer(number, epoch)) ? 0 : 1;
+    if (epoch < epochs[number]) {
+      violations.add(
+          "announced although it was fenced: number=%s, epoch=%s, last=%s"
+              .formatted(number, epoch, epochs[number]));
     }
   }
 

@@ -65,6 +65,12 @@ final class ClusterCampaign implements AutoCloseable {
     OWNER_IN_CHANGE,
     /** A compute server stands still for longer than its session lasts. */
     PAUSE,
+    /** A compute server stands still for about as long as its session lasts. */
+    SHORT_PAUSE,
+    /** All servers stand still for longer than their sessions last. */
+    PAUSE_OF_ALL,
+    /** ZooKeeper stands still for longer than sessions last. */
+    PAUSE_OF_ZOOKEEPER,
     /** A compute server is asked to end, and writes all back. */
     END,
     /** The disk under ZooKeeper is full for a while; of a file system of its own. */
@@ -220,6 +226,9 @@ final class ClusterCampaign implements AutoCloseable {
       case OWNER_IN_CHANGE -> killInChange(false);
       case LEADER_IN_FENCE -> killInFence();
       case PAUSE -> pause();
+      case SHORT_PAUSE -> pauseShortly();
+      case PAUSE_OF_ALL -> pauseWithoutLoss(cluster.all());
+      case PAUSE_OF_ZOOKEEPER -> pauseWithoutLoss(List.of(cluster.zooKeeper()));
       case END -> end();
       case FULL_DISK -> fillDisk();
       case MEMORY -> loseMemory();
@@ -418,6 +427,50 @@ final class ClusterCampaign implements AutoCloseable {
     expectExit(number, UnforeseenLosses.EXIT_LOST);
     cluster.startCompute(number);
     return "compute server %d stood still, others answered after %d ms".formatted(number, millis);
+  }
+
+  /** It joins again, or others were sooner: both may be. */
+  private String pauseShortly() throws InterruptedException {
+    int number = random.nextInt(servers);
+    List<Losses.Range> ranges = view.ranges(number);
+    losses.announce(ranges, List.of());
+    TestedProcess process = cluster.compute(number);
+    long millis = sessionMillis() / 2 + random.nextLong(sessionMillis());
+    process.stop();
+    TimeUnit.MILLISECONDS.sleep(millis);
+    process.goOn();
+    long answered = awaitAnswer(ranges);
+    // Its session may just be over, and the fence not yet begun.
+    TimeUnit.MILLISECONDS.sleep(sessionMillis());
+    view.await(() -> !process.isAlive() || view.isSettled(servers), "a short pause");
+    losses.haveComeAbout();
+    boolean fenced = !process.isAlive();
+    tally.done(fenced ? "fenced in a short pause" : "went on after a short pause");
+    if (fenced) {
+      expectExit(number, UnforeseenLosses.EXIT_LOST);
+      cluster.startCompute(number);
+    } else {
+      process.undisturbed();
+    }
+    return "compute server %d stood still for %d ms, %s, answers after %d ms"
+        .formatted(number, millis, fenced ? "was fenced" : "went on", answered);
+  }
+
+  /** Has servers stand still for longer than sessions last: nothing is lost, and none ends. */
+  private String pauseWithoutLoss(List<TestedProcess> servers) throws InterruptedException {
+    long millis = 2 * sessionMillis() + random.nextLong(sessionMillis());
+    servers.forEach(TestedProcess::stop);
+    TimeUnit.MILLISECONDS.sleep(millis);
+    servers.forEach(TestedProcess::goOn);
+    long answered = awaitAnswer(view.ranges(random.nextInt(this.servers)));
+    settle("a pause of " + millis + " ms");
+    servers.forEach(TestedProcess::undisturbed);
+    return "%d servers stood still for %d ms, answers after %d ms"
+        .formatted(servers.size(), millis, answered);
+  }
+
+  private long sessionMillis() {
+    return TimeUnit.SECONDS.toMillis(cluster.plan().sessionSeconds());
   }
 
   private int exitCode(int number) {

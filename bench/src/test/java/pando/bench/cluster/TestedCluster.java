@@ -154,6 +154,11 @@ final class TestedCluster implements AutoCloseable {
     Objects.requireNonNull(zooKeeper).kill();
   }
 
+  /** Returns ZooKeeper's process. */
+  TestedProcess zooKeeper() {
+    return Objects.requireNonNull(zooKeeper);
+  }
+
   boolean isZooKeeperAlive() {
     return Objects.requireNonNull(zooKeeper).isAlive();
   }
@@ -231,6 +236,14 @@ final class TestedCluster implements AutoCloseable {
 
   TestedProcess memory(int number) {
     return Objects.requireNonNull(memory.get(number));
+  }
+
+  /** Returns the processes of all servers, ZooKeeper's too. */
+  List<TestedProcess> all() {
+    List<TestedProcess> all = new ArrayList<>(List.of(zooKeeper()));
+    all.addAll(memory.values());
+    all.addAll(compute.values());
+    return all;
   }
 
   /** Returns what it consists of. */

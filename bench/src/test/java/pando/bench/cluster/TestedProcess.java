@@ -138,6 +138,11 @@ final class TestedProcess implements AutoCloseable {
     }
   }
 
+  /** Takes it for one to which nothing was done, as it goes on like one. */
+  void undisturbed() {
+    disturbed = false;
+  }
+
   /** Lets it go on, by SIGCONT. */
   void goOn() {
     signal("CONT");

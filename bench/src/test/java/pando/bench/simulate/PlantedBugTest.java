@@ -81,6 +81,7 @@ class PlantedBugTest {
     "cluster-fence-skipped,     orca, 9",
     "cluster-predecessors-kept, p-sherman, 16",
     "cluster-not-adopted,       orca, 1",
+    "cluster-rejoined-unlooked, p-sherman, 11",
     "cluster-routes-kept,       orca, 1",
     "cluster-failure-repeated,  orca, 1",
     "cluster-fence-blocks,      orca, 1",

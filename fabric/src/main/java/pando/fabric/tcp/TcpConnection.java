@@ -129,27 +129,29 @@ final class TcpConnection {
   }
 
   private void connectAnew() {
-    long deadline = worker.nanoTime() + lostNanos;
-    for (int attempt = 0; !tryOpen(deadline); attempt++) {
+    TriedTime tried = new TriedTime(lostNanos, worker.nanoTime());
+    IOException because = tryOpen();
+    for (int attempt = 0; because != null; attempt++) {
+      if (tried.isOver(worker.nanoTime())) {
+        server.declareLost("it accepts no connections: nanos=" + lostNanos + ", last=" + because);
+      }
       server.checkUsable();
       worker.backoff().pause(attempt);
+      because = tryOpen();
     }
   }
 
-  /** Returns whether the memory server accepted a connection. */
-  private boolean tryOpen(long deadline) {
+  /** Returns why the memory server accepted no connection, or {@code null} if it did. */
+  private @Nullable IOException tryOpen() {
     worker.checkOpen();
     try {
       path.open();
-      return true;
+      return null;
     } catch (IOException e) {
       worker.keepInterrupt();
       // A fabric that is closed meanwhile closes its connections, and has lost nothing.
       worker.checkOpen();
-      if (worker.nanoTime() - deadline > 0) {
-        server.declareLost("it accepts no connections: nanos=" + lostNanos + ", last=" + e);
-      }
-      return false;
+      return e;
     }
   }
 

@@ -284,6 +284,19 @@ public final class TcpMemoryServer extends HostedMemoryServer {
     return fences;
   }
 
+  /**
+   * Refuses the lower epochs of a compute server from now on, as a {@linkplain
+   * pando.fabric.Fabric#fence fence} by another compute server does.
+   *
+   * @throws IllegalArgumentException if a value is out of its range
+   * @throws pando.fabric.FenceFailedException if what runs of a lower epoch does not end in time;
+   *     nothing of it begins in any case
+   */
+  public void fence(int computeServer, long leastEpoch) {
+    Fences.checkRange(computeServer, leastEpoch);
+    fences.fence(computeServer, leastEpoch);
+  }
+
   /** Gives a connection a place, if there is one. Admins need none, and come for a moment. */
   boolean enter(Hello.Request client) {
     return client.role() == Role.ADMIN || places.tryAcquire();
