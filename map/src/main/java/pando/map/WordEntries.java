@@ -251,17 +251,18 @@ final class WordEntries<K, V> extends Entries<K, V> {
     if (bounds.isEmpty()) {
       return false;
     }
-    long from = down ? keys.last(bounds) : keys.first(bounds);
-    if (wanted != null) {
-      long word = keys.toWord(wanted);
-      if (!included && word == (down ? Long.MIN_VALUE : Long.MAX_VALUE)) {
-        return false;
-      }
-      long nearest = included ? word : down ? word - 1 : word + 1;
-      from = down ? Math.min(nearest, from) : Math.max(nearest, from);
-    }
-    boolean found = down ? session.floor(from) : session.ceiling(from);
+    long end = down ? keys.last(bounds) : keys.first(bounds);
+    long from = wanted == null ? end : keys.toWord(wanted);
+    boolean isBefore = down ? from > end : from < end;
+    boolean found = isBefore ? findNear(end, down, true) : findNear(from, down, included);
     return found && isWithin(bounds, session.key());
+  }
+
+  private boolean findNear(long from, boolean down, boolean included) {
+    if (down) {
+      return included ? session.floor(from) : session.lower(from);
+    }
+    return included ? session.ceiling(from) : session.higher(from);
   }
 
   @Override
