@@ -148,7 +148,8 @@ final class Bounds {
         .formatted(text(low), lowIncluded, text(high), highIncluded);
   }
 
-  private static String text(@Nullable MemorySegment bytes) {
+  /** Returns an encoding as text, for a message. */
+  static String text(@Nullable MemorySegment bytes) {
     if (bytes == null) {
       return "none";
     }

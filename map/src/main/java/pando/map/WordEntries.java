@@ -230,20 +230,24 @@ final class WordEntries<K, V> extends Entries<K, V> {
 
   /**
    * Returns the value of a word that this session has just taken out of its entry, and frees it.
+   *
+   * @throws UnknownOutcomeException if the value is lost, or its codec throws
    */
   private V taken(long itsKey, long word) {
-    boolean loaded = false;
+    boolean isLost = false;
     try {
-      loaded = values.load(itsKey, word);
+      isLost = !values.load(itsKey, word);
+      if (isLost) {
+        throw damaged(itsKey, word);
+      }
+      return values.value(word);
     } catch (Throwable e) {
-      values.free(itsKey, word);
       throw Blobs.unreturned(Long.toString(itsKey), e);
+    } finally {
+      if (!isLost) {
+        values.free(itsKey, word);
+      }
     }
-    if (!loaded) {
-      throw Blobs.unreturned(Long.toString(itsKey), damaged(itsKey, word));
-    }
-    values.free(itsKey, word);
-    return values.value(word);
   }
 
   @Override
