@@ -21,6 +21,7 @@ import pando.client.server.ClientService;
 import pando.fabric.tcp.Authentication;
 import pando.index.Partitioning;
 import pando.index.Seeds;
+import pando.index.bytes.ByteEnds;
 import pando.index.bytes.ByteKeys;
 import pando.index.bytes.ByteModelRun;
 import pando.index.bytes.ByteSession;
@@ -70,6 +71,15 @@ class ClientDexStringsTest {
   void close() {
     services.forEach(ClientService::close);
     processes.close();
+  }
+
+  @Test
+  void shouldHaveTheEmptyStringAndTheLongestOnes() {
+    try (PandoClient client = PandoClient.connect(address(0) + "," + address(1), PATIENT);
+        ByteStrings strings = client.byteStrings();
+        ByteSession session = strings.session()) {
+      ByteEnds.check(session, strings.keyBytesMax());
+    }
   }
 
   @Test

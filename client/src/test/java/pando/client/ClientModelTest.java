@@ -26,6 +26,7 @@ import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpFabric;
 import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
+import pando.index.Ends;
 import pando.index.Entries;
 import pando.index.ModelRun;
 import pando.index.Pools;
@@ -77,6 +78,21 @@ class ClientModelTest {
       try (Session own = index.session()) {
         Entries.check(own, model, "in the index");
       }
+    }
+  }
+
+  @Test
+  void shouldFindTheSameAsATreeMapAtTheEndsOfItsKeys() {
+    try (Fabric fabric = Pools.open(2, 16 << 20, 1);
+        DexPair pair = new DexPair(fabric, TINY);
+        PandoClient client = PandoClient.connect(pair.addresses(), PATIENT);
+        Session session = client.session()) {
+      Ends.checkEachSet(session);
+      NavigableMap<Long, Long> entries = Ends.entries(60);
+      entries.forEach(session::put);
+      Ends.check(session, entries);
+      pair.move(Long.MAX_VALUE);
+      Ends.check(session, entries);
     }
   }
 

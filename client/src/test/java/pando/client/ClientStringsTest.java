@@ -22,6 +22,7 @@ import pando.fabric.Fabric;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Threads;
+import pando.index.bytes.ByteEnds;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteKeys;
 import pando.index.bytes.ByteModelRun;
@@ -63,6 +64,15 @@ class ClientStringsTest {
     trio.close();
     index.close();
     fabric.close();
+  }
+
+  @Test
+  void shouldHaveTheEmptyStringAndTheLongestOnes() {
+    try (PandoClient client = PandoClient.connect(trio.addresses(), PATIENT);
+        ByteStrings strings = client.byteStrings();
+        ByteSession session = strings.session()) {
+      ByteEnds.check(session, strings.keyBytesMax());
+    }
   }
 
   @ParameterizedTest

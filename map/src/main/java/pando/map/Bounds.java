@@ -41,7 +41,8 @@ final class Bounds {
     this.end = high == null || !highIncluded ? high : keys.above(high);
     this.all = low == null && high == null;
     boolean above = low != null && first == null;
-    this.empty = above || (first != null && end != null && ByteIndex.compare(first, end) >= 0);
+    MemorySegment least = first == null ? keys.least() : first;
+    this.empty = above || (end != null && ByteIndex.compare(least, end) >= 0);
   }
 
   /** Returns the bounds of all keys. */
@@ -147,7 +148,8 @@ final class Bounds {
         .formatted(text(low), lowIncluded, text(high), highIncluded);
   }
 
-  private static String text(@Nullable MemorySegment bytes) {
+  /** Returns an encoding as text, for a message. */
+  static String text(@Nullable MemorySegment bytes) {
     if (bytes == null) {
       return "none";
     }

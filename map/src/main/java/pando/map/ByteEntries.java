@@ -3,6 +3,7 @@ package pando.map;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
+import pando.index.blob.Blobs;
 import pando.index.bytes.ByteSession;
 import pando.map.codec.ValueCodec;
 
@@ -56,6 +57,19 @@ final class ByteEntries<K, V> extends Entries<K, V> {
     return found ? decoded(session.value()) : null;
   }
 
+  /**
+   * Returns the value that this session has just taken out of an entry.
+   *
+   * @throws pando.fabric.UnknownOutcomeException if its codec throws
+   */
+  private @Nullable V takenIf(boolean taken, MemorySegment itsKey) {
+    try {
+      return valueIf(taken);
+    } catch (Throwable e) {
+      throw Blobs.unreturned(Bounds.text(itsKey), e);
+    }
+  }
+
   @Override
   @Nullable V get() {
     return valueIf(session.get(key));
@@ -84,7 +98,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
 
   @Override
   @Nullable V put(V value) {
-    return valueIf(session.put(key, encoded(valueEncoder, value)));
+    return takenIf(session.put(key, encoded(valueEncoder, value)), key);
   }
 
   @Override
@@ -94,7 +108,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
 
   @Override
   @Nullable V replace(V value) {
-    return valueIf(session.update(key, encoded(valueEncoder, value)));
+    return takenIf(session.update(key, encoded(valueEncoder, value)), key);
   }
 
   @Override
@@ -104,7 +118,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
 
   @Override
   @Nullable V remove() {
-    return valueIf(session.remove(key));
+    return takenIf(session.remove(key), key);
   }
 
   @Override
@@ -159,7 +173,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
 
   @Override
   @Nullable V takeFound() {
-    return session.remove(session.key(), session.value()) ? decoded(session.value()) : null;
+    return takenIf(session.remove(session.key(), session.value()), session.key());
   }
 
   @Override

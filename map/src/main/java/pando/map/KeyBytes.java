@@ -15,6 +15,8 @@ import pando.map.codec.ValueCodec;
  * @param lengthMax greatest length of an encoding in bytes, and the only one if the codec has one
  */
 record KeyBytes<K>(KeyCodec<K> codec, int lengthMax) {
+  private static final byte[] NOTHING = {};
+
   /**
    * Returns the encoding of a key, in memory of its own.
    *
@@ -42,6 +44,11 @@ record KeyBytes<K>(KeyCodec<K> codec, int lengthMax) {
               .formatted(codec, bytes.length, lengthMax));
     }
     return MemorySegment.ofArray(isFixed() ? Arrays.copyOf(bytes, lengthMax) : bytes);
+  }
+
+  /** Returns the least encoding that there can be. */
+  MemorySegment least() {
+    return atOrAbove(NOTHING);
   }
 
   /** Returns the least bytes above some that an encoding can have; {@code null} if none can. */

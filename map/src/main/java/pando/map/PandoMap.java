@@ -49,6 +49,12 @@ import pando.map.codec.ValueCodec;
  * {@link pando.fabric.UnknownOutcomeException} alone it may have happened. A stored word that the
  * codecs could not have made is an {@link IllegalArgumentException} where it is read.
  *
+ * <p>What a codec throws where it decodes reaches the caller, and nothing was changed. But a call
+ * that returns the value which it has replaced or removed, such as {@code put}, {@code remove} or
+ * {@code pollFirstEntry}, is done when it decodes that: it throws an {@link
+ * pando.fabric.UnknownOutcomeException} that says so, with the codec's exception as its cause; an
+ * {@link Error} is thrown as it is, with that exception suppressed.
+ *
  * <p>Over a client, a change whose connection is cut before its answer ends in {@link
  * pando.fabric.UnknownOutcomeException}, and is never sent twice; what changes nothing is sent
  * again. The exception ends {@code merge}, {@code compute} and the like as well: the change of the

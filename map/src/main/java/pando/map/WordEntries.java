@@ -230,20 +230,24 @@ final class WordEntries<K, V> extends Entries<K, V> {
 
   /**
    * Returns the value of a word that this session has just taken out of its entry, and frees it.
+   *
+   * @throws UnknownOutcomeException if the value is lost, or its codec throws
    */
   private V taken(long itsKey, long word) {
-    boolean loaded = false;
+    boolean isLost = false;
     try {
-      loaded = values.load(itsKey, word);
+      isLost = !values.load(itsKey, word);
+      if (isLost) {
+        throw damaged(itsKey, word);
+      }
+      return values.value(word);
     } catch (Throwable e) {
-      values.free(itsKey, word);
       throw Blobs.unreturned(Long.toString(itsKey), e);
+    } finally {
+      if (!isLost) {
+        values.free(itsKey, word);
+      }
     }
-    if (!loaded) {
-      throw Blobs.unreturned(Long.toString(itsKey), damaged(itsKey, word));
-    }
-    values.free(itsKey, word);
-    return values.value(word);
   }
 
   @Override
@@ -251,17 +255,18 @@ final class WordEntries<K, V> extends Entries<K, V> {
     if (bounds.isEmpty()) {
       return false;
     }
-    long from = down ? keys.last(bounds) : keys.first(bounds);
-    if (wanted != null) {
-      long word = keys.toWord(wanted);
-      if (!included && word == (down ? Long.MIN_VALUE : Long.MAX_VALUE)) {
-        return false;
-      }
-      long nearest = included ? word : down ? word - 1 : word + 1;
-      from = down ? Math.min(nearest, from) : Math.max(nearest, from);
-    }
-    boolean found = down ? session.floor(from) : session.ceiling(from);
+    long end = down ? keys.last(bounds) : keys.first(bounds);
+    long from = wanted == null ? end : keys.toWord(wanted);
+    boolean isBefore = down ? from > end : from < end;
+    boolean found = isBefore ? findNear(end, down, true) : findNear(from, down, included);
     return found && isWithin(bounds, session.key());
+  }
+
+  private boolean findNear(long from, boolean down, boolean included) {
+    if (down) {
+      return included ? session.floor(from) : session.lower(from);
+    }
+    return included ? session.ceiling(from) : session.higher(from);
   }
 
   @Override

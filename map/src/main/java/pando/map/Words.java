@@ -130,7 +130,10 @@ final class Words<T> {
     return bounds.hasFirst() ? word(bounds.first()) : Long.MIN_VALUE;
   }
 
-  /** Returns the greatest word within bounds that are not empty. */
+  /**
+   * Returns the greatest word within bounds that are not empty: their end is above a key, so that
+   * there is a word below it.
+   */
   long last(Bounds bounds) {
     MemorySegment end = bounds.end();
     return end == null ? Long.MAX_VALUE : word(end) - 1;

@@ -68,6 +68,15 @@ class ByteModelTest {
     }
   }
 
+  @Test
+  void shouldHaveTheEmptyStringAndTheLongestOnes() {
+    try (Fabric fabric = Pools.open(2, 64 << 20, 1);
+        ByteIndex index = ByteIndex.create(fabric, options(4_000, 256, 16));
+        ByteSession session = index.session()) {
+      ByteEnds.check(session, index.keyBytesMax());
+    }
+  }
+
   /** Each process has options of its own, at their limits; two sessions change the same keys. */
   @InCampaign
   @Test

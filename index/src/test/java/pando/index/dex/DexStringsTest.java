@@ -23,6 +23,7 @@ import pando.index.PoolSpace;
 import pando.index.Pools;
 import pando.index.Repartitioner;
 import pando.index.Seeds;
+import pando.index.bytes.ByteEnds;
 import pando.index.bytes.ByteKeys;
 import pando.index.bytes.ByteModelRun;
 import pando.index.bytes.ByteSession;
@@ -37,6 +38,16 @@ class DexStringsTest {
         .with("node-bytes", String.valueOf(nodeBytes))
         .with("cache-bytes", String.valueOf(64 * nodeBytes))
         .with("compute-servers", String.valueOf(computeServers));
+  }
+
+  @Test
+  void shouldHaveTheEmptyStringAndTheLongestOnes() {
+    try (Fabric fabric = Pools.open(2, 16 << 20, 1);
+        DexIndex index = DexIndex.create(fabric, options(24, 256, 3));
+        DexStrings strings = DexStrings.over(index);
+        ByteSession session = strings.session()) {
+      ByteEnds.check(session, strings.keyBytesMax());
+    }
   }
 
   @ParameterizedTest(name = "keyBytes={0} compute={2} strings of {3}, values of {4} {5}")

@@ -40,7 +40,8 @@ public interface ValueCodec<V> {
   int encode(V value, MemorySegment to, long offset);
 
   /**
-   * Returns the value of an encoding.
+   * Returns the value of an encoding. What it throws hides no change: see {@link
+   * pando.map.PandoMap}.
    *
    * @param bytes length of the encoding
    * @throws IllegalArgumentException if these bytes are the encoding of no value
