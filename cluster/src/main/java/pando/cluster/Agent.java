@@ -12,6 +12,7 @@ import pando.fabric.StalledException;
 import pando.index.CorruptNodeException;
 import pando.index.MovablePartitions;
 import pando.index.RangeIndex;
+import pando.index.Unwritten;
 
 /**
  * What a compute server does for its cluster, step by step: adopts new partitions, executes changes
@@ -27,6 +28,9 @@ final class Agent {
 
   /** How long a compute server waits before it asks again for a range that it was not given. */
   private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** How long a compute server waits before it tells again what it has not written. */
+  private static final long TELL_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final Host host;
   private final ClusterState state;
@@ -47,6 +51,7 @@ final class Agent {
   /** The compute servers, as the last step saw them. */
   private volatile List<Member> members = List.of();
 
+  private long toldAt;
   private boolean hasAsked;
   private long askedAt;
   private volatile boolean isAnnounced;
@@ -213,7 +218,7 @@ final class Agent {
 
   /**
    * Writes that this compute server serves and where, at first, and about how many entries it has,
-   * again when that has changed by a quarter.
+   * again when that has changed by a quarter; and what it has not written to the pool.
    *
    * @throws SessionLostException if it is no member any more
    */
@@ -227,10 +232,23 @@ final class Agent {
                     "not among the members any more: number=" + number + ", epoch=" + epoch));
     long entries = removed ? 0 : estimate();
     long before = written.value().entries();
-    if (!written.value().isServing() || Math.abs(entries - before) > REWRITTEN_AT * before) {
-      Member serving = written.value().serving(address, entries);
+    Unwritten unwritten = index.unwritten();
+    if (!written.value().isServing()
+        || Math.abs(entries - before) > REWRITTEN_AT * before
+        || isToBeTold(unwritten, written.value().unwritten())) {
+      Member serving = written.value().serving(address, entries, unwritten);
       isAnnounced |= state.writeMember(serving, written.version());
+      toldAt = host.nanoTime();
     }
+  }
+
+  /** Returns whether what is unwritten is another order of size, and was not told just before. */
+  private boolean isToBeTold(Unwritten unwritten, Unwritten before) {
+    return order(unwritten) != order(before) && host.nanoTime() - toldAt >= TELL_AGAIN_NANOS;
+  }
+
+  private static int order(Unwritten unwritten) {
+    return Long.SIZE - Long.numberOfLeadingZeros(unwritten.bytes());
   }
 
   private long estimate() {

@@ -373,6 +373,9 @@ public final class HookedFabric implements Fabric {
     public void wake() {}
 
     @Override
+    public void wakeAfter(long nanos) {}
+
+    @Override
     public void close() {
       steps.remove(step);
     }

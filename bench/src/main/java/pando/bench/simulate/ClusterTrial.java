@@ -99,6 +99,11 @@ public final class ClusterTrial {
 
   private static final int FINAL_CLIENT = 1_000;
 
+  private static final String WRITE_BACK = "write-back-interval";
+
+  /** The intervals of trials are shorter, but what writes back may be paused again and again. */
+  private static final long LOST_NANOS_MAX = 200_000_000;
+
   static {
     LOG.setLevel(Level.OFF);
   }
@@ -148,7 +153,9 @@ public final class ClusterTrial {
             history,
             clock,
             losesSessions && !options.system().equals("p-sherman"),
-            damages);
+            damages,
+            lostNanosMax(),
+            cluster::nanos);
     this.routing = new ClusterRouting(watch);
     this.asking =
         new ClusterChanges(
@@ -157,6 +164,14 @@ public final class ClusterTrial {
             keys,
             random.split(),
             losesSessions);
+  }
+
+  /** Returns how old a change may be that is lost; 0 where there is no bound. */
+  private long lostNanosMax() {
+    boolean bounded =
+        options.documentation().containsKey(WRITE_BACK)
+            && !options.equals(options.with(WRITE_BACK, "0"));
+    return bounded ? LOST_NANOS_MAX : 0;
   }
 
   /**

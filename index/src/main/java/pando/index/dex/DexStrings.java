@@ -11,6 +11,7 @@ import pando.index.Meters;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
+import pando.index.Unwritten;
 import pando.index.blob.BlobCount;
 import pando.index.blob.BlobSpace;
 import pando.index.blob.Blobs;
@@ -221,6 +222,16 @@ public final class DexStrings implements ByteStrings {
    * <p>The index stays open. A call while another thread closes it does nothing, either; after a
    * failure it can be called again, to give back what is left.
    */
+  @Override
+  public void flush() {
+    index.flush();
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    return index.unwritten();
+  }
+
   @Override
   public void close() {
     if (ended || !closing.compareAndSet(false, true)) {

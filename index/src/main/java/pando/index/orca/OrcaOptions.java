@@ -89,6 +89,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
                       NEIGHBOURS,
                       TWIN,
                       COUNTS,
+                      WRITE_BACK_INTERVAL,
                       LOCK_WAIT_MILLIS)))
           .withNodeBytes(LEAF_BYTES_MAX);
 
@@ -105,7 +106,8 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
           .withVariation(SHARES_MOVE.name(), "on", "off")
           .withVariation(MERGERS.name(), "2", "0")
           .withVariation(IMAGE_SHARE.name(), "0", "0.34")
-          .withVariation(CACHE.name(), "records", "segments");
+          .withVariation(CACHE.name(), "records", "segments")
+          .withVariation(WRITE_BACK_INTERVAL.name(), "0", "40us");
 
   private OrcaOptions(Settings settings) {
     super("orca", settings);
@@ -245,6 +247,19 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   /** Returns these options with {@link #sharesMove()} on or off. */
   public OrcaOptions withSharesMove(boolean on) {
     return with(SHARES_MOVE, on);
+  }
+
+  /**
+   * Returns the greatest age of a change that is in local memory alone, in nanoseconds; 0: it waits
+   * without limit.
+   */
+  public long writeBackNanos() {
+    return (long) settings().number(WRITE_BACK_INTERVAL);
+  }
+
+  /** Returns these options with another greatest age of changes in local memory. */
+  public OrcaOptions withWriteBackNanos(long nanos) {
+    return with(WRITE_BACK_INTERVAL, (double) nanos);
   }
 
   /** Returns the longest wait for a latch or a claim of another session, in nanoseconds. */
