@@ -393,7 +393,7 @@ public final class ByteIndex implements ByteStrings {
       return writeBack.step(own);
     } catch (PandoException e) {
       // Sessions meet the cause, too; what is left is swept again.
-      return true;
+      return false;
     }
   }
 

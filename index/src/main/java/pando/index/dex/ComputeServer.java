@@ -91,7 +91,7 @@ final class ComputeServer {
       return writeBack.step(own);
     } catch (PandoException e) {
       // Sessions meet the cause, too; what is left is swept again.
-      return true;
+      return false;
     }
   }
 

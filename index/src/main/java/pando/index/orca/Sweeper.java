@@ -36,7 +36,7 @@ final class Sweeper extends HostedTask<OrcaContext, OrcaSweep> {
 
   @Override
   protected boolean step() {
-    return attempt(() -> writeBack.step(opened())) || writeBack.isSweeping();
+    return attempt(() -> writeBack.step(opened()));
   }
 
   /** Returns what is in local memory alone: keys and values. */

@@ -82,11 +82,6 @@ public final class WriteBack {
     }
   }
 
-  /** Returns whether a sweep is under way. */
-  public boolean isSweeping() {
-    return sweeping;
-  }
-
   /**
    * Returns how long ago, at the most, changes were made that are not in the pool, in nanoseconds;
    * {@link Long#MAX_VALUE} if there is no interval.
@@ -100,7 +95,7 @@ public final class WriteBack {
   }
 
   /**
-   * Takes a step of the task.
+   * Takes a step of the task. If it fails, the task is woken to go on behind what has failed.
    *
    * @return whether there may be more to do now
    */
@@ -123,7 +118,10 @@ public final class WriteBack {
       }
       return true;
     } finally {
-      failed |= !done;
+      if (!done) {
+        failed = true;
+        wake.run();
+      }
     }
   }
 
