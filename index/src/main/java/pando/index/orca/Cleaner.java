@@ -193,11 +193,16 @@ final class Cleaner {
   }
 
   private boolean prepareMarked(Marks marks, long number) {
-    boolean all = false;
+    long bucket = number * RecordCache.BUCKET_BYTES;
     nextMarked = number + 1;
     marks.clear(number);
+    if (!records.has(bucket)) {
+      // Its records were cleaned before they moved.
+      return true;
+    }
+    boolean all = false;
     try {
-      prepare(number * RecordCache.BUCKET_BYTES, ALL);
+      prepare(bucket, ALL);
       fold();
       all = missed == 0;
     } finally {

@@ -51,7 +51,8 @@ final class Sweeper extends HostedTask<OrcaContext, OrcaSweep> {
     long unwritten = 0;
     Marks buckets = records.newer();
     for (long next = buckets.next(0); next != Marks.NONE; next = buckets.next(next + 1)) {
-      unwritten += records.waysDirty(next * RecordCache.BUCKET_BYTES);
+      long bucket = next * RecordCache.BUCKET_BYTES;
+      unwritten += records.has(bucket) ? records.waysDirty(bucket) : 0;
     }
     Marks leaves = entries.unmerged();
     for (long next = leaves.next(0); next != Marks.NONE; next = leaves.next(next + 1)) {
