@@ -60,7 +60,7 @@ public final class Marks {
 
   private static void replace(AtomicLongArray chunk, int word, long of, long by) {
     long bits = chunk.get(word);
-    while (!chunk.compareAndSet(word, bits, bits & ~of | by)) {
+    while (!chunk.compareAndSet(word, bits, (bits & ~of) | by)) {
       bits = chunk.get(word);
     }
   }

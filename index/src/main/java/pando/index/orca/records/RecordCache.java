@@ -260,7 +260,9 @@ public final class RecordCache {
     return home != bucket && home != twin(bucket);
   }
 
-  /** Returns whether a bucket is in a part that the cache has. Parts move while no operation runs. */
+  /**
+   * Returns whether a bucket is in a part that the cache has. Parts move while no operation runs.
+   */
   public boolean has(long bucket) {
     return homes.isInUse(parts.partOf(bucket));
   }
@@ -588,9 +590,9 @@ public final class RecordCache {
   }
 
   /**
-   * Returns marks of the buckets that have DIRTY or DELTA_NEWER records, and perhaps of others, also
-   * in parts that the cache {@linkplain #has no longer has}: by their offsets in units of {@link
-   * #BUCKET_BYTES}.
+   * Returns marks of the buckets that have DIRTY or DELTA_NEWER records, and perhaps of others,
+   * also in parts that the cache {@linkplain #has no longer has}: by their offsets in units of
+   * {@link #BUCKET_BYTES}.
    */
   public Marks newer() {
     return newer;
