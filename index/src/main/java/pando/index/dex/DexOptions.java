@@ -90,10 +90,9 @@ public final class DexOptions extends SystemOptions<DexOptions> {
               "DEX",
               "a B+-tree in partitions, each cached by one compute server (VLDB 2024)",
               DEFAULTS,
-              DEFAULTS.withNodes(192, FRAMES_MIN))
+              DEFAULTS.with(WRITE_BACK_INTERVAL.name(), "0").withNodes(192, FRAMES_MIN))
           .withVariation(CONTRARY.name(), "0.01", "0.3")
           .withVariation(ADMISSION.name(), "0.1", "0.7")
-          .withVariation(WRITE_BACK_INTERVAL.name(), "0", "40us")
           .withHandlers(() -> List.of(new DexOffload()));
 
   private DexOptions(Settings settings) {

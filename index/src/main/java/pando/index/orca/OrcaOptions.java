@@ -99,15 +99,14 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
               "ORCA",
               "ownership, a cache of single records, leaves published out of place",
               DEFAULTS,
-              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 31))
+              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withWriteBackNanos(0).withNodes(512, 31))
           .withVariation(MERGE_SHARE.name(), "0.5", "0.25")
           .withVariation(DELTA_CHANGES.name(), "2", "255")
           .withVariation(TWIN.name(), "on", "off")
           .withVariation(SHARES_MOVE.name(), "on", "off")
           .withVariation(MERGERS.name(), "2", "0")
           .withVariation(IMAGE_SHARE.name(), "0", "0.34")
-          .withVariation(CACHE.name(), "records", "segments")
-          .withVariation(WRITE_BACK_INTERVAL.name(), "0", "40us");
+          .withVariation(CACHE.name(), "records", "segments");
 
   private OrcaOptions(Settings settings) {
     super("orca", settings);
