@@ -72,8 +72,8 @@ public final class HookedFabric implements Fabric {
   }
 
   /**
-   * Has tasks of compute servers do nothing by themselves: {@link #runTasks} runs them, but not those
-   * that go by the clock.
+   * Has tasks of compute servers do nothing by themselves: {@link #runTasks} runs them, but not
+   * those that go by the clock.
    */
   public HookedFabric withTasksByHand() {
     byHand = true;
