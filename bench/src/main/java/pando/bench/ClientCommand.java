@@ -47,6 +47,7 @@ import picocli.CommandLine.Spec;
       ClientCommand.Put.class,
       ClientCommand.Scan.class,
       ClientCommand.Load.class,
+      ClientCommand.Flush.class,
       ClientCommand.Bench.class
     })
 final class ClientCommand implements Callable<Integer> {
@@ -231,6 +232,28 @@ final class ClientCommand implements Callable<Integer> {
       }
       throw new ParameterException(
           spec.commandLine(), "a line is KEY VALUE: number=" + number + ", line=" + line);
+    }
+  }
+
+  /** Has all that is acknowledged written to the pool. */
+  @Command(
+      name = "flush",
+      description =
+          "Has the compute servers write all that they have acknowledged to the memory servers.",
+      mixinStandardHelpOptions = true)
+  static final class Flush implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+    @Mixin private ClientConnectOptions connectOptions;
+
+    @Override
+    public Integer call() {
+      try (PandoClient client = connectOptions.connect()) {
+        client.flush();
+      }
+      PrintWriter out = spec.commandLine().getOut();
+      out.println("all is in the pool");
+      out.flush();
+      return CommandLine.ExitCode.OK;
     }
   }
 

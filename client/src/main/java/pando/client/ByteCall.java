@@ -54,6 +54,12 @@ final class ByteCall extends Call {
     route();
   }
 
+  /** Sets a FLUSH of the compute server that has a key. */
+  void flush(long routed) {
+    operation(Op.FLUSH, NOTHING, NOTHING, NOTHING);
+    key = routed;
+  }
+
   /**
    * Sets a page of a scan.
    *
@@ -78,6 +84,7 @@ final class ByteCall extends Call {
     key =
         switch (op) {
           case Op.LAST -> below(null);
+          case Op.FLUSH -> key;
           case Op.LOWER -> below(wanted);
           default -> ByteStrings.partitionKey(wanted);
         };

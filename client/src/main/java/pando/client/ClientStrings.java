@@ -5,6 +5,7 @@ import pando.fabric.VerbCounters;
 import pando.index.Metered;
 import pando.index.Meters;
 import pando.index.Partitioning;
+import pando.index.Unwritten;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
 
@@ -79,6 +80,16 @@ final class ClientStrings implements ByteStrings {
   @Override
   public void meters(Meters to) {
     watched.meters(to);
+  }
+
+  @Override
+  public void flush() {
+    client.flush();
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    return Unwritten.NONE;
   }
 
   @Override

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
+import pando.client.wire.Op;
 import pando.client.wire.StatusWord;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.wire.Introduction;
@@ -174,6 +175,37 @@ public final class PandoClient implements AutoCloseable {
       }
     }
     return all;
+  }
+
+  /**
+   * Has each compute server write what it has changed to the pool. On return all is there that was
+   * acknowledged before the call, also where a compute server is lost later.
+   *
+   * @throws pando.fabric.StalledException if one does not answer
+   * @throws pando.fabric.PandoException if one could not write all
+   */
+  public void flush() {
+    checkOpen();
+    boolean strings = servesByteStrings();
+    refresh(table());
+    Dispatch dispatch = new Dispatch(this);
+    List<Routes.Route> known = routes().routes();
+    // Where there are no routes one serves all keys.
+    dispatch.run(flushOf(Long.MIN_VALUE, strings));
+    for (Routes.Route route : known.subList(Math.min(1, known.size()), known.size())) {
+      dispatch.run(flushOf(route.low(), strings));
+    }
+  }
+
+  private static Call flushOf(long key, boolean strings) {
+    if (strings) {
+      ByteCall call = new ByteCall();
+      call.flush(key);
+      return call;
+    }
+    Call call = new Call();
+    call.operation(Op.FLUSH, key, 0, 0);
+    return call;
   }
 
   /** Returns whether it is closed. */

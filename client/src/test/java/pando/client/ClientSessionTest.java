@@ -56,6 +56,18 @@ class ClientSessionTest {
   }
 
   @Test
+  void shouldHaveWhatWasAcknowledgedWritten() {
+    try (ClientSession session = client.session()) {
+      for (long key = 0; key < 500; key++) {
+        session.put(key, -key);
+      }
+      assertThat(index.unwritten().bytes()).isPositive();
+      client.flush();
+      assertThat(index.unwritten().bytes()).isZero();
+    }
+  }
+
+  @Test
   void shouldScanInPagesWhereverTheyEnd() {
     List<Long> all = List.copyOf(MODEL.keySet());
     try (Session session = client.session()) {

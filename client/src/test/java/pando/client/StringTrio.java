@@ -20,6 +20,7 @@ import pando.fabric.tcp.Authentication;
 import pando.index.Meters;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
+import pando.index.Unwritten;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteKeys;
 import pando.index.bytes.ByteSession;
@@ -156,6 +157,16 @@ public final class StringTrio implements AutoCloseable {
 
     @Override
     public void meters(Meters to) {}
+
+    @Override
+    public void flush() {
+      index.flush();
+    }
+
+    @Override
+    public Unwritten unwritten() {
+      return index.unwritten();
+    }
 
     @Override
     public boolean isClosed() {

@@ -15,6 +15,7 @@ import pando.fabric.PandoException;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
+import pando.index.Unwritten;
 
 /**
  * What a compute server does for its cluster, step by step: adopts new partitions, executes changes
@@ -35,6 +36,9 @@ final class Agent {
 
   /** The same where no compute server has come or gone, and none has many more or less entries. */
   private static final long SAME_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+  /** How long a compute server waits before it tells again what it has not written. */
+  private static final long TELL_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final Host host;
   private final Membership membership;
@@ -70,6 +74,7 @@ final class Agent {
   /** The compute servers, and about how many entries they had, when it asked for a range. */
   private List<Member> askedAmong = List.of();
 
+  private long toldAt;
   private boolean hasAsked;
   private long askedAt;
   private volatile boolean isAnnounced;
@@ -283,7 +288,8 @@ final class Agent {
 
   /**
    * Writes that this compute server serves and where, at first, and about how many entries it has,
-   * again when that has changed by a quarter. It is no member if its session has just ended.
+   * again when that has changed by a quarter; and what it has not written to the pool. It is no
+   * member if its session has just ended.
    */
   private void writeMember() {
     state
@@ -295,13 +301,26 @@ final class Agent {
   private void writeMember(ClusterState.Versioned<Member> written) {
     long entries = removed ? 0 : estimate();
     long before = written.value().entries();
-    if (!written.value().isServing() || Math.abs(entries - before) > REWRITTEN_AT * before) {
-      Member serving = written.value().serving(address, entries);
+    Unwritten unwritten = index.unwritten();
+    if (!written.value().isServing()
+        || Math.abs(entries - before) > REWRITTEN_AT * before
+        || isToBeTold(unwritten, written.value().unwritten())) {
+      Member serving = written.value().serving(address, entries, unwritten);
       if (state.writeMember(serving, written.version())) {
         self = serving;
         isAnnounced = true;
       }
+      toldAt = host.nanoTime();
     }
+  }
+
+  /** Returns whether what is unwritten is another order of size, and was not told just before. */
+  private boolean isToBeTold(Unwritten unwritten, Unwritten before) {
+    return order(unwritten) != order(before) && host.nanoTime() - toldAt >= TELL_AGAIN_NANOS;
+  }
+
+  private static int order(Unwritten unwritten) {
+    return Long.SIZE - Long.numberOfLeadingZeros(unwritten.bytes());
   }
 
   private long estimate() {

@@ -9,6 +9,7 @@ import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.index.Unwritten;
 
 /** An index whose sessions answer only while a {@link Lease} is held. */
 final class LeasedIndex implements RangeIndex {
@@ -88,6 +89,16 @@ final class LeasedIndex implements RangeIndex {
   @Override
   public void meters(Meters to) {
     index.meters(to);
+  }
+
+  @Override
+  public void flush() {
+    index.flush();
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    return index.unwritten();
   }
 
   @Override

@@ -4,6 +4,7 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.index.Meters;
 import pando.index.Partitioning;
+import pando.index.Unwritten;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
 
@@ -60,6 +61,16 @@ final class LeasedStrings implements ByteStrings {
   @Override
   public void meters(Meters to) {
     strings.meters(to);
+  }
+
+  @Override
+  public void flush() {
+    strings.flush();
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    return strings.unwritten();
   }
 
   @Override

@@ -3,6 +3,7 @@ package pando.cluster;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import pando.index.Unwritten;
 
 /** What a server says of the machine that it runs on. */
 final class Machine {
@@ -14,7 +15,14 @@ final class Machine {
   /** Returns a member that starts in this process. */
   static Member member(int number, long epoch, String address) {
     return new Member(
-        number, epoch, address, ProcessHandle.current().pid(), NAME, ServerState.JOINING, 0);
+        number,
+        epoch,
+        address,
+        ProcessHandle.current().pid(),
+        NAME,
+        ServerState.JOINING,
+        0,
+        Unwritten.NONE);
   }
 
   /**

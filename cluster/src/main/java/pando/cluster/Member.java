@@ -1,5 +1,7 @@
 package pando.cluster;
 
+import pando.index.Unwritten;
+
 /**
  * A server that runs.
  *
@@ -10,6 +12,8 @@ package pando.cluster;
  * @param process id of its process
  * @param machine name of its machine
  * @param entries about how many entries its range has
+ * @param unwritten what it had acknowledged and not written to the pool, when this was written:
+ *     some seconds ago, or nothing has changed much since
  */
 public record Member(
     int number,
@@ -18,16 +22,17 @@ public record Member(
     long process,
     String machine,
     ServerState state,
-    long entries) {
+    long entries,
+    Unwritten unwritten) {
   static final char KIND = 'm';
   static final int NUMBER_MAX = 63;
 
   Member withState(ServerState changed) {
-    return new Member(number, epoch, address, process, machine, changed, entries);
+    return new Member(number, epoch, address, process, machine, changed, entries, unwritten);
   }
 
-  Member serving(String clients, long about) {
-    return new Member(number, epoch, clients, process, machine, ServerState.SERVING, about);
+  Member serving(String clients, long about, Unwritten now) {
+    return new Member(number, epoch, clients, process, machine, ServerState.SERVING, about, now);
   }
 
   /** Returns whether it takes part in changes. */
@@ -44,6 +49,8 @@ public record Member(
         .text(machine)
         .text(state.name())
         .word(entries)
+        .word(unwritten.bytes())
+        .word(unwritten.nanosMax())
         .bytes();
   }
 
@@ -59,6 +66,7 @@ public record Member(
                 reader.word(),
                 reader.text(),
                 ServerState.valueOf(reader.text()),
-                reader.word()));
+                reader.word(),
+                new Unwritten(reader.word(), reader.word())));
   }
 }

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import pando.client.Routes;
+import pando.index.Unwritten;
 
 /** Records as bytes, and bytes that are no records. */
 class EntriesTest {
@@ -32,7 +33,8 @@ class EntriesTest {
   private static final PoolEntry POOL =
       new PoolEntry(63, Long.MIN_VALUE, "10.0.0.1:7460", 8L << 30, ServerState.LOST);
   private static final Member MEMBER =
-      new Member(5, 9, "10.0.0.1:7461", 4711, "höst", ServerState.SERVING, 1L << 40);
+      new Member(
+          5, 9, "10.0.0.1:7461", 4711, "höst", ServerState.SERVING, 1L << 40, new Unwritten(16, 9));
   private static final Change CHANGE =
       Change.split(3, -5, 4).withId(17).executedBy(MEMBER).failed("no fence");
   private static final Routes ROUTES =

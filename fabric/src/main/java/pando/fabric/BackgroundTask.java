@@ -15,6 +15,14 @@ public interface BackgroundTask extends AutoCloseable {
   void wake();
 
   /**
+   * Makes the task check for work after some time, as {@link #wake} does at once. A later call
+   * takes the place of an earlier one. Called by a step of the task alone.
+   *
+   * @param nanos of the clock of the task's workers
+   */
+  void wakeAfter(long nanos);
+
+  /**
    * Ends the task: waits for the step that is under way; no further step begins. A second call does
    * nothing.
    *

@@ -83,6 +83,25 @@ public interface RangeIndex extends Metered, AutoCloseable {
    */
   long cachedBytes();
 
+  /**
+   * Writes what operations of this process have changed to the pool. On return all is there that
+   * was acknowledged before the call, also where the process is lost later. Operations go on
+   * meanwhile. Systems that write each change at once do nothing.
+   *
+   * @throws IllegalStateException if the index is closed
+   * @throws pando.fabric.PandoException if something could not be written, as a memory server is
+   *     lost, has no room or does not answer, or an operation does not end; the rest was
+   */
+  void flush();
+
+  /**
+   * Returns what operations of this process have changed that is in its memory alone. It is written
+   * after {@code write-back-interval} at the latest, a setting of systems that keep anything.
+   *
+   * @throws IllegalStateException if the index is closed
+   */
+  Unwritten unwritten();
+
   /** Returns whether this index is closed: its sessions throw, and it has no memory any more. */
   @Override
   boolean isClosed();
@@ -116,6 +135,7 @@ public interface RangeIndex extends Metered, AutoCloseable {
         "Bytes of the pool that nodes from compute servers of this process occupy.",
         this::poolBytes);
     to.slowGauge("pando.cache.bytes", "What the caches of this process hold.", this::cachedBytes);
+    Unwritten.meters(to, this::unwritten);
     to.gauge(
         "pando.partitions",
         "Ranges of keys, each with a compute server.",

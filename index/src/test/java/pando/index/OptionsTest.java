@@ -8,10 +8,13 @@ import java.util.Arrays;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
+import pando.index.orca.OrcaOptions;
 import pando.index.rolex.RolexOptions;
 import pando.index.sherman.ShermanOptions;
 import pando.index.sherman.Validation;
@@ -76,6 +79,22 @@ class OptionsTest {
         .isEqualTo(DeftOptions.defaults().with("validation", "versions"));
     assertThat(RolexOptions.rolex().withWritesByCall(true))
         .isEqualTo(RolexOptions.rolex().with("writes", "call"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 0", "40us, 40000", "250ms, 250000000", "2s, 2000000000", "7ns, 7"})
+  void shouldTakeDurations(String text, long nanos) {
+    OrcaOptions options = OrcaOptions.defaults().with("write-back-interval", text);
+    assertThat(options.writeBackNanos()).isEqualTo(nanos);
+    assertThat(options.toString()).contains("write-back-interval=" + text);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "1", "-1s", "1m", "s", "2h", "1e3s", "4000s"})
+  void shouldRefuseWhatIsNoDuration(String text) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> DexOptions.defaults().with("write-back-interval", text))
+        .withMessageContaining("write-back-interval");
   }
 
   @Test

@@ -38,6 +38,11 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
     return strings;
   }
 
+  @Override
+  public void flush() {
+    strings.flush();
+  }
+
   /** Returns {@code null}, as all is in the index. */
   @Override
   public @Nullable BlobSpace space() {

@@ -10,6 +10,9 @@ interface MapIndex<K, V> extends AutoCloseable {
   /** Returns the index itself, or what a client knows of it. */
   Metered index();
 
+  /** Writes what was changed to the pool, as {@link pando.index.RangeIndex#flush} does. */
+  void flush();
+
   /** Returns the space for values beside the index; {@code null} if there are none. */
   @Nullable BlobSpace space();
 

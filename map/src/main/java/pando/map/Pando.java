@@ -129,6 +129,24 @@ public final class Pando implements AutoCloseable {
     return made;
   }
 
+  /**
+   * Flushes the map, if there is one, as {@link PandoMap#flush} does.
+   *
+   * @throws IllegalStateException after {@link #close}
+   */
+  public void flush() {
+    PandoMap<?, ?> made;
+    synchronized (this) {
+      if (closed) {
+        throw new IllegalStateException("this Pando is closed");
+      }
+      made = map;
+    }
+    if (made != null) {
+      made.flush();
+    }
+  }
+
   /** Closes the map, the index and the connection; a pool in this process is lost. */
   @Override
   public synchronized void close() {

@@ -206,6 +206,22 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
     }
   }
 
+  /**
+   * Writes what operations of this process have changed to the pool; over a client, what those of
+   * all compute servers have. On return all is there that was acknowledged before the call, also
+   * where the process is lost later. Operations go on meanwhile.
+   *
+   * @throws IllegalStateException after {@link #close}
+   * @throws pando.fabric.PandoException if something could not be written, as a server is lost, has
+   *     no room or does not answer; the rest was
+   */
+  public void flush() {
+    if (isClosed()) {
+      throw new IllegalStateException("the map is closed");
+    }
+    index.flush();
+  }
+
   /** Returns the bounds of all keys. */
   Bounds all() {
     return all;

@@ -43,8 +43,10 @@ final class PoolBacking implements Backing {
 
   private <K, V> PandoMap<K, V> mapOfBytes(
       OrcaOptions orca, KeyCodec<K> keys, ValueCodec<V> values) {
+    ByteOptions bytes = ByteOptions.defaults().withCacheBytes(orca.cacheBytes());
     ByteIndex index =
-        ByteIndex.create(fabric, ByteOptions.defaults().withCacheBytes(orca.cacheBytes()));
+        ByteIndex.create(
+            fabric, bytes.withLabels(bytes.labels().withWriteBackNanos(orca.writeBackNanos())));
     closeAround(index::close);
     return PandoMap.of(index, keys, values);
   }

@@ -26,6 +26,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
   private final Metered index;
   private final Supplier<Session> sessions;
   private final Supplier<Partitioning> partitioning;
+  private final Runnable flush;
   private final KeyBytes<K> keys;
   private final Words<K> keyWords;
   private final ValueCodec<V> values;
@@ -36,6 +37,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
       Metered index,
       Supplier<Session> sessions,
       Supplier<Partitioning> partitioning,
+      Runnable flush,
       KeyCodec<K> keys,
       Words<K> keyWords,
       ValueCodec<V> values,
@@ -43,6 +45,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
     this.index = index;
     this.sessions = sessions;
     this.partitioning = partitioning;
+    this.flush = flush;
     this.keys = new KeyBytes<>(keys, keys.fixedBytes());
     this.keyWords = keyWords;
     this.values = values;
@@ -58,7 +61,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
     Words<K> keyWords = Words.ofKeys(keys, index.name());
     BlobSpace space = Words.fit(values) ? null : BlobSpace.of(index);
     return new WordMapIndex<>(
-        index, index::session, index::partitioning, keys, keyWords, values, space);
+        index, index::session, index::partitioning, index::flush, keys, keyWords, values, space);
   }
 
   /**
@@ -73,6 +76,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
         client.watched(),
         client::session,
         () -> client.routes().partitioning(),
+        client::flush,
         keys,
         keyWords,
         values,
@@ -82,6 +86,11 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
   @Override
   public Metered index() {
     return index;
+  }
+
+  @Override
+  public void flush() {
+    flush.run();
   }
 
   @Override

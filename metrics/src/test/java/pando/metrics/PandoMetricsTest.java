@@ -121,7 +121,10 @@ class PandoMetricsTest {
   private static Map<String, Double> meters(SmallIndex small) {
     MeterRegistry registry = new SimpleMeterRegistry();
     new PandoMetrics(small.index()).bindTo(registry);
-    return read(registry);
+    Map<String, Double> meters = read(registry);
+    // An age is another one at each look.
+    assertThat(meters.remove("pando.unwritten.seconds")).isNotNegative();
+    return meters;
   }
 
   private static Map<String, Double> read(MeterRegistry registry) {
@@ -154,6 +157,7 @@ class PandoMetricsTest {
     numbers.put("pando.restarts", (double) cache.restarts());
     numbers.put("pando.index.bytes", (double) index.poolBytes());
     numbers.put("pando.cache.bytes", (double) index.cachedBytes());
+    numbers.put("pando.unwritten.bytes", (double) index.unwritten().bytes());
     numbers.put("pando.partitions", (double) index.partitioning().servers());
     numbers.put("pando.partitions.epoch", (double) index.partitioning().epoch());
     List<PoolUsage> usage = small.fabric().usage();

@@ -61,7 +61,8 @@ record RepeatedKeys(int keyBytes, long records, long seed) {
     Map<Load, List<FigureLine>> lines = new LinkedHashMap<>();
     try (Fabric fabric = openPool(loads.size() * (uncounted + counted))) {
       ByteOptions options = ByteOptions.defaults().withCacheBytes(0);
-      options = options.withLabels(options.labels().withCacheBytes(LABEL_BYTES));
+      options =
+          options.withLabels(options.labels().withCacheBytes(LABEL_BYTES).withWriteBackNanos(0));
       long directoryBytes = load(fabric, options, supply);
       long cacheBytes = Math.max(0, localBytes - directoryBytes);
       try (ByteIndex index = ByteIndex.open(fabric, options.withCacheBytes(cacheBytes));

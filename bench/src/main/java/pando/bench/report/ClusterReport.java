@@ -12,6 +12,7 @@ import pando.cluster.ClusterState;
 import pando.cluster.Config;
 import pando.cluster.Member;
 import pando.cluster.PoolEntry;
+import pando.index.Unwritten;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
@@ -84,7 +85,9 @@ public record ClusterReport(
 
   private TextTable computeTable() {
     TextTable compute =
-        new TextTable(2, List.of("compute server", "clients", "start", "state", "entries", "from"));
+        new TextTable(
+            2,
+            List.of("compute server", "clients", "start", "state", "entries", "unwritten", "from"));
     for (Member member : computeServers) {
       compute.add(
           List.of(
@@ -93,9 +96,21 @@ public record ClusterReport(
               String.valueOf(member.epoch()),
               name(member.state()),
               "~" + Numbers.count(member.entries()),
+              unwritten(member.unwritten()),
               low(member.number()).map(String::valueOf).orElse("no range")));
     }
     return compute;
+  }
+
+  private static String unwritten(Unwritten unwritten) {
+    if (unwritten.bytes() == 0) {
+      return "nothing";
+    }
+    String age =
+        unwritten.nanosMax() == Long.MAX_VALUE
+            ? "of any age"
+            : "of " + Numbers.decimal(unwritten.secondsMax(), 1) + " s";
+    return "~" + Numbers.bytes(unwritten.bytes()) + " " + age;
   }
 
   private Optional<Long> low(int number) {
@@ -145,6 +160,7 @@ public record ClusterReport(
     json.writeNumberProperty("process", member.process());
     json.writeStringProperty("state", member.state().name());
     json.writeNumberProperty("entries", member.entries());
+    json.writeNumberProperty("unwrittenBytes", member.unwritten().bytes());
     // As text: it may be beyond what numbers of JSON hold exactly.
     low(member.number()).ifPresent(low -> json.writeStringProperty("from", String.valueOf(low)));
     json.writeEndObject();

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import pando.cluster.Change;
 import pando.cluster.ClusterState;
@@ -46,6 +47,17 @@ final class ClusterWatch {
 
   private final List<String> violations = new ArrayList<>();
 
+  /** What the clock of the trial had counted at some times, in virtual nanoseconds. */
+  private final TreeMap<Long, Long> ticks = new TreeMap<>();
+
+  /** When each compute server has answered last. */
+  private final Map<ClusterServer, Long> lastAnswers = new HashMap<>();
+
+  /** Greatest age of a change that may be lost, in nanoseconds; 0 if there is none. */
+  private final long lostNanosMax;
+
+  private final LongSupplier nanos;
+
   /** Compute servers that have started, those first that did first. */
   private final List<ClusterServer> servers = new ArrayList<>();
 
@@ -71,6 +83,7 @@ final class ClusterWatch {
   private static final class OpenLoss {
     final long start;
     final Set<Range> ranges = new LinkedHashSet<>();
+    long since = Long.MAX_VALUE;
     long epoch;
 
     OpenLoss(long start) {
@@ -86,7 +99,9 @@ final class ClusterWatch {
       History history,
       TrialClock clock,
       boolean loses,
-      boolean damages) {
+      boolean damages,
+      long lostNanosMax,
+      LongSupplier nanos) {
     this.session = coordinator.connect();
     this.state = new ClusterState(session);
     this.numbers = numbers;
@@ -94,6 +109,8 @@ final class ClusterWatch {
     this.clock = clock;
     this.loses = loses;
     this.damages = damages;
+    this.lostNanosMax = lostNanosMax;
+    this.nanos = nanos;
     this.epochs = new long[numbers];
     this.answering = new long[numbers];
     session.watch(this::look);
@@ -211,8 +228,23 @@ final class ClusterWatch {
     if (loses) {
       long end = clock.tick();
       loss.ranges.forEach(range ->
-          history.add(new Loss(loss.start, end, range.least(), range.greatest(), damages)));
+          history.add(
+              new Loss(loss.start, end, range.least(), range.greatest(), since(loss), damages)));
     }
+  }
+
+  private long since(OpenLoss loss) {
+    return damages || lostNanosMax == 0 || loss.since == Long.MAX_VALUE ? Loss.EVER : loss.since;
+  }
+
+  /** Returns what the clock had counted when changes were made that a server has surely written. */
+  private long written(ClusterServer server) {
+    Long answered = lastAnswers.get(server);
+    if (answered == null) {
+      return Long.MAX_VALUE;
+    }
+    Map.Entry<Long, Long> before = ticks.floorEntry(answered - lostNanosMax);
+    return before == null ? Loss.EVER : before.getValue();
   }
 
   private void addRanges(int number, OpenLoss loss) {
@@ -220,6 +252,7 @@ final class ClusterWatch {
       Partitioning known = server.partitioning();
       if (server.number() == number && server.epoch() < loss.epoch && known.hasServer(number)) {
         loss.ranges.add(new Range(known.lowOfServer(number), known.highOfServer(number)));
+        loss.since = Math.min(loss.since, written(server));
       }
     }
   }
@@ -241,6 +274,8 @@ final class ClusterWatch {
   /** Checks that a compute server may answer now for a key. */
   void answered(ClusterServer server, long key) {
     answers++;
+    ticks.put(nanos.getAsLong(), clock.tick());
+    lastAnswers.put(server, nanos.getAsLong());
     int number = server.number();
     if (server.epoch() < answering[number]) {
       violations.add(

@@ -12,6 +12,7 @@ import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.index.Unwritten;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteSession;
 
@@ -115,6 +116,16 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
   @Override
   public boolean isClosed() {
     return index.isClosed();
+  }
+
+  @Override
+  public void flush() {
+    index.flush();
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    return index.unwritten();
   }
 
   @Override

@@ -44,6 +44,7 @@ class TrialTest {
   @ParameterizedTest
   @CsvSource({
     "dex,       key-bytes=16",
+    "dex,       write-back-interval=40us",
     "sherman,   validation=lines",
     "sherman,   validation=versions",
     "sherman,   validation=checksum",
@@ -53,6 +54,7 @@ class TrialTest {
     "deft,      validation=versions",
     "deft,      validation=checksum",
     "orca,      filters=on",
+    "orca,      write-back-interval=40us",
     "orca,      filters=off",
     "rolex,     retraining=on",
     "rolex,     retraining=off",

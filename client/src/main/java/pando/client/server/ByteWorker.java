@@ -115,6 +115,7 @@ final class ByteWorker extends ServiceWorker<ByteSession> {
       case Op.DISCARD -> session.discard(key);
       case Op.REPLACE -> compared(session.replace(key, expected, value));
       case Op.REMOVE_EXPECTED -> compared(session.remove(key, expected));
+      case Op.FLUSH -> strings.flush();
       default -> findNeighbour();
     }
   }

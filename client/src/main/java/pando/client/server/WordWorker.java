@@ -99,6 +99,7 @@ final class WordWorker extends ServiceWorker<Session> implements EntryVisitor {
       case Op.REPLACE -> compared(session.replace(key, expected, value));
       case Op.REMOVE_EXPECTED -> compared(session.remove(key, value));
       case Op.FLOOR, Op.CEILING -> findNeighbour();
+      case Op.FLUSH -> index.flush();
       case Op.SIZE -> foundValue = session.servedSizeEstimate();
       default -> throw new IllegalStateException("was checked: op=" + op);
     }

@@ -47,21 +47,24 @@ public final class Op {
   /** Of byte strings, without a key: finds the greatest, as far down as {@link #FLOOR} does. */
   public static final int LAST = 15;
 
+  /** Without a key: writes what the server has changed and not written to the pool. */
+  public static final int FLUSH = 16;
+
   private Op() {}
 
   /** Returns whether there is an operation on words with a number. */
   public static boolean isOfWords(int op) {
-    return op >= GET && op <= SIZE;
+    return (op >= GET && op <= SIZE) || op == FLUSH;
   }
 
   /** Returns whether there is an operation on byte strings with a number. */
   public static boolean isOfStrings(int op) {
-    return op >= GET && op <= LAST && op != SIZE;
+    return op >= GET && op <= FLUSH && op != SIZE;
   }
 
   /** Returns whether an operation on byte strings has a key. */
   public static boolean hasKey(int op) {
-    return op != LAST;
+    return op != LAST && op != FLUSH;
   }
 
   /** Returns whether an operation on byte strings has a value to be stored. */
@@ -89,9 +92,9 @@ public final class Op {
     return op == REPLACE ? ClientFrame.OPERATION_BYTES + Long.BYTES : ClientFrame.OPERATION_BYTES;
   }
 
-  /** Returns whether an operation changes nothing, so that it may be done twice. */
+  /** Returns whether an operation changes no entry, so that it may be done twice. */
   public static boolean isRead(int op) {
-    return op == GET || op == SIZE || isNeighbour(op);
+    return op == GET || op == SIZE || op == FLUSH || isNeighbour(op);
   }
 
   /** Returns the name of an operation, for a message. */
@@ -112,6 +115,7 @@ public final class Op {
       case LOWER -> "lower";
       case HIGHER -> "higher";
       case LAST -> "last";
+      case FLUSH -> "flush";
       default -> "operation " + op;
     };
   }

@@ -12,6 +12,7 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.index.Meters;
 import pando.index.Partitioning;
+import pando.index.Unwritten;
 import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
@@ -36,6 +37,16 @@ final class HookedStrings implements ByteStrings {
   void unhook() {
     before = HookedStrings::nothing;
     behind = HookedStrings::nothing;
+  }
+
+  @Override
+  public void flush() {
+    strings.flush();
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    return strings.unwritten();
   }
 
   @Override

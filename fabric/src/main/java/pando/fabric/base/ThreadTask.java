@@ -21,6 +21,11 @@ final class ThreadTask implements BackgroundTask {
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private volatile boolean stopped;
 
+  /** Whether the task is to be woken at {@link #alarm}. Both are the thread's own. */
+  private boolean hasAlarm;
+
+  private long alarm;
+
   ThreadTask(FabricBase fabric, String name, BooleanSupplier step) {
     this.fabric = fabric;
     this.step = step;
@@ -38,6 +43,12 @@ final class ThreadTask implements BackgroundTask {
     if (state.getAndSet(WOKEN) == RESTING) {
       LockSupport.unpark(thread);
     }
+  }
+
+  @Override
+  public void wakeAfter(long nanos) {
+    alarm = System.nanoTime() + nanos;
+    hasAlarm = true;
   }
 
   /** Prevents further steps; does not wait for the one under way. */
@@ -72,11 +83,25 @@ final class ThreadTask implements BackgroundTask {
           // Fails if the task was woken meanwhile.
           state.compareAndSet(WORKING, RESTING);
         } else {
-          LockSupport.park(this);
+          rest();
         }
       }
     } catch (RuntimeException | Error e) {
       failure.set(e);
+    }
+  }
+
+  private void rest() {
+    if (!hasAlarm) {
+      LockSupport.park(this);
+      return;
+    }
+    long left = alarm - System.nanoTime();
+    if (left > 0) {
+      LockSupport.parkNanos(this, left);
+    } else {
+      hasAlarm = false;
+      state.set(WOKEN);
     }
   }
 

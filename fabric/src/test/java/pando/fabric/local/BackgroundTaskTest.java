@@ -127,6 +127,27 @@ class BackgroundTaskTest {
   }
 
   @Test
+  void shouldTakeAStepAfterTheTimeThatTheLastOneAskedFor() {
+    AtomicInteger steps = new AtomicInteger();
+    CountDownLatch third = new CountDownLatch(3);
+    BackgroundTask[] task = new BackgroundTask[1];
+    task[0] =
+        fabric.background(
+            NAME,
+            () -> {
+              if (steps.incrementAndGet() < 3) {
+                task[0].wakeAfter(1_000_000);
+              }
+              third.countDown();
+              return false;
+            });
+    task[0].wake();
+    await(third);
+    task[0].close();
+    assertThat(steps).hasValue(3);
+  }
+
+  @Test
   void shouldLookOnceMoreWhereAStepWakesItsTask() {
     AtomicInteger steps = new AtomicInteger();
     CountDownLatch third = new CountDownLatch(3);

@@ -301,6 +301,31 @@ final class BlockChanges {
     BlockDelta changes = entry.state().delta();
     entry.setState(next);
     index.deltas.count(changes, next.delta());
+    if (changes.count() == 0 && next.delta().count() > 0) {
+      index.unwritten.add(entry);
+    }
+    index.writeBack.note();
+  }
+
+  /**
+   * Merges a block with its changes, if no other session changes it; returns whether all that
+   * waited before the call is in a block.
+   */
+  boolean tryMerge(BlockEntry entry) {
+    if (entry.state().delta().count() == 0) {
+      return true;
+    }
+    if (!entry.tryLatch()) {
+      return false;
+    }
+    try {
+      blobs.freeWaiting();
+      reader.setLatched(entry);
+      mergeWaiting(entry);
+      return true;
+    } finally {
+      entry.unlatch();
+    }
   }
 
   /** Stores a new block; returns its state, which nobody knows yet. */

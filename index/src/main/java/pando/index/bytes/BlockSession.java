@@ -21,9 +21,9 @@ final class BlockSession implements ByteSession {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final ByteIndex index;
-  private final BlockReader reader;
+  final BlockReader reader;
   private final BlockScans scans;
-  private final BlockChanges changes;
+  final BlockChanges changes;
   private final SessionState state = new SessionState();
   private MemorySegment key = NOTHING;
 

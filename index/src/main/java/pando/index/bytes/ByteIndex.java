@@ -3,12 +3,17 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.PandoException;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
 import pando.index.Meters;
@@ -16,12 +21,15 @@ import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.index.Unwritten;
 import pando.index.blob.BlobSpace;
 import pando.index.blob.Blobs;
 import pando.index.orca.OrcaIndex;
+import pando.index.orca.OrcaOptions;
 import pando.index.pool.Arguments;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
+import pando.index.session.WriteBack;
 
 /**
  * An ordered map from byte strings to byte strings in a memory pool. Keys have 0 to {@value
@@ -90,6 +98,16 @@ public final class ByteIndex implements ByteStrings {
   final Unsettled unsettled;
   final Spare spare;
 
+  /** Blocks with changes that wait. */
+  final Queue<BlockEntry> unwritten = new ConcurrentLinkedQueue<>();
+
+  final WriteBack writeBack;
+  private final BackgroundTask sweeper;
+  private @Nullable BlockSweep sweep;
+
+  /** Of the sweeper, once it has begun. */
+  private volatile @Nullable BlockSession sweeping;
+
   private final List<BlockSession> sessions = new ArrayList<>();
   private final BlockReader own;
   private final BlockChanges changes;
@@ -116,6 +134,9 @@ public final class ByteIndex implements ByteStrings {
       this.changes = new BlockChanges(this, own);
       undo.addFirst(changes::close);
       spare.ensure(own.blobs);
+      this.sweeper = labels.fabric().background("pando-sweeper-bytes", this::sweep);
+      this.writeBack =
+          new WriteBack(options.labels().writeBackNanos(), sweeper::wake, sweeper::wakeAfter);
     } catch (Throwable e) {
       Closing.after(e, undo.toArray(Runnable[]::new));
       throw e;
@@ -129,7 +150,7 @@ public final class ByteIndex implements ByteStrings {
    * @throws IllegalStateException if the pool holds an index already
    */
   public static ByteIndex create(Fabric fabric, ByteOptions options) {
-    return started(options, fabric, OrcaIndex.create(fabric, options.labels()), true);
+    return started(options, fabric, OrcaIndex.create(fabric, labels(options)), true);
   }
 
   /**
@@ -138,7 +159,12 @@ public final class ByteIndex implements ByteStrings {
    * @throws IllegalStateException if the pool holds no such index
    */
   public static ByteIndex open(Fabric fabric, ByteOptions options) {
-    return started(options, fabric, options.labels().join(fabric, 0, 1), false);
+    return started(options, fabric, labels(options).join(fabric, 0, 1), false);
+  }
+
+  /** Returns the settings of the labels, which are written back together with the blocks. */
+  private static OrcaOptions labels(ByteOptions options) {
+    return options.labels().withWriteBackNanos(0);
   }
 
   private static ByteIndex started(
@@ -272,6 +298,7 @@ public final class ByteIndex implements ByteStrings {
         "Changes that wait in local memory to be merged into their blocks.",
         directory::changesWaiting);
     to.slowGauge("pando.cache.bytes", "What the caches of this process hold.", this::cachedBytes);
+    Unwritten.meters(to, this::unwritten);
     share(to, "records", records::bytes);
     share(to, "deltas", deltas::bytes);
     share(to, "blocks", cache::bytes);
@@ -325,6 +352,10 @@ public final class ByteIndex implements ByteStrings {
     synchronized (sessions) {
       sessions.forEach(BlockSession::freeWaiting);
     }
+    BlockSession session = sweeping;
+    if (session != null) {
+      session.freeWaiting();
+    }
   }
 
   /**
@@ -345,6 +376,38 @@ public final class ByteIndex implements ByteStrings {
    */
   public long directoryBytes() {
     return directory.localBytes();
+  }
+
+  private boolean sweep() {
+    BlockSweep own = sweep;
+    if (own == null) {
+      BlockSession session = new BlockSession(this);
+      sweeping = session;
+      own = new BlockSweep(this, session);
+      sweep = own;
+    }
+    try {
+      return writeBack.step(own);
+    } catch (PandoException e) {
+      // Sessions meet the cause, too; what is left is swept again.
+      return false;
+    }
+  }
+
+  @Override
+  public void flush() {
+    try (BlockSession session = (BlockSession) session()) {
+      new BlockSweep(this, session).writeAll();
+    }
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    long bytes = labels.unwritten().bytes();
+    for (BlockEntry entry : unwritten) {
+      bytes += entry.state().delta().size();
+    }
+    return bytes == 0 ? Unwritten.NONE : new Unwritten(bytes, writeBack.ageNanosMax());
   }
 
   /** Returns the number of blocks. */
@@ -377,6 +440,8 @@ public final class ByteIndex implements ByteStrings {
       for (BlockSession session : shut(failures)) {
         failures.collect(session::release);
       }
+      failures.collect(sweeper::close);
+      failures.collect(this::endSweep);
       failures.collect(changes::close);
       failures.collect(own::close);
       failures.collect(labels::close);
@@ -386,6 +451,14 @@ public final class ByteIndex implements ByteStrings {
       failures.rethrow();
     } finally {
       closing.set(false);
+    }
+  }
+
+  private void endSweep() {
+    BlockSession session = sweeping;
+    if (session != null) {
+      sweeping = null;
+      session.release();
     }
   }
 

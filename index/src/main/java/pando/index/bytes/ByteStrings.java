@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import pando.index.Metered;
 import pando.index.Partitioning;
+import pando.index.Unwritten;
 
 /**
  * An ordered map from byte strings to byte strings. Keys order byte by byte, as unsigned numbers,
@@ -58,6 +59,12 @@ public interface ByteStrings extends Metered, AutoCloseable {
 
   /** Returns the greatest length of a value. */
   int valueBytesMax();
+
+  /** As {@link pando.index.RangeIndex#flush()}; over a client, of all compute servers. */
+  void flush();
+
+  /** As {@link pando.index.RangeIndex#unwritten()}; over a client, nothing. */
+  Unwritten unwritten();
 
   /**
    * Ends the sessions: operations that begin later throw {@link IllegalStateException}. What holds

@@ -184,7 +184,7 @@ final class Cooler {
     } catch (UnknownOutcomeException e) {
       return false;
     }
-    Frames.setDirty(memory, node, false);
+    Frames.setClean(memory, node);
     context.writeBacks++;
     return true;
   }

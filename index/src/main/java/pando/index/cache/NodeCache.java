@@ -94,6 +94,7 @@ public final class NodeCache implements AutoCloseable {
   private final MappingTable mapping;
   private final FreeFrames free;
   private final Swizzles swizzles;
+  private final DirtyNodes dirty;
   private final Cooler cooler;
   private final OldCopies oldCopies;
   private final BitSet openContexts = new BitSet();
@@ -151,6 +152,7 @@ public final class NodeCache implements AutoCloseable {
     this.mapping = new MappingTable(entries);
     this.free = new FreeFrames(memory, layout, frames, contextsMax);
     this.swizzles = new Swizzles(memory, layout);
+    this.dirty = new DirtyNodes(memory, layout, swizzles, frames);
     this.cooler =
         new Cooler(memory, layout, mapping, free, swizzles, capacity, coolingCapacity, samples);
     this.oldCopies = new OldCopies(memory, layout, frames, mapping, swizzles, cooler);
@@ -171,6 +173,11 @@ public final class NodeCache implements AutoCloseable {
   /** Returns the links between cached nodes. */
   public Swizzles swizzles() {
     return swizzles;
+  }
+
+  /** Returns the nodes that are to be written back. */
+  public DirtyNodes dirty() {
+    return dirty;
   }
 
   /** Returns the part that removes outdated copies. */
@@ -294,7 +301,7 @@ public final class NodeCache implements AutoCloseable {
     lock(context, parent);
     boolean linked = swizzles.swizzle(parent, node, address);
     Frames.setParent(memory, node, linked ? parent : Frames.NONE);
-    Frames.setDirty(memory, node, false);
+    Frames.setClean(memory, node);
     Frames.setState(memory, node, Frames.HOT);
     mapping.replace(context.backoff, address, context.entry, layout.number(node));
     Frames.unlock(memory, node);
@@ -407,7 +414,7 @@ public final class NodeCache implements AutoCloseable {
    */
   public void adopt(CacheContext context, long parent, long node) {
     Frames.setParent(memory, node, parent);
-    Frames.setDirty(memory, node, false);
+    Frames.setClean(memory, node);
     Frames.setState(memory, node, Frames.HOT);
     int found =
         mapping.insertIfAbsent(
@@ -481,17 +488,11 @@ public final class NodeCache implements AutoCloseable {
       if (Frames.state(memory, node) != Frames.HOT || !Frames.isDirty(memory, node)) {
         continue;
       }
-      long copy = context.scratchNode(0);
-      swizzles.copyUnswizzled(node, copy);
-      layout.seal(memory, copy);
       try {
-        layout.writeImage(context.worker, copy);
+        dirty.writeImage(context, node);
       } catch (MemoryServerLostException | FencedException | UnknownOutcomeException e) {
         failure = failure instanceof UnknownOutcomeException ? failure : e;
-        continue;
       }
-      Frames.setDirty(memory, node, false);
-      context.writeBacks++;
     }
     if (failure != null) {
       throw failure;

@@ -91,6 +91,9 @@ public final class PlantedBug {
   /** A compute server of ORCA keeps cached records of keys that it has given away. */
   public static final boolean RECORDS_KEPT = PLANTED.equals("orca-records-kept");
 
+  /** A sweep of ORCA takes the mark of a leaf with few changes, and does not merge the leaf. */
+  public static final boolean SWEEP_FORGETS = PLANTED.equals("cluster-sweep-forgets");
+
   /** A record of byte strings is cached although its block has changed since it was READ. */
   public static final boolean RECORD_OLD = PLANTED.equals("bytes-record-old");
 

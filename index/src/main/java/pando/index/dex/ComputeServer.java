@@ -2,17 +2,23 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.PandoException;
 import pando.fabric.VerbCounters;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.CacheCounters;
 import pando.index.Partitioning;
+import pando.index.Unwritten;
 import pando.index.cache.CacheContext;
 import pando.index.cache.NodeCache;
+import pando.index.cache.NodeSweep;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
 import pando.index.session.Gate;
+import pando.index.session.WriteBack;
 
 /**
  * One compute server: the range of keys that it owns, its cache, and its node allocator.
@@ -45,6 +51,10 @@ final class ComputeServer {
   /** The cache context for the server's own work: write-back and returning free nodes. */
   final CacheContext house;
 
+  private final WriteBack writeBack;
+  private final BackgroundTask sweeper;
+  private @Nullable NodeSweep sweep;
+
   private final AtomicInteger offloadingHolds = new AtomicInteger();
 
   ComputeServer(int number, Fabric fabric, DexOptions options, NodeLayout layout) {
@@ -65,6 +75,49 @@ final class ComputeServer {
             options.samples(),
             options.sessionsMax());
     this.house = cache.house();
+    String name = "pando-sweeper-" + number;
+    this.sweeper = fabric.background(name, this::sweep);
+    this.writeBack = new WriteBack(options.writeBackNanos(), sweeper::wake, sweeper::wakeAfter);
+    cache.dirty().marks().onSet(writeBack::note);
+  }
+
+  private boolean sweep() {
+    NodeSweep own = sweep;
+    if (own == null) {
+      own = newSweep();
+      sweep = own;
+    }
+    try {
+      return writeBack.step(own);
+    } catch (PandoException e) {
+      // Sessions meet the cause, too; what is left is swept again.
+      return false;
+    }
+  }
+
+  private NodeSweep newSweep() {
+    return new NodeSweep(cache, writeBack, house, gate.pass(house.worker()));
+  }
+
+  /** Ends the writing of changes by their age. */
+  void stopSweeping() {
+    sweeper.close();
+  }
+
+  /** Writes what was changed before the call, while operations go on. */
+  void writeBack() {
+    Gate.Pass pass = gate.pass(house.worker());
+    try {
+      new NodeSweep(cache, writeBack, house, pass).writeAll();
+    } finally {
+      gate.forget(pass);
+    }
+  }
+
+  /** Returns what is in the cache alone: whole nodes. */
+  Unwritten unwritten() {
+    long bytes = cache.dirty().count() * layout.nodeBytes();
+    return bytes == 0 ? Unwritten.NONE : new Unwritten(bytes, writeBack.ageNanosMax());
   }
 
   /**
@@ -178,6 +231,7 @@ final class ComputeServer {
    */
   void close() {
     gate.close();
+    sweeper.close();
     cache.close();
   }
 

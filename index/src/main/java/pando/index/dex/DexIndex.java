@@ -3,6 +3,7 @@ package pando.index.dex;
 import java.util.Objects;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
+import pando.fabric.pool.Losses;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.Meters;
@@ -11,6 +12,7 @@ import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.index.Unwritten;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Arguments;
 
@@ -235,6 +237,19 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
   @Override
   public long cachedBytes() {
     return members.cachedBytes();
+  }
+
+  @Override
+  public void flush() {
+    Losses losses = new Losses();
+    partitions.steadily(() -> members.locals().forEach(server -> losses.defer(server::writeBack)));
+    losses.rethrow();
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    partitions.checkOpen();
+    return members.unwritten();
   }
 
   @Override

@@ -81,6 +81,7 @@ public final class DexOptions extends SystemOptions<DexOptions> {
                   PATH_COST,
                   MERGE_SHARE,
                   MERGED_SHARE,
+                  WRITE_BACK_INTERVAL,
                   SESSIONS_MAX)));
 
   /** DEX. */
@@ -89,13 +90,18 @@ public final class DexOptions extends SystemOptions<DexOptions> {
               "DEX",
               "a B+-tree in partitions, each cached by one compute server (VLDB 2024)",
               DEFAULTS,
-              DEFAULTS.withNodes(192, FRAMES_MIN))
+              DEFAULTS.with(WRITE_BACK_INTERVAL.name(), "0").withNodes(192, FRAMES_MIN))
           .withVariation(CONTRARY.name(), "0.01", "0.3")
           .withVariation(ADMISSION.name(), "0.1", "0.7")
           .withHandlers(() -> List.of(new DexOffload()));
 
   private DexOptions(Settings settings) {
     super("dex", settings);
+  }
+
+  /** As {@link pando.index.orca.OrcaOptions#writeBackNanos}. */
+  public long writeBackNanos() {
+    return (long) settings().number(WRITE_BACK_INTERVAL);
   }
 
   @Override

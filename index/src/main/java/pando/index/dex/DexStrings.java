@@ -13,6 +13,7 @@ import pando.index.Meters;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
+import pando.index.Unwritten;
 import pando.index.blob.BlobCount;
 import pando.index.blob.BlobSpace;
 import pando.index.blob.Blobs;
@@ -223,6 +224,16 @@ public final class DexStrings implements ByteStrings {
    * <p>The index stays open. A call while another thread closes it does nothing, either; after a
    * failure other than a loss it can be called again, to give back what is left.
    */
+  @Override
+  public void flush() {
+    index.flush();
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    return index.unwritten();
+  }
+
   @Override
   public void close() {
     if (ended || !closing.compareAndSet(false, true)) {

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
+import pando.index.Unwritten;
 import pando.index.cache.CacheContext;
 import pando.index.host.Totals;
 
@@ -170,6 +171,13 @@ final class Members {
   /** Returns the bytes that the caches of all compute servers hold now. */
   synchronized long cachedBytes() {
     return users.keySet().stream().mapToLong(server -> server.cache.bytes()).sum();
+  }
+
+  /** Returns what is in the caches of all compute servers alone. */
+  synchronized Unwritten unwritten() {
+    return users.keySet().stream()
+        .map(ComputeServer::unwritten)
+        .reduce(Unwritten.NONE, Unwritten::plus);
   }
 
   synchronized Totals totals() {

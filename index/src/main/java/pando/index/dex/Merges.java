@@ -271,8 +271,7 @@ final class Merges {
    */
   private void writeNeighbours(int toLeft) {
     // Until then, the cached neighbours must be written back as they are now.
-    setDirty(left, true);
-    setDirty(right, true);
+    addTakers();
     long newLeft = copy(left, LEFT);
     long newMiddle = copy(middle, MIDDLE);
     long newRight = copy(right, RIGHT);
@@ -305,20 +304,30 @@ final class Merges {
     if (right != Frames.NONE) {
       layout.setKey(memory, parent, index, boundary);
     }
-    setDirty(left, false);
-    setDirty(right, false);
+    setClean(left);
+    setClean(right);
     cache.drop(context, middle);
   }
 
   private void markDirty() {
-    setDirty(left, true);
-    setDirty(right, true);
-    setDirty(parent, true);
+    addTakers();
+    cache.dirty().add(parent);
   }
 
-  private void setDirty(long node, boolean dirty) {
+  private void addTakers() {
+    addTaker(left);
+    addTaker(right);
+  }
+
+  private void addTaker(long node) {
     if (node != Frames.NONE) {
-      Frames.setDirty(memory, node, dirty);
+      cache.dirty().addTaker(node);
+    }
+  }
+
+  private void setClean(long node) {
+    if (node != Frames.NONE) {
+      Frames.setClean(memory, node);
     }
   }
 

@@ -7,6 +7,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.cache.CacheContext;
+import pando.index.cache.DirtyNodes;
 import pando.index.cache.Frames;
 import pando.index.node.NodeLayout;
 import pando.index.session.Failures;
@@ -29,6 +30,7 @@ final class PartitionWorker {
   private final CacheContext context;
   private final NodeLayout layout;
   private final MemorySegment memory;
+  private final DirtyNodes dirty;
   private final Descent descent;
   private final Offload offload;
   private final Splits splits;
@@ -53,6 +55,7 @@ final class PartitionWorker {
     this.context = context;
     this.layout = server.layout;
     this.memory = server.cache.memory();
+    this.dirty = server.cache.dirty();
     SharedNodes sharedNodes = new SharedNodes(server, context);
     SharedSplits sharedSplits = new SharedSplits(server, context, sharedNodes);
     this.descent = new Descent(server, context, new SharedPath(server, context, sharedNodes));
@@ -215,7 +218,7 @@ final class PartitionWorker {
     } else {
       layout.insert(memory, leaf, index + 1, key, wanted.stored());
     }
-    Frames.setDirty(memory, leaf, true);
+    dirty.add(leaf);
     Frames.unlock(memory, leaf);
     context.worker().backoff().transition();
     value = before;
@@ -292,7 +295,7 @@ final class PartitionWorker {
     layout.delete(memory, leaf, index);
     written = true;
     entriesLeft = NodeLayout.count(memory, leaf);
-    Frames.setDirty(memory, leaf, true);
+    dirty.add(leaf);
     Frames.unlock(memory, leaf);
     context.worker().backoff().transition();
     value = before;

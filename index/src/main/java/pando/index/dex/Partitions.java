@@ -88,6 +88,7 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
   @Override
   protected void retire(Topology topology, ComputeServer server) {
     Failures failures = new Failures();
+    failures.collect(server::stopSweeping);
     failures.collect(() -> server.allocator.trim(topology.worker(), topology.message()));
     failures.collect(() -> members.retire(server));
     failures.rethrow();

@@ -144,9 +144,9 @@ final class Splits {
         sharedNodes.publish(parent);
       } else if (splits && !full && !shared) {
         link(parent, node, sibling, address);
-        Frames.setDirty(memory, sibling, true);
-        Frames.setDirty(memory, node, true);
-        Frames.setDirty(memory, parent, true);
+        cache.dirty().addTaker(sibling);
+        cache.dirty().addGiver(node);
+        cache.dirty().add(parent);
       }
     } catch (Throwable e) {
       sharedNodes.abandon(e);
@@ -177,7 +177,7 @@ final class Splits {
   /** Writes both halves of a node to the pool, before a shared parent points to them. */
   private void writeHalves(long node, long address) {
     // Until then, the whole node must be written back if it is evicted.
-    Frames.setDirty(memory, node, true);
+    cache.dirty().add(node);
     long lower = context.scratchNode(LOWER);
     long upper = context.scratchNode(UPPER);
     swizzles.copyUnswizzled(node, lower);
@@ -197,6 +197,6 @@ final class Splits {
     int index = layout.floor(memory, parent, low);
     layout.insert(memory, parent, index + 1, low, GlobalAddress.swizzled(sibling));
     cache.adopt(context, parent, sibling);
-    Frames.setDirty(memory, node, false);
+    Frames.setClean(memory, node);
   }
 }

@@ -21,6 +21,7 @@ import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
+import pando.index.Unwritten;
 import pando.index.cache.PlantedBug;
 import pando.index.load.BulkLoad;
 import pando.index.load.Loader;
@@ -396,6 +397,21 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   @Override
   public final long cachedBytes() {
     return members.cachedBytes();
+  }
+
+  @Override
+  public final void flush() {
+    Losses losses = new Losses();
+    changes.steadily(() -> members.servers().forEach(server -> losses.defer(server::writeBack)));
+    losses.rethrow();
+  }
+
+  @Override
+  public final Unwritten unwritten() {
+    members.checkOpen();
+    return members.servers().stream()
+        .map(HostedServer::unwritten)
+        .reduce(Unwritten.NONE, Unwritten::plus);
   }
 
   @Override

@@ -9,6 +9,7 @@ import pando.fabric.Worker;
 import pando.index.CacheCounters;
 import pando.index.Partitioning;
 import pando.index.PoolPart;
+import pando.index.Unwritten;
 import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
 import pando.index.session.Failures;
@@ -193,6 +194,29 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
       gate.open();
     }
     return true;
+  }
+
+  /** Makes a pass for a worker that is no session's, which {@link #forget(Gate.Pass)} ends. */
+  protected final Gate.Pass pass(Worker worker) {
+    return gate.pass(worker);
+  }
+
+  /** Ends a pass. */
+  protected final void forget(Gate.Pass pass) {
+    gate.forget(pass);
+  }
+
+  /**
+   * Writes what was changed before the call to the pool, while operations go on. Default: nothing
+   * is in local memory alone.
+   *
+   * @throws pando.fabric.PandoException if something could not be written; the rest was
+   */
+  protected void writeBack() {}
+
+  /** Returns what is in local memory alone. Default: nothing. */
+  protected Unwritten unwritten() {
+    return Unwritten.NONE;
   }
 
   /**

@@ -49,6 +49,11 @@ public abstract class HostedTask<C extends WorkerContext, T> {
     task.wake();
   }
 
+  /** Makes the task check for work after some time. Called by a step. */
+  protected final void wakeAfter(long nanos) {
+    task.wakeAfter(nanos);
+  }
+
   /** Waits until the current step has ended. No other one begins before {@link #resume}. */
   public final void pause(Backoff backoff) {
     paused = true;

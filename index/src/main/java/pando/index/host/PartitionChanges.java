@@ -217,6 +217,20 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
     }
   }
 
+  /** Takes a step while this process makes no change. A thread that has the turn may do so. */
+  public final void steadily(Runnable step) {
+    checkOpen();
+    if (isMine() || isAlone()) {
+      step.run();
+      return;
+    }
+    try (C opened = open();
+        var _ = new Turn(opened.worker())) {
+      checkOpen();
+      step.run();
+    }
+  }
+
   // Changes.
 
   @Override

@@ -14,6 +14,7 @@ import pando.index.orca.directory.LeafView;
 import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.records.RecordCache;
+import pando.index.session.Marks;
 
 /**
  * Writes cached values that are newer than the leaf to the leaf, and those that are newer than the
@@ -61,6 +62,11 @@ final class Cleaner {
   private final int[] pinned = new int[OrcaContext.CLEANED_MAX];
   private final int[] places = new int[OrcaContext.CLEANED_MAX];
   private int count;
+
+  /** Newer records of the bucket that was prepared last that could not be prepared. */
+  private int missed;
+
+  private long nextMarked;
 
   private final Due cold;
   private final long[] newer = new long[RecordCache.WAYS];
@@ -153,6 +159,60 @@ final class Cleaner {
     return at;
   }
 
+  /**
+   * Cleans marked buckets from one on, as many as fit a list, and takes their marks. What cannot be
+   * cleaned now is marked again, also if this fails.
+   *
+   * @return whether all of them were cleaned; {@link #nextMarked} is where to go on
+   */
+  boolean cleanMarked(long from) {
+    Marks marks = records.newer();
+    boolean all = true;
+    count = 0;
+    list.clear();
+    nextMarked = marks.next(from);
+    try {
+      while (nextMarked != Marks.NONE && count + RecordCache.WAYS <= keys.length) {
+        all &= prepareMarked(marks, nextMarked);
+        nextMarked = marks.next(nextMarked);
+      }
+      if (count > 0) {
+        context.worker.scatter(list);
+      }
+    } catch (Throwable e) {
+      end(false);
+      throw e;
+    }
+    end(true);
+    return all;
+  }
+
+  /** Returns the marked bucket at which to go on, {@link Marks#NONE} if there is none. */
+  long nextMarked() {
+    return nextMarked;
+  }
+
+  private boolean prepareMarked(Marks marks, long number) {
+    long bucket = number * RecordCache.BUCKET_BYTES;
+    nextMarked = number + 1;
+    marks.clear(number);
+    if (!records.has(bucket)) {
+      // Its records were cleaned before they moved.
+      return true;
+    }
+    boolean all = false;
+    try {
+      prepare(bucket, ALL);
+      fold();
+      all = missed == 0;
+    } finally {
+      if (!all) {
+        marks.set(number);
+      }
+    }
+    return all;
+  }
+
   /** Cleans the records of a part that are due, but those of leaves that merge or are latched. */
   void cleanPart(int part, Due due) {
     for (long at = records.first(part); at < records.end(part); ) {
@@ -221,6 +281,7 @@ final class Cleaner {
   /** Pins and notes what is to be written of a bucket. */
   private void prepare(long bucket, Due due) {
     newerCount = 0;
+    missed = 0;
     records.lock(bucket, backoff);
     try {
       for (int way = 0; way < RecordCache.WAYS; way++) {
@@ -229,6 +290,8 @@ final class Cleaner {
           prepare(bucket, way);
         } else if (kind == RecordCache.DELTA_NEWER && due.isDue(bucket, way)) {
           newer[newerCount++] = records.key(bucket, way);
+        } else if (kind == RecordCache.CLEANING) {
+          missed++;
         }
       }
     } finally {
@@ -241,9 +304,11 @@ final class Cleaner {
     directory.seek(key, view);
     int entry = view.entry;
     if (!PlantedBug.PIN_SKIPPED && !entries.pin(entry)) {
+      missed++;
       return;
     }
     if (view.node.isReplaced()) {
+      missed++;
       unpin(entry);
       return;
     }
@@ -300,6 +365,7 @@ final class Cleaner {
     for (int i = 0; i < newerCount; i++) {
       folded += fold(newer[i]) ? 1 : 0;
     }
+    missed += newerCount - folded;
     return folded;
   }
 

@@ -89,6 +89,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
                       NEIGHBOURS,
                       TWIN,
                       COUNTS,
+                      WRITE_BACK_INTERVAL,
                       LOCK_WAIT_MILLIS)))
           .withNodeBytes(LEAF_BYTES_MAX);
 
@@ -98,7 +99,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
               "ORCA",
               "ownership, a cache of single records, leaves published out of place",
               DEFAULTS,
-              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withNodes(512, 31))
+              DEFAULTS.with(PAGE_CHILDREN.name(), "4").withWriteBackNanos(0).withNodes(512, 31))
           .withVariation(MERGE_SHARE.name(), "0.5", "0.25")
           .withVariation(DELTA_CHANGES.name(), "2", "255")
           .withVariation(TWIN.name(), "on", "off")
@@ -245,6 +246,19 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
   /** Returns these options with {@link #sharesMove()} on or off. */
   public OrcaOptions withSharesMove(boolean on) {
     return with(SHARES_MOVE, on);
+  }
+
+  /**
+   * Returns the greatest age of a change that is in local memory alone, in nanoseconds; 0: it waits
+   * without limit.
+   */
+  public long writeBackNanos() {
+    return (long) settings().number(WRITE_BACK_INTERVAL);
+  }
+
+  /** Returns these options with another greatest age of changes in local memory. */
+  public OrcaOptions withWriteBackNanos(long nanos) {
+    return with(WRITE_BACK_INTERVAL, (double) nanos);
   }
 
   /** Returns the longest wait for a latch or a claim of another session, in nanoseconds. */

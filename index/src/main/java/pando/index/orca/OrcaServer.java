@@ -18,6 +18,7 @@ import pando.fabric.pool.Losses;
 import pando.index.CorruptNodeException;
 import pando.index.Partitioning;
 import pando.index.PoolPart;
+import pando.index.Unwritten;
 import pando.index.host.HostedServer;
 import pando.index.host.Totals;
 import pando.index.lock.Retry;
@@ -32,6 +33,7 @@ import pando.index.orca.space.ExtentAllocator;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
+import pando.index.session.Gate;
 
 /**
  * One compute server of ORCA: the directory of its part of the index, its caches of records and
@@ -66,6 +68,7 @@ final class OrcaServer extends HostedServer {
   final Deltas deltas;
   final Shares shares;
   final Mergers mergers;
+  final Sweeper sweeper;
   final ImageCache images;
   final ExtentAllocator extents;
 
@@ -143,6 +146,7 @@ final class OrcaServer extends HostedServer {
       // Before the mergers, which it pauses: tasks are paused in the order in which they are made.
       this.shares = new Shares(this, fabric, parts);
       this.mergers = new Mergers(this, fabric);
+      this.sweeper = new Sweeper(this, fabric);
     } catch (Throwable e) {
       Closing.after(e, undo.toArray(Runnable[]::new));
       throw e;
@@ -349,6 +353,28 @@ final class OrcaServer extends HostedServer {
       }
     });
     losses.rethrow();
+  }
+
+  /** Makes a walk over what is unwritten, for one thread. */
+  OrcaSweep sweep(OrcaContext context) {
+    return new OrcaSweep(context, pass(context.worker));
+  }
+
+  @Override
+  protected void writeBack() {
+    withContext(context -> {
+      Gate.Pass pass = pass(context.worker);
+      try {
+        new OrcaSweep(context, pass).writeAll();
+      } finally {
+        forget(pass);
+      }
+    });
+  }
+
+  @Override
+  protected synchronized Unwritten unwritten() {
+    return closed ? Unwritten.NONE : sweeper.unwritten();
   }
 
   /** Takes a step with verbs and local memory of its own. */

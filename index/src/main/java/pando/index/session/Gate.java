@@ -100,7 +100,8 @@ public final class Gate {
       }
     }
 
-    private boolean tryEnter() {
+    /** Enters the gate, if it is open; returns whether it was. */
+    public boolean tryEnter() {
       INSIDE.setVolatile(this, true);
       if (gate.state == OPEN) {
         return true;

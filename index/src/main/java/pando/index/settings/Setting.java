@@ -9,7 +9,11 @@ import java.util.stream.Stream;
 /** One setting: its name, the kind of its values, its default, its range, and its meaning. */
 public final class Setting {
   private static final Pattern SIZE = Pattern.compile("(\\d{1,15})\\s*([KMGT]i?)?B?");
+  private static final Pattern DURATION =
+      Pattern.compile("(\\d{1,15}(?:\\.\\d{1,9})?)\\s*(ns|us|ms|s)");
   private static final List<String> FLAG = List.of("off", "on");
+
+  private static final double NANOS_OF_SECOND = 1e9;
 
   private final String name;
   private final Kind kind;
@@ -21,6 +25,7 @@ public final class Setting {
 
   private enum Kind {
     SIZE,
+    DURATION,
     INTEGER,
     NUMBER,
     CHOICE
@@ -46,6 +51,13 @@ public final class Setting {
   /** Makes a setting that takes bytes, such as {@code 64KiB}. */
   public static Setting size(String name, String initial, double max, String meaning) {
     return new Setting(name, Kind.SIZE, initial, 0, max, List.of(), meaning);
+  }
+
+  /**
+   * Makes a setting that takes a duration, such as {@code 250ms} or 0; its value is in nanoseconds.
+   */
+  public static Setting duration(String name, String initial, double maxNanos, String meaning) {
+    return new Setting(name, Kind.DURATION, initial, 0, maxNanos, List.of(), meaning);
   }
 
   /** Makes a setting that takes a whole number; {@link #meaning(String)} explains it. */
@@ -93,7 +105,7 @@ public final class Setting {
 
   private String range() {
     return switch (kind) {
-      case SIZE -> "";
+      case SIZE, DURATION -> "";
       case INTEGER, NUMBER -> plain(min) + " to " + plain(max) + ", ";
       case CHOICE -> String.join(", ", choices) + "; ";
     };
@@ -112,6 +124,7 @@ public final class Setting {
     try {
       return switch (kind) {
         case SIZE -> parseSize(value);
+        case DURATION -> parseDuration(value);
         case INTEGER -> Integer.parseInt(value);
         case NUMBER -> Double.parseDouble(value);
         case CHOICE -> parseChoice(value);
@@ -125,6 +138,7 @@ public final class Setting {
   private String expected() {
     return switch (kind) {
       case SIZE -> "a size such as 1024, 64KiB or 2GiB";
+      case DURATION -> "a duration such as 0, 250ms or 2s";
       case INTEGER -> "a whole number";
       case NUMBER -> "a number";
       case CHOICE -> "one of " + String.join(", ", choices);
@@ -150,6 +164,17 @@ public final class Setting {
     return Long.parseLong(matcher.group(1)) * Math.pow(base, power);
   }
 
+  private static double parseDuration(String value) {
+    if (value.equals("0")) {
+      return 0;
+    }
+    Matcher matcher = DURATION.matcher(value);
+    if (!matcher.matches()) {
+      throw new NumberFormatException(value);
+    }
+    return Double.parseDouble(matcher.group(1)) * unitNanos(matcher.group(2));
+  }
+
   void check(double value) {
     checkAtLeast(value, min);
   }
@@ -168,7 +193,28 @@ public final class Setting {
   }
 
   String print(double value) {
-    return kind == Kind.CHOICE ? choices.get((int) value) : plain(value);
+    return switch (kind) {
+      case CHOICE -> choices.get((int) value);
+      case DURATION -> printDuration(value);
+      case SIZE, INTEGER, NUMBER -> plain(value);
+    };
+  }
+
+  private static String printDuration(double nanos) {
+    String unit =
+        nanos % NANOS_OF_SECOND == 0
+            ? "s"
+            : nanos % 1e6 == 0 ? "ms" : nanos % 1e3 == 0 ? "us" : "ns";
+    return nanos == 0 ? "0" : plain(nanos / unitNanos(unit)) + unit;
+  }
+
+  private static double unitNanos(String unit) {
+    return switch (unit) {
+      case "s" -> NANOS_OF_SECOND;
+      case "ms" -> NANOS_OF_SECOND / 1e3;
+      case "us" -> NANOS_OF_SECOND / 1e6;
+      default -> 1;
+    };
   }
 
   /** Returns the words that it takes, but for the one of a value; nothing if it takes numbers. */

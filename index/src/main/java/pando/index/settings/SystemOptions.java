@@ -33,6 +33,14 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
       Setting.integer("lock-wait-millis", "5000", 1, 1_000_000)
           .meaning("how long an operation waits for a lock before it fails, in ms");
 
+  /** Age at which changes are written; only of systems that keep them in local memory. */
+  protected static final Setting WRITE_BACK_INTERVAL =
+      Setting.duration(
+          "write-back-interval",
+          "1s",
+          3.6e12,
+          "greatest age of a change that is in local memory alone; 0: it waits without limit");
+
   private static final String MERGE_SHARE = "merge-share";
 
   private final String system;

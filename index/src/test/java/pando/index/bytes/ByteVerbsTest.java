@@ -30,7 +30,11 @@ class ByteVerbsTest {
     ByteOptions options =
         ByteOptions.defaults()
             .withCacheBytes(cacheBytes)
-            .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
+            .withLabels(
+                OrcaOptions.defaults()
+                    .withComputeServers(1)
+                    .withCacheBytes(1 << 20)
+                    .withWriteBackNanos(0));
     try (Fabric fabric = Pools.open(1, 64 << 20, 2701);
         ByteIndex index = ByteIndex.create(fabric, options);
         BlockSession session = (BlockSession) index.session()) {
@@ -69,7 +73,11 @@ class ByteVerbsTest {
 
   @Test
   void shouldMergeTheFullestBlocksWhereMemoryIsShort() {
-    ByteOptions options = ByteOptions.defaults().withRecordShare(0).withCacheBytes(40 << 10);
+    ByteOptions options =
+        ByteOptions.defaults()
+            .withRecordShare(0)
+            .withCacheBytes(40 << 10)
+            .withLabels(ByteOptions.defaults().labels().withWriteBackNanos(0));
     try (Fabric fabric = Pools.open(1, 64 << 20, 2702);
         ByteIndex index = ByteIndex.create(fabric, options);
         BlockSession session = (BlockSession) index.session()) {

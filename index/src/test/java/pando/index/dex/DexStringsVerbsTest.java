@@ -33,6 +33,7 @@ class DexStringsVerbsTest {
   void shouldCostWhatThePageSays(String admission, int leaf) {
     DexOptions options =
         DexOptions.defaults()
+            .with("write-back-interval", "0")
             .withComputeServers(1)
             .with("key-bytes", "64")
             .with("cache-bytes", String.valueOf(4 << 20))
@@ -75,7 +76,11 @@ class DexStringsVerbsTest {
   @Test
   void shouldLoadTheValuesOfAScanTogether() {
     DexOptions options =
-        DexOptions.defaults().withComputeServers(1).with("key-bytes", "64").with("contrary", "0");
+        DexOptions.defaults()
+            .withComputeServers(1)
+            .with("write-back-interval", "0")
+            .with("key-bytes", "64")
+            .with("contrary", "0");
     try (Fabric fabric = Pools.open(1, 64 << 20, 3402);
         DexIndex index = DexIndex.create(fabric, options)) {
       store(index);

@@ -126,7 +126,10 @@ class DexVerbsTest {
   }
 
   private static DexOptions options() {
-    return DexOptions.defaults().withComputeServers(1).with("offloading", "off");
+    return DexOptions.defaults()
+        .withComputeServers(1)
+        .with("offloading", "off")
+        .with("write-back-interval", "0");
   }
 
   private void run(DexOptions options, Runnable body) {

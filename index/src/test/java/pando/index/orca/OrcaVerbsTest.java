@@ -372,7 +372,8 @@ class OrcaVerbsTest {
         .withComputeServers(1)
         .withCacheBytes(16 << 20)
         .with("neighbours", "off")
-        .with("shares-move", "off");
+        .with("shares-move", "off")
+        .withWriteBackNanos(0);
   }
 
   private void run(OrcaOptions options, Runnable body) {

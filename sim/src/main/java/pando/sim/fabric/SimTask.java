@@ -34,6 +34,9 @@ final class SimTask implements BackgroundTask {
   private boolean working;
   private boolean closed;
 
+  /** Counts alarms: the last one counts. */
+  private long alarms;
+
   private SimTask(ComputeHost host, String name, BooleanSupplier step, long stepPicos) {
     this.stepPicos = stepPicos;
     this.host = host;
@@ -59,6 +62,21 @@ final class SimTask implements BackgroundTask {
     if (simulation.isRunning() && simulation.checkThread(name)) {
       start();
     }
+  }
+
+  /** {@inheritDoc} A run does not wait for that time: what is left of it passes in the next run. */
+  @Override
+  public void wakeAfter(long nanos) {
+    Client client = simulation.running();
+    long now = client == null ? simulation.now() : client.now();
+    long alarm = ++alarms;
+    simulation.at(
+        now + nanos * Simulation.NANO,
+        () -> {
+          if (alarm == alarms && !closed) {
+            wake();
+          }
+        });
   }
 
   private void start() {

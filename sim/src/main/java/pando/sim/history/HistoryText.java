@@ -38,6 +38,7 @@ public final class HistoryText {
   private static final String UNKNOWN = "unknown";
   private static final String LOST = "lost";
   private static final String DAMAGED = "damaged";
+  private static final String SINCE = "since";
 
   private HistoryText() {}
 
@@ -79,7 +80,8 @@ public final class HistoryText {
   private static String line(Loss loss) {
     String line =
         "%s %d %d %d %d".formatted(LOST, loss.start(), loss.end(), loss.least(), loss.greatest());
-    return loss.damages() ? line + " " + DAMAGED : line;
+    String bounded = loss.since() == Loss.EVER ? line : line + " " + SINCE + " " + loss.since();
+    return loss.damages() ? bounded + " " + DAMAGED : bounded;
   }
 
   private static String line(Scan scan) {
@@ -180,11 +182,16 @@ public final class HistoryText {
     if (end < start || greatest < least) {
       throw new IllegalArgumentException("ends before it starts");
     }
+    long since = Loss.EVER;
+    if (tokens.peek().equals(SINCE)) {
+      tokens.expect(SINCE);
+      since = tokens.number();
+    }
     boolean damages = tokens.hasNext();
     if (damages) {
       tokens.expect(DAMAGED);
     }
-    return new Loss(start, end, least, greatest, damages);
+    return new Loss(start, end, least, greatest, since, damages);
   }
 
   private static Scan scan(int client, long start, long end, Tokens tokens) {

@@ -124,9 +124,11 @@ final class KeySearch {
   private void values(@Nullable Long initial) {
     for (Loss loss : losses) {
       Set<@Nullable Long> values = new HashSet<>();
-      values.add(initial);
+      if (!isKept(loss, 0)) {
+        values.add(initial);
+      }
       for (Operation operation : operations) {
-        if (operation.start() < loss.end()) {
+        if (operation.start() < loss.end() && !isKept(loss, operation.end())) {
           if (operation.kind().stores() && mayHaveStored(operation)) {
             values.add(operation.stored());
           } else if (operation.kind().isRemoval()) {
@@ -139,6 +141,30 @@ final class KeySearch {
       }
       valuesAfter.put(loss, values);
     }
+  }
+
+  /**
+   * Returns whether the value that an operation left was replaced by another change that is not
+   * lost: one that began when the operation had ended, and nothing was lost meanwhile.
+   *
+   * @param end of the operation
+   */
+  private boolean isKept(Loss loss, long end) {
+    boolean lostBefore =
+        losses.stream()
+            .anyMatch(
+                other -> !other.equals(loss) && other.end() > end && other.start() < loss.start());
+    return !lostBefore
+        && operations.stream()
+            .anyMatch(later ->
+                later.start() > end && later.end() <= loss.since() && alwaysChanges(later));
+  }
+
+  private static boolean alwaysChanges(Operation operation) {
+    return switch (operation.kind()) {
+      case PUT, STORE, REMOVE, DISCARD -> operation.isKnown();
+      case GET, PUT_IF_ABSENT, UPDATE, REPLACE, REMOVE_EXPECTED -> false;
+    };
   }
 
   /** Returns whether an operation may have stored its value, by what it says was there before. */

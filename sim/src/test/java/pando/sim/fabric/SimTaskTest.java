@@ -107,6 +107,29 @@ class SimTaskTest {
   }
 
   @Test
+  void shouldTakeAStepAfterTheVirtualTimeThatTheLastOneAskedFor() {
+    BackgroundTask[] task = new BackgroundTask[1];
+    task[0] =
+        task(() -> {
+          steps.add(cluster.nanos());
+          task[0].wakeAfter(5_000);
+          return false;
+        });
+    spawn(
+        0,
+        _ -> {
+          task[0].wake();
+          cluster.sleepNanos(12_000);
+        });
+    run();
+    assertThat(steps).containsExactly(0L, 5_000L, 10_000L);
+    // What is left of the time passes in the next run.
+    spawn(0, _ -> cluster.sleepNanos(4_000));
+    run();
+    assertThat(steps).containsExactly(0L, 5_000L, 10_000L, 15_000L);
+  }
+
+  @Test
   void shouldUseItsCoreForEachStep() {
     cluster.close();
     cluster = cluster(7, 5_000);

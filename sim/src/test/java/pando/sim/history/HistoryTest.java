@@ -55,6 +55,8 @@ class HistoryTest {
         "0 1 2 put 1 5 = none \n lost 3 9 0 4 \n 0 5 6 get 1 = 5 \n 0 7 8 get 1 = none",
         "initial 1 10 \n 0 1 2 put 1 5 = 10 \n lost 3 9 0 4 \n 0 10 11 get 1 = 5",
         "initial 1 10 \n lost 3 9 0 4 damaged \n 0 10 11 get 1 = none",
+        "initial 1 10 \n 0 1 2 put 1 5 = 10 \n lost 5 9 0 4 since 2 \n 0 10 11 get 1 = 5",
+        "initial 1 10 \n 0 1 3 put 1 5 = 10 \n lost 5 9 0 4 since 2 \n 0 10 11 get 1 = 10",
         // Two expect the same value, and one is first.
         "initial 1 10 \n 0 1 9 replace 1 11 10 = 12 \n 1 1 9 replace 1 12 10 = 10",
         // Nobody read 5 or 6, but what happened next needs them.
@@ -117,6 +119,8 @@ class HistoryTest {
         // Of lost changes: a key cannot be gone, one elsewhere loses nothing, all is lost once.
         "initial 1 10 \n lost 3 9 0 4 \n 0 10 11 get 1 = none",
         "initial 1 10 \n 0 1 2 put 1 5 = 10 \n lost 3 9 2 4 \n 0 10 11 get 1 = 10",
+        // A change is not lost that had ended before.
+        "initial 1 10 \n 0 1 2 put 1 5 = 10 \n lost 5 9 0 4 since 2 \n 0 10 11 get 1 = 10",
         """
         initial 1 10
         0 1 2 put 1 5 = 10
@@ -187,7 +191,7 @@ class HistoryTest {
         4 7 8 scan -9 9 = -5:0 3:4
         4 7 8 scan 9 -9 = 3:4 -5:0
         lost 5 6 -9 9
-        lost 7 8 0 9 damaged
+        lost 7 8 0 9 since 3 damaged
         """;
     StringWriter written = new StringWriter();
     HistoryText.write(read(text), written);

@@ -21,6 +21,9 @@ public final class Deltas {
   /** Highest number of records in a block. */
   public static final int RECORDS_MAX = DeltaBlock.RECORDS_MAX;
 
+  /** Bytes of a key and its value. */
+  public static final int ENTRY_BYTES = 2 * Long.BYTES;
+
   /** Kind: the key is present, and known to be absent from the leaf. */
   public static final int PUT = 1;
 

@@ -13,6 +13,7 @@ import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.memory.Words;
 import pando.index.cache.PlantedBug;
+import pando.index.session.Marks;
 
 /**
  * What the owner knows about each leaf: one entry of 64 bytes, a cache line, in local memory. An
@@ -95,6 +96,9 @@ public final class LeafEntries implements AutoCloseable {
   private final BitSet used = new BitSet();
   private final AtomicInteger size = new AtomicInteger();
 
+  /** The leaves that have deltas, and perhaps others. */
+  private final Marks unmerged = new Marks(0);
+
   /** No entry below this number is free. */
   private int firstFree = 1;
 
@@ -157,6 +161,7 @@ public final class LeafEntries implements AutoCloseable {
     long[][][] moreWide = Arrays.copyOf(wide, wide.length + 1);
     moreWide[wide.length] = new long[CHUNK_ENTRIES][];
     Arrays.fill(moreWide[wide.length], NOT_WIDE);
+    unmerged.ensure((long) more.length * CHUNK_ENTRIES);
     wide = moreWide;
     chunks = more;
   }
@@ -238,8 +243,16 @@ public final class LeafEntries implements AutoCloseable {
         && Words.compareAndSet(chunk(entry), at(entry) + VERSION, version, version + LATCH);
   }
 
+  /** Returns marks of the leaves that have deltas, and perhaps of others. */
+  public Marks unmerged() {
+    return unmerged;
+  }
+
   /** Unlatches an entry. The version moves; the delta becomes {@code delta}. */
   public void unlatch(int entry, int delta) {
+    if (delta != 0) {
+      unmerged.set(entry);
+    }
     MemorySegment chunk = chunk(entry);
     long at = at(entry) + VERSION;
     while (true) {

@@ -11,6 +11,7 @@ import pando.fabric.Backoff;
 import pando.fabric.StalledException;
 import pando.fabric.memory.Words;
 import pando.index.orca.parts.CacheParts;
+import pando.index.session.Marks;
 
 /**
  * Single records of a compute server, each in a way of its key's home bucket, or of that bucket's
@@ -122,6 +123,8 @@ public final class RecordCache {
   private static final int KINDS_EVICTED = 1 << CLEAN | 1 << ABSENT | 1 << DELTA;
   private static final long LOWEST_KIND_BITS = 0x0001_0101_0101_0101L;
 
+  private static final int KINDS_NEWER = 1 << DIRTY | 1 << DELTA_NEWER;
+
   private static final int KINDS_UNDER_WAY = 1 << CLEANING | 1 << BUSY;
 
   private static final int ROUNDS_MAX = 4;
@@ -140,6 +143,10 @@ public final class RecordCache {
   private final MemorySegment memory;
   private final boolean twins;
   private final int countMax;
+
+  /** The buckets that have values newer than leaf or delta, and perhaps others. */
+  private final Marks newer;
+
   private HomeTable homes;
 
   /**
@@ -157,6 +164,7 @@ public final class RecordCache {
     this.homes = HomeTable.of(parts, from, to);
     this.twins = twins;
     this.countMax = (1 << countBits) - 1;
+    this.newer = new Marks(memory.byteSize() / BUCKET_BYTES);
   }
 
   // Parts
@@ -252,6 +260,13 @@ public final class RecordCache {
     return home != bucket && home != twin(bucket);
   }
 
+  /**
+   * Returns whether a bucket is in a part that the cache has. Parts move while no operation runs.
+   */
+  public boolean has(long bucket) {
+    return homes.isInUse(parts.partOf(bucket));
+  }
+
   /** Returns the number of buckets. */
   public long buckets() {
     return homes.partsInUse() * (parts.bytesOfPart() / BUCKET_BYTES);
@@ -281,6 +296,19 @@ public final class RecordCache {
   public int waysUsed(long bucket) {
     long states = Words.get(memory, bucket);
     return Long.bitCount((states | states >>> 1 | states >>> 2) & LOWEST_KIND_BITS);
+  }
+
+  /**
+   * Returns the number of a bucket's records that are newer than their slots, by one look, without
+   * its lock.
+   */
+  public int waysDirty(long bucket) {
+    long states = Words.get(memory, bucket);
+    int dirty = 0;
+    for (int way = 0; way < WAYS; way++) {
+      dirty += isAmong(1 << DIRTY | 1 << CLEANING, kindOf(stateOf(states, way))) ? 1 : 0;
+    }
+    return dirty;
   }
 
   /** Returns whether keys may be in the twins of their homes. */
@@ -556,6 +584,18 @@ public final class RecordCache {
         : "way=" + way + ", kind=" + kind + ", slot=" + slot + ", generation=" + generation;
     int state = kind | slot << SLOT_SHIFT | generation << GENERATION_SHIFT;
     memory.set(JAVA_BYTE, bucket + way, (byte) state);
+    if (isAmong(KINDS_NEWER, kind)) {
+      newer.set(bucket / BUCKET_BYTES);
+    }
+  }
+
+  /**
+   * Returns marks of the buckets that have DIRTY or DELTA_NEWER records, and perhaps of others,
+   * also in parts that the cache {@linkplain #has no longer has}: by their offsets in units of
+   * {@link #BUCKET_BYTES}.
+   */
+  public Marks newer() {
+    return newer;
   }
 
   /** Sets the key of a way. A new record's count is to be set to 0 too. */

@@ -1,0 +1,75 @@
+package pando.index.bytes;
+
+import pando.fabric.StalledException;
+import pando.index.session.Sweep;
+
+/** Merges blocks with their changes, and then writes the labels that have other words since. */
+final class BlockSweep extends Sweep {
+  /** Blocks that a step merges at most. */
+  private static final int BLOCKS = 4;
+
+  private static final int WAITS_MAX = 20_000;
+
+  private final ByteIndex index;
+  private final BlockReader reader;
+  private final BlockChanges changes;
+
+  /** Blocks that are left. */
+  private int left;
+
+  /** Creates a walk by what a session has, which does nothing else meanwhile. */
+  BlockSweep(ByteIndex index, BlockSession session) {
+    super(index.writeBack, session.reader.blobs.worker(), session.reader.pass);
+    this.index = index;
+    this.reader = session.reader;
+    this.changes = session.changes;
+  }
+
+  @Override
+  protected void rewind() {
+    left = index.unwritten.size();
+  }
+
+  @Override
+  protected boolean write() {
+    for (int i = 0; i < BLOCKS && left > 0; i++) {
+      left--;
+      BlockEntry entry = index.unwritten.poll();
+      if (entry == null) {
+        left = 0;
+      } else {
+        merge(entry);
+      }
+    }
+    if (left > 0) {
+      return true;
+    }
+    index.labels.flush();
+    return false;
+  }
+
+  private void merge(BlockEntry entry) {
+    boolean merged = false;
+    try {
+      merged = changes.tryMerge(entry);
+    } finally {
+      if (!merged) {
+        index.unwritten.add(entry);
+        leaveOut();
+      }
+    }
+  }
+
+  @Override
+  protected void abandon(Throwable failure) {
+    // It holds nothing.
+  }
+
+  @Override
+  protected void pause(int attempt) {
+    if (attempt == WAITS_MAX) {
+      throw new StalledException("blocks cannot be written back, as operations keep them latched");
+    }
+    reader.blobs.worker().backoff().pause(attempt);
+  }
+}

@@ -1,0 +1,109 @@
+package pando.index.orca;
+
+import pando.index.cache.PlantedBug;
+import pando.index.orca.delta.Deltas;
+import pando.index.orca.directory.LeafEntries;
+import pando.index.session.Gate;
+import pando.index.session.Marks;
+import pando.index.session.Sweep;
+
+/**
+ * Merges leaves that have deltas, and then writes what cached records have that is newer. In this
+ * order, as a merge writes the newer values of its leaf, too.
+ */
+final class OrcaSweep extends Sweep {
+  /** Leaves that a step merges at most. */
+  private static final int LEAVES = 4;
+
+  private final OrcaContext context;
+  private final Merges merges;
+  private final Cleaner cleaner;
+  private final LeafEntries entries;
+  private final Deltas deltas;
+
+  /** Where to go on: the next leaf, and then the next bucket. */
+  private long leaf;
+
+  private long bucket;
+
+  OrcaSweep(OrcaContext context, Gate.Pass pass) {
+    super(context.server.sweeper.writeBack, context.worker, pass);
+    this.context = context;
+    this.merges = new Merges(context);
+    this.cleaner = new Cleaner(context);
+    this.entries = context.server.directory.entries();
+    this.deltas = context.server.deltas;
+  }
+
+  @Override
+  protected void rewind() {
+    leaf = 0;
+    bucket = 0;
+  }
+
+  @Override
+  protected boolean write() {
+    for (int i = 0; i < LEAVES && leaf != Marks.NONE; i++) {
+      leaf = entries.unmerged().next(leaf);
+      if (leaf != Marks.NONE) {
+        merge((int) leaf++);
+      }
+    }
+    if (leaf == Marks.NONE) {
+      clean();
+    }
+    return bucket != Marks.NONE;
+  }
+
+  private void clean() {
+    boolean all = false;
+    try {
+      all = cleaner.cleanMarked(bucket);
+    } finally {
+      bucket = cleaner.nextMarked();
+      if (!all) {
+        leaveOut();
+      }
+    }
+  }
+
+  private void merge(int entry) {
+    entries.unmerged().clear(entry);
+    long stamp = entries.stamp(entry);
+    long version = entries.version(entry);
+    int delta = LeafEntries.delta(version);
+    boolean latched = LeafEntries.isLatched(version);
+    boolean merged = delta == 0 && !latched;
+    try {
+      if (delta != 0 && !latched) {
+        mergeDelta(delta);
+      }
+      // It changes when a merge publishes the leaf, whichever thread's.
+      merged |= entries.stamp(entry) != stamp || PlantedBug.SWEEP_FORGETS;
+    } finally {
+      if (!merged) {
+        entries.unmerged().set(entry);
+        leaveOut();
+      }
+    }
+  }
+
+  /** Merges the leaf of a delta that was read without its latch, so it may be another by now. */
+  private void mergeDelta(int delta) {
+    long key = deltas.key(delta, 0);
+    boolean forgotten = PlantedBug.SWEEP_FORGETS && deltas.count(delta) <= 3;
+    if (context.server.owns(key) && !forgotten) {
+      merges.merge(key);
+    }
+  }
+
+  @Override
+  protected void abandon(Throwable failure) {
+    context.abandon(failure);
+  }
+
+  @Override
+  protected void pause(int attempt) {
+    context.pause(attempt, "changes cannot be written back, as an operation holds them", leaf);
+  }
+}

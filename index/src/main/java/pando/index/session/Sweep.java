@@ -1,0 +1,129 @@
+package pando.index.session;
+
+import org.jspecify.annotations.Nullable;
+import pando.fabric.PandoException;
+import pando.fabric.Worker;
+
+/**
+ * A walk over what is unwritten, which writes it to the pool, some at a time. Belongs to one
+ * thread; several may walk at the same time, as {@link WriteBack} lets one write at a time.
+ */
+public abstract class Sweep {
+  private final WriteBack writeBack;
+
+  private final Worker worker;
+  private final Gate.Pass pass;
+  private boolean complete;
+
+  /**
+   * Creates a walk that has not begun.
+   *
+   * @param pass with which it enters the gate of the index
+   */
+  protected Sweep(WriteBack writeBack, Worker worker, Gate.Pass pass) {
+    this.writeBack = writeBack;
+    this.worker = worker;
+    this.pass = pass;
+  }
+
+  /** Goes back to the start. */
+  protected abstract void rewind();
+
+  /**
+   * Writes some of what is marked, and goes on behind it, even if it fails. What cannot be written
+   * now is marked again, and {@linkplain #leaveOut left out}. Other operations go on.
+   *
+   * @return whether there may be more
+   */
+  protected abstract boolean write();
+
+  /** Notes that something could not be written, as an operation holds it. */
+  protected final void leaveOut() {
+    complete = false;
+  }
+
+  final void begin() {
+    complete = true;
+    rewind();
+  }
+
+  /** Returns whether all was written that was marked when the walk began. */
+  final boolean isComplete() {
+    return complete;
+  }
+
+  final long nanoTime() {
+    return worker.nanoTime();
+  }
+
+  /** Enters the gate, unless the index changes as a whole; returns whether it has entered. */
+  final boolean tryEnter() {
+    return pass.tryEnter();
+  }
+
+  /** Takes a step inside the gate, and leaves it; returns whether there may be more. */
+  final boolean step() {
+    try {
+      return writeAlone();
+    } finally {
+      pass.exit();
+    }
+  }
+
+  private boolean writeAlone() {
+    boolean done = false;
+    writeBack.lock(worker);
+    try {
+      boolean more = write();
+      done = true;
+      return more;
+    } finally {
+      complete &= done;
+      writeBack.unlock();
+    }
+  }
+
+  /**
+   * Writes all that was changed before the call.
+   *
+   * @throws PandoException if something could not be written; the rest was
+   */
+  public final void writeAll() {
+    for (int attempt = 0; ; attempt++) {
+      begin();
+      PandoException failure = writeOnce();
+      if (failure != null) {
+        throw failure;
+      }
+      if (complete) {
+        return;
+      }
+      pause(attempt);
+    }
+  }
+
+  private @Nullable PandoException writeOnce() {
+    @Nullable PandoException failure = null;
+    boolean more = true;
+    while (more) {
+      pass.enter();
+      try {
+        more = step();
+      } catch (PandoException e) {
+        failure = failure == null ? e : failure;
+        abandon(e);
+      }
+    }
+    return failure;
+  }
+
+  /** Gives back what it holds, after a failure. */
+  protected abstract void abandon(Throwable failure);
+
+  /**
+   * Waits for operations that hold something.
+   *
+   * @throws pando.fabric.StalledException if it has waited too long
+   */
+  protected abstract void pause(int attempt);
+}

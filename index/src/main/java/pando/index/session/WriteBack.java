@@ -1,0 +1,178 @@
+package pando.index.session;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.StalledException;
+import pando.fabric.Worker;
+
+/**
+ * When a background task writes back what is changed in local memory alone. Thread-safe where a
+ * method does not say that it is the task's.
+ */
+public final class WriteBack {
+  /*
+   * A change that is the first one since all was written wakes the task, which begins a sweep half
+   * an interval later, and others half an interval after the one before began, as long as there are
+   * changes. A sweep writes all that was changed when it began. So a change is in the pool within
+   * an interval, if a sweep takes no longer than half of one. Where nothing is changed the task
+   * rests, and a value that is changed again and again is written twice in an interval.
+   *
+   * What an operation holds is left out, and swept again soon; what fails waits for half an
+   * interval.
+   */
+
+  /** What was left out is swept again after one of so many parts of half an interval. */
+  private static final int SOON_PART = 8;
+
+  private static final long WAIT_NANOS_MAX = 100_000_000_000L;
+
+  private final long halfNanos;
+  private final Runnable wake;
+  private final LongConsumer wakeAfter;
+
+  /** Held while something that was marked is written. */
+  private final AtomicBoolean writing = new AtomicBoolean();
+
+  /** Whether something was changed since the last sweep began, and the task knows. */
+  private volatile boolean changed;
+
+  private volatile boolean waits;
+
+  /** The task's, once it has begun. */
+  private volatile @Nullable Sweep swept;
+
+  /** Time before which no change was made that may be unwritten, if something waits. */
+  private volatile long oldest;
+
+  // Of the task.
+
+  private boolean scheduled;
+  private long due;
+  private volatile boolean sweeping;
+  private long start;
+  private boolean failed;
+
+  /**
+   * Creates a schedule.
+   *
+   * @param intervalNanos greatest age of a change that is not in the pool; 0: changes wait for what
+   *     else writes them
+   * @param wake wakes the task
+   * @param wakeAfter has the task woken after some nanoseconds
+   */
+  public WriteBack(long intervalNanos, Runnable wake, LongConsumer wakeAfter) {
+    this.halfNanos = Math.ceilDiv(intervalNanos, 2);
+    this.wake = wake;
+    this.wakeAfter = wakeAfter;
+  }
+
+  /** Notes that something was marked. */
+  public void note() {
+    if (!changed && halfNanos > 0) {
+      changed = true;
+      wake.run();
+    }
+  }
+
+  /** Wakes the task if it has something to do: a wake during a pause had no effect. */
+  public void resume() {
+    if (changed || sweeping) {
+      wake.run();
+    }
+  }
+
+  /**
+   * Returns how long ago, at the most, changes were made that are not in the pool, in nanoseconds;
+   * {@link Long#MAX_VALUE} if there is no interval.
+   */
+  public long ageNanosMax() {
+    if (halfNanos == 0) {
+      return Long.MAX_VALUE;
+    }
+    Sweep own = swept;
+    return own == null || !waits ? 0 : Math.max(own.nanoTime() - oldest, 0);
+  }
+
+  /**
+   * Takes a step of the task. If it fails, the task is woken to go on behind what has failed.
+   *
+   * @return whether there may be more to do now
+   */
+  public boolean step(Sweep sweep) {
+    swept = sweep;
+    long now = sweep.nanoTime();
+    if (!sweeping && !begins(sweep, now)) {
+      return false;
+    }
+    if (!sweep.tryEnter()) {
+      wakeAfter.accept(halfNanos / SOON_PART);
+      return false;
+    }
+    boolean done = false;
+    try {
+      boolean more = sweep.step();
+      done = true;
+      if (!more) {
+        end(sweep, now);
+      }
+      return true;
+    } finally {
+      if (!done) {
+        failed = true;
+        wake.run();
+      }
+    }
+  }
+
+  private boolean begins(Sweep sweep, long now) {
+    if (!changed) {
+      waits = false;
+      scheduled = false;
+      return false;
+    }
+    if (!scheduled) {
+      scheduled = true;
+      due = now + halfNanos;
+      oldest = now;
+    }
+    waits = true;
+    if (now < due) {
+      wakeAfter.accept(due - now);
+      return false;
+    }
+    changed = false;
+    sweeping = true;
+    failed = false;
+    start = now;
+    sweep.begin();
+    return true;
+  }
+
+  private void end(Sweep sweep, long now) {
+    sweeping = false;
+    if (sweep.isComplete()) {
+      due = start + halfNanos;
+      oldest = start;
+    } else {
+      due = now + (failed ? halfNanos : halfNanos / SOON_PART);
+      changed = true;
+    }
+  }
+
+  // Of sweeps.
+
+  void lock(Worker worker) {
+    long begin = worker.nanoTime();
+    for (int attempt = 0; !writing.compareAndSet(false, true); attempt++) {
+      if (worker.nanoTime() - begin > WAIT_NANOS_MAX) {
+        throw new StalledException("another thread's write-back does not end");
+      }
+      worker.backoff().pauseBriefly(attempt);
+    }
+  }
+
+  void unlock() {
+    writing.set(false);
+  }
+}
