@@ -14,6 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.StatusWord;
+import pando.fabric.memory.StackRoom;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.wire.Introduction;
 import pando.fabric.wire.Protocol;
@@ -187,6 +188,7 @@ public final class PandoClient implements AutoCloseable {
    */
   @Override
   public void close() {
+    StackRoom.WORDS.check();
     closed = true;
     connections.values().forEach(Connection::close);
     watchdog.close();

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleSupplier;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.StackRoom;
 import pando.index.Meters;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
@@ -128,6 +129,7 @@ public final class ByteIndex implements ByteStrings {
    * @throws IllegalStateException if the pool holds an index already
    */
   public static ByteIndex create(Fabric fabric, ByteOptions options) {
+    StackRoom.STRINGS.check();
     return started(options, fabric, OrcaIndex.create(fabric, options.labels()), true);
   }
 
@@ -137,6 +139,7 @@ public final class ByteIndex implements ByteStrings {
    * @throws IllegalStateException if the pool holds no such index
    */
   public static ByteIndex open(Fabric fabric, ByteOptions options) {
+    StackRoom.STRINGS.check();
     return started(options, fabric, options.labels().join(fabric, 0, 1), false);
   }
 
@@ -209,6 +212,7 @@ public final class ByteIndex implements ByteStrings {
    * @throws pando.fabric.PoolFullException if the pool has too little room
    */
   public long load(ByteSource entries, double fill) {
+    StackRoom.STRINGS.check();
     Arguments.checkFill(fill);
     if (!gate.shut(own.blobs.worker())) {
       throw new IllegalStateException("the index is closed");
@@ -307,6 +311,7 @@ public final class ByteIndex implements ByteStrings {
    * @throws pando.fabric.PandoException if a memory server is lost or does not answer
    */
   public PoolSpace space() {
+    StackRoom.STRINGS.check();
     try (Blobs blobs = new Blobs(space)) {
       if (!gate.shut(blobs.worker())) {
         throw new IllegalStateException("the index is closed");
@@ -372,6 +377,7 @@ public final class ByteIndex implements ByteStrings {
    */
   @Override
   public void close() {
+    StackRoom.STRINGS.check();
     if (ended || !closing.compareAndSet(false, true)) {
       return;
     }

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.StackRoom;
 import pando.index.Meters;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
@@ -178,6 +179,7 @@ public final class DexStrings implements ByteStrings {
    * @throws pando.fabric.PandoException if a memory server is lost or does not answer
    */
   public PoolSpace space() {
+    StackRoom.STRINGS.check();
     if (isClosed()) {
       throw new IllegalStateException("the index is closed");
     }
@@ -223,6 +225,7 @@ public final class DexStrings implements ByteStrings {
    */
   @Override
   public void close() {
+    StackRoom.STRINGS.check();
     if (ended || !closing.compareAndSet(false, true)) {
       return;
     }
