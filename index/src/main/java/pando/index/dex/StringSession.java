@@ -156,13 +156,13 @@ final class StringSession implements ByteSession {
     }
   }
 
-  /** Enters, and goes to the entry of a key. */
+  /** Goes to the entry of a key, and enters: last, as the memory of the key may be freed. */
   private void begin(MemorySegment wanted) {
     checkKey(wanted);
     state.checkUsable();
-    pass.enter();
-    value = NOTHING;
     entry.seek(wanted);
+    value = NOTHING;
+    pass.enter();
   }
 
   /** Enters, and goes to the entry of a key; returns the value to store in it. */
