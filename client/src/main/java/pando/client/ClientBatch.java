@@ -3,6 +3,7 @@ package pando.client;
 import java.util.Arrays;
 import pando.client.wire.Op;
 import pando.client.wire.Outcome;
+import pando.fabric.memory.StackRoom;
 
 /**
  * Operations that are under way together: add them, {@linkplain #run run} them, and look what each
@@ -98,8 +99,10 @@ public final class ClientBatch {
    * failure of the others, and is thrown where its result is asked for.
    *
    * @throws IllegalStateException if the client is closed, or it has run already
+   * @throws StackOverflowError if the stack has too little room; it has not run
    */
   public void run() {
+    StackRoom.WORDS.check();
     client.checkOpen();
     if (hasRun) {
       throw new IllegalStateException("the batch has run: clear it first");

@@ -5,6 +5,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.Op;
+import pando.fabric.memory.StackRoom;
 import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteVisitor;
@@ -23,7 +24,7 @@ final class ClientByteSession implements ByteSession {
   private final Dispatch dispatch;
   private final ByteCall call = new ByteCall();
   private MemorySegment key = NOTHING;
-  private final SessionState state = new SessionState();
+  private final SessionState state = new SessionState(StackRoom.STRINGS);
 
   ClientByteSession(ClientStrings strings) {
     this.strings = strings;

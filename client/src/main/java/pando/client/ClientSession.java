@@ -3,6 +3,7 @@ package pando.client;
 import java.util.Objects;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.Op;
+import pando.fabric.memory.StackRoom;
 import pando.index.EntryVisitor;
 import pando.index.Session;
 import pando.index.session.SessionState;
@@ -46,7 +47,7 @@ public final class ClientSession implements Session {
   private final KeyPlaces places = new KeyPlaces(KEYS_MAX);
   private long key;
   private long value;
-  private final SessionState state = new SessionState();
+  private final SessionState state = new SessionState(StackRoom.WORDS);
 
   ClientSession(PandoClient client) {
     this.client = client;

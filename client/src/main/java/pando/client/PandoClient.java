@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.Op;
 import pando.client.wire.StatusWord;
+import pando.fabric.memory.StackRoom;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.wire.Introduction;
 import pando.fabric.wire.Protocol;
@@ -219,6 +220,7 @@ public final class PandoClient implements AutoCloseable {
    */
   @Override
   public void close() {
+    StackRoom.WORDS.check();
     closed = true;
     connections.values().forEach(Connection::close);
     watchdog.close();

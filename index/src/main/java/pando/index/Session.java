@@ -16,8 +16,10 @@ package pando.index;
  * that need a verb of a compute server that is fenced. An {@link Error} is rethrown unchanged; if
  * the operation may have happened, an {@link pando.fabric.UnknownOutcomeException} is among its
  * suppressed exceptions. No lock stays behind, but for those of a compute server that is fenced.
- * After {@link #close()}, after the index was closed, and inside a visitor of the session's own
- * scan, every operation throws {@link IllegalStateException}.
+ * Where an operation finds less room on the stack than it needs, it throws a {@link
+ * StackOverflowError} before anything is done. After {@link #close()}, after the index was closed,
+ * and inside a visitor of the session's own scan, every operation throws {@link
+ * IllegalStateException}.
  *
  * <p>Not thread-safe: one session, one thread.
  */

@@ -15,6 +15,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.fabric.memory.Closing;
+import pando.fabric.memory.StackRoom;
 
 /**
  * Operations on a map that return at once, and are done by a thread of the map, in the order in
@@ -153,6 +154,7 @@ public final class AsyncMap<K, V> {
   }
 
   private <R> CompletableFuture<R> ask(Asked<K, V, R> asked) {
+    StackRoom.MAPS.check();
     checkOpen();
     try {
       queue.put(asked);

@@ -3,6 +3,7 @@ package pando.map;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.StackRoom;
 
 /**
  * One thread's access to a map, for loops: each method does what the map's does. A call on the map
@@ -25,6 +26,7 @@ public final class MapSession<K, V> implements AutoCloseable {
   }
 
   private Entries<K, V> usable() {
+    StackRoom.MAPS.check();
     map.checkOpen();
     if (reading) {
       throw new IllegalStateException("a session must not be used by its own reader");
@@ -112,6 +114,7 @@ public final class MapSession<K, V> implements AutoCloseable {
   /** Ends the session. A second call does nothing. */
   @Override
   public void close() {
+    StackRoom.MAPS.check();
     if (reading) {
       throw new IllegalStateException("a session must not be closed by its own reader");
     }

@@ -12,6 +12,7 @@ import pando.client.PandoClient;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
+import pando.fabric.memory.StackRoom;
 import pando.index.Metered;
 import pando.index.Meters;
 import pando.index.RangeIndex;
@@ -370,6 +371,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
    */
   @Override
   public void close() {
+    StackRoom.MAPS.check();
     AsyncMap<K, V> started = endAsync();
     Closing.all(
         () -> {

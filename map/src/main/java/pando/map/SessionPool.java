@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.SpinBackoff;
 import pando.fabric.StalledException;
 import pando.fabric.memory.Closing;
+import pando.fabric.memory.StackRoom;
 
 /**
  * Sessions that all threads share: each operation claims one by a CAS, at first the one that its
@@ -53,8 +54,10 @@ final class SessionPool<K, V> implements AutoCloseable {
    * @return its place
    * @throws IllegalStateException after {@link #close}
    * @throws StalledException if none becomes free
+   * @throws StackOverflowError if the stack has too little room for an operation
    */
   int claim() {
+    StackRoom.MAPS.check();
     int home = home();
     int place = claims.compareAndSet(home * STRIDE, FREE, CLAIMED) ? home : claimAnother(home);
     if (closed || sessions[place] == null) {

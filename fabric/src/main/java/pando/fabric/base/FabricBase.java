@@ -21,6 +21,7 @@ import pando.fabric.lane.NoCompletions;
 import pando.fabric.layout.Regions;
 import pando.fabric.layout.SpaceMessage;
 import pando.fabric.memory.NativeMemory;
+import pando.fabric.memory.StackRoom;
 import pando.fabric.memory.Words;
 
 /**
@@ -150,6 +151,7 @@ public abstract class FabricBase implements Fabric {
 
   @Override
   public final synchronized void close() {
+    StackRoom.WORDS.check();
     if (closed) {
       return;
     }

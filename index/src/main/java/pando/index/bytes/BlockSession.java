@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.StackRoom;
 import pando.index.session.Failures;
 import pando.index.session.Operation;
 import pando.index.session.SessionState;
@@ -24,7 +25,7 @@ final class BlockSession implements ByteSession {
   final BlockReader reader;
   private final BlockScans scans;
   final BlockChanges changes;
-  private final SessionState state = new SessionState();
+  private final SessionState state = new SessionState(StackRoom.STRINGS);
   private MemorySegment key = NOTHING;
 
   /** The value, {@code null} if it is that of the reader: it is made when it is asked for. */

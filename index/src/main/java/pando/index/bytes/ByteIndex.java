@@ -16,6 +16,7 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
+import pando.fabric.memory.StackRoom;
 import pando.index.Meters;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
@@ -150,6 +151,7 @@ public final class ByteIndex implements ByteStrings {
    * @throws IllegalStateException if the pool holds an index already
    */
   public static ByteIndex create(Fabric fabric, ByteOptions options) {
+    StackRoom.STRINGS.check();
     return started(options, fabric, OrcaIndex.create(fabric, labels(options)), true);
   }
 
@@ -159,6 +161,7 @@ public final class ByteIndex implements ByteStrings {
    * @throws IllegalStateException if the pool holds no such index
    */
   public static ByteIndex open(Fabric fabric, ByteOptions options) {
+    StackRoom.STRINGS.check();
     return started(options, fabric, labels(options).join(fabric, 0, 1), false);
   }
 
@@ -232,6 +235,7 @@ public final class ByteIndex implements ByteStrings {
    * @throws pando.fabric.PoolFullException if the pool has too little room
    */
   public long load(ByteSource entries, double fill) {
+    StackRoom.STRINGS.check();
     Arguments.checkFill(fill);
     if (!gate.shut(own.blobs.worker())) {
       throw new IllegalStateException("the index is closed");
@@ -331,6 +335,7 @@ public final class ByteIndex implements ByteStrings {
    * @throws pando.fabric.PandoException if a memory server is lost or does not answer
    */
   public PoolSpace space() {
+    StackRoom.STRINGS.check();
     try (Blobs blobs = new Blobs(space)) {
       if (!gate.shut(blobs.worker())) {
         throw new IllegalStateException("the index is closed");
@@ -432,6 +437,7 @@ public final class ByteIndex implements ByteStrings {
    */
   @Override
   public void close() {
+    StackRoom.STRINGS.check();
     if (ended || !closing.compareAndSet(false, true)) {
       return;
     }

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
+import pando.fabric.memory.StackRoom;
 import pando.fabric.pool.Losses;
 import pando.index.Meters;
 import pando.index.NotServedHereException;
@@ -181,6 +182,7 @@ public final class DexStrings implements ByteStrings {
    * @throws pando.fabric.PandoException if a memory server is lost or does not answer
    */
   public PoolSpace space() {
+    StackRoom.STRINGS.check();
     if (isClosed()) {
       throw new IllegalStateException("the index is closed");
     }
@@ -218,12 +220,6 @@ public final class DexStrings implements ByteStrings {
     return gate.isClosed() || index.isClosed();
   }
 
-  /**
-   * {@inheritDoc}
-   *
-   * <p>The index stays open. A call while another thread closes it does nothing, either; after a
-   * failure other than a loss it can be called again, to give back what is left.
-   */
   @Override
   public void flush() {
     index.flush();
@@ -234,8 +230,15 @@ public final class DexStrings implements ByteStrings {
     return index.unwritten();
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * <p>The index stays open. A call while another thread closes it does nothing, either; after a
+   * failure other than a loss it can be called again, to give back what is left.
+   */
   @Override
   public void close() {
+    StackRoom.STRINGS.check();
     if (ended || !closing.compareAndSet(false, true)) {
       return;
     }

@@ -3,6 +3,7 @@ package pando.index.dex;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.StackRoom;
 import pando.index.blob.Blobs;
 import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteSession;
@@ -23,7 +24,7 @@ final class StringSession implements ByteSession {
   private final Gate.Pass pass;
   private final StringEntry entry;
   private final StringScans scans;
-  private final SessionState state = new SessionState();
+  private final SessionState state = new SessionState(StackRoom.STRINGS);
 
   /** The key that was found, {@code null} if the words' session has it. */
   private @Nullable MemorySegment key = NOTHING;
@@ -155,13 +156,13 @@ final class StringSession implements ByteSession {
     }
   }
 
-  /** Enters, and goes to the entry of a key. */
+  /** Goes to the entry of a key, and enters: last, as the memory of the key may be freed. */
   private void begin(MemorySegment wanted) {
     checkKey(wanted);
     state.checkUsable();
-    pass.enter();
-    value = NOTHING;
     entry.seek(wanted);
+    value = NOTHING;
+    pass.enter();
   }
 
   /** Enters, and goes to the entry of a key; returns the value to store in it. */

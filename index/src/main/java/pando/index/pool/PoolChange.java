@@ -7,6 +7,7 @@ import pando.fabric.StalledException;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
+import pando.fabric.memory.StackRoom;
 
 /**
  * A change of an index as a whole: made by one caller at a time, in any process, under the lock of
@@ -27,9 +28,11 @@ public class PoolChange implements AutoCloseable {
    * @param localBytes local memory for nodes, from 0 on
    * @param system number of the index's system
    * @param count receives the counts of the verbs at the end
+   * @throws StackOverflowError if the stack has too little room for a change
    */
   public PoolChange(
       Fabric fabric, long localBytes, NodePlaces places, int system, Consumer<VerbCounters> count) {
+    StackRoom.WORDS.check();
     this.count = count;
     this.message = localBytes;
     this.registered = fabric.register(localBytes + Worker.CALL_BYTES_MAX);

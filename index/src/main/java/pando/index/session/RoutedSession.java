@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.StackRoom;
 import pando.index.EntryVisitor;
 import pando.index.NotServedHereException;
 import pando.index.Session;
@@ -19,7 +20,7 @@ public abstract class RoutedSession<W> implements Session {
   private static final long COUNTED = 1_000;
 
   private final @Nullable W[] workers;
-  private final SessionState state = new SessionState();
+  private final SessionState state = new SessionState(StackRoom.WORDS);
   private final KeyGroups groups = new KeyGroups();
   private final Request request = new Request();
   private long key;

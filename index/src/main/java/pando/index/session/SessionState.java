@@ -1,19 +1,35 @@
 package pando.index.session;
 
-/** Whether a session can be used: it is open, and none of its scans is under way. */
+import pando.fabric.memory.StackRoom;
+
+/**
+ * Whether a session can be used: it is open, none of its scans is under way, and the stack has room
+ * for its operations.
+ */
 public final class SessionState {
+  private final StackRoom room;
   private boolean scanning;
   private boolean closed;
 
-  /** Begins open. */
-  public SessionState() {}
+  /**
+   * Begins open.
+   *
+   * @param room that an operation needs, and the opening of a session
+   * @throws StackOverflowError if the stack has too little room to open a session
+   */
+  public SessionState(StackRoom room) {
+    room.check();
+    this.room = room;
+  }
 
   /**
-   * Checks that the session can be used.
+   * Checks that the session can be used. Each operation begins with it.
    *
    * @throws IllegalStateException if it is closed, or one of its scans is under way
+   * @throws StackOverflowError if the stack has too little room for an operation
    */
   public void checkUsable() {
+    room.check();
     checkNotScanning();
     if (closed) {
       throw new IllegalStateException("the session is closed");
@@ -40,8 +56,10 @@ public final class SessionState {
    * Notes that the session is closed; returns whether it was open.
    *
    * @throws IllegalStateException if one of its scans is under way
+   * @throws StackOverflowError if the stack has too little room to close it; it is still open
    */
   public boolean close() {
+    room.check();
     checkNotScanning();
     boolean wasOpen = !closed;
     closed = true;

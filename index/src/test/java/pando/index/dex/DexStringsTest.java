@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
@@ -101,6 +103,22 @@ class DexStringsTest {
         assertThat(space.otherBytes()).isZero();
         assertThat(space.parts()).noneMatch(part -> part.name().startsWith("values"));
       }
+    }
+  }
+
+  @Test
+  @Timeout(20)
+  void shouldCloseAfterAKeyWhoseMemoryWasFreed() {
+    MemorySegment freed;
+    try (Arena arena = Arena.ofConfined()) {
+      freed = arena.allocate(4);
+    }
+    try (Fabric fabric = Pools.open(2, 64 << 20, 3205);
+        DexIndex index = DexIndex.create(fabric, options(16, 256, 1));
+        DexStrings strings = DexStrings.over(index)) {
+      ByteSession session = strings.session();
+      assertThatIllegalStateException().isThrownBy(() -> session.get(freed));
+      assertThatIllegalStateException().isThrownBy(() -> session.put(freed, freed));
     }
   }
 
