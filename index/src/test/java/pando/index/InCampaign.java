@@ -9,5 +9,6 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 /** Tests that run with {@code -Pcampaign} alone, as they take long. */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
+@SuppressWarnings("exports") // Of JUnit, which the tests of all modules have.
 @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
 public @interface InCampaign {}

@@ -155,6 +155,7 @@ class ReusedMemoryTest {
 
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
+  @SuppressWarnings("try") // Closed before the walk.
   void shouldOutliveNodesThatSessionsStillKnow(SystemUnderTest system) {
     Configuration configuration = system.tiny(2);
     SplittableRandom random = new SplittableRandom(Seeds.of(7402));
