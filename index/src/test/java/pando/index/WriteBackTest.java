@@ -31,9 +31,15 @@ class WriteBackTest {
   private static final long NANOS_MAX = 1_000_000_000L;
   private static final long EVENTS_MAX = 50_000_000;
 
+  @SuppressWarnings("NullAway.Init") // Set by start.
   private Cluster cluster;
+
+  @SuppressWarnings("NullAway.Init") // Set by start.
   private RangeIndex lost;
+
+  @SuppressWarnings("NullAway.Init") // Set by start.
   private MovablePartitions heir;
+
   private final Map<Long, List<Change>> history = new HashMap<>();
   private boolean over;
   private boolean removes = true;

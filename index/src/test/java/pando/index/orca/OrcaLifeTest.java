@@ -74,7 +74,7 @@ class OrcaLifeTest {
             .with("page-children", Integer.toString(children))
             .withComputeServers(servers);
     Map<String, NavigableMap<Long, Long>> sets = sets(Seeds.of(1201), records);
-    if (servers > 16 || records > 500 && !Seeds.isCampaign()) {
+    if (servers > 16 || (records > 500 && !Seeds.isCampaign())) {
       // Each set takes long.
       sets.keySet().retainAll(List.of("clusters"));
     }
