@@ -121,7 +121,7 @@ class EndsOfKeysTest {
 
   /** Each system, with values in entries and as blobs. */
   static final List<Kind<?>> SYSTEMS =
-      Stream.of(MapUnderTest.WORDS, MapUnderTest.SOME_BLOBS)
+      Stream.of(MapUnderTest.WORDS, MapUnderTest.BLOBS)
           .flatMap(List::stream)
           .<Kind<?>>map(each -> longs(each.toString(), each::open))
           .toList();
