@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import pando.client.wire.ClientFrame;
+import pando.client.wire.Op;
 import pando.client.wire.Outcome;
 import pando.fabric.FencedException;
 import pando.fabric.StalledException;
@@ -125,7 +127,7 @@ final class Dispatch {
     switch (call.state()) {
       case ANSWERED -> settleAnswered(call);
       case CUT -> {
-        if (call.isRead()) {
+        if (call.isRead() && !isFlush(call)) {
           sendAgain(call.text);
         } else {
           settle(call, new UnknownOutcomeException(cut(call)));
@@ -141,9 +143,21 @@ final class Dispatch {
       case Outcome.FURTHER -> call.goOn();
       case Outcome.NOT_MINE ->
           sendAgain("the compute server asked does not own it: " + call.server());
-      case Outcome.CLOSED, Outcome.FENCED -> sendAgain(call.text);
+      case Outcome.FENCED -> {
+        if (isFlush(call)) {
+          settle(call, new UnknownOutcomeException("others took its keys over: " + call.what()));
+        } else {
+          sendAgain(call.text);
+        }
+      }
+      case Outcome.CLOSED -> sendAgain(call.text);
       default -> settle(call, Failures.of(call, call.server()));
     }
+  }
+
+  /** Returns whether a call asks for what a compute server has: its heir has not got that. */
+  private static boolean isFlush(Call call) {
+    return call.kind == ClientFrame.OPERATIONS && call.op == Op.FLUSH;
   }
 
   private static void settle(Call call, @Nullable RuntimeException failure) {

@@ -182,6 +182,8 @@ public final class PandoClient implements AutoCloseable {
    * Has each compute server write what it has changed to the pool. On return all is there that was
    * acknowledged before the call, also where a compute server is lost later.
    *
+   * @throws pando.fabric.UnknownOutcomeException if one was lost meanwhile, or may have been: what
+   *     it had not written is lost
    * @throws pando.fabric.StalledException if one does not answer
    * @throws pando.fabric.PandoException if one could not write all
    */

@@ -133,6 +133,14 @@ final class Agent {
    */
   boolean lead() {
     patience.step();
+    try {
+      return leadOn();
+    } finally {
+      patience.rest();
+    }
+  }
+
+  private boolean leadOn() {
     if (!hasSession()) {
       patience.begin();
       return false;

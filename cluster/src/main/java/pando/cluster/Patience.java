@@ -4,12 +4,13 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether a leader may take those that it misses for lost. What has ended its own session, or kept
- * it from the coordinator, or from running at all, may have done so to others, which come back as
- * it does: so it waits for them. For one thread.
+ * Whether the leader may declare servers lost. What ended its own session, or kept it from the
+ * coordinator or from running, may have struck the others, too; so it first gives them time to come
+ * back. Time inside a step does not count: a fence waits seconds for a server that is lost. For one
+ * thread.
  */
 final class Patience {
-  /** One that takes steps more seldom than that stood still. */
+  /** A leader that rests for longer than this between two steps stood still. */
   private static final long STOOD_STILL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** How many times the length of a lease it waits. */
@@ -17,23 +18,26 @@ final class Patience {
 
   private final Host host;
   private final long waitNanos;
-  private long step;
+  private long rested;
   private long over;
 
   Patience(Host host, Config config) {
     this.host = host;
     this.waitNanos = Duration.ofMillis(config.leaseMillis()).multipliedBy(LEASES).toNanos();
-    this.step = host.nanoTime();
-    this.over = step;
+    this.rested = host.nanoTime();
+    this.over = rested;
   }
 
-  /** Says that a step is taken. */
+  /** Notes that a step begins. */
   void step() {
-    long now = host.nanoTime();
-    if (now - step > STOOD_STILL_NANOS) {
+    if (host.nanoTime() - rested > STOOD_STILL_NANOS) {
       begin();
     }
-    step = now;
+  }
+
+  /** Notes that a step has ended. */
+  void rest() {
+    rested = host.nanoTime();
   }
 
   /** Begins to wait. */

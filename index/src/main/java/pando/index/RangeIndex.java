@@ -85,8 +85,9 @@ public interface RangeIndex extends Metered, AutoCloseable {
 
   /**
    * Writes what operations of this process have changed to the pool. On return all is there that
-   * was acknowledged before the call, also where the process is lost later. Operations go on
-   * meanwhile. Systems that write each change at once do nothing.
+   * was acknowledged before the call, also where the process is lost later; but for what other
+   * operations hold or merge at that moment. Operations go on meanwhile. Systems that write each
+   * change at once do nothing.
    *
    * @throws IllegalStateException if the index is closed
    * @throws pando.fabric.PandoException if something could not be written, as a memory server is
@@ -95,8 +96,9 @@ public interface RangeIndex extends Metered, AutoCloseable {
   void flush();
 
   /**
-   * Returns what operations of this process have changed that is in its memory alone. It is written
-   * after {@code write-back-interval} at the latest, a setting of systems that keep anything.
+   * Returns what operations of this process have changed that is in its memory alone. As a rule it
+   * is written within {@code write-back-interval}, a setting of systems that keep anything; later
+   * where writing fails or does not keep up.
    *
    * @throws IllegalStateException if the index is closed
    */

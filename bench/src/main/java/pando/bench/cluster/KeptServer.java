@@ -145,8 +145,7 @@ final class KeptServer implements AutoCloseable {
   private static String whatHappened(int exitCode) {
     return switch (exitCode) {
       case REMOVED -> "was taken out of the cluster: nothing is lost";
-      case INTERRUPTED, TERMINATED ->
-          "was asked to end, and wrote back what it had: nothing is lost";
+      case INTERRUPTED, TERMINATED -> "was asked to end";
       case OTHERS_GONE -> "found no coordinator, and wrote back what it had: nothing is lost";
       case FENCED -> "was fenced, and others have its keys: what it had not written back is lost";
       case KILLED -> "was killed, and others get its keys: what it had not written back is lost";

@@ -301,7 +301,8 @@ final class BlockChanges {
     BlockDelta changes = entry.state().delta();
     entry.setState(next);
     index.deltas.count(changes, next.delta());
-    if (changes.count() == 0 && next.delta().count() > 0) {
+    if (changes.count() == 0 && next.delta().count() > 0 && !entry.isQueued()) {
+      entry.setQueued(true);
       index.unwritten.add(entry);
     }
     index.writeBack.note();

@@ -17,6 +17,9 @@ final class BlockSweep extends Sweep {
   /** Blocks that are left. */
   private int left;
 
+  /** Whether the labels come once the blocks are done: once, even if they cannot be written. */
+  private boolean labelsDue;
+
   /** Creates a walk by what a session has, which does nothing else meanwhile. */
   BlockSweep(ByteIndex index, BlockSession session) {
     super(index.writeBack, session.reader.blobs.worker(), session.reader.pass);
@@ -28,6 +31,7 @@ final class BlockSweep extends Sweep {
   @Override
   protected void rewind() {
     left = index.unwritten.size();
+    labelsDue = true;
   }
 
   @Override
@@ -38,13 +42,17 @@ final class BlockSweep extends Sweep {
       if (entry == null) {
         left = 0;
       } else {
+        entry.setQueued(false);
         merge(entry);
       }
     }
     if (left > 0) {
       return true;
     }
-    index.labels.flush();
+    if (labelsDue) {
+      labelsDue = false;
+      index.labels.flush();
+    }
     return false;
   }
 
@@ -54,6 +62,7 @@ final class BlockSweep extends Sweep {
       merged = changes.tryMerge(entry);
     } finally {
       if (!merged) {
+        entry.setQueued(true);
         index.unwritten.add(entry);
         leaveOut();
       }

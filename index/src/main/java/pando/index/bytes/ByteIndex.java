@@ -384,16 +384,16 @@ public final class ByteIndex implements ByteStrings {
   }
 
   private boolean sweep() {
-    BlockSweep own = sweep;
-    if (own == null) {
-      BlockSession session = new BlockSession(this);
-      sweeping = session;
-      own = new BlockSweep(this, session);
-      sweep = own;
-    }
     try {
+      BlockSweep own = sweep;
+      if (own == null) {
+        BlockSession session = new BlockSession(this);
+        sweeping = session;
+        own = new BlockSweep(this, session);
+        sweep = own;
+      }
       return writeBack.step(own);
-    } catch (PandoException e) {
+    } catch (PandoException | VirtualMachineError e) {
       // Sessions meet the cause, too; what is left is swept again.
       return false;
     }

@@ -8,6 +8,7 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.CacheCounters;
 import pando.index.Partitioning;
@@ -82,21 +83,17 @@ final class ComputeServer {
   }
 
   private boolean sweep() {
-    NodeSweep own = sweep;
-    if (own == null) {
-      own = newSweep();
-      sweep = own;
-    }
     try {
+      NodeSweep own = sweep;
+      if (own == null) {
+        own = new NodeSweep(cache, writeBack, house, gate.pass(house.worker()));
+        sweep = own;
+      }
       return writeBack.step(own);
-    } catch (PandoException e) {
+    } catch (PandoException | VirtualMachineError e) {
       // Sessions meet the cause, too; what is left is swept again.
       return false;
     }
-  }
-
-  private NodeSweep newSweep() {
-    return new NodeSweep(cache, writeBack, house, gate.pass(house.worker()));
   }
 
   /** Ends the writing of changes by their age. */
@@ -231,8 +228,7 @@ final class ComputeServer {
    */
   void close() {
     gate.close();
-    sweeper.close();
-    cache.close();
+    Closing.all(sweeper::close, cache::close);
   }
 
   /** Keeps every worker from offloading until {@link #resumeOffloading}. */

@@ -47,7 +47,6 @@ public final class WriteBack {
 
   // Of the task.
 
-  private boolean scheduled;
   private long due;
   private volatile boolean sweeping;
   private long start;
@@ -128,15 +127,13 @@ public final class WriteBack {
   private boolean begins(Sweep sweep, long now) {
     if (!changed) {
       waits = false;
-      scheduled = false;
       return false;
     }
-    if (!scheduled) {
-      scheduled = true;
+    if (!waits) {
       due = now + halfNanos;
       oldest = now;
+      waits = true;
     }
-    waits = true;
     if (now < due) {
       wakeAfter.accept(due - now);
       return false;
