@@ -33,7 +33,7 @@ import pando.index.dex.DexStrings;
 /** Indexes that are opened, used and closed, where a step of that fails: nothing is left open. */
 @Timeout(3_000)
 class BrokenLivesTest {
-  private static final int TRIALS = Seeds.count(8, 2_000);
+  private static final int TRIALS = Seeds.count(4, 60, 2_000);
   private static final int KEYS = 120;
 
   /** What is opened, used and closed. */

@@ -30,7 +30,7 @@ class HostileBytesTest {
   private static final int LEVELS = 4;
 
   /** Bytes from one that is damaged to the next. */
-  private static final int STEP = Seeds.count(151, 75, 17);
+  private static final int STEP = Seeds.count(307, 75, 17);
 
   @ParameterizedTest(name = "{0} level={1} sealed={2} {3}")
   @CsvSource({

@@ -328,7 +328,7 @@ class OrcaStuckTest {
 
   /** Updates and removes entries of other pages, again and again, and puts some back. */
   private static void changeFarFrom(long stuck, Session session, NavigableMap<Long, Long> model) {
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < Seeds.count(2, 6); round++) {
       for (long key : far(stuck, Entries.spaced(ENTRIES, STEP)).keySet()) {
         Act act = new Act(KINDS[(int) (key / STEP + round) % KINDS.length], key, round);
         act.run(session);

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
+import pando.index.InCampaign;
 import pando.index.ModelRun;
 import pando.index.Pools;
 import pando.index.Session;
@@ -18,6 +19,7 @@ import pando.index.Tree;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 
+@InCampaign
 class ShermanOptionsTest {
   @ParameterizedTest
   @ValueSource(strings = {"sherman", "p-sherman", "fg"})

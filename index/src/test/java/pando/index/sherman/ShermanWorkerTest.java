@@ -19,6 +19,7 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.Entries;
 import pando.index.HookedFabric;
+import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -27,6 +28,7 @@ import pando.index.session.NeighbourSearch;
 import pando.index.session.NeighbourSearch.Outcome;
 
 /** What a session's workers hold, and let go where something fails. */
+@InCampaign
 @Timeout(300)
 class ShermanWorkerTest {
   private static final long HOLDER = (5L << LockTables.SESSION_BITS) | 7;
