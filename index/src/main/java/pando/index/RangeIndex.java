@@ -98,9 +98,7 @@ public interface RangeIndex extends Metered, AutoCloseable {
   /**
    * Returns what operations of this process have changed that is in its memory alone. As a rule it
    * is written within {@code write-back-interval}, a setting of systems that keep anything; later
-   * where writing fails or does not keep up.
-   *
-   * @throws IllegalStateException if the index is closed
+   * where writing fails or does not keep up. Of a closed index, nothing.
    */
   Unwritten unwritten();
 

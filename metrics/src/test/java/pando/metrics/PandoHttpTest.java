@@ -89,7 +89,10 @@ class PandoHttpTest {
   @Test
   void shouldTellMetersOfByteStrings() throws IOException {
     try (Fabric fabric = LocalFabric.open(PoolOptions.defaults().withBytesPerServer(64 << 20))) {
-      ByteIndex index = ByteIndex.create(fabric, ByteOptions.defaults());
+      ByteOptions options = ByteOptions.defaults();
+      // Changes wait until they are merged, not for a second.
+      ByteIndex index =
+          ByteIndex.create(fabric, options.withLabels(options.labels().withWriteBackNanos(0)));
       try (ByteSession session = index.session()) {
         for (int i = 0; i < 110; i++) {
           if (i == 100) {

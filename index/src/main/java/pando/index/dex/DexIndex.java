@@ -248,8 +248,7 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
 
   @Override
   public Unwritten unwritten() {
-    partitions.checkOpen();
-    return members.unwritten();
+    return isClosed() ? Unwritten.NONE : members.unwritten();
   }
 
   @Override

@@ -408,10 +408,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   @Override
   public final Unwritten unwritten() {
-    members.checkOpen();
-    return members.servers().stream()
-        .map(HostedServer::unwritten)
-        .reduce(Unwritten.NONE, Unwritten::plus);
+    return isClosed()
+        ? Unwritten.NONE
+        : members.servers().stream()
+            .map(HostedServer::unwritten)
+            .reduce(Unwritten.NONE, Unwritten::plus);
   }
 
   @Override
