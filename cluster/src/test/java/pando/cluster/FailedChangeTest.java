@@ -184,6 +184,7 @@ class FailedChangeTest {
     cluster.kill(others.getLast());
     while (change(move).state() == State.ASKED
         || fences().noneMatch(fence -> fence.executor() == heir.number)) {
+      cluster.pass(Duration.ofMillis(1));
       leading.agent.lead();
     }
     assertThat(change(move).executor()).isEqualTo(heir.number);
