@@ -90,9 +90,9 @@ class PandoHttpTest {
   void shouldTellMetersOfByteStrings() throws IOException {
     try (Fabric fabric = LocalFabric.open(PoolOptions.defaults().withBytesPerServer(64 << 20))) {
       ByteOptions options = ByteOptions.defaults();
-      // Changes wait until they are merged, not for a second.
+      // Changes wait for longer than the test.
       ByteIndex index =
-          ByteIndex.create(fabric, options.withLabels(options.labels().withWriteBackNanos(0)));
+          ByteIndex.create(fabric, options.withLabels(options.labels().withWriteBackNanos(60_000_000_000L)));
       try (ByteSession session = index.session()) {
         for (int i = 0; i < 110; i++) {
           if (i == 100) {
