@@ -92,7 +92,8 @@ class PandoHttpTest {
       ByteOptions options = ByteOptions.defaults();
       // Changes wait for longer than the test.
       ByteIndex index =
-          ByteIndex.create(fabric, options.withLabels(options.labels().withWriteBackNanos(60_000_000_000L)));
+          ByteIndex.create(
+              fabric, options.withLabels(options.labels().withWriteBackNanos(60_000_000_000L)));
       try (ByteSession session = index.session()) {
         for (int i = 0; i < 110; i++) {
           if (i == 100) {
