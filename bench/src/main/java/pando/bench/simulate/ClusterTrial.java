@@ -110,7 +110,6 @@ public final class ClusterTrial {
   private static final int FINAL_CLIENT = 1_000;
 
   private static final String WRITE_BACK = "write-back-interval";
-  private static final String WRITE_BACK_INTERVAL = "40us";
 
   /** The intervals of trials are shorter, but what writes back may be paused again and again. */
   private static final long LOST_NANOS_MAX = 200_000_000;
@@ -155,7 +154,7 @@ public final class ClusterTrial {
     this.losesSessions = plan.faults().contains(Fault.SESSION_LOST);
     // A change of DEX's tree goes through caches, so half of it may be in the pool.
     this.damages = losesSessions && plan.index().name().equals("dex");
-    this.options = drawn();
+    this.options = plan.draw(random, damages);
     this.config = new Config(options.system(), Map.of(), plan.memoryServers(), LEASE_MILLIS);
     this.coordinator = new SimCoordinator(cluster, random.split());
     this.watch =
@@ -176,13 +175,6 @@ public final class ClusterTrial {
             keys,
             random.split(),
             losesSessions);
-  }
-
-  /** Every second seed writes changes back before they are old, if the plan does not say. */
-  private IndexOptions drawn() {
-    IndexOptions drawn = plan.draw(random, damages);
-    boolean chooses = writesBack(drawn) && !plan.settings().containsKey(WRITE_BACK);
-    return chooses && seed % 2 == 0 ? drawn.with(WRITE_BACK, WRITE_BACK_INTERVAL) : drawn;
   }
 
   private static boolean writesBack(IndexOptions some) {

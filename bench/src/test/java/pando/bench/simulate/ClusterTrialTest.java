@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.index.Systems;
@@ -72,6 +73,7 @@ class ClusterTrialTest {
   }
 
   /** What they could not allocate is undone, and no change waits for room. */
+  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
   @ParameterizedTest
   @ValueSource(strings = {"dex", "orca", "p-sherman"})
   void shouldEndChangesWhereThePoolIsFull(String system) {
@@ -81,6 +83,7 @@ class ClusterTrialTest {
   }
 
   /** A fence waits for the memory server, and keeps no other change back. */
+  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
   @ParameterizedTest
   @ValueSource(strings = {"dex", "orca", "p-sherman"})
   void shouldEndChangesWhereAMemoryServerIsLost(String system) {

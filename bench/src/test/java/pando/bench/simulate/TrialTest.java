@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,7 +45,6 @@ class TrialTest {
   @ParameterizedTest
   @CsvSource({
     "dex,       key-bytes=16",
-    "dex,       write-back-interval=40us",
     "sherman,   validation=lines",
     "sherman,   validation=versions",
     "sherman,   validation=checksum",
@@ -54,12 +54,22 @@ class TrialTest {
     "deft,      validation=versions",
     "deft,      validation=checksum",
     "orca,      filters=on",
-    "orca,      write-back-interval=40us",
     "orca,      filters=off",
     "rolex,     retraining=on",
     "rolex,     retraining=off",
   })
   void shouldKeepThePromisesOfEachSystem(String system, String setting) {
+    keepPromises(system, setting);
+  }
+
+  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+  @ParameterizedTest
+  @ValueSource(strings = {"dex", "orca"})
+  void shouldKeepThePromisesWhereChangesAreWrittenByTheirAge(String system) {
+    keepPromises(system, "write-back-interval=40us");
+  }
+
+  private static void keepPromises(String system, String setting) {
     String[] parts = setting.split("=", 2);
     TrialPlan plan =
         TrialPlan.of(Systems.named(system), HARMLESS).withSettings(Map.of(parts[0], parts[1]));
