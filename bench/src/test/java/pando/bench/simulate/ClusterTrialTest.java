@@ -38,7 +38,7 @@ class ClusterTrialTest {
     return all;
   }
 
-  private static final int SEEDS = TrialSeeds.count(2, 20, 1_000);
+  private static final int SEEDS = TrialSeeds.count(5, 20, 1_000);
 
   private static TrialSeries.Summary run(String system, Set<Fault> faults) {
     TrialPlan plan = TrialPlan.of(Systems.named(system), faults);
@@ -69,7 +69,9 @@ class ClusterTrialTest {
   void shouldKeepItsPromisesWhereSessionsAreLost(String system) {
     TrialSeries.Summary summary = run(system, ALL);
     assertThat(summary.faults().get(Fault.SESSION_LOST)).isPositive();
-    assertThat(summary.counts().get("ends LOST")).isPositive();
+    // One that was fenced has ended; others have joined again.
+    assertThat(summary.counts().get("ends LOST") + summary.counts().get("joined again"))
+        .isPositive();
   }
 
   /** What they could not allocate is undone, and no change waits for room. */
