@@ -7,7 +7,7 @@ import pando.index.Partitioning;
 
 /**
  * What has become of a change that was tried: the partition table in the pool decides, whatever the
- * attempt returned or threw, and whoever made it. What is in the table is done; what is not was
+ * attempt returned or threw, and by any executor. What is in the table is done; what is not was
  * undone, or will be ignored, so it has failed. Only a fence waits: nobody serves the keys until it
  * is done.
  */

@@ -75,9 +75,7 @@ class RejoiningTest {
     assertThat(cluster.state.changes()).noneMatch(Change::isFence);
   }
 
-  /**
-   * As where all processes stood still, or the coordinator: whoever leads then waits for others.
-   */
+  /** As where all processes stood still, or the coordinator: the next leader waits for others. */
   @Test
   void shouldGoOnAfterAllSessionsHaveEnded() {
     start(0, 1, 2);

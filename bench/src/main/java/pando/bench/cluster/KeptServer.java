@@ -119,9 +119,7 @@ final class KeptServer implements AutoCloseable {
     }
   }
 
-  /**
-   * Tells of an end, and waits until it is time for another start; returns whether there is one.
-   */
+  /** Reports an end, waits, and returns whether to start again. */
   private boolean startsAgain(int exitCode) throws InterruptedException {
     if (isClosing()) {
       return false;

@@ -77,7 +77,7 @@ public final class DirtyNodes {
   boolean write(CacheContext context, int frame) {
     long node = layout.offset(frame);
     if (Frames.state(memory, node) == Frames.FREE) {
-      // Whoever uses the frame again marks it again.
+      // The next node in this frame is marked again.
       return true;
     }
     return writeUnlocked(context, node);
