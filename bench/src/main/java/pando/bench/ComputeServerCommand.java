@@ -180,9 +180,9 @@ final class ComputeServerCommand implements Callable<Integer> {
     try {
       return run();
     } catch (CoordinatorLostException | WaitOverException e) {
-      return Failures.tell(e, spec, ClusterOption.OTHERS_GONE);
+      return Failures.print(e, spec, ClusterOption.OTHERS_GONE);
     } catch (SessionLostException | FencedException e) {
-      return Failures.tell(e, spec, ClusterOption.LOST);
+      return Failures.print(e, spec, ClusterOption.LOST);
     }
   }
 
@@ -193,7 +193,7 @@ final class ComputeServerCommand implements Callable<Integer> {
             Ranges.accepted(
                 spec, () -> ComputeServerProcess.start(clusterOption::connect, settings()))) {
       Runtime.getRuntime().addShutdownHook(new Thread(server::close, "compute-server-close"));
-      tell(server, http);
+      print(server, http);
       ComputeServerProcess.End end = server.awaitEnd();
       if (end == ComputeServerProcess.End.LOST) {
         tellLoss(server.index().partitioning());
@@ -228,7 +228,7 @@ final class ComputeServerCommand implements Callable<Integer> {
     err.flush();
   }
 
-  private void tell(ComputeServerProcess server, @Nullable PandoHttp http) {
+  private void print(ComputeServerProcess server, @Nullable PandoHttp http) {
     PrintWriter out = spec.commandLine().getOut();
     out.printf(
         "compute server %d is ready at %s for clients, start %d of its number, %s of cache;"

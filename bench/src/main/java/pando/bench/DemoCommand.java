@@ -69,13 +69,13 @@ final class DemoCommand implements Callable<Integer> {
   private void runInCluster(Demo demo) throws IOException {
     LocalCluster.Plan plan =
         new LocalCluster.Plan(2, 2, "1GiB", Duration.ofSeconds(5), List.of("--cache=64MiB"), null);
-    try (LocalCluster processes = LocalCluster.start(plan, this::tell);
+    try (LocalCluster processes = LocalCluster.start(plan, this::print);
         PandoClient client = processes.connect()) {
       demo.run(client);
     }
   }
 
-  private void tell(String line) {
+  private void print(String line) {
     PrintWriter err = spec.commandLine().getErr();
     err.println("pando demo: " + line);
     err.flush();

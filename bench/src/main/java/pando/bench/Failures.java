@@ -39,7 +39,7 @@ final class Failures {
   }
 
   /** Reports the failure of a running command, in one line, and returns the exit code. */
-  static int tell(PandoException failure, CommandSpec spec, int exitCode) {
+  static int print(PandoException failure, CommandSpec spec, int exitCode) {
     PrintWriter err = spec.commandLine().getErr();
     err.println(spec.qualifiedName() + ": " + failure.getMessage());
     err.flush();

@@ -116,10 +116,10 @@ final class UpCommand implements Callable<Integer> {
                 Duration.ofSeconds(sessionSeconds),
                 index,
                 directory),
-            this::tell)) {
+            this::print)) {
       introduce(cluster, options, System.nanoTime() - start);
       if (cluster.awaitEnd()) {
-        tell("no compute server is left, and none is started again, so this ends");
+        print("no compute server is left, and none is started again, so this ends");
       }
     }
     return CommandLine.ExitCode.SOFTWARE;
@@ -156,7 +156,7 @@ final class UpCommand implements Callable<Integer> {
     return path.contains(" ") ? "'" + path.replace("'", "'\\''") + "'" : path;
   }
 
-  private void tell(String line) {
+  private void print(String line) {
     PrintWriter err = spec.commandLine().getErr();
     err.println("pando up: " + line);
     err.flush();

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -106,6 +107,7 @@ final class BenchCommandTest extends CommandFixture {
         .allSatisfy(run -> assertThat(number(run, "allocatedBytesPerOp")).isLessThan(8));
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @EnumSource
   void shouldMeasureOnEverySetOfKeys(KeySet set) throws IOException {

@@ -11,7 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,6 +20,7 @@ import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpMemoryServer;
 import pando.index.Systems;
 
+@Tag("campaign")
 final class BenchProcessesTest extends CommandFixture {
   @ParameterizedTest
   @ValueSource(strings = {"shm", "tcp"})
@@ -100,7 +101,6 @@ final class BenchProcessesTest extends CommandFixture {
     return Files.writeString(file, secret);
   }
 
-  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
   @ParameterizedTest
   @CsvSource({"lognormal, ycsb-e, 20K", "ipv4, insert-only, 0"})
   void shouldHaveTheSameKeysInEveryProcess(String keys, String workload, String records) {

@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 final class CompareCommandTest extends CommandFixture {
+  @Tag("campaign")
   @Test
   void shouldPrintAPapersNumbersBesideItsOwn() throws IOException {
     Path json = directory.resolve("figure.json");
@@ -30,7 +31,7 @@ final class CompareCommandTest extends CommandFixture {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+  @Tag("campaign")
   void shouldPrintAColumnForEachMeasureWhereNoPaperGivesNumbers() throws IOException {
     Path json = directory.resolve("systems.json");
     int status = execute("compare", "--figure=systems", "--records=100K", "--json=" + json);
@@ -43,7 +44,7 @@ final class CompareCommandTest extends CommandFixture {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+  @Tag("campaign")
   void shouldPrintAFigureOfTheProjectsOwn() throws IOException {
     Path json = directory.resolve("orca.json");
     int status = execute("compare", "--figure=orca-table2", "--records=100K", "--json=" + json);

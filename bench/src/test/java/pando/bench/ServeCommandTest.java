@@ -16,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -135,6 +136,7 @@ final class ServeCommandTest extends CommandFixture {
   }
 
   /** A door outlasts the compute server that it asks, and tells its clients what is wrong. */
+  @Tag("campaign")
   @Test
   void shouldAnswerWithAnErrorWhereNoComputeServerIsLeft() throws Exception {
     RunningCommand clients = clients("byte-strings");

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -155,6 +156,7 @@ final class SimulateCommandTest extends CommandFixture {
         });
   }
 
+  @Tag("campaign")
   @Test
   void shouldSimulateEveryCombinationOnOneTree() throws IOException {
     Path json = directory.resolve("sim.json");
@@ -207,6 +209,7 @@ final class SimulateCommandTest extends CommandFixture {
         .endsWith("ycsb-d latest", "ycsb-e zipfian", "ycsb-f zipfian");
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @EnumSource
   void shouldSimulateEverySetOfKeys(KeySet set) throws IOException {

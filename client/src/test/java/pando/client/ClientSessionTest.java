@@ -14,6 +14,7 @@ import java.util.NavigableMap;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.client.server.ClientService;
@@ -242,6 +243,7 @@ class ClientSessionTest {
   }
 
   /** The service says goodbye to one that closes, so nothing has an unknown outcome. */
+  @Tag("campaign")
   @Test
   void shouldGoToTheServerThatFollows() {
     try (Session session = client.session()) {

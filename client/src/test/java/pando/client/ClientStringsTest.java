@@ -14,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -102,6 +103,7 @@ class ClientStringsTest {
   }
 
   /** Several threads count; the keys go from one compute server to another meanwhile. */
+  @Tag("campaign")
   @Test
   void shouldCountEachIncrementWhileRangesMove() throws Exception {
     int threads = 4;

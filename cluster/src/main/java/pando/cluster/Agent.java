@@ -37,8 +37,8 @@ final class Agent {
   /** The same where no compute server has come or gone, and none has many more or less entries. */
   private static final long SAME_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-  /** How long a compute server waits before it tells again what it has not written. */
-  private static final long TELL_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
+  /** How long a compute server waits before it announces again how much is unwritten. */
+  private static final long UNWRITTEN_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final Host host;
   private final Membership membership;
@@ -55,6 +55,9 @@ final class Agent {
 
   /** Changes that have ended here, by id, until the coordinator has that. */
   private final Map<Integer, Change> ended = new HashMap<>();
+
+  /** Changes that were tried here, by id, until the pool has said what has become of them. */
+  private final Map<Integer, Tried> tried = new HashMap<>();
 
   /** What a change has thrown that it must not. */
   private @Nullable Throwable bug;
@@ -74,11 +77,19 @@ final class Agent {
   /** The compute servers, and about how many entries they had, when it asked for a range. */
   private List<Member> askedAmong = List.of();
 
-  private long toldAt;
+  private long writtenAt;
   private boolean hasAsked;
   private long askedAt;
   private volatile boolean isAnnounced;
   private volatile boolean removed;
+
+  /**
+   * A change that was tried.
+   *
+   * @param change as it was begun
+   * @param why it was not made as it should be
+   */
+  private record Tried(Change change, String why) {}
 
   /**
    * Creates an agent.
@@ -192,14 +203,15 @@ final class Agent {
             .filter(change -> change.isExecutedBy(number, epoch))
             .sorted(Comparator.comparing(Change::isFence).reversed())
             .toList();
-    ended.keySet().retainAll(mine.stream().map(Change::id).toList());
+    List<Integer> ids = mine.stream().map(Change::id).toList();
+    ended.keySet().retainAll(ids);
+    tried.keySet().retainAll(ids);
     return mine.stream().anyMatch(this::execute);
   }
 
   /** Executes a change; returns whether it has ended. */
   private boolean execute(Change change) {
-    // If the coordinator does not answer, the change is not made again.
-    Change now = ended.containsKey(change.id()) ? ended.get(change.id()) : carryOut(change);
+    Change now = carryOutOnce(change);
     if (now.isOver()) {
       ended.put(change.id(), now);
     }
@@ -213,6 +225,19 @@ final class Agent {
             && now.server() == number
             && now.state() == Change.State.DONE;
     return now.isOver();
+  }
+
+  /**
+   * Carries a change out; not again where the coordinator did not answer afterwards, or the pool
+   * did not say what has become of it.
+   */
+  private Change carryOutOnce(Change change) {
+    Change over = ended.get(change.id());
+    if (over != null) {
+      return over;
+    }
+    Tried last = tried.get(change.id());
+    return last == null ? carryOut(change) : decide(last);
   }
 
   /**
@@ -247,11 +272,18 @@ final class Agent {
       }
       LOG.log(Level.DEBUG, "a change was not made as it should be: " + change, e);
       unsure = true;
-      return Verdict.of(begun, partitions::readPartitions, reason(e));
+      return decide(new Tried(begun, reason(e)));
     } catch (RuntimeException | Error e) {
       bug = e;
-      return Verdict.of(begun, partitions::readPartitions, reason(e));
+      return decide(new Tried(begun, reason(e)));
     }
+  }
+
+  private Change decide(Tried last) {
+    tried.put(last.change().id(), last);
+    Change now = Verdict.of(last.change(), partitions::readPartitions, last.why());
+    tried.remove(last.change().id());
+    return now;
   }
 
   private static String refusal(Change change) {
@@ -312,19 +344,20 @@ final class Agent {
     Unwritten unwritten = index.unwritten();
     if (!written.value().isServing()
         || Math.abs(entries - before) > REWRITTEN_AT * before
-        || isToBeTold(unwritten, written.value().unwritten())) {
+        || isNews(unwritten, written.value().unwritten())) {
       Member serving = written.value().serving(address, entries, unwritten);
       if (state.writeMember(serving, written.version())) {
         self = serving;
         isAnnounced = true;
       }
-      toldAt = host.nanoTime();
+      writtenAt = host.nanoTime();
     }
   }
 
-  /** Returns whether what is unwritten is another order of size, and was not told just before. */
-  private boolean isToBeTold(Unwritten unwritten, Unwritten before) {
-    return order(unwritten) != order(before) && host.nanoTime() - toldAt >= TELL_AGAIN_NANOS;
+  /** Returns whether it is of another order of size, and none was announced just before. */
+  private boolean isNews(Unwritten unwritten, Unwritten before) {
+    return order(unwritten) != order(before)
+        && host.nanoTime() - writtenAt >= UNWRITTEN_AGAIN_NANOS;
   }
 
   private static int order(Unwritten unwritten) {
@@ -361,8 +394,8 @@ final class Agent {
 
   /** Where nothing is new, the answer would be the same: it is left alone for longer. */
   private boolean mayAsk() {
-    long longest = members.equals(askedAmong) ? SAME_AGAIN_NANOS : ASK_AGAIN_NANOS;
-    return !hasAsked || host.nanoTime() - askedAt > longest;
+    long wait = members.equals(askedAmong) ? SAME_AGAIN_NANOS : ASK_AGAIN_NANOS;
+    return !hasAsked || host.nanoTime() - askedAt > wait;
   }
 
   /** Returns which compute server serves which keys, as it is known here; asks nobody. */

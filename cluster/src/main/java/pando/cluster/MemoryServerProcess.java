@@ -144,9 +144,15 @@ public final class MemoryServerProcess implements AutoCloseable {
   private boolean announce(ClusterState state) {
     fenceWhatWasFencedMeanwhile(state);
     Optional<ClusterState.Versioned<PoolEntry>> before = state.poolEntry(entry.number());
-    return before.isPresent()
-        && before.get().value().incarnation() == entry.incarnation()
-        && state.announceMemory(entry, before);
+    boolean announced =
+        before.isPresent()
+            && before.get().value().incarnation() == entry.incarnation()
+            && state.announceMemory(entry, before);
+    if (announced) {
+      // A fence that began before did not see this memory server.
+      fenceWhatWasFencedMeanwhile(state);
+    }
+    return announced;
   }
 
   /** A fence of which nothing is known here may have come about, as this one counted as lost. */

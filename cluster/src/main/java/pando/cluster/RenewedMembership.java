@@ -25,10 +25,10 @@ final class RenewedMembership implements Membership {
   RenewedMembership(Supplier<Membership> sessions) {
     this.sessions = sessions;
     this.session = sessions.get();
-    session.watch(this::tellWatchers);
+    session.watch(this::runWatchers);
   }
 
-  private void tellWatchers() {
+  private void runWatchers() {
     watchers.forEach(Runnable::run);
   }
 
@@ -50,7 +50,7 @@ final class RenewedMembership implements Membership {
         next.close();
       }
     }
-    tellWatchers();
+    runWatchers();
     return used;
   }
 
@@ -59,7 +59,7 @@ final class RenewedMembership implements Membership {
       return false;
     }
     session.close();
-    next.watch(this::tellWatchers);
+    next.watch(this::runWatchers);
     session = next;
     return true;
   }

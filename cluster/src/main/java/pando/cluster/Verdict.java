@@ -3,6 +3,7 @@ package pando.cluster;
 import java.util.function.Supplier;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.Partitioning;
 
 /**
@@ -22,6 +23,7 @@ final class Verdict {
    * @throws FencedException if this compute server is fenced: others look
    * @throws SessionLostException if its session has ended
    * @throws CoordinatorLostException if the coordinator does not answer
+   * @throws UnknownOutcomeException if the pool does not answer: look again, unless it is a fence
    */
   static Change of(Change change, Supplier<Partitioning> table, String why) {
     try {
@@ -29,6 +31,9 @@ final class Verdict {
     } catch (FencedException | SessionLostException | CoordinatorLostException e) {
       throw e;
     } catch (PandoException e) {
+      if (e instanceof UnknownOutcomeException && !change.isFence()) {
+        throw e;
+      }
       return unmade(change, why + "; what came of it is not known: " + e.getMessage());
     }
   }

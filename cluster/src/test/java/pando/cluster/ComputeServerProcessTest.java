@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.client.ClientOptions;
@@ -466,6 +467,7 @@ class ComputeServerProcessTest {
   }
 
   /** Leases come from memory server 0, so nothing can be answered without it. */
+  @Tag("campaign")
   @Test
   void shouldTellThatTheMemoryServerOfLeasesIsLost() throws Exception {
     MemoryServerProcess memory = startMemory(0);

@@ -20,7 +20,7 @@ class BrokenMovesTest {
   private static final int KEYS = 150;
 
   /** Every so many verbs one fails; in a campaign each does. */
-  private static final int STEP = Seeds.count(5, 3, 1);
+  private static final int STEP = Seeds.count(11, 3, 1);
 
   /** How a verb fails. */
   enum Failure {

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 
 /** Bulk loads, checked against a {@link TreeMap} before and after random operations. */
-@FewRows(products = 3)
+@FewRows(products = 1)
 @Timeout(300)
 class BulkLoadTest {
   private static final int OPERATIONS = Seeds.count(2_500, 5_000, 15_000);

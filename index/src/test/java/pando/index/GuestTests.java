@@ -41,7 +41,9 @@ final class GuestTests implements TestExecutionListener {
     LauncherDiscoveryRequest request =
         LauncherDiscoveryRequestBuilder.request()
             .selectors(selectors.stream().map(GuestTests::selector).toList())
-            .filters(TagFilter.includeTags(arguments[0]))
+            .filters(
+                TagFilter.includeTags(arguments[0]),
+                TagFilter.excludeTags(Seeds.isCampaign() ? "none" : "campaign"))
             .build();
     SummaryGeneratingListener listener = new SummaryGeneratingListener();
     LauncherFactory.create().execute(request, listener, new GuestTests());

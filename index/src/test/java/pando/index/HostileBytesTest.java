@@ -21,7 +21,7 @@ import pando.fabric.StalledException;
  * Damaged nodes: whatever an operation meets, it answers right or throws {@link
  * CorruptNodeException}, and keys of other nodes stay served.
  */
-@FewRows(products = 6)
+@FewRows(products = 2)
 @Timeout(300)
 class HostileBytesTest {
   private static final int ENTRIES = 300;

@@ -10,6 +10,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -20,7 +21,7 @@ import pando.fabric.Fabric;
 import pando.fabric.shm.ShmFabric;
 
 /** Partitions that go from one process to another. */
-@FewRows(baselines = 0)
+@Tag("campaign")
 @EnabledOnOs(OS.LINUX)
 @Timeout(300)
 class MovesProcessTest {

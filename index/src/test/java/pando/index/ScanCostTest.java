@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,6 +25,7 @@ class ScanCostTest {
 
   private final NavigableMap<Long, Long> model = Entries.spaced(ENTRIES, STEP);
 
+  @Tag("campaign")
   @ParameterizedTest(name = "{0} entries={1} {2}")
   @CsvSource({
     "DEX,       5,     cache-bytes=256KiB",

@@ -27,6 +27,7 @@ import java.util.function.ToIntFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -69,6 +70,7 @@ class TcpOutageTest {
     return (Seeds.isCampaign() ? SystemUnderTest.ALL : two).stream();
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @MethodSource("systems")
   void shouldGoOnWithAMemoryServerThatGoesOnAndLoseOneThatIsStartedAnew(SystemUnderTest system)
@@ -96,7 +98,7 @@ class TcpOutageTest {
     }
   }
 
-  @InCampaign
+  @Tag("campaign")
   @ParameterizedTest
   @MethodSource("systems")
   void shouldCloseBesideAMemoryServerThatIsStoppedForGood(SystemUnderTest system) throws Exception {

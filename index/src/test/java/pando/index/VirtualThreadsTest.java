@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** Many virtual threads on one index: a few carriers run them, and take none of them off. */
-@FewRows
+@FewRows(baselines = 0)
 @Timeout(300)
 class VirtualThreadsTest {
   private static final int SESSIONS = 50;

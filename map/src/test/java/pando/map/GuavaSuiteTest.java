@@ -19,13 +19,13 @@ import java.util.stream.Stream;
 import junit.framework.TestFailure;
 import junit.framework.TestResult;
 import junit.framework.TestSuite;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import pando.index.InCampaign;
 import pando.index.Seeds;
 import pando.index.SystemUnderTest;
 import pando.map.codec.KeyCodec;
@@ -63,14 +63,14 @@ class GuavaSuiteTest {
 
   /** Over a client it takes ten times as long: in a campaign alone. */
   @Test
-  @InCampaign
+  @Tag("campaign")
   void shouldPassAllTestsByAClient() {
     try (OpenMap<Long, Long> open = OpenMap.ofClient(KeyCodec.longs(), ValueCodec.longs())) {
       check("client", new Generator<>(open.map(), KeySample.SMALL.keys(), key -> ~key));
     }
   }
 
-  @InCampaign
+  @Tag("campaign")
   @ParameterizedTest
   @FieldSource("pando.index.SystemUnderTest#ALL")
   void shouldPassAllTestsWithTextsAsValues(SystemUnderTest system) {
@@ -81,6 +81,7 @@ class GuavaSuiteTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldPassAllTestsWithTextsAsKeys() {
     try (OpenMap<String, String> open =
@@ -91,7 +92,7 @@ class GuavaSuiteTest {
   }
 
   @Test
-  @InCampaign
+  @Tag("campaign")
   void shouldPassAllTestsWithTextsByAClient() {
     try (OpenMap<String, String> open =
         OpenMap.ofByteClient(KeyCodec.strings(), ValueCodec.strings())) {

@@ -29,6 +29,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
@@ -431,6 +432,7 @@ class PandoHttpTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldBoundThePages() throws IOException {
     List<Events> pages = new ArrayList<>();

@@ -12,6 +12,7 @@ import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
@@ -562,6 +563,7 @@ class ClusterTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldEndStuckRunsWithEveryStack() {
     try (Cluster cluster = new Cluster(options(9))) {

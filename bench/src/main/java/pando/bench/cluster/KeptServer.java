@@ -31,7 +31,7 @@ final class KeptServer implements AutoCloseable {
 
   private final String name;
   private final Starter starter;
-  private final Consumer<String> told;
+  private final Consumer<String> lines;
   private final Runnable onEnd;
   private final Restarts restarts = new Restarts();
   private final CountDownLatch closing = new CountDownLatch(1);
@@ -54,13 +54,13 @@ final class KeptServer implements AutoCloseable {
    * Creates it; nothing is started.
    *
    * @param name of the server, for people
-   * @param told receives a line about each process that has ended by itself
+   * @param lines receives a line about each process that has ended by itself
    * @param onEnd run when none is left, and none will be started
    */
-  KeptServer(String name, Starter starter, Consumer<String> told, Runnable onEnd) {
+  KeptServer(String name, Starter starter, Consumer<String> lines, Runnable onEnd) {
     this.name = name;
     this.starter = starter;
-    this.told = told;
+    this.lines = lines;
     this.onEnd = onEnd;
     this.keeper = Thread.ofPlatform().name("keeps-" + name).daemon().unstarted(this::keep);
   }
@@ -126,7 +126,7 @@ final class KeptServer implements AutoCloseable {
     }
     Duration ran = Duration.ofNanos(System.nanoTime() - started);
     Optional<Duration> pause = isMeant(exitCode) ? Optional.empty() : restarts.pauseAfter(ran);
-    told.accept(
+    lines.accept(
         "%s (process %d) %s; %s"
             .formatted(name, pid(), whatHappened(exitCode), whatNext(exitCode, pause)));
     return pause.isPresent() && !closing.await(pause.get().toMillis(), TimeUnit.MILLISECONDS);
@@ -169,10 +169,10 @@ final class KeptServer implements AutoCloseable {
     try {
       start();
       readPort();
-      told.accept("%s is process %d now".formatted(name, pid()));
+      lines.accept("%s is process %d now".formatted(name, pid()));
     } catch (IOException e) {
-      // It has ended, which is told next, unless it could not be started, which is tried again.
-      told.accept("%s is not ready: %s".formatted(name, e.getMessage()));
+      // If it has ended, the next line says so; if it could not be started, that is tried again.
+      lines.accept("%s is not ready: %s".formatted(name, e.getMessage()));
     }
   }
 

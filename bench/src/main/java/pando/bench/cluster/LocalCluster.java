@@ -48,7 +48,7 @@ public final class LocalCluster implements AutoCloseable {
   private final Plan plan;
   private final Path directory;
   private final Path secret;
-  private final Consumer<String> told;
+  private final Consumer<String> lines;
   private final List<JavaProcess> memoryServers = new CopyOnWriteArrayList<>();
   private final List<KeptServer> computeServers = new CopyOnWriteArrayList<>();
   private final AtomicInteger kept = new AtomicInteger();
@@ -82,27 +82,27 @@ public final class LocalCluster implements AutoCloseable {
     }
   }
 
-  private LocalCluster(Plan plan, Path directory, Consumer<String> told) {
+  private LocalCluster(Plan plan, Path directory, Consumer<String> lines) {
     this.plan = plan;
     this.directory = directory;
     this.secret = directory.resolve("secret");
-    this.told = told;
+    this.lines = lines;
   }
 
   /**
    * Starts a cluster; when this returns, all servers run, and all keys are served. It ends with
    * this process, at the latest.
    *
-   * @param told receives a line about each process that ends by itself, and what is lost with it
+   * @param lines receives a line about each process that ends by itself, and what is lost with it
    * @throws IOException if a process does not start, or the directory cannot be used
    */
-  public static LocalCluster start(Plan plan, Consumer<String> told) throws IOException {
+  public static LocalCluster start(Plan plan, Consumer<String> lines) throws IOException {
     Path given = plan.directory();
     Path directory =
         given == null
             ? Files.createTempDirectory(PREFIX)
             : Files.createTempDirectory(Files.createDirectories(given), PREFIX);
-    LocalCluster cluster = new LocalCluster(plan, directory, told);
+    LocalCluster cluster = new LocalCluster(plan, directory, lines);
     Runtime.getRuntime().addShutdownHook(new Thread(cluster::close, "local-cluster-close"));
     try {
       cluster.begin();
@@ -138,7 +138,7 @@ public final class LocalCluster implements AutoCloseable {
       int own = number;
       String name = "compute server " + number;
       KeptServer server =
-          new KeptServer(name, port -> startCompute(own, port), told, this::onEndOfCompute);
+          new KeptServer(name, port -> startCompute(own, port), lines, this::onEndOfCompute);
       computeServers.add(server);
       kept.incrementAndGet();
       server.start();
@@ -188,7 +188,7 @@ public final class LocalCluster implements AutoCloseable {
 
   private void onEndOfMemory(int number, JavaProcess process) {
     if (!closing) {
-      told.accept(
+      lines.accept(
           ("memory server %d (process %d) has ended, exit code %d: what it held is lost for good;"
                   + " Ctrl-C ends this cluster, for another one to be started and loaded")
               .formatted(number, process.pid(), process.exitCode()));

@@ -110,6 +110,7 @@ public final class ClusterTrial {
   private static final int FINAL_CLIENT = 1_000;
 
   private static final String WRITE_BACK = "write-back-interval";
+  private static final String WRITE_BACK_INTERVAL = "40us";
 
   /** The intervals of trials are shorter, but what writes back may be paused again and again. */
   private static final long LOST_NANOS_MAX = 200_000_000;
@@ -139,6 +140,7 @@ public final class ClusterTrial {
   private final TrialHangs hangs = new TrialHangs();
   private final Map<End, Long> ends = new TreeMap<>();
   private Map<Integer, Change> changes = Map.of();
+  private List<Change> left = List.of();
   private long starts;
   private long refused;
   private int working;
@@ -154,7 +156,7 @@ public final class ClusterTrial {
     this.losesSessions = plan.faults().contains(Fault.SESSION_LOST);
     // A change of DEX's tree goes through caches, so half of it may be in the pool.
     this.damages = losesSessions && plan.index().name().equals("dex");
-    this.options = plan.draw(random, damages);
+    this.options = drawn();
     this.config = new Config(options.system(), Map.of(), plan.memoryServers(), LEASE_MILLIS);
     this.coordinator = new SimCoordinator(cluster, random.split());
     this.watch =
@@ -175,6 +177,13 @@ public final class ClusterTrial {
             keys,
             random.split(),
             losesSessions);
+  }
+
+  /** Every second seed writes changes back before they are old, if the plan does not say. */
+  private IndexOptions drawn() {
+    IndexOptions drawn = plan.draw(random, damages);
+    boolean chooses = writesBack(drawn) && !plan.settings().containsKey(WRITE_BACK);
+    return chooses && seed % 2 == 0 ? drawn.with(WRITE_BACK, WRITE_BACK_INTERVAL) : drawn;
   }
 
   private static boolean writesBack(IndexOptions some) {
@@ -435,6 +444,7 @@ public final class ClusterTrial {
     if (!isQuiet()) {
       violations.add("the cluster does not come to rest: " + describe() + "\n" + cluster.stacks());
     }
+    left = changesLeft();
     changes = new LinkedHashMap<>();
     for (int id : asking.asked()) {
       watch.state().change(id).ifPresent(change -> changes.put(id, change));
@@ -461,22 +471,39 @@ public final class ClusterTrial {
   private boolean isQuiet() {
     ClusterState state = watch.state();
     Routes routes = state.routes().orElse(null);
-    List<ClusterServer> open = watch.servers().stream().filter(ClusterServer::isOpen).toList();
+    List<ClusterServer> open = open();
     if (isMemoryLost()) {
-      return state.changes().stream().noneMatch(this::isLeft);
+      return changesLeft().isEmpty();
     }
     return routes != null
-        && state.changes().stream().noneMatch(this::isLeft)
+        && changesLeft().isEmpty()
         && state.computeServers().stream().allMatch(Member::isServing)
         && open.stream().allMatch(server -> server.partitioning().epoch() == routes.epoch())
         && routes.routes().stream()
             .allMatch(route -> open.stream().anyMatch(server -> server.answers(route.low())));
   }
 
+  private List<ClusterServer> open() {
+    return watch.servers().stream().filter(ClusterServer::isOpen).toList();
+  }
+
+  /**
+   * Returns the changes that are to end still. Where a memory server is lost, a fence waits for it,
+   * and a compute server that starts; so if none has stayed, nobody makes changes.
+   */
+  private List<Change> changesLeft() {
+    boolean lost = isMemoryLost();
+    return lost && open().isEmpty()
+        ? List.of()
+        : watch.state().changes().stream()
+            .filter(change -> !change.isOver() && !(lost && change.isFence()))
+            .toList();
+  }
+
   private String describe() {
     ClusterState state = watch.state();
     return "changes="
-        + state.changes().stream().filter(change -> !change.isOver()).toList()
+        + changesLeft()
         + ", routes="
         + state.routes()
         + ", leader="
@@ -484,7 +511,7 @@ public final class ClusterTrial {
         + ", members="
         + state.computeServers()
         + ", running="
-        + watch.servers().stream().filter(ClusterServer::isOpen).toList();
+        + open();
   }
 
   /** Reads and stores every key. */
@@ -546,7 +573,7 @@ public final class ClusterTrial {
     counts.put("changes asked for", (long) changes.size());
     counts.put("changes done", count(Change.State.DONE));
     counts.put("changes failed", count(Change.State.FAILED));
-    counts.put("changes not over", changes.values().stream().filter(this::isLeft).count());
+    counts.put("changes not over", (long) left.size());
     counts.put("compute servers started", starts);
     counts.put("starts that failed", refused);
     for (End end : End.values()) {
@@ -568,10 +595,6 @@ public final class ClusterTrial {
   }
 
   /** Returns whether a change should have ended: a fence waits for a memory server that is lost. */
-  private boolean isLeft(Change change) {
-    return !change.isOver() && !(change.isFence() && isMemoryLost());
-  }
-
   private long count(Change.State state) {
     return changes.values().stream().filter(change -> change.state() == state).count();
   }

@@ -11,9 +11,9 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.CleanupMode;
@@ -28,12 +28,12 @@ import pando.bench.cluster.ClusterCampaign.Kind;
  * .machines=THREE} (of {@code testbed/network}) change the rest.
  */
 @EnabledOnOs(OS.LINUX)
+@Tag("campaign")
 @Timeout(36_000)
 final class ClusterCampaignTest {
   private static final String PREFIX = "pando.campaign";
   private static final boolean IS_LONG = Boolean.getBoolean("pando.soak");
-  private static final int CYCLES =
-      Integer.getInteger(PREFIX + ".cycles", IS_LONG ? 500 : Boolean.getBoolean(PREFIX) ? 2 : 1);
+  private static final int CYCLES = Integer.getInteger(PREFIX + ".cycles", IS_LONG ? 500 : 2);
 
   /** Compute servers that may lose their sessions as the machine has other work. */
   private static final int UNFORESEEN_MAX = 1 + CYCLES / 100;
@@ -106,7 +106,6 @@ final class ClusterCampaignTest {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = PREFIX, matches = "true")
   void shouldAnswerRightWhileRangesChange() throws Exception {
     try (ClusterCampaign campaign = start()) {
       Histogram waits = campaign.changeUnderLoad(Integer.getInteger(PREFIX + ".rounds", 10));

@@ -14,6 +14,7 @@ import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -95,6 +96,7 @@ class UpProcessTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldLoseNothingAsAllStandStillAndStartAgainWhatIsKilled() throws Exception {
     Process up = start();

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.bench.workload.Distribution;
@@ -27,6 +28,7 @@ final class BesideTest {
   private final Lab lab =
       new Lab(2, 2, true, 4, 0.08, 0.7, index -> ClusterModel.defaults(), 100_000, 1);
 
+  @Tag("campaign")
   @Test
   void shouldNameTheBestOfTheOthersForEachLoad() {
     List<Load> loads = List.of(ZIPFIAN, UNIFORM);

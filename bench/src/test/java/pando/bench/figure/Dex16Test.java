@@ -3,6 +3,7 @@ package pando.bench.figure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Timeout;
 final class Dex16Test {
   private static final long RECORDS = 3_000;
 
+  @Tag("campaign")
   @Test
   void shouldReadMoreWhereKeysAreLonger() {
     List<FigureLine> lines = Dex16.run(RECORDS, 1, List.of(8, 64), List.of(Dex16.LOADS.getFirst()));

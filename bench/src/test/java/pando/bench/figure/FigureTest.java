@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,7 @@ final class FigureTest {
         : Stream.of("rolex-data", "rolex-retraining", "rolex-empty");
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @MethodSource("figures")
   void shouldGiveANumberForEachLine(String name) {

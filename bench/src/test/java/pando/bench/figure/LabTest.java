@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,6 +55,7 @@ final class LabTest {
   }
 
   /** Some compute servers count what was loaded as their own when they join, some do not. */
+  @Tag("campaign")
   @ParameterizedTest
   @MethodSource("systems")
   void shouldCountTheLoadedPoolOnce(IndexSystem system) {

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -213,6 +214,7 @@ final class KeySetTest {
     assertThat(shape.place(Long.MAX_VALUE)).isNegative();
   }
 
+  @Tag("campaign")
   @Test
   void shouldLoadTheAddressesOfTheDemoFirst() throws IOException {
     int ranges = 385_602;

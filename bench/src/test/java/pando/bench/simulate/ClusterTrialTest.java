@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.index.Systems;
@@ -75,7 +74,6 @@ class ClusterTrialTest {
   }
 
   /** What they could not allocate is undone, and no change waits for room. */
-  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
   @ParameterizedTest
   @ValueSource(strings = {"dex", "orca", "p-sherman"})
   void shouldEndChangesWhereThePoolIsFull(String system) {
@@ -85,7 +83,6 @@ class ClusterTrialTest {
   }
 
   /** A fence waits for the memory server, and keeps no other change back. */
-  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
   @ParameterizedTest
   @ValueSource(strings = {"dex", "orca", "p-sherman"})
   void shouldEndChangesWhereAMemoryServerIsLost(String system) {

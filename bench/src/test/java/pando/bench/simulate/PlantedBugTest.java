@@ -12,8 +12,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.index.IndexSystem;
@@ -46,7 +46,7 @@ class PlantedBugTest {
     find(bug, system, from);
   }
 
-  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+  @Tag("campaign")
   @ParameterizedTest
   @CsvSource({
     "missing-validation,        dex, 2",
@@ -85,6 +85,7 @@ class PlantedBugTest {
     "cluster-routes-kept,       orca, 1",
     "cluster-failure-repeated,  orca, 1",
     "cluster-fence-blocks,      orca, 1",
+    "cluster-sweep-forgets,     orca, 2",
     "orca-given-kept,           orca, 1",
   })
   void shouldFindTheOthers(String bug, String system, int from)

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,7 +26,7 @@ class TrialTest {
   private static final Set<Fault> HARMLESS =
       EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE, Fault.CLOCK_JUMP, Fault.FENCE);
 
-  private static final int SEEDS = TrialSeeds.count(24, 120, 1_000);
+  private static final int SEEDS = TrialSeeds.count(12, 120, 1_000);
 
   @Test
   void shouldKeepItsPromisesUnderHarmlessFaults() {
@@ -45,6 +45,7 @@ class TrialTest {
   @ParameterizedTest
   @CsvSource({
     "dex,       key-bytes=16",
+    "dex,       write-back-interval=40us",
     "sherman,   validation=lines",
     "sherman,   validation=versions",
     "sherman,   validation=checksum",
@@ -54,26 +55,17 @@ class TrialTest {
     "deft,      validation=versions",
     "deft,      validation=checksum",
     "orca,      filters=on",
+    "orca,      write-back-interval=40us",
     "orca,      filters=off",
     "rolex,     retraining=on",
     "rolex,     retraining=off",
   })
   void shouldKeepThePromisesOfEachSystem(String system, String setting) {
-    keepPromises(system, setting);
-  }
-
-  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
-  @ParameterizedTest
-  @ValueSource(strings = {"dex", "orca"})
-  void shouldKeepThePromisesWhereChangesAreWrittenByTheirAge(String system) {
-    keepPromises(system, "write-back-interval=40us");
-  }
-
-  private static void keepPromises(String system, String setting) {
     String[] parts = setting.split("=", 2);
     TrialPlan plan =
         TrialPlan.of(Systems.named(system), HARMLESS).withSettings(Map.of(parts[0], parts[1]));
-    TrialSeries.Summary summary = TrialSeries.run(plan, 1, 8, seeds -> {});
+    TrialSeries.Summary summary =
+        TrialSeries.run(plan, 1, TrialSeeds.count(4, 8, 100), seeds -> {});
     TrialResult failed = summary.failed();
     assertThat(failed == null ? "" : failed.seed() + ": " + failed.violations().getFirst())
         .isEmpty();
@@ -129,7 +121,7 @@ class TrialTest {
     Fault fault = Fault.of(name);
     TrialPlan plan = TrialPlan.of(DexOptions.DEX, EnumSet.of(fault, Fault.TORN));
     // Few lists are long enough to be broken.
-    int count = fault == Fault.BROKEN_LIST ? 50 : 10;
+    int count = fault == Fault.BROKEN_LIST ? 50 : TrialSeeds.count(4, 10, 10);
     TrialSeries.Summary summary = TrialSeries.run(plan, 1, count, seeds -> {});
     assertThat(summary.seeds()).isEqualTo(count);
     assertThat(summary.faults().get(fault)).as("%s struck", fault).isPositive();
@@ -168,6 +160,7 @@ class TrialTest {
   }
 
   /** A client that a lost lock stalls gives up; the others go on, and what hangs is found. */
+  @Tag("campaign")
   @ParameterizedTest
   @CsvSource({"dex, false", "sherman, true", "deft, true", "rolex, true"})
   void shouldRunToTheEndAndFindWhatHangsWhereAComputeServerDies(String system, boolean hangs) {
@@ -188,6 +181,7 @@ class TrialTest {
   }
 
   /** A compute server that dies, its retrainer with it, leaves locks taken, and nothing else. */
+  @Tag("campaign")
   @Test
   void shouldLeaveLocksAloneBehindWhereAComputeServerOfRolexDies() {
     TrialPlan usual = TrialPlan.of(RolexOptions.ROLEX, Set.of());

@@ -17,6 +17,7 @@ import pando.index.dex.DexOptions;
 /** Every subject answers as a {@link TreeMap} does. */
 final class SubjectTest {
   private static final long SEED = 11;
+  private static final int ENTRIES = Boolean.getBoolean("pando.campaign") ? 20_000 : 4_000;
 
   /** What workloads run against. */
   enum Kind {
@@ -42,13 +43,13 @@ final class SubjectTest {
   @ParameterizedTest
   @EnumSource
   void shouldAnswerAsATreeMapDoes(Kind kind) {
-    for (int i = 0; i < 20_000; i++) {
+    for (int i = 0; i < ENTRIES; i++) {
       model.put(key(), random.nextLong());
     }
     try (Subject subject = kind.open()) {
       subject.load(new MapEntries(model), 0.7);
       try (Access access = subject.access()) {
-        for (int i = 0; i < 200_000; i++) {
+        for (int i = 0; i < 10 * ENTRIES; i++) {
           operate(access, random.nextInt(100));
         }
         getAll(access);

@@ -20,6 +20,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -345,6 +346,7 @@ class ClientServiceTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldCutOffThoseThatTakeTooLong() throws IOException {
     try (ClientService service = start(limits(100, 60_000, 300))) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.SocketTimeoutException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Clients that ask and do not read. */
@@ -11,6 +12,7 @@ class SlowClientsTest {
   private static final int VALUE_BYTES = 1 << 20;
   private static final int REQUESTS = 60;
 
+  @Tag("campaign")
   @Test
   void shouldStopReadingFromClientsThatDoNotRead() throws Exception {
     try (TestDoor door = TestDoor.open();
@@ -32,6 +34,7 @@ class SlowClientsTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldBoundWhatAllOfThemTake() throws Exception {
     int bytes = 6 << 20;

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -182,6 +183,7 @@ class SharedMailboxTest {
     assertThat(Words.getAcquire(peer.segment(), 64)).isEqualTo(4L * calls);
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void shouldServeMoreWorkersThanThereAreSlots(boolean virtual) throws Exception {

@@ -12,6 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -120,6 +121,7 @@ class ShmProcessTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldReportAMemoryServerThatWasStartedAgain() throws Exception {
     ShmServerProcess first = ShmServerProcess.start("m0", 0, POOL_BYTES);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.AllocatedBytes;
@@ -15,6 +16,7 @@ import pando.fabric.server.PoolOptions;
 /** Verbs over TCP allocate nothing, neither where they are sent nor where they are served. */
 @Timeout(120)
 class TcpAllocationTest {
+  @Tag("campaign")
   @Test
   void shouldAllocateNothingForVerbs() throws ReflectiveOperationException {
     PoolOptions pool = PoolOptions.defaults().withBytesPerServer(1 << 20).withChunkBytes(64 << 10);

@@ -23,6 +23,7 @@ import javax.net.ssl.SSLEngine;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -264,6 +265,7 @@ class TcpAuthenticationTest {
     assertThat(log.await()).singleElement().asString().contains("took too long to say who");
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @EnumSource
   void shouldGoOnBesideHundredsOfHalfHandshakes(AuthenticationKind kind) throws IOException {

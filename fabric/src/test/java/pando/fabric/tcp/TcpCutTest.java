@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,6 +53,7 @@ class TcpCutTest {
 
   @TempDir private Path directory;
 
+  @Tag("campaign")
   @ParameterizedTest(name = "{0} in a lane: {1}")
   @CsvSource({"NONE, false", "NONE, true", "TOKEN, false", "TLS, false", "TLS, true"})
   void shouldDoWhatIsSaidToBeDoneOnceAndAllElseAtMostOnce(AuthenticationKind kind, boolean inLane)

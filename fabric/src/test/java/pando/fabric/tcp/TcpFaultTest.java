@@ -23,6 +23,7 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -337,6 +338,7 @@ class TcpFaultTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldCountEveryVerbUnderInterrupts() throws Exception {
     int interrupts = Boolean.getBoolean("pando.soak") ? 20_000 : 500;

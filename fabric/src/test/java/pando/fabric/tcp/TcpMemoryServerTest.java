@@ -23,6 +23,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
@@ -261,6 +262,7 @@ class TcpMemoryServerTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldGoOnWithOthersAmidACrowd() throws IOException {
     int served = Boolean.getBoolean("pando.soak") ? TcpMemoryServer.CONNECTIONS_MAX : 20;

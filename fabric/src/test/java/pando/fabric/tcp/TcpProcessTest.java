@@ -17,6 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -154,6 +155,7 @@ class TcpProcessTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldGoOnWithAMemoryServerThatWasStoppedForLongerThanVerbsWait() throws Exception {
     // Stopped, but not lost.
@@ -185,6 +187,7 @@ class TcpProcessTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldLeaveNoResponseForTheNextRequestWhereMemoryEndsInAScatter() throws Exception {
     InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -201,6 +204,7 @@ class TcpProcessTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldGoOnWithSmallVerbsWhereMemoryForLongOnesEnds() throws Exception {
     List<String> little = List.of("-XX:MaxDirectMemorySize=2m");

@@ -2,14 +2,14 @@ package pando.fabric.tcp;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import pando.fabric.Fabric;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.TestAuthority;
 
 /** As over plain TCP, but that both sides have certificates. */
-@EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+@Tag("campaign")
 class TcpTlsFabricTest extends TcpFabricTest {
   /** Some milliseconds of processor time each. */
   private static final int MANY_WORKERS = 50;

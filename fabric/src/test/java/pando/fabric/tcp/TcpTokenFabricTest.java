@@ -2,13 +2,13 @@ package pando.fabric.tcp;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import pando.fabric.Fabric;
 import pando.fabric.server.PoolOptions;
 
 /** As over plain TCP, but that both sides have a secret. */
-@EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+@Tag("campaign")
 class TcpTokenFabricTest extends TcpFabricTest {
   @TempDir private Path directory;
 

@@ -1,14 +1,14 @@
 package pando.fabric.verbs;
 
 import java.util.concurrent.ExecutorService;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 import pando.fabric.Fabric;
 import pando.fabric.LaneWorkers;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 
 /** The contract for workers of one lane, which takes an emulated machine a minute or two. */
-@EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+@Tag("campaign")
 class VerbsLaneFabricTest extends VerbsFabricTest {
   private final LaneWorkers lanes = new LaneWorkers();
 

@@ -1,6 +1,5 @@
 package pando.index.bytes;
 
-import pando.fabric.StalledException;
 import pando.index.session.Sweep;
 
 /** Merges blocks with their changes, and then writes the labels that have other words since. */
@@ -8,10 +7,7 @@ final class BlockSweep extends Sweep {
   /** Blocks that a step merges at most. */
   private static final int BLOCKS = 4;
 
-  private static final int WAITS_MAX = 20_000;
-
   private final ByteIndex index;
-  private final BlockReader reader;
   private final BlockChanges changes;
 
   /** Blocks that are left. */
@@ -24,7 +20,6 @@ final class BlockSweep extends Sweep {
   BlockSweep(ByteIndex index, BlockSession session) {
     super(index.writeBack, session.reader.blobs.worker(), session.reader.pass);
     this.index = index;
-    this.reader = session.reader;
     this.changes = session.changes;
   }
 
@@ -67,18 +62,5 @@ final class BlockSweep extends Sweep {
         leaveOut();
       }
     }
-  }
-
-  @Override
-  protected void abandon(Throwable failure) {
-    // It holds nothing.
-  }
-
-  @Override
-  protected void pause(int attempt) {
-    if (attempt == WAITS_MAX) {
-      throw new StalledException("blocks cannot be written back, as operations keep them latched");
-    }
-    reader.blobs.worker().backoff().pause(attempt);
   }
 }

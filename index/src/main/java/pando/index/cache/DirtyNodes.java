@@ -1,6 +1,8 @@
 package pando.index.cache;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+import pando.fabric.MemoryServerLostException;
 import pando.index.node.NodeLayout;
 import pando.index.session.Marks;
 
@@ -25,6 +27,9 @@ public final class DirtyNodes {
   private final Swizzles swizzles;
   private final Marks marks;
 
+  /** How often entries have moved to another node. */
+  private final AtomicLong moves = new AtomicLong();
+
   DirtyNodes(MemorySegment memory, NodeLayout layout, Swizzles swizzles, int frames) {
     this.memory = memory;
     this.layout = layout;
@@ -44,6 +49,15 @@ public final class DirtyNodes {
   public void addTaker(long node) {
     Frames.setDirty(memory, node, Frames.DIRTY_BEFORE_PARENT);
     marks.set(layout.number(node));
+    moves.incrementAndGet();
+  }
+
+  /**
+   * Returns how often entries have moved to another node, in which a sweep that is under way may
+   * not look for them any more.
+   */
+  public long moves() {
+    return moves.get();
   }
 
   /** Marks a locked node as one that has given entries to a new sibling. */
@@ -125,13 +139,21 @@ public final class DirtyNodes {
     int count = NodeLayout.count(memory, node);
     for (int i = 0; i < count; i++) {
       long child = swizzles.cachedChild(node, i);
-      if (child != Frames.NONE
-          && Frames.dirty(memory, child) == Frames.DIRTY_BEFORE_PARENT
-          && !writeUnlocked(context, child)) {
-        all = false;
+      if (child != Frames.NONE && Frames.dirty(memory, child) == Frames.DIRTY_BEFORE_PARENT) {
+        all &= writeTaker(context, child);
       }
     }
     return all;
+  }
+
+  /** {@code true} also where the node's memory server is lost: its parent is not held up by it. */
+  private boolean writeTaker(CacheContext context, long node) {
+    try {
+      return writeUnlocked(context, node);
+    } catch (MemoryServerLostException e) {
+      context.lost = e;
+      return true;
+    }
   }
 
   /**

@@ -1,6 +1,5 @@
 package pando.index.cache;
 
-import pando.fabric.StalledException;
 import pando.index.session.Gate;
 import pando.index.session.Marks;
 import pando.index.session.Sweep;
@@ -10,8 +9,6 @@ import pando.index.session.WriteBack;
 public final class NodeSweep extends Sweep {
   /** Nodes that a step writes at most, but for those that must be there before them. */
   private static final int NODES = 16;
-
-  private static final int WAITS_MAX = 20_000;
 
   private final DirtyNodes dirty;
   private final CacheContext context;
@@ -53,18 +50,5 @@ public final class NodeSweep extends Sweep {
         leaveOut();
       }
     }
-  }
-
-  @Override
-  protected void abandon(Throwable failure) {
-    // It holds nothing.
-  }
-
-  @Override
-  protected void pause(int attempt) {
-    if (attempt == WAITS_MAX) {
-      throw new StalledException("nodes cannot be written back, as operations keep them locked");
-    }
-    context.backoff.pause(attempt);
   }
 }

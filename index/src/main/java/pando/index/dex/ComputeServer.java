@@ -101,13 +101,24 @@ final class ComputeServer {
     sweeper.close();
   }
 
-  /** Writes what was changed before the call, while operations go on. */
+  /**
+   * Writes what was changed before the call, while operations go on. Where entries have moved from
+   * node to node meanwhile, operations are kept out for the rest.
+   */
   void writeBack() {
     Gate.Pass pass = gate.pass(house.worker());
+    long moves = cache.dirty().moves();
     try {
       new NodeSweep(cache, writeBack, house, pass).writeAll();
     } finally {
       gate.forget(pass);
+    }
+    if (cache.dirty().moves() != moves && gate.shut(house.worker())) {
+      try {
+        flush();
+      } finally {
+        gate.open();
+      }
     }
   }
 

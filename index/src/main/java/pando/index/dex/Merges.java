@@ -212,6 +212,8 @@ final class Merges {
       if (fits && shared && sharedNodes.lockCurrent(parent)) {
         writeNeighbours(toLeft);
         unlink(toLeft);
+        setClean(left);
+        setClean(right);
         sharedNodes.publish(parent);
       } else if (fits && !shared) {
         unlink(toLeft);
@@ -304,8 +306,6 @@ final class Merges {
     if (right != Frames.NONE) {
       layout.setKey(memory, parent, index, boundary);
     }
-    setClean(left);
-    setClean(right);
     cache.drop(context, middle);
   }
 

@@ -141,6 +141,7 @@ final class Splits {
       if (splits && !full && shared && sharedNodes.lockCurrent(parent)) {
         writeHalves(node, address);
         link(parent, node, sibling, address);
+        Frames.setClean(memory, node);
         sharedNodes.publish(parent);
       } else if (splits && !full && !shared) {
         link(parent, node, sibling, address);
@@ -197,6 +198,5 @@ final class Splits {
     int index = layout.floor(memory, parent, low);
     layout.insert(memory, parent, index + 1, low, GlobalAddress.swizzled(sibling));
     cache.adopt(context, parent, sibling);
-    Frames.setClean(memory, node);
   }
 }

@@ -209,6 +209,8 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   protected final <T> T change(Function<C, T> change) {
     checkOpen();
     try (C opened = open()) {
+      // A flush may have it for long. Others wait for the lock only once that is over.
+      new Turn(opened.worker()).close();
       opened.lock();
       try (var _ = new Turn(opened.worker())) {
         checkOpen();

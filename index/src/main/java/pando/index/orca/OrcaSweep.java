@@ -16,10 +16,12 @@ final class OrcaSweep extends Sweep {
   private static final int LEAVES = 4;
 
   private final OrcaContext context;
-  private final Merges merges;
   private final Cleaner cleaner;
   private final LeafEntries entries;
   private final Deltas deltas;
+
+  /** Another one for each walk: one that met an unknown outcome does not go on. */
+  private Merges merges;
 
   /** Where to go on: the next leaf, and then the next bucket. */
   private long leaf;
@@ -30,6 +32,7 @@ final class OrcaSweep extends Sweep {
     super(context.server.sweeper.writeBack, context.worker, pass);
     this.context = context;
     this.merges = new Merges(context);
+    this.merges = new Merges(context);
     this.cleaner = new Cleaner(context);
     this.entries = context.server.directory.entries();
     this.deltas = context.server.deltas;
@@ -37,6 +40,7 @@ final class OrcaSweep extends Sweep {
 
   @Override
   protected void rewind() {
+    merges = new Merges(context);
     leaf = 0;
     bucket = 0;
   }
@@ -100,10 +104,5 @@ final class OrcaSweep extends Sweep {
   @Override
   protected void abandon(Throwable failure) {
     context.abandon(failure);
-  }
-
-  @Override
-  protected void pause(int attempt) {
-    context.pause(attempt, "changes cannot be written back, as an operation holds them", leaf);
   }
 }

@@ -2,6 +2,7 @@ package pando.index.session;
 
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
+import pando.fabric.StalledException;
 import pando.fabric.Worker;
 
 /**
@@ -9,11 +10,14 @@ import pando.fabric.Worker;
  * thread; several may walk at the same time, as {@link WriteBack} lets one write at a time.
  */
 public abstract class Sweep {
+  private static final int WAITS_MAX = 20_000;
+
   private final WriteBack writeBack;
 
   private final Worker worker;
   private final Gate.Pass pass;
   private boolean complete;
+  private boolean begun;
 
   /**
    * Creates a walk that has not begun.
@@ -44,7 +48,7 @@ public abstract class Sweep {
 
   final void begin() {
     complete = true;
-    rewind();
+    begun = false;
   }
 
   /** Returns whether all was written that was marked when the walk began. */
@@ -74,6 +78,11 @@ public abstract class Sweep {
     boolean done = false;
     writeBack.lock(worker);
     try {
+      if (!begun) {
+        // Now, as what another walk could not write is marked again.
+        rewind();
+        begun = true;
+      }
       boolean more = write();
       done = true;
       return more;
@@ -86,6 +95,7 @@ public abstract class Sweep {
   /**
    * Writes all that was changed before the call.
    *
+   * @throws StalledException if an operation holds something for too long
    * @throws PandoException if something could not be written; the rest was
    */
   public final void writeAll() {
@@ -98,8 +108,15 @@ public abstract class Sweep {
       if (complete) {
         return;
       }
-      pause(attempt);
+      awaitHolders(attempt);
     }
+  }
+
+  private void awaitHolders(int attempt) {
+    if (attempt == WAITS_MAX) {
+      throw new StalledException("changes cannot be written back, as operations hold them");
+    }
+    worker.backoff().pause(attempt);
   }
 
   private @Nullable PandoException writeOnce() {
@@ -117,13 +134,6 @@ public abstract class Sweep {
     return failure;
   }
 
-  /** Gives back what it holds, after a failure. */
-  protected abstract void abandon(Throwable failure);
-
-  /**
-   * Waits for operations that hold something.
-   *
-   * @throws pando.fabric.StalledException if it has waited too long
-   */
-  protected abstract void pause(int attempt);
+  /** Gives back what it holds, after a failure. Default: it holds nothing. */
+  protected void abandon(Throwable failure) {}
 }

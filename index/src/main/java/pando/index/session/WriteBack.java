@@ -115,7 +115,7 @@ public final class WriteBack {
       if (!more) {
         end(sweep, now);
       }
-      return true;
+      return more;
     } finally {
       if (!done) {
         failed = true;
@@ -125,17 +125,7 @@ public final class WriteBack {
   }
 
   private boolean begins(Sweep sweep, long now) {
-    if (!changed) {
-      waits = false;
-      return false;
-    }
-    if (!waits) {
-      due = now + halfNanos;
-      oldest = now;
-      waits = true;
-    }
-    if (now < due) {
-      wakeAfter.accept(due - now);
+    if (rests(now)) {
       return false;
     }
     changed = false;
@@ -146,6 +136,25 @@ public final class WriteBack {
     return true;
   }
 
+  /** Returns whether no sweep is due yet; has the task woken when one is. */
+  private boolean rests(long now) {
+    if (!changed) {
+      waits = false;
+      return true;
+    }
+    if (!waits) {
+      due = now + halfNanos;
+      oldest = now;
+      waits = true;
+    }
+    if (now < due) {
+      wakeAfter.accept(due - now);
+      return true;
+    }
+    return false;
+  }
+
+  /** Ends a sweep. Between two sweeps the task rests, so that what holds something can go on. */
   private void end(Sweep sweep, long now) {
     sweeping = false;
     if (sweep.isComplete()) {
@@ -154,6 +163,9 @@ public final class WriteBack {
     } else {
       due = now + (failed ? halfNanos : halfNanos / SOON_PART);
       changed = true;
+    }
+    if (!rests(sweep.nanoTime())) {
+      wakeAfter.accept(halfNanos / SOON_PART);
     }
   }
 

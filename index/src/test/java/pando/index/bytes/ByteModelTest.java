@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 import pando.fabric.PoolUsage;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.orca.OrcaOptions;
@@ -78,7 +78,7 @@ class ByteModelTest {
   }
 
   /** Each process has options of its own, at their limits; two sessions change the same keys. */
-  @InCampaign
+  @Tag("campaign")
   @Test
   void shouldBeLikeAMapWhateverTheOptions() {
     long seed = Seeds.of(2203);

@@ -3,6 +3,7 @@ package pando.index.deft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,12 +13,11 @@ import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList.Kind;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 
 /** A list that ends between the change of a node and its checksum leaves the node in use. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class BrokenChecksumTest {
   private static final long KEYS = 200;

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,6 +71,7 @@ class DeftVerbsTest {
         .with("merge-share", "0");
   }
 
+  @Tag("campaign")
   @ParameterizedTest(name = "{0} {1}")
   @CsvSource({
     // validation, operation,   reads, writes, atomics, trips, bytes out, bytes in

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -65,6 +66,7 @@ class InnerLayoutTest {
     }
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @EnumSource(Spread.class)
   void shouldKnowEveryChildFromThePartOfItsKey(Spread spread) {

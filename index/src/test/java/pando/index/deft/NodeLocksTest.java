@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -389,6 +390,7 @@ class NodeLocksTest {
     }
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void shouldExcludeThreads(boolean casLocks) throws Exception {

@@ -11,20 +11,20 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
-import pando.index.InCampaign;
 import pando.index.Seeds;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 import pando.sim.fault.Fault;
 
 /** Many clients in virtual time on a few locks. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class SimulatedLocksTest {
   private static final int COMPUTE_SERVERS = 4;

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,7 +18,6 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.index.CorruptNodeException;
 import pando.index.Entries;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -27,7 +27,7 @@ import pando.index.node.NodeLayout;
  * A shared node is damaged in the pool while compute servers have copies of it: what can be done
  * with the copies is done, all else ends with an exception that names the node.
  */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class DamagedCopyTest {
   private static final int ENTRIES = 300;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,13 +17,12 @@ import pando.fabric.UnknownOutcomeException;
 import pando.index.Entries;
 import pando.index.EntrySource;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** Changes of an index as a whole that fail at one of their verbs: at each in turn. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class DexBrokenChangesTest {
   private static final int KEYS = 200;

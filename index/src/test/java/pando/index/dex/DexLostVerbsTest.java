@@ -8,19 +8,19 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** Changes of shared nodes, one of whose verbs is not answered: each in turn. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class DexLostVerbsTest {
   private static final DexOptions OPTIONS =

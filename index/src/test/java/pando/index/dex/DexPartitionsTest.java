@@ -24,7 +24,7 @@ import pando.index.TreeCheck;
 /** Partitions that change between operations of one thread. */
 @Timeout(300)
 class DexPartitionsTest {
-  private static final int ROUNDS = 120;
+  private static final int ROUNDS = Seeds.count(40, 120);
   private static final int OPERATIONS = 150;
 
   @ParameterizedTest(name = "seed={0} memory={1} compute={2} keys={3} set={4}")

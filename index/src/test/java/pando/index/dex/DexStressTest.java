@@ -19,7 +19,8 @@ import pando.index.TreeCheck;
 /** Real threads on one index while its partitions move. */
 @Timeout(180)
 class DexStressTest {
-  private static final int OPERATIONS = Integer.getInteger("pando.test.operations", 10_000);
+  private static final int OPERATIONS =
+      Integer.getInteger("pando.test.operations", Seeds.count(3_000, 10_000));
   private static final int SERVERS_MAX = 8;
 
   @ParameterizedTest(name = "seed={0} threads={1} memory={2} compute={3} change every {4} {5}")

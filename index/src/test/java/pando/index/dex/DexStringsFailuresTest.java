@@ -11,6 +11,7 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,7 +21,6 @@ import pando.fabric.PoolFullException;
 import pando.fabric.server.CallFailedException;
 import pando.index.Break;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.bytes.ByteKeys;
@@ -28,7 +28,7 @@ import pando.index.bytes.ByteModelRun;
 import pando.index.bytes.ByteSession;
 
 /** Verbs that fail, and pools that are full. */
-@InCampaign
+@Tag("campaign")
 class DexStringsFailuresTest {
   private static final int OPERATIONS = Seeds.count(3_000, 6_000, 100_000);
 

@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -215,6 +216,7 @@ class DexStringsProcessesTest {
    * of the changes were written. So that the tree stays whole, keys that were not there before are
    * none of these changes, and nothing is merged.
    */
+  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(ints = {64, 4_000})
   void shouldTakeNoValueForAnotherWhereAProcessIsLost(int frames) {

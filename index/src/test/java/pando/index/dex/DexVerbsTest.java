@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.NavigableMap;
 import java.util.function.LongConsumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -84,6 +85,7 @@ class DexVerbsTest {
         });
   }
 
+  @Tag("campaign")
   @Test
   void shouldMergeBelowASharedParentInThreeTrips() {
     run(

@@ -13,6 +13,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
@@ -104,6 +105,7 @@ class OrcaDamageTest {
     return fabric.usage().stream().mapToLong(PoolUsage::usedBytes).sum();
   }
 
+  @Tag("campaign")
   @Test
   void shouldFindDamagedBytesOfPages() {
     for (List<TreeReader.Page> pages : ranges.get(1)) {

@@ -73,7 +73,7 @@ class OrcaLifeTest {
         TINY.withNodeBytes(leafBytes)
             .with("page-children", Integer.toString(children))
             .withComputeServers(servers);
-    int count = Math.min(records, Seeds.count(4_000, records));
+    int count = Math.min(records, Seeds.count(1_000, records));
     Map<String, NavigableMap<Long, Long>> sets = sets(Seeds.of(1201), count);
     if (servers > 16 || (records > 500 && !Seeds.isCampaign())) {
       // Each set takes long.

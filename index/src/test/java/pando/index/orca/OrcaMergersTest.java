@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +27,6 @@ import pando.index.Break;
 import pando.index.Costs;
 import pando.index.Entries;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -132,7 +132,7 @@ class OrcaMergersTest {
   }
 
   /** Without tasks, and with tasks that never get to run. */
-  @InCampaign
+  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(ints = {0, 2})
   void shouldLeaveMergingToSessionsWhereNoTaskDoesIt(int mergers) {
@@ -199,7 +199,7 @@ class OrcaMergersTest {
     return verbs.size() == 1 && verbs.kind(0) != Kind.READ && verbs.length(0) == Long.BYTES;
   }
 
-  @InCampaign
+  @Tag("campaign")
   @Test
   void shouldTellSessionsOfALostMemoryServerAndGoOnAfterwards() {
     OrcaIndex index = open(2);

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.PoolFullException;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -31,13 +31,14 @@ class OrcaPoolFullTest {
    * @param refusedMax refusals allowed while all keys are removed: a removal is refused where its
    *     leaf's delta is full and the leaf fits no gap; it is repeated later
    */
+  @Tag("campaign")
   @ParameterizedTest(name = "delta-changes={0} KiB={1}")
   @CsvSource({"8, 128, 0", "255, 128, 100"})
   void shouldRemoveWhereNothingCanBeAdded(int deltaChanges, int kibiBytes, int refusedMax) {
     fillAndRemove(deltaChanges, kibiBytes, refusedMax);
   }
 
-  @InCampaign
+  @Tag("campaign")
   @ParameterizedTest(name = "delta-changes={0} KiB={1}")
   @CsvSource({"2, 128, 0", "2, 256, 0", "255, 256, 100"})
   void shouldRemoveWhereNothingCanBeAddedAndDeltasAreSmallOrLeavesMany(

@@ -10,6 +10,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,7 +21,6 @@ import pando.fabric.VerbList.Kind;
 import pando.fabric.server.CallFailedException;
 import pando.index.Entries;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -76,6 +76,7 @@ class OrcaSharesTest {
     }
   }
 
+  @Tag("campaign")
   @Test
   void shouldMoveMemoryToWhereItSavesMore() {
     try (fabric;
@@ -97,7 +98,7 @@ class OrcaSharesTest {
     }
   }
 
-  @InCampaign
+  @Tag("campaign")
   @Test
   void shouldMoveMemoryToFiltersWhereKeysAreInserted() {
     OrcaOptions large = OPTIONS.withCacheBytes(8 * OPTIONS.cacheBytes());
@@ -168,7 +169,7 @@ class OrcaSharesTest {
   }
 
   /** Values that are newer than the leaf are written before their records move: that may fail. */
-  @InCampaign
+  @Tag("campaign")
   @Test
   void shouldLoseNothingWhereAMoveFails() {
     try (fabric;
@@ -183,6 +184,7 @@ class OrcaSharesTest {
    * A bug is thrown, for the task to end and for closing to say so, and is seen before. There are
    * no mergers: where it stops a merge half-way, it is the cause of a failure that they survive.
    */
+  @Tag("campaign")
   @Test
   void shouldShowWhatEndsItsTask() {
     try (fabric;

@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -222,6 +223,7 @@ class OrcaStuckTest {
   }
 
   /** The pool has the change, and memory a part of it. */
+  @Tag("campaign")
   @ParameterizedTest
   @EnumSource
   void shouldFreeNothingWhereMemoryCannotBePublished(Change change) {

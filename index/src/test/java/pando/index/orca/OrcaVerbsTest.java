@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.function.LongConsumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,7 +18,6 @@ import pando.index.AllocatedBytes;
 import pando.index.Costs;
 import pando.index.Entries;
 import pando.index.EntryVisitor;
-import pando.index.InCampaign;
 import pando.index.Session;
 
 /** What operations cost: the table of ORCA in docs/systems.md. */
@@ -220,6 +220,7 @@ class OrcaVerbsTest {
         });
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @CsvSource({"on, 0.96, 1", "off, 0, 0"})
   void shouldTellByAFilterThatAKeyIsAbsent(String filters, double least, double most) {
@@ -245,7 +246,7 @@ class OrcaVerbsTest {
         });
   }
 
-  @InCampaign
+  @Tag("campaign")
   @Test
   void shouldNotAllocateWhereImagesAre() {
     run(

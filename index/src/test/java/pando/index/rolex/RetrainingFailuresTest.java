@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,13 +16,12 @@ import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.Entries;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** A retrainer whose verbs fail, each in turn: for a moment, or for good as if it had died. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class RetrainingFailuresTest {
   private static final long STEP = 100;

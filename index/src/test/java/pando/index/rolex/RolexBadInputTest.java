@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,14 +19,13 @@ import pando.fabric.StalledException;
 import pando.index.CorruptNodeException;
 import pando.index.Entries;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** Keys that are hard on models, chains that grow, and pages that say nonsense. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class RolexBadInputTest {
   private static final RolexOptions TINY =

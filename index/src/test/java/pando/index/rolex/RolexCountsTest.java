@@ -3,6 +3,7 @@ package pando.index.rolex;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -79,6 +80,7 @@ class RolexCountsTest {
   }
 
   /** The list of a change that counts breaks after each of its verbs. */
+  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})
   void shouldCountRightAfterAListThatBroke(int done) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,6 +37,7 @@ class RolexErrorsTest {
   }
 
   /** Each post of each operation, in turn, ends in an Error: before or after it took effect. */
+  @Tag("campaign")
   @ParameterizedTest(name = "{0} done={1}")
   @CsvSource({
     "rolex, false",

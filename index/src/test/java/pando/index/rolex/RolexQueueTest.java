@@ -2,17 +2,17 @@ package pando.index.rolex;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Tree;
 
 /** An index that is used as a queue: what is drained is given back, however often. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class RolexQueueTest {
   private static final int ROUNDS = 6;

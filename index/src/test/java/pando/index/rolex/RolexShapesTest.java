@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
 import pando.index.Configuration;
 import pando.index.Entries;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.RangeIndex;
 import pando.index.Seeds;
@@ -19,7 +19,7 @@ import pando.index.SystemUnderTest;
 import pando.index.TreeCheck;
 
 /** Settings at their limits, and keys in extreme places. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class RolexShapesTest {
   private static final int OPERATIONS = 3_000;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,12 +16,11 @@ import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.index.Entries;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Session;
 
 /** A list that ends between an entry and the checksum leaves no damaged leaf. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class BrokenChecksumTest {
   private static final long KEYS = 200;

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -40,6 +41,7 @@ class HostileLocksTest {
         .with("lock-wait-millis", "20");
   }
 
+  @Tag("campaign")
   @ParameterizedTest(name = "{0} {1}")
   @CsvSource({"sherman, checksum", "sherman, versions", "fg, checksum", "fg, versions"})
   void shouldNameWhoHoldsALock(String system, String validation) {

@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,7 +29,6 @@ import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.Entries;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -36,7 +36,7 @@ import pando.index.Tree;
 import pando.index.lock.LockTables;
 
 /** Operations whose verbs fail half-way. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class ShermanFailuresTest {
   private static final long STEP = 10;

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
-import pando.index.InCampaign;
 import pando.index.ModelRun;
 import pando.index.Pools;
 import pando.index.Session;
@@ -19,7 +19,7 @@ import pando.index.Tree;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 
-@InCampaign
+@Tag("campaign")
 class ShermanOptionsTest {
   @ParameterizedTest
   @ValueSource(strings = {"sherman", "p-sherman", "fg"})

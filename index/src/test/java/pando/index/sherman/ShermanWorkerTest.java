@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
@@ -19,7 +20,6 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.index.Entries;
 import pando.index.HookedFabric;
-import pando.index.InCampaign;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -28,7 +28,7 @@ import pando.index.session.NeighbourSearch;
 import pando.index.session.NeighbourSearch.Outcome;
 
 /** What a session's workers hold, and let go where something fails. */
-@InCampaign
+@Tag("campaign")
 @Timeout(300)
 class ShermanWorkerTest {
   private static final long HOLDER = (5L << LockTables.SESSION_BITS) | 7;

@@ -22,8 +22,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import pando.cluster.ClusterAddress;
 import pando.cluster.CoordinatorLostException;
@@ -129,7 +129,7 @@ class ZooKeeperMembershipTest extends MembershipContract {
 
   /** The client of ZooKeeper gives up after four thirds of the session's time-out. */
   @Test
-  @EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+  @Tag("campaign")
   void shouldGoOnHoweverLongZooKeeperIsAway() throws Exception {
     Duration timeout = Duration.ofSeconds(1);
     try (Membership session = ZooKeeperMembership.connect(address, timeout)) {
@@ -166,6 +166,7 @@ class ZooKeeperMembershipTest extends MembershipContract {
   }
 
   /** A server that starts may take connections and never answer. */
+  @Tag("campaign")
   @Test
   void shouldKeepItsSessionWhereServersTakeConnectionsAndDoNotAnswer() throws Exception {
     AtomicInteger unanswered = new AtomicInteger();

@@ -37,7 +37,7 @@ class ImageCacheTest {
   private static final int PAIRS = (SEGMENTS + 1) / 2;
   private static final int WORDS = LeafLayout.SEGMENT_BYTES / Long.BYTES;
   private static final int BOTH = 3;
-  private static final int STEPS = 100_000;
+  private static final int STEPS = Seeds.count(20_000, 100_000);
   private static final byte OF_OTHERS = 0x3f;
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
