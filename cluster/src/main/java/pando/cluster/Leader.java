@@ -290,9 +290,6 @@ final class Leader {
     } catch (FencedException | SessionLostException | CoordinatorLostException e) {
       throw e;
     } catch (PandoException e) {
-      if (PlantedBug.FENCE_BLOCKS) {
-        throw e;
-      }
       if (change.why().isEmpty()) {
         state.writeChange(change, change.waiting(String.valueOf(e.getMessage())), view.leadership);
       }

@@ -25,9 +25,6 @@ final class PlantedBug {
   /** A change that fails is tried again, and does not end. */
   static final boolean FAILURE_REPEATED = PLANTED.equals("cluster-failure-repeated");
 
-  /** A fence that cannot be made yet keeps the leader from everything else. */
-  static final boolean FENCE_BLOCKS = PLANTED.equals("cluster-fence-blocks");
-
   /** A compute server whose session has ended goes on without a look whether it was fenced. */
   static final boolean REJOINED_UNLOOKED = PLANTED.equals("cluster-rejoined-unlooked");
 

@@ -165,8 +165,9 @@ class FailedChangeTest {
     start(0, 1, 2);
     int second = owners().get(1);
     long low = cluster.state.routes().orElseThrow().routes().get(1).low();
-    cluster.put(low + 1, 1);
-    cluster.put(low + (1L << 60) + 2, 2);
+    for (int i = 0; i < 500; i++) {
+      cluster.put(i * (Long.MAX_VALUE / 300) - Long.MAX_VALUE, i);
+    }
     fail("moveBoundary", made, () -> new UnknownOutcomeException("unknown in a test"));
     unread = 3;
     Change moved = cluster.ask(Change.move(second, low + (1L << 60) + 1));

@@ -98,6 +98,9 @@ public final class ClusterTrial {
   private static final long STRIKE_NANOS = 10_000_000;
   private static final long LOOK_NANOS = 5_000_000;
 
+  /** What takes long to come to rest is looked at after each so-manieth part of its time. */
+  private static final int LOOKS_PART = 16;
+
   /** Within this time everything ends once the faults have. */
   private static final long QUIET_NANOS = 30_000_000_000L;
 
@@ -439,7 +442,7 @@ public final class ClusterTrial {
     long start = cluster.nanos();
     long longest = damages || isMemoryLost() ? DAMAGED_QUIET_NANOS : QUIET_NANOS;
     while (!isQuiet() && cluster.nanos() - start < longest) {
-      cluster.sleepNanos(LOOK_NANOS);
+      cluster.sleepNanos(Math.max(LOOK_NANOS, (cluster.nanos() - start) / LOOKS_PART));
     }
     if (!isQuiet()) {
       violations.add("the cluster does not come to rest: " + describe() + "\n" + cluster.stacks());

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -83,6 +84,7 @@ class ClusterTrialTest {
   }
 
   /** A fence waits for the memory server, and keeps no other change back. */
+  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(strings = {"dex", "orca", "p-sherman"})
   void shouldEndChangesWhereAMemoryServerIsLost(String system) {

@@ -103,8 +103,5 @@ public final class PlantedBug {
   /** A segment of byte strings is used whatever its sum. */
   public static final boolean SUM_IGNORED = PLANTED.equals("bytes-sum-ignored");
 
-  /** Keys that could not be given keep what was made ready for it. */
-  public static final boolean GIVEN_KEPT = PLANTED.equals("orca-given-kept");
-
   private PlantedBug() {}
 }

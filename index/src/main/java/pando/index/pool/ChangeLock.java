@@ -108,8 +108,12 @@ final class ChangeLock {
       long found = word;
       try {
         found = worker.cas(Catalogue.LOCK, word, 0);
-      } catch (PandoException e) {
+      } catch (Throwable e) {
+        // Other processes wait for it, whatever this one has met.
         Retry.untilDone(worker, () -> worker.cas(Catalogue.LOCK, word, 0));
+        if (!(e instanceof PandoException)) {
+          throw e;
+        }
       }
       if (held && found != word) {
         throw new StalledException(
