@@ -24,6 +24,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.layout.SpaceMessage;
@@ -709,6 +710,7 @@ public abstract class FabricContract {
     }
   }
 
+  @Tag("campaign")
   @Test
   public void shouldServeMoreWorkersThanAMailboxHasSlots() {
     List<Worker> workers = new ArrayList<>();

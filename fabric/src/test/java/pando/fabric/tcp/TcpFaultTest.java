@@ -48,7 +48,8 @@ import pando.fabric.tcp.FaultProxy.Fault;
 @Timeout(300)
 class TcpFaultTest {
   private static final long SEED = Long.getLong("pando.test.seed", 0x5EED_0010L);
-  private static final int CUTS = Boolean.getBoolean("pando.soak") ? 10_000 : 500;
+  private static final int CUTS =
+      Boolean.getBoolean("pando.soak") ? 10_000 : Boolean.getBoolean("pando.campaign") ? 500 : 150;
   private static final PoolOptions POOL =
       PoolOptions.defaults()
           .withBytesPerServer(1 << 20)

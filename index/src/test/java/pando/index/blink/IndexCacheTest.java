@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Backoff;
@@ -16,6 +17,7 @@ import pando.fabric.SpinBackoff;
 import pando.index.Seeds;
 import pando.index.Threads;
 
+@Tag("campaign")
 @Timeout(300)
 class IndexCacheTest {
   private static final int FRAMES = 8;

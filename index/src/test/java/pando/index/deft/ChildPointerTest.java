@@ -3,12 +3,14 @@ package pando.index.deft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.GlobalAddress;
 import pando.index.Seeds;
 
+@Tag("campaign")
 class ChildPointerTest {
   private static final int ROUNDS = 10_000;
   private static final int UNIT = 64;

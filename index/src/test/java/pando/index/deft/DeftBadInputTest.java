@@ -12,6 +12,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,6 +27,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** Keys that suit neither hashes nor computed segments, large pools, locks that stay held. */
+@Tag("campaign")
 @Timeout(300)
 class DeftBadInputTest {
   private static final int CROWD = 2_000;

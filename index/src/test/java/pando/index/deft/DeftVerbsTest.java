@@ -26,6 +26,7 @@ import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 
 /** What operations cost where all inner nodes are cached (DEFT section 4, tables of verbs). */
+@Tag("campaign")
 @Timeout(300)
 class DeftVerbsTest {
   private static final int ENTRIES = 1_000;
@@ -71,7 +72,6 @@ class DeftVerbsTest {
         .with("merge-share", "0");
   }
 
-  @Tag("campaign")
   @ParameterizedTest(name = "{0} {1}")
   @CsvSource({
     // validation, operation,   reads, writes, atomics, trips, bytes out, bytes in

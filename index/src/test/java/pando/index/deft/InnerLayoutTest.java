@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.VerbList;
 import pando.index.Seeds;
 
+@Tag("campaign")
 class InnerLayoutTest {
   private static final long MIN = Long.MIN_VALUE;
   private static final long MAX = Long.MAX_VALUE;
@@ -66,7 +67,6 @@ class InnerLayoutTest {
     }
   }
 
-  @Tag("campaign")
   @ParameterizedTest
   @EnumSource(Spread.class)
   void shouldKnowEveryChildFromThePartOfItsKey(Spread spread) {

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HashSet;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.index.Pools;
 
+@Tag("campaign")
 class LockWordsTest {
   private static final int NODE_BYTES = 1024;
 

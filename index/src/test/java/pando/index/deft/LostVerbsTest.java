@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +24,7 @@ import pando.index.deft.LossyWorker.Loss;
 /**
  * Nobody can tell whether a verb took effect: locks may stay locked, and let nobody in too early.
  */
+@Tag("campaign")
 @Timeout(300)
 class LostVerbsTest {
   private static final long NODE = LockKit.NODE;

@@ -21,6 +21,7 @@ import pando.fabric.StalledException;
 import pando.index.Pools;
 import pando.index.Threads;
 
+@Tag("campaign")
 @Timeout(300)
 class NodeLocksTest {
   private static final long NODE = LockKit.NODE;
@@ -390,7 +391,6 @@ class NodeLocksTest {
     }
   }
 
-  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void shouldExcludeThreads(boolean casLocks) throws Exception {

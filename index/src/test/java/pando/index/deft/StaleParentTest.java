@@ -3,6 +3,7 @@ package pando.index.deft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.UnknownOutcomeException;
@@ -13,6 +14,7 @@ import pando.index.Pools;
 import pando.index.Session;
 
 /** A pointer that cannot be made to say what has become of its node. */
+@Tag("campaign")
 @Timeout(300)
 class StaleParentTest {
   private static final int NODE_BYTES = 448;

@@ -8,6 +8,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * takes a ticket, sees its turn, perhaps exchanges its lock, and lets go; each is one step. One who
  * gives up is one who lets go as soon as its turn has come, so it is among them.
  */
+@Tag("campaign")
 class SxWordModelTest {
   private static final int CLIENTS = 4;
 

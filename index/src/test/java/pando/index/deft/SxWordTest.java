@@ -2,10 +2,12 @@ package pando.index.deft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@Tag("campaign")
 class SxWordTest {
   private static final int TICKETS = 1 << 16;
 

@@ -10,9 +10,11 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import pando.index.Seeds;
 
+@Tag("campaign")
 class ModelTableTest {
   private static final int STEPS = 20_000;
   private static final int BOUNDARIES = 200;

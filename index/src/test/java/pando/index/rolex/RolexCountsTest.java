@@ -16,6 +16,7 @@ import pando.index.Pools;
 import pando.index.Session;
 
 /** What runs count, of their leaves without an entry and of synonym leaves, is what there is. */
+@Tag("campaign")
 @Timeout(300)
 class RolexCountsTest {
   private static final long STEP = 1_000;
@@ -80,7 +81,6 @@ class RolexCountsTest {
   }
 
   /** The list of a change that counts breaks after each of its verbs. */
-  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})
   void shouldCountRightAfterAListThatBroke(int done) {

@@ -19,6 +19,7 @@ import pando.index.Pools;
 import pando.index.Session;
 
 /** Errors of the machine inside operations and retraining leave no lock; damage is told as such. */
+@Tag("campaign")
 @Timeout(300)
 class RolexErrorsTest {
   private static final long STEP = 100;
@@ -37,7 +38,6 @@ class RolexErrorsTest {
   }
 
   /** Each post of each operation, in turn, ends in an Error: before or after it took effect. */
-  @Tag("campaign")
   @ParameterizedTest(name = "{0} done={1}")
   @CsvSource({
     "rolex, false",

@@ -11,6 +11,7 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,6 +25,7 @@ import pando.index.Pools;
 import pando.index.Seeds;
 
 /** The bytes of leaves, runs and pages, and the small things around them. */
+@Tag("campaign")
 class RolexLayoutsTest {
   private static final long ADDRESS = GlobalAddress.of(1, 4_096);
 

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,7 @@ import pando.index.Seeds;
 import pando.index.Session;
 
 /** What is believed of places that hold something else by now, or lead nowhere. */
+@Tag("campaign")
 @Timeout(300)
 class RolexPlacesTest {
   private static final int ENTRIES = 4_000;

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +21,7 @@ import pando.index.Seeds;
 import pando.index.Session;
 
 /** What operations cost where all models are known (ROLEX, one-sided operations). */
+@Tag("campaign")
 @Timeout(300)
 class RolexVerbsTest {
   private static final int ENTRIES = 4_000;

@@ -10,6 +10,7 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
@@ -29,6 +30,7 @@ import pando.index.Session;
 import pando.index.session.Operation;
 
 /** Writes by CALL: what they cost, who keeps them away, and requests that make no sense. */
+@Tag("campaign")
 @Timeout(300)
 class RolexWritesTest {
   private static final int ENTRIES = 1_000;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import pando.index.AllocatedBytes;
 import pando.index.Seeds;
 
+@Tag("campaign")
 @Timeout(300)
 class TrainerTest {
   private static final double[] STEPS = {1, 16 / 11.0, 0.25, 3};

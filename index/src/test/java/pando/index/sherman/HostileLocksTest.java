@@ -24,6 +24,7 @@ import pando.index.Tree;
 import pando.index.lock.LockTables;
 
 /** Locks whose holder never lets go. */
+@Tag("campaign")
 @Timeout(300)
 class HostileLocksTest {
   private static final long HOLDER = (5L << LockTables.SESSION_BITS) | 7;
@@ -41,7 +42,6 @@ class HostileLocksTest {
         .with("lock-wait-millis", "20");
   }
 
-  @Tag("campaign")
   @ParameterizedTest(name = "{0} {1}")
   @CsvSource({"sherman, checksum", "sherman, versions", "fg, checksum", "fg, versions"})
   void shouldNameWhoHoldsALock(String system, String validation) {

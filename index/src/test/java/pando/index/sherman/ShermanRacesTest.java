@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** What other sessions find and do in the middle of one session's operation. */
+@Tag("campaign")
 @Timeout(300)
 class ShermanRacesTest {
   private static final long STEP = 10;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,6 +17,7 @@ import pando.index.Session;
 import pando.index.Tree;
 
 /** Splits and merges, and compute servers whose copies they make old. */
+@Tag("campaign")
 @Timeout(300)
 class ShermanSplitsTest {
   private static final int KEYS = 3_000;

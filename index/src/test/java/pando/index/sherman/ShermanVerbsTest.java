@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -15,6 +16,7 @@ import pando.index.Seeds;
 import pando.index.Session;
 
 /** What operations cost where the nodes of level 1 are cached (Sherman table 2). */
+@Tag("campaign")
 @Timeout(300)
 class ShermanVerbsTest {
   private static final int ENTRIES = 1_000;
