@@ -228,6 +228,11 @@ public final class HookedFabric implements Fabric {
       return verbs;
     }
 
+    /** Returns whether this is a CALL. */
+    public boolean isCall() {
+      return verbs.size() == 0;
+    }
+
     /** Lets the verbs take effect. */
     public void post() {
       result = whole.getAsLong();

@@ -36,6 +36,21 @@ final class BlobValues<V> extends ValueWords<V> {
   }
 
   @Override
+  long storeInPlaceOf(long before, long key, V value) {
+    stored.encode(value);
+    try {
+      return blobs.storeInPlaceOf(before, key, stored.bytes(), 0, stored.length());
+    } finally {
+      stored.forget();
+    }
+  }
+
+  @Override
+  void endReplacement() {
+    blobs.endReplacement();
+  }
+
+  @Override
   boolean load(long key, long word) {
     return blobs.load(key, word);
   }

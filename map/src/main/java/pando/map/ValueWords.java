@@ -16,6 +16,19 @@ abstract class ValueWords<V> implements AutoCloseable {
   abstract long store(long key, V value);
 
   /**
+   * As {@link #store}, to replace the value of a word; in a full pool, too, if both have the same
+   * size. {@link #endReplacement} must follow in any case.
+   */
+  long storeInPlaceOf(long before, long key, V value) {
+    return store(key, value);
+  }
+
+  /** Ends a replacement, once what is in no entry any more was {@linkplain #free given back}. */
+  void endReplacement() {
+    // Words need no room.
+  }
+
+  /**
    * Loads the value of a word that the entry of a key had.
    *
    * @return {@code false} if the entry has been given another word meanwhile, and must be read

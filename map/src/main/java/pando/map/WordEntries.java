@@ -1,6 +1,7 @@
 package pando.map;
 
 import org.jspecify.annotations.Nullable;
+import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.EntryVisitor;
@@ -115,7 +116,11 @@ final class WordEntries<K, V> extends Entries<K, V> {
 
   @Override
   @Nullable V put(V value) {
-    return putWord(value) ? taken(key, session.value()) : null;
+    try {
+      return putWord(value) ? taken(key, session.value()) : null;
+    } catch (PoolFullException e) {
+      return replaceInFullPool(value, e);
+    }
   }
 
   /** Stores a value; returns whether it has replaced a word, which the session has then. */
@@ -150,6 +155,15 @@ final class WordEntries<K, V> extends Entries<K, V> {
 
   @Override
   @Nullable V replace(V value) {
+    try {
+      return updateWord(value) ? taken(key, session.value()) : null;
+    } catch (PoolFullException e) {
+      return replaceInFullPool(value, e);
+    }
+  }
+
+  /** As {@link #putWord}, if there is a word. */
+  private boolean updateWord(V value) {
     long word = values.store(key, value);
     boolean replaced = false;
     try {
@@ -158,11 +172,10 @@ final class WordEntries<K, V> extends Entries<K, V> {
       freeUnused(word, e);
       throw e;
     }
-    if (replaced) {
-      return taken(key, session.value());
+    if (!replaced) {
+      values.free(key, word);
     }
-    values.free(key, word);
-    return null;
+    return replaced;
   }
 
   @Override
@@ -171,24 +184,45 @@ final class WordEntries<K, V> extends Entries<K, V> {
       return session.replace(key, values.store(key, expected), values.store(key, value));
     }
     values.expect(expected);
-    if (!hasExpected()) {
-      return false;
+    while (hasExpected()) {
+      if (replaceWord(session.value(), value)) {
+        return true;
+      }
     }
-    long before = session.value();
-    long word = values.store(key, value);
+    return false;
+  }
+
+  /**
+   * Replaces the value of the key by one of the same size, for which the pool has no other room;
+   * returns the value before.
+   */
+  private V replaceInFullPool(V value, PoolFullException full) {
+    while (load()) {
+      long before = session.value();
+      V replaced = values.value(before);
+      if (replaceWord(before, value)) {
+        return replaced;
+      }
+    }
+    throw full;
+  }
+
+  /** Replaces a word, if the key has it still, by that of a new value; returns whether it had. */
+  private boolean replaceWord(long before, V value) {
     boolean replaced = false;
     try {
-      replaced = session.replace(key, before, word);
-      while (!replaced && hasExpected()) {
-        before = session.value();
+      long word = values.storeInPlaceOf(before, key, value);
+      try {
         replaced = session.replace(key, before, word);
+      } catch (Throwable e) {
+        freeUnused(word, e);
+        throw e;
       }
-    } catch (Throwable e) {
-      freeUnused(word, e);
-      throw e;
+      values.free(key, replaced ? before : word);
+      return replaced;
+    } finally {
+      values.endReplacement();
     }
-    values.free(key, replaced ? before : word);
-    return replaced;
   }
 
   @Override
@@ -327,12 +361,22 @@ final class WordEntries<K, V> extends Entries<K, V> {
       if (values.areInline()) {
         scanned.keys[i] = key;
         scanned.words[i] = values.store(key, value);
-      } else if (putWord(value)) {
-        values.free(key, session.value());
+      } else {
+        putBlob(value);
       }
     }
     if (values.areInline()) {
       session.putAll(scanned.keys, 0, batch.size(), scanned.words);
+    }
+  }
+
+  private void putBlob(V value) {
+    try {
+      if (putWord(value)) {
+        values.free(key, session.value());
+      }
+    } catch (PoolFullException e) {
+      V _ = replaceInFullPool(value, e);
     }
   }
 

@@ -138,7 +138,12 @@ final class OpenMap<K, V> implements AutoCloseable {
 
   /** As {@link #ofClient}, over byte strings of three compute servers. */
   static <K, V> OpenMap<K, V> ofByteClient(KeyCodec<K> keys, ValueCodec<V> values) {
-    return new OpenMap<>(pool(), open -> open.byteClientMap(keys, values));
+    return ofByteClient(pool(), keys, values);
+  }
+
+  /** As {@link #ofByteClient}, in a pool that it closes at the end. */
+  static <K, V> OpenMap<K, V> ofByteClient(Fabric fabric, KeyCodec<K> keys, ValueCodec<V> values) {
+    return new OpenMap<>(fabric, open -> open.byteClientMap(keys, values));
   }
 
   /** Opens a pool for a map. */

@@ -31,6 +31,7 @@ public final class BlobSpace implements AutoCloseable {
   private final boolean isShared;
   private final BlobClasses classes;
   private final NodeAllocator[] allocators;
+  private final Reserve reserve;
 
   /** By class, the blobs that are to be freed by the {@link Blobs} of some thread. */
   private final AtomicLongArray waiting;
@@ -79,6 +80,7 @@ public final class BlobSpace implements AutoCloseable {
       this.classes = new BlobClasses(NodeAllocator.chunkBytes(worker, 0));
     }
     this.allocators = new NodeAllocator[classes.count()];
+    this.reserve = new Reserve(allocators.length);
     this.waiting = new AtomicLongArray(allocators.length);
     for (int number = 0; number < allocators.length; number++) {
       allocators[number] = new NodeAllocator(fabric.memoryServers(), classes.bytes(number));
@@ -136,8 +138,9 @@ public final class BlobSpace implements AutoCloseable {
    */
   public long bytesInUse() {
     long bytes = 0;
-    for (NodeAllocator allocator : allocators) {
-      bytes += allocator.nodesInUse() * allocator.nodeBytes();
+    for (int number = 0; number < allocators.length; number++) {
+      long blobs = allocators[number].nodesInUse() - reserve.count(number);
+      bytes += blobs * classes.bytes(number);
     }
     return bytes;
   }
@@ -156,6 +159,10 @@ public final class BlobSpace implements AutoCloseable {
       long blobs = waiting.get(number);
       parts.add(
           new PoolPart("freed blobs, kept by sessions", blobs, blobs * classes.bytes(number)));
+      long places = reserve.count(number);
+      parts.add(
+          new PoolPart(
+              "places to replace values in a full pool", places, places * classes.bytes(number)));
       parts.addAll(KeptNodes.of(allocators[number]));
     }
     return parts;
@@ -206,8 +213,12 @@ public final class BlobSpace implements AutoCloseable {
     }
   }
 
+  Reserve reserve() {
+    return reserve;
+  }
+
   /**
-   * Allocates the place of a blob.
+   * Allocates the place of a blob; first one for the reserve, if that lacks one of the size.
    *
    * @throws pando.fabric.PoolFullException if no memory server has room
    * @throws IllegalStateException if the space is closed
@@ -216,6 +227,16 @@ public final class BlobSpace implements AutoCloseable {
     if (closed) {
       throw new IllegalStateException("the space for values is closed");
     }
+    if (reserve.lacks(sizeClass)) {
+      long place = allocateNow(worker, message, sizeClass);
+      if (!reserve.keep(sizeClass, place)) {
+        return place;
+      }
+    }
+    return allocateNow(worker, message, sizeClass);
+  }
+
+  private long allocateNow(Worker worker, long message, int sizeClass) {
     NodeAllocator allocator = allocators[sizeClass];
     int preferred = allocator.serverOfFreed(worker.random().nextInt(fabric.memoryServers()));
     return allocator.allocate(worker, message, preferred);
@@ -223,10 +244,28 @@ public final class BlobSpace implements AutoCloseable {
 
   /** Frees the place of a blob; where the space is closed, gives it back to its memory server. */
   void free(Worker worker, long message, int sizeClass, long address) {
-    allocators[sizeClass].free(worker, message, address);
-    if (closed) {
-      allocators[sizeClass].trim(worker, message);
+    if (!reserve.keep(sizeClass, address)) {
+      allocators[sizeClass].free(worker, message, address);
     }
+    if (closed) {
+      trim(worker, message, sizeClass);
+    }
+  }
+
+  /** Frees the place of a blob as {@link #free}, to end a loan of the reserve. */
+  void repay(Worker worker, long message, int sizeClass, long address) {
+    reserve.repay(sizeClass, address);
+    if (closed) {
+      trim(worker, message, sizeClass);
+    }
+  }
+
+  private void trim(Worker worker, long message, int sizeClass) {
+    long place = reserve.take(sizeClass);
+    if (place != Reserve.NONE) {
+      allocators[sizeClass].free(worker, message, place);
+    }
+    allocators[sizeClass].trim(worker, message);
   }
 
   /** Returns whether a blob can be where a word says. */
@@ -252,8 +291,9 @@ public final class BlobSpace implements AutoCloseable {
     Losses losses = new Losses();
     try (RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(memory)) {
-      for (NodeAllocator allocator : allocators) {
-        losses.defer(() -> allocator.trim(worker, 0));
+      for (int number = 0; number < allocators.length; number++) {
+        int sizeClass = number;
+        losses.defer(() -> trim(worker, 0, sizeClass));
       }
       synchronized (open) {
         closedVerbs.add(worker.counters());

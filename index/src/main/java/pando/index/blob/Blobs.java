@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
@@ -38,6 +39,10 @@ public final class Blobs implements AutoCloseable {
    * that is drawn for the value. Parts are stored for that number, not for the key: so a part of
    * another value of the key, in the same place, is not taken for one of this.
    *
+   * In a full pool there is no room for a new blob before the old one is freed. So a process keeps
+   * a place of each size that it has stored. Where a value is replaced by one of the same size, the
+   * new blob goes there, and the place of the old one is kept from then on.
+   *
    * A failure to free would have to be thrown by an operation that has taken effect. So a word
    * waits, and is freed before the next blob is stored.
    *
@@ -54,6 +59,7 @@ public final class Blobs implements AutoCloseable {
   private static final int TOGETHER = 32;
 
   private static final long[] NO_PARTS = new long[0];
+  private static final int NO_CLASS = -1;
 
   private final BlobSpace space;
   private final BlobClasses classes;
@@ -76,6 +82,9 @@ public final class Blobs implements AutoCloseable {
   private long[] freedSums = new long[4];
 
   private int freed;
+
+  /** The size of the place that the reserve has lent, {@link #NO_CLASS} if it has lent none. */
+  private int lentClass = NO_CLASS;
 
   private boolean closed;
   private MemorySegment found;
@@ -135,16 +144,75 @@ public final class Blobs implements AutoCloseable {
         : storeParts(key, bytes, offset, length);
   }
 
+  /**
+   * Stores a value that is to replace another one, as {@link #store} does. In a full pool it goes
+   * to the place that is kept for that, if both values have the same size; another session that
+   * wants that place waits until {@link #endReplacement}, which must follow in any case.
+   *
+   * @param before word of the other value
+   * @param key of the entry
+   * @throws PoolFullException if there is no room, and the values have other sizes or no place is
+   *     kept
+   */
+  public long storeInPlaceOf(long before, long key, MemorySegment bytes, long offset, int length) {
+    endReplacement();
+    try {
+      return store(key, bytes, offset, length);
+    } catch (PoolFullException e) {
+      int sizeClass = length <= space.partMax() ? sizeClass(length) : NO_CLASS;
+      boolean isOfSize =
+          BlobWord.isBlob(before)
+              && !BlobWord.hasParts(before)
+              && BlobWord.sizeClass(before) == sizeClass;
+      long place = isOfSize ? space.reserve().lend(sizeClass, worker) : Reserve.NONE;
+      if (place == Reserve.NONE) {
+        throw e;
+      }
+      lentClass = sizeClass;
+      return storeAt(place, key, bytes, offset, length, false);
+    }
+  }
+
+  /**
+   * Ends a replacement, once what is in no entry any more was {@linkplain #free freed}: frees it at
+   * once if it is to be kept for others. What was loaded last stays loaded if it is what was freed,
+   * or if a new value was freed.
+   */
+  public void endReplacement() {
+    if (lentClass == NO_CLASS) {
+      return;
+    }
+    try {
+      freeWaiting();
+    } catch (PandoException e) {
+      // The entry has changed. What is left waits, as after any change, for the next operation.
+    } finally {
+      if (lentClass != NO_CLASS) {
+        space.reserve().repay(lentClass, Reserve.NONE);
+        lentClass = NO_CLASS;
+      }
+    }
+  }
+
+  private int sizeClass(int length) {
+    return classes.of(BlobLayout.bytes(length));
+  }
+
   private long storeBlob(long key, MemorySegment bytes, long offset, int length, boolean parts) {
-    int sizeClass = classes.of(BlobLayout.bytes(length));
-    long address = space.allocate(worker, 0, sizeClass);
+    long address = space.allocate(worker, 0, sizeClass(length));
+    return storeAt(address, key, bytes, offset, length, parts);
+  }
+
+  private long storeAt(
+      long address, long key, MemorySegment bytes, long offset, int length, boolean parts) {
+    int sizeClass = sizeClass(length);
     try {
       return write(address, sizeClass, key, bytes, offset, length, parts);
     } catch (UnknownOutcomeException e) {
       // The WRITE may come yet: no other blob may have the place.
       throw e;
     } catch (Throwable e) {
-      Closing.after(e, () -> space.free(worker, 0, sizeClass, address));
+      Closing.after(e, () -> freePlace(sizeClass, address));
       throw e;
     }
   }
@@ -482,7 +550,16 @@ public final class Blobs implements AutoCloseable {
   }
 
   private void freeBlob(long word) {
-    space.free(worker, 0, BlobWord.sizeClass(word), BlobWord.address(word));
+    freePlace(BlobWord.sizeClass(word), BlobWord.address(word));
+  }
+
+  private void freePlace(int sizeClass, long address) {
+    if (sizeClass == lentClass) {
+      lentClass = NO_CLASS;
+      space.repay(worker, 0, sizeClass, address);
+    } else {
+      space.free(worker, 0, sizeClass, address);
+    }
   }
 
   /**
@@ -539,6 +616,7 @@ public final class Blobs implements AutoCloseable {
       before = freed;
       failures.collect(this::freeWaiting);
     }
+    failures.collect(this::endReplacement);
     space.closed(this);
     failures.collect(worker::close);
     failures.collect(registered::close);

@@ -89,6 +89,7 @@ final class BlockChanges {
       return change(operation, value, expected, entry);
     } finally {
       entry.unlatch();
+      blobs.endReplacement();
     }
   }
 
@@ -116,7 +117,8 @@ final class BlockChanges {
       put(entry, waiting, found, value, false);
       return;
     }
-    storedWord = blobs.store(hash, value, 0, (int) value.byteSize());
+    long word = found ? reader.blobWord() : 0;
+    storedWord = blobs.storeInPlaceOf(word, hash, value, 0, (int) value.byteSize());
     try {
       wordBytes.set(Block.LONG, 0, storedWord);
       put(entry, waiting, found, wordBytes, true);

@@ -114,6 +114,11 @@ final class BlockReader {
     return storedBytes;
   }
 
+  /** Returns the word of the blob that has the value that was found, 0 if it is in none. */
+  long blobWord() {
+    return storedWord;
+  }
+
   /** Returns whether the value that was found is in a blob. */
   boolean hasBlob() {
     return storedWord != 0;

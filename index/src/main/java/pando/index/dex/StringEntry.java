@@ -2,6 +2,7 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
+import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.blob.Blobs;
 
@@ -116,15 +117,23 @@ final class StringEntry {
 
   /** Stores a value; returns whether one was there, which is loaded. */
   boolean put(MemorySegment value) {
-    long word = storeBlob(value);
-    return putWord(word) && loadAndFree(words.value(), word);
+    try {
+      long word = storeBlob(value);
+      return putWord(word) && loadAndFree(words.value(), word);
+    } catch (PoolFullException e) {
+      return replaceInFullPool(value, e);
+    }
   }
 
   /** Stores a value. */
   void store(MemorySegment value) {
-    long word = storeBlob(value);
-    if (putWord(word)) {
-      free(words.value(), word);
+    try {
+      long word = storeBlob(value);
+      if (putWord(word)) {
+        free(words.value(), word);
+      }
+    } catch (PoolFullException e) {
+      boolean _ = replaceInFullPool(value, e);
     }
   }
 
@@ -157,7 +166,14 @@ final class StringEntry {
 
   /** Replaces a value; returns whether there was one, which is loaded. */
   boolean update(MemorySegment value) {
-    long word = storeBlob(value);
+    try {
+      return update(storeBlob(value));
+    } catch (PoolFullException e) {
+      return replaceInFullPool(value, e);
+    }
+  }
+
+  private boolean update(long word) {
     boolean replaced = false;
     long before = 0;
     try {
@@ -169,7 +185,11 @@ final class StringEntry {
       freeUnused(word, e);
       throw e;
     }
-    settle(replaced, before, word);
+    if (replaced) {
+      free(before, word);
+    } else {
+      blobs.free(hash, word);
+    }
     return replaced;
   }
 
@@ -179,33 +199,49 @@ final class StringEntry {
    * @return whether it was; else it is loaded, if {@link #isThere}
    */
   boolean replace(MemorySegment expected, MemorySegment value) {
-    if (!loadAndCompare(expected)) {
-      return false;
+    while (loadAndCompare(expected)) {
+      long before = words.value();
+      long word = storeInPlaceOf(before, value);
+      if (replaceWord(before, word)) {
+        free(before, word);
+        return true;
+      }
     }
-    long before = words.value();
-    long word = storeBlob(value);
+    return false;
+  }
+
+  /**
+   * Replaces a value by one of the same size, for which the pool has no other room; returns whether
+   * the value before is loaded, and not lost.
+   */
+  private boolean replaceInFullPool(MemorySegment value, PoolFullException full) {
+    while (get()) {
+      long before = words.value();
+      long word = storeInPlaceOf(before, value);
+      if (replaceWord(before, word)) {
+        return loadAndFree(before, word);
+      }
+    }
+    throw full;
+  }
+
+  private long storeInPlaceOf(long before, MemorySegment value) {
+    return blobs.storeInPlaceOf(before, hash, value, 0, (int) value.byteSize());
+  }
+
+  /** Replaces a word by a new one, which is freed if that fails; returns whether it did not. */
+  private boolean replaceWord(long before, long word) {
     boolean replaced = false;
     try {
       replaced = words.replace(key, before, word);
-      while (!replaced && loadAndCompare(expected)) {
-        before = words.value();
-        replaced = words.replace(key, before, word);
-      }
     } catch (Throwable e) {
       freeUnused(word, e);
       throw e;
     }
-    settle(replaced, before, word);
-    return replaced;
-  }
-
-  /** Frees the word that is in no entry now: the one before, or the new one. */
-  private void settle(boolean replaced, long before, long word) {
-    if (replaced) {
-      free(before, word);
-    } else {
+    if (!replaced) {
       blobs.free(hash, word);
     }
+    return replaced;
   }
 
   /** Removes a value; returns whether there was one, which is loaded. */

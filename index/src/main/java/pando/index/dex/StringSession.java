@@ -72,7 +72,7 @@ final class StringSession implements ByteSession {
     try {
       return found(wanted, entry.put(kept));
     } finally {
-      pass.exit();
+      end();
     }
   }
 
@@ -92,7 +92,7 @@ final class StringSession implements ByteSession {
     try {
       return found(wanted, entry.update(kept));
     } finally {
-      pass.exit();
+      end();
     }
   }
 
@@ -119,7 +119,7 @@ final class StringSession implements ByteSession {
       }
       return replaced;
     } finally {
-      pass.exit();
+      end();
     }
   }
 
@@ -142,7 +142,7 @@ final class StringSession implements ByteSession {
     try {
       entry.store(kept);
     } finally {
-      pass.exit();
+      end();
     }
   }
 
@@ -171,6 +171,15 @@ final class StringSession implements ByteSession {
     MemorySegment kept = kept(stored);
     begin(wanted);
     return kept;
+  }
+
+  /** Ends an operation that may have replaced a value. */
+  private void end() {
+    try {
+      blobs.endReplacement();
+    } finally {
+      pass.exit();
+    }
   }
 
   /**

@@ -28,6 +28,7 @@ import pando.fabric.Worker;
 import pando.index.Break;
 import pando.index.CorruptNodeException;
 import pando.index.HookedFabric;
+import pando.index.PoolPart;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Threads;
@@ -290,6 +291,81 @@ class BlobsTest {
     stored.keySet().forEach(word -> blobs.free(1, word));
     store(1, new byte[0]);
     assertLoads(1, store(1, value(5, length)), value(5, length));
+  }
+
+  private List<Long> fill(byte[] value) {
+    List<Long> words = new ArrayList<>();
+    Throwable failure = null;
+    while (failure == null) {
+      failure = catchThrowable(() -> words.add(store(1, value)));
+    }
+    assertThat(failure).isInstanceOf(PoolFullException.class);
+    return words;
+  }
+
+  private static long storeInPlaceOf(Blobs by, long before, byte[] value) {
+    return by.storeInPlaceOf(before, 1, MemorySegment.ofArray(value), 0, value.length);
+  }
+
+  @Test
+  void shouldKeepOnePlaceOfEachSizeAndGiveItBack() {
+    for (int i = 0; i < 30; i++) {
+      blobs.free(1, store(1, value(i, 100 + 300 * (i % 3))));
+    }
+    long kept =
+        space.kept().stream()
+            .filter(part -> part.name().contains("replace"))
+            .mapToLong(PoolPart::bytes)
+            .sum();
+    assertThat(kept).isEqualTo(128 + 448 + 768);
+    assertNothingStays();
+  }
+
+  @Test
+  void shouldReplaceInAFullPoolOneAfterTheOther() {
+    byte[] value = value(1, 8_000);
+    List<Long> words = fill(value);
+    try (Blobs others = new Blobs(space)) {
+      long first = storeInPlaceOf(blobs, words.get(0), value(2, 8_000));
+      fabric.hookPause(
+          3,
+          () -> {
+            blobs.free(1, words.get(0));
+            blobs.endReplacement();
+          });
+      long second = storeInPlaceOf(others, words.get(1), value(3, 8_000));
+      others.free(1, second);
+      others.endReplacement();
+      assertLoads(1, first, value(2, 8_000));
+      assertLoads(1, words.get(1), value);
+      blobs.free(1, first);
+      words.stream().skip(1).forEach(word -> blobs.free(1, word));
+    }
+    assertNothingStays();
+  }
+
+  @Test
+  void shouldNotWaitForAPlaceThatIsLost() {
+    byte[] value = value(1, 8_000);
+    List<Long> words = fill(value);
+    try (Blobs others = new Blobs(space)) {
+      assertThatThrownBy(() -> storeInPlaceOf(blobs, words.get(0), value(2, 4_000)))
+          .isInstanceOf(PoolFullException.class);
+      long first = storeInPlaceOf(blobs, words.get(0), value);
+      fabric.hookPause(3, blobs::endReplacement);
+      assertThatThrownBy(() -> storeInPlaceOf(others, words.get(1), value))
+          .isInstanceOf(PoolFullException.class);
+      others.free(1, words.get(1));
+      others.freeWaiting();
+      long second = storeInPlaceOf(others, words.get(2), value);
+      others.free(1, words.get(2));
+      others.endReplacement();
+      assertLoads(1, first, value);
+      assertLoads(1, second, value);
+      List.of(first, second, words.get(0)).forEach(word -> blobs.free(1, word));
+      words.stream().skip(3).forEach(word -> blobs.free(1, word));
+    }
+    assertNothingStays();
   }
 
   @ParameterizedTest
