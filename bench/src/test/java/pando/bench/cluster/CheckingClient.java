@@ -20,7 +20,6 @@ import pando.fabric.UnknownOutcomeException;
 final class CheckingClient implements AutoCloseable {
   private static final int BATCH = 1_000;
   private static final int HOT = 200;
-  private static final long PAUSE_NANOS = 1_500_000;
   private static final int MAX_SECONDS = 200;
 
   private final PandoClient client;
@@ -29,6 +28,7 @@ final class CheckingClient implements AutoCloseable {
   private final Tally tally;
   private final Lock running;
   private final boolean removes;
+  private final long pauseNanos;
   private final SplittableRandom random;
   private final Histogram waits = new Histogram(MAX_SECONDS * 1_000_000L, 3);
   private final Thread thread;
@@ -44,6 +44,7 @@ final class CheckingClient implements AutoCloseable {
    * @param tally receives what it counts
    * @param running is held during each operation
    * @param removes whether it removes keys, which inserts them again
+   * @param pauseNanos between two operations
    */
   CheckingClient(
       PandoClient client,
@@ -52,6 +53,7 @@ final class CheckingClient implements AutoCloseable {
       Tally tally,
       Lock running,
       boolean removes,
+      long pauseNanos,
       SplittableRandom random) {
     this.client = client;
     this.keys = keys;
@@ -59,6 +61,7 @@ final class CheckingClient implements AutoCloseable {
     this.tally = tally;
     this.running = running;
     this.removes = removes;
+    this.pauseNanos = pauseNanos;
     this.random = random;
     this.thread = Thread.ofPlatform().name("checking-client").unstarted(this::run);
   }
@@ -82,7 +85,7 @@ final class CheckingClient implements AutoCloseable {
         } finally {
           running.unlock();
         }
-        LockSupport.parkNanos(PAUSE_NANOS);
+        LockSupport.parkNanos(pauseNanos);
       }
     } catch (RuntimeException | Error e) {
       tally.wrong("a client has ended: " + e);
@@ -159,7 +162,11 @@ final class CheckingClient implements AutoCloseable {
 
   private void check(KeyHistory history, boolean isThere, long value, int certain) {
     try {
-      tally.answered(history.found(isThere ? version(history, value) : 0, losses, certain));
+      int lost = history.found(isThere ? version(history, value) : 0, losses, certain);
+      tally.answered();
+      if (lost > 0) {
+        tally.lost(lost, history.lostNanos());
+      }
     } catch (WrongResultException e) {
       tally.wrong(String.valueOf(e.getMessage()));
     }
@@ -227,6 +234,7 @@ final class CheckingClient implements AutoCloseable {
             tally,
             running,
             removes,
+            pauseNanos,
             random.split());
     loading.load();
     loading.readAll();

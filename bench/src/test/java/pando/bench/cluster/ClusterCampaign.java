@@ -3,18 +3,13 @@ package pando.bench.cluster;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
-import org.jspecify.annotations.Nullable;
-import pando.client.ClientSession;
 import pando.client.PandoClient;
 import pando.client.Routes;
 import pando.cluster.Change;
@@ -23,10 +18,12 @@ import pando.fabric.MemoryServerLostException;
 
 /** Kills servers of a cluster, one after the other, while clients check every answer. */
 final class ClusterCampaign implements AutoCloseable {
-  private static final int KEYS = 24_000;
-  private static final int CLIENTS = 4;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Duration UNFORESEEN_WAIT = Duration.ofSeconds(10);
+
+  /** Between two operations of a client. */
+  private static final long PAUSE_NANOS = 1_500_000;
+
   private static final long LOAD_MILLIS = 400;
   private static final long MEMORY_LOST_MILLIS = 3_000;
   private static final int CHANGES_ON_FULL_DISK = 50;
@@ -41,10 +38,7 @@ final class ClusterCampaign implements AutoCloseable {
   private final Tally tally;
   private final Losses losses;
   private final UnforeseenLosses unforeseen;
-  private final ReentrantReadWriteLock running = new ReentrantReadWriteLock(true);
-  private final List<PandoClient> connections = new ArrayList<>();
-  private final List<CheckingClient> clients = new ArrayList<>();
-  private @Nullable ClientSession probe;
+  private final CheckingClients clients;
   private boolean spent;
 
   /** What is done in a cycle. */
@@ -102,9 +96,10 @@ final class ClusterCampaign implements AutoCloseable {
     this.unforeseen = new UnforeseenLosses(cluster, tally, out);
     this.losses = new Losses(unforeseen::announceTo, UNFORESEEN_WAIT);
     this.view = new ClusterView(cluster);
+    this.clients = new CheckingClients(losses, tally, removes, PAUSE_NANOS, random);
     boolean ready = false;
     try {
-      begin(removes);
+      begin();
       ready = true;
     } finally {
       if (!ready) {
@@ -113,26 +108,13 @@ final class ClusterCampaign implements AutoCloseable {
     }
   }
 
-  private void begin(boolean removes) {
+  private void begin() {
     view.awaitSettled(1, "start");
-    connections.add(cluster.connect(PATIENCE));
-    connections.add(cluster.connect(PATIENCE));
-    probe = connections.getFirst().session();
-    for (int i = 0; i < CLIENTS; i++) {
-      List<KeyHistory> keys =
-          random.longs(KEYS / CLIENTS).distinct().mapToObj(KeyHistory::new).toList();
-      PandoClient connection = connections.get(i % connections.size());
-      CheckingClient client =
-          new CheckingClient(
-              connection, keys, losses, tally, running.readLock(), removes, random.split());
-      client.load();
-      clients.add(client);
-    }
+    clients.load(() -> cluster.connect(PATIENCE));
     // A range that is divided is written back before, so what was loaded is in the pool.
     IntStream.range(1, servers).forEach(cluster::startCompute);
-    view.awaitSettled(servers, "load");
-    clients.forEach(CheckingClient::loadIsInPool);
-    clients.forEach(CheckingClient::start);
+    settle("load");
+    clients.start();
   }
 
   /** Returns whether no further cycle makes sense: nodes are damaged, or memory is gone. */
@@ -145,43 +127,29 @@ final class ClusterCampaign implements AutoCloseable {
   /** Runs a cycle. */
   void cycle(int number, Kind kind) throws InterruptedException {
     long start = System.nanoTime();
-    long answers = tally.answers();
-    long lost = tally.lostWrites();
-    long failures = tally.failures();
-    int wrong = tally.wrong().size();
+    Tally.Counts before = tally.counts();
     settle("cycle " + number);
-    clients.forEach(CheckingClient::takeWaits);
+    clients.takeWaits();
     TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
     String what = carryOut(kind);
     if (kind != Kind.MEMORY) {
       settle(what);
       TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
-      readAll();
+      clients.readAll();
       checkRunning();
     }
     tally.done(kind.name());
     out.printf(
         Locale.ROOT,
-        "cycle %d %s: %s; %.1f s, answers=%d, longest=%d ms, lost writes=%d, failures=%d,"
-            + " wrong=%d%n",
+        "cycle %d %s: %s; %.1f s, longest=%d ms, %s%n",
         number,
         kind,
         what,
         (System.nanoTime() - start) / 1e9,
-        tally.answers() - answers,
-        waits().getMaxValue() / 1_000,
-        tally.lostWrites() - lost,
-        tally.failures() - failures,
-        tally.wrong().size() - wrong);
+        clients.takeWaits().getMaxValue() / 1_000,
+        tally.counts().since(before));
     out.flush();
-    spent |= tally.failures() > failures;
-  }
-
-  /** Returns how long operations took since this was asked for before, in us. */
-  private Histogram waits() {
-    Histogram waits = new Histogram(3);
-    clients.forEach(client -> waits.add(client.takeWaits()));
-    return waits;
+    spent |= tally.counts().since(before).failures() > 0;
   }
 
   /** Waits until each compute server has a range; those that were lost unforeseen start again. */
@@ -204,15 +172,6 @@ final class ClusterCampaign implements AutoCloseable {
             "compute server %d has ended by itself: exit code=%d"
                 .formatted(number, exitCode(number)));
       }
-    }
-  }
-
-  private void readAll() {
-    running.writeLock().lock();
-    try {
-      clients.forEach(CheckingClient::readAll);
-    } finally {
-      running.writeLock().unlock();
     }
   }
 
@@ -265,7 +224,7 @@ final class ClusterCampaign implements AutoCloseable {
   /** Returns after how many milliseconds a key was answered. */
   private long awaitAnswer(List<Losses.Range> ranges) {
     long start = System.nanoTime();
-    Objects.requireNonNull(probe).get(ranges.getFirst().low());
+    clients.probe(ranges.getFirst().low());
     return (System.nanoTime() - start) / 1_000_000;
   }
 
@@ -501,24 +460,16 @@ final class ClusterCampaign implements AutoCloseable {
     long told = tally.failures(MemoryServerLostException.class);
     cluster.memory(number).kill();
     TimeUnit.MILLISECONDS.sleep(MEMORY_LOST_MILLIS);
-    running.writeLock().lock();
-    try {
-      long answers = tally.answers();
-      clients.forEach(CheckingClient::readAll);
-      answers = tally.answers() - answers;
-      told = tally.failures(MemoryServerLostException.class) - told;
-      clients.forEach(CheckingClient::stop);
-      cluster.startAnew("anew");
-      view.awaitSettled(1, "start anew");
-      try (PandoClient another = cluster.connect(PATIENCE)) {
-        clients.forEach(client -> client.loadInto(another));
-      }
-      spent = true;
-      return "memory server %d killed, %d keys answered, %d operations told; loaded anew"
-          .formatted(number, answers, told);
-    } finally {
-      running.writeLock().unlock();
+    long answers = clients.readAllAndStop();
+    told = tally.failures(MemoryServerLostException.class) - told;
+    cluster.startAnew("anew");
+    view.awaitSettled(1, "start anew");
+    try (PandoClient another = cluster.connect(PATIENCE)) {
+      clients.loadInto(another);
     }
+    spent = true;
+    return "memory server %d killed, %d keys answered, %d operations told; loaded anew"
+        .formatted(number, answers, told);
   }
 
   // Changes without kills.
@@ -542,11 +493,9 @@ final class ClusterCampaign implements AutoCloseable {
       view.awaitChanges(changes -> changes.getLast().id() > last);
       change(view.changes().getLast().id());
       settle("changes under load");
-      readAll();
+      clients.readAll();
     }
-    Histogram waits = new Histogram(3);
-    clients.forEach(client -> waits.add(client.takeWaitsInChanges()));
-    return waits;
+    return clients.takeWaitsInChanges();
   }
 
   /** Asks for a split as soon as there is a receiver, which itself asks for a half of a range. */
@@ -575,18 +524,17 @@ final class ClusterCampaign implements AutoCloseable {
   }
 
   private void change(int id) {
-    clients.forEach(client -> client.setInChange(true));
+    clients.setInChange(true);
     view.awaitChanges(
         changes -> changes.stream().anyMatch(change -> change.id() == id && change.isOver()));
-    clients.forEach(client -> client.setInChange(false));
+    clients.setInChange(false);
     Change ended = view.change(id).orElseThrow();
     tally.done("under load: %s %s".formatted(ended.kind(), ended.state()));
   }
 
   @Override
   public void close() {
-    clients.forEach(CheckingClient::close);
-    connections.forEach(PandoClient::close);
+    clients.close();
     cluster.close();
   }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -76,11 +75,7 @@ final class ClusterCampaignTest {
 
   private void report() {
     System.out.printf("seed=%d, plan=%s, removes=%s, clusters=%d%n", SEED, PLAN, REMOVES, clusters);
-    System.out.println(tally);
-    tally.wrong().stream()
-        .sorted(Comparator.comparing(text -> text.startsWith("found")))
-        .limit(20)
-        .forEach(text -> System.out.println("WRONG " + text));
+    tally.print(System.out);
   }
 
   @Test
@@ -102,6 +97,7 @@ final class ClusterCampaignTest {
     }
     assertThat(tally.wrong()).isEmpty();
     assertThat(tally.answers()).isPositive();
+    assertThat(tally.lostAges().getMaxValue()).isLessThanOrEqualTo(Tally.LOST_AGE_MAX);
     assertThat(tally.unforeseenLosses()).isLessThanOrEqualTo(UNFORESEEN_MAX);
   }
 

@@ -26,10 +26,24 @@ final class KeyHistory {
   private int known;
 
   /** The kept states, in order; the last one is the state. */
-  private final List<Integer> kept = new ArrayList<>(List.of(ABSENT));
+  private final List<State> kept = new ArrayList<>(List.of(State.now(ABSENT)));
 
   /** Versions of unknown outcome that have not been seen. */
-  private final List<Integer> unknown = new ArrayList<>();
+  private final List<State> unknown = new ArrayList<>();
+
+  private long lostNanos;
+
+  /** A version, and when its outcome was known. */
+  private record State(int version, long nanos) {
+    static State now(int version) {
+      return new State(version, System.nanoTime());
+    }
+
+    /** Removals look alike. */
+    boolean isFoundAs(int found) {
+      return version == found || (version <= ABSENT && found <= ABSENT);
+    }
+  }
 
   KeyHistory(long key) {
     this.key = key;
@@ -54,12 +68,11 @@ final class KeyHistory {
    * @throws WrongResultException if it may not be found
    */
   int found(int found, Losses losses, int certain) {
-    int state = kept.getLast();
     int lost = 0;
-    int seen = matching(unknown, found);
-    if (!isSame(state, found)) {
+    if (!kept.getLast().isFoundAs(found)) {
+      int seen = matching(unknown, found);
       if (seen >= 0) {
-        kept.add(unknown.remove(/* index */ seen));
+        kept.add(State.now(unknown.remove(seen).version));
       } else {
         lost = takeBack(found, losses);
       }
@@ -80,32 +93,33 @@ final class KeyHistory {
       throw new WrongResultException("found=" + found + ", " + this);
     }
     int lost = kept.size() - 1 - place;
+    lostNanos = losses.ageNanos(key, known, kept.get(place + 1).nanos);
     kept.subList(place + 1, kept.size()).clear();
     return lost;
   }
 
-  private static int matching(List<Integer> states, int found) {
+  /** Returns how old the oldest of the writes was that were lost last, when they were lost. */
+  long lostNanos() {
+    return lostNanos;
+  }
+
+  private static int matching(List<State> states, int found) {
     for (int place = states.size() - 1; place >= 0; place--) {
-      if (isSame(states.get(place), found)) {
+      if (states.get(place).isFoundAs(found)) {
         return place;
       }
     }
     return -1;
   }
 
-  /** Removals look alike. */
-  private static boolean isSame(int state, int found) {
-    return state == found || (state <= ABSENT && found <= ABSENT);
-  }
-
   /** Takes a write that was acknowledged. */
   void acknowledged(int version) {
-    kept.add(version);
+    kept.add(State.now(version));
   }
 
   /** Takes a write of unknown outcome. */
   void unknown(int version) {
-    unknown.add(version);
+    unknown.add(State.now(version));
   }
 
   /** Says that nothing is under way, and that the state is surely in the pool. */

@@ -64,6 +64,19 @@ final class KeyHistoryTest {
   }
 
   @Test
+  void shouldKnowHowOldTheOldestLostWriteWas() {
+    write(1);
+    long before = System.nanoTime();
+    write(3);
+    lose(6, 9);
+    lose(0, 9);
+    long sinceWrites = System.nanoTime() - before;
+    lose(0, 9);
+    assertThat(find(1)).isEqualTo(3);
+    assertThat(history.lostNanos()).isPositive().isLessThan(sinceWrites);
+  }
+
+  @Test
   void shouldNotGoBackForALossOfOtherKeys() {
     write(2);
     lose(6, 9);

@@ -26,7 +26,7 @@ final class Losses {
     }
   }
 
-  private record Loss(List<Range> possible, List<Range> sure, boolean isForeseen) {
+  private record Loss(List<Range> possible, List<Range> sure, boolean isForeseen, long nanos) {
     boolean mayConcern(long key) {
       return contain(possible, key);
     }
@@ -56,7 +56,7 @@ final class Losses {
    * @param sure what it certainly has
    */
   void announce(List<Range> possible, List<Range> sure) {
-    all.add(new Loss(possible, sure, true));
+    all.add(new Loss(possible, sure, true, System.nanoTime()));
   }
 
   /**
@@ -65,7 +65,7 @@ final class Losses {
    * @param possible what the compute server may have had
    */
   void announceUnforeseen(List<Range> possible) {
-    all.add(new Loss(possible, List.of(), false));
+    all.add(new Loss(possible, List.of(), false, System.nanoTime()));
   }
 
   /** Says that all that were announced have come about. */
@@ -103,6 +103,22 @@ final class Losses {
   /** One that is foreseen, and announced meanwhile, explains nothing that was answered before. */
   private boolean hasUnforeseen(long key, int known) {
     return all.stream().skip(known).anyMatch(loss -> !loss.isForeseen && loss.mayConcern(key));
+  }
+
+  /**
+   * Returns how old a write was when the first loss behind it came about, of those after the first
+   * {@code known}; 0 if that was unforeseen, so that nobody knows when it was.
+   *
+   * @param nanos when the write was acknowledged
+   */
+  long ageNanos(long key, int known, long nanos) {
+    return all.stream()
+        .skip(known)
+        .filter(loss -> loss.mayConcern(key) && loss.nanos - nanos >= 0)
+        .findFirst()
+        .filter(Loss::isForeseen)
+        .map(loss -> loss.nanos - nanos)
+        .orElse(0L);
   }
 
   /** Returns whether one of those after the first {@code known} that are certain concerns a key. */

@@ -1,16 +1,27 @@
 package pando.bench.cluster;
 
+import java.io.PrintStream;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SynchronizedHistogram;
 
 /** What a campaign has counted, over all of its clusters. Thread-safe. */
 final class Tally {
+  /**
+   * Greatest age of a write that a loss may take back, in ms: a second, which is what compute
+   * servers promise by default, and as much again for a machine that is busy.
+   */
+  static final long LOST_AGE_MAX = 2_000;
+
+  private static final int WRONG_MAX = 20;
+
   private final LongAdder answers = new LongAdder();
   private final LongAdder unknown = new LongAdder();
   private final LongAdder unforeseen = new LongAdder();
@@ -20,13 +31,21 @@ final class Tally {
   private final Map<String, LongAdder> done = new ConcurrentSkipListMap<>();
   private final List<String> wrong = new CopyOnWriteArrayList<>();
   private final Histogram recoveries = new SynchronizedHistogram(3);
+  private final Histogram lostAges = new SynchronizedHistogram(3);
 
-  void answered(int lost) {
+  void answered() {
     answers.increment();
-    if (lost > 0) {
-      keysBack.increment();
-      lostWrites.add(lost);
-    }
+  }
+
+  /**
+   * Counts acknowledged writes of a key that were lost.
+   *
+   * @param ageNanos how old the oldest one was then
+   */
+  void lost(int writes, long ageNanos) {
+    keysBack.increment();
+    lostWrites.add(writes);
+    lostAges.recordValue(TimeUnit.NANOSECONDS.toMillis(ageNanos));
   }
 
   /** Counts a compute server that was lost although nothing was done to it. */
@@ -68,8 +87,25 @@ final class Tally {
     return answers.sum();
   }
 
-  long lostWrites() {
-    return lostWrites.sum();
+  /** What was counted up to a moment, or since another. */
+  record Counts(long answers, long lostWrites, long failures, int wrong) {
+    Counts since(Counts before) {
+      return new Counts(
+          answers - before.answers,
+          lostWrites - before.lostWrites,
+          failures - before.failures,
+          wrong - before.wrong);
+    }
+
+    @Override
+    public String toString() {
+      return "answers=%d, lost writes=%d, failures=%d, wrong=%d"
+          .formatted(answers, lostWrites, failures, wrong);
+    }
+  }
+
+  Counts counts() {
+    return new Counts(answers(), lostWrites.sum(), failures(), wrong.size());
   }
 
   /** Returns how many operations failed, of any kind. */
@@ -87,12 +123,27 @@ final class Tally {
     return recoveries;
   }
 
+  /** Returns how old the oldest lost write of each key was, in ms. */
+  Histogram lostAges() {
+    return lostAges;
+  }
+
+  /** Prints all, with the first of what is wrong. */
+  void print(PrintStream out) {
+    out.println(this);
+    wrong.stream()
+        .sorted(Comparator.comparing(text -> text.startsWith("found")))
+        .limit(WRONG_MAX)
+        .forEach(text -> out.println("WRONG " + text));
+  }
+
   @Override
   public String toString() {
     return String.format(
         Locale.ROOT,
         "answers=%d, wrong=%d, unknown outcomes=%d, acknowledged writes lost=%d, of keys=%d,"
             + " failures=%s, unforeseen losses=%d%ndone: %s%n"
+            + "oldest lost write of a key, in ms before the loss: p50=%d, p99=%d, oldest=%d%n"
             + "first answer of a lost range after, in ms: p50=%d, p90=%d, longest=%d, of %d",
         answers.sum(),
         wrong.size(),
@@ -102,6 +153,9 @@ final class Tally {
         failures,
         unforeseen.sum(),
         done,
+        lostAges.getValueAtPercentile(50),
+        lostAges.getValueAtPercentile(99),
+        lostAges.getMaxValue(),
         recoveries.getValueAtPercentile(50),
         recoveries.getValueAtPercentile(90),
         recoveries.getMaxValue(),

@@ -3,16 +3,19 @@ package pando.bench.cluster;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
@@ -22,6 +25,9 @@ import java.util.regex.Pattern;
 final class TestedProcess implements AutoCloseable {
   private static final Pattern READY = Pattern.compile(".* is ready at (\\S+) .*");
   private static final long END_SECONDS = 30;
+
+  /** What is read behind the last line. */
+  private static final String NO_MORE = "";
 
   /** Killed when this JVM ends. Those that have ended stay in it. */
   private static final Set<Process> STARTED = ConcurrentHashMap.newKeySet();
@@ -34,6 +40,7 @@ final class TestedProcess implements AutoCloseable {
   private final List<String> command;
   private final Process process;
   private final CompletableFuture<String> ready = new CompletableFuture<>();
+  private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
   private volatile boolean disturbed;
 
   private TestedProcess(List<String> command, Process process) {
@@ -63,12 +70,15 @@ final class TestedProcess implements AutoCloseable {
         Matcher matcher = READY.matcher(line);
         if (matcher.matches()) {
           ready.complete(matcher.group(1));
+        } else {
+          answers.add(line);
         }
       }
     } catch (IOException e) {
       ready.completeExceptionally(e);
     }
     ready.completeExceptionally(new IllegalStateException("has ended: " + this));
+    answers.add(NO_MORE);
   }
 
   /** Waits until it is ready. */
@@ -85,6 +95,30 @@ final class TestedProcess implements AutoCloseable {
 
   boolean isAlive() {
     return process.isAlive();
+  }
+
+  /** Sends it a line; whether that arrives shows in the {@link #answer}. */
+  void send(String line) {
+    try {
+      process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      process.getOutputStream().flush();
+    } catch (IOException hasEnded) {
+      // There is no answer, then.
+    }
+  }
+
+  /** Waits for the next line that it prints; returns an empty one if it has ended. */
+  String answer(long seconds) {
+    try {
+      String line = answers.poll(seconds, TimeUnit.SECONDS);
+      if (line == null) {
+        throw new IllegalStateException("does not answer: seconds=" + seconds + ", " + this);
+      }
+      return line;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CompletionException("interrupted: " + this, e);
+    }
   }
 
   /** Returns whether it has said that it is ready. */

@@ -14,6 +14,9 @@ final class UnforeseenLosses {
   /** Exit code of a compute server that is lost to others. */
   static final int EXIT_LOST = 3;
 
+  /** Exit code of one for which others had no time at its start, on a busy machine. */
+  private static final int EXIT_OTHERS_GONE = 4;
+
   private static final List<Losses.Range> ALL_KEYS =
       List.of(new Losses.Range(Long.MIN_VALUE, Long.MAX_VALUE));
 
@@ -46,19 +49,27 @@ final class UnforeseenLosses {
     }
   }
 
-  /** Starts those again that were announced. */
+  /** Starts those again that were announced, and those that others kept from starting. */
   void restart() {
     for (int number = 0; number < cluster.plan().computeServers(); number++) {
-      if (announced.contains(cluster.compute(number))) {
+      TestedProcess process = cluster.compute(number);
+      if (announced.contains(process) || isToStartAgain(process)) {
         cluster.startCompute(number);
       }
     }
   }
 
+  private static boolean isToStartAgain(TestedProcess process) {
+    return !process.isReady()
+        && (hasEnded(process, EXIT_LOST) || hasEnded(process, EXIT_OTHERS_GONE));
+  }
+
   /** Returns whether a compute server that served was lost although nothing was done to it. */
   static boolean isOne(TestedProcess process) {
-    return process.isReady()
-        && !process.isDisturbed()
-        && process.awaitExit(0).equals(OptionalInt.of(EXIT_LOST));
+    return process.isReady() && hasEnded(process, EXIT_LOST);
+  }
+
+  private static boolean hasEnded(TestedProcess process, int code) {
+    return !process.isDisturbed() && process.awaitExit(0).equals(OptionalInt.of(code));
   }
 }
