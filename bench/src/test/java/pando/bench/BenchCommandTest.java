@@ -150,6 +150,7 @@ final class BenchCommandTest extends CommandFixture {
         .satisfies(run -> assertThat(run).containsEntry("records", records));
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @CsvSource({
     "orca,     insert-only",

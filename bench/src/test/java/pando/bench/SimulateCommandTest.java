@@ -83,6 +83,7 @@ final class SimulateCommandTest extends CommandFixture {
         .containsOnlyOnce("wire-nanos");
   }
 
+  @Tag("campaign")
   @Test
   void shouldNameTheIndexInTheCommandThatReplaysASeed() {
     int status = execute("simulate", "--seeds=30", "--operations=800", "--faults=crash-compute");
@@ -188,6 +189,7 @@ final class SimulateCommandTest extends CommandFixture {
         .startsWith("uniform 131072", "uniform 240000", "zipfian 131072");
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(strings = {"orca", "dex", "sherman", "rolex"})
   void shouldSimulateTheWorkloadsOfYcsb(String index) throws IOException {

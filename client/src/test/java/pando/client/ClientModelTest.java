@@ -13,6 +13,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,6 +117,7 @@ class ClientModelTest {
     }
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @CsvSource({"dex, 2, 4", "orca, 1, 4", "sherman, 2, 4", "rolex, 1, 3"})
   void shouldStayLinearizable(String system, int lanes, int threads) throws Exception {

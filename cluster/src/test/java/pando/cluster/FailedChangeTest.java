@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -294,6 +295,7 @@ class FailedChangeTest {
   }
 
   /** An index that is made for eight compute servers, and a ninth that asks for a range. */
+  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(strings = {"dex", "orca", "p-sherman"})
   void shouldDivideANewClusterWithoutAFailure(String system) {

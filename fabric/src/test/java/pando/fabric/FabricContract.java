@@ -50,7 +50,7 @@ public abstract class FabricContract {
   private static final long LOCAL = 8192;
 
   private static final int FENCES = Boolean.getBoolean("pando.soak") ? 1_000 : 4;
-  private static final int RACES = Boolean.getBoolean("pando.campaign") ? 200_000 : 60_000;
+  private static final int RACES = Boolean.getBoolean("pando.campaign") ? 200_000 : 20_000;
   private static final int WRITERS = 8;
 
   private static final long NODE = GlobalAddress.of(1, 32 << 10);

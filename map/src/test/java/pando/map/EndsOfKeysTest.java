@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -115,6 +116,7 @@ class EndsOfKeysTest {
               codecs(SystemUnderTest.ORCA),
               codecs(null).limit(Seeds.count(1, 9)),
               Stream.of(MapUnderTest.BYTES, MapUnderTest.CLIENT, MapUnderTest.BYTES_BY_CLIENT)
+                  .limit(Seeds.count(1, 3))
                   .map(each -> longs(each.toString(), each::open)))
           .<Kind<?>>flatMap(kinds -> kinds)
           .toList();
@@ -295,6 +297,7 @@ class EndsOfKeysTest {
     }
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @FieldSource("CODECS")
   <K> void shouldEndBatchesOfCursorsAtTheEndsOfItsKeys(Kind<K> kind) {

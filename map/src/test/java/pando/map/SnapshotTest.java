@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,6 +60,7 @@ class SnapshotTest {
    * the map, and by the asynchronous map. The fourth has one key: it puts the next one, then
    * removes it.
    */
+  @Tag("campaign")
   @ParameterizedTest
   @FieldSource("pando.map.MapUnderTest#EMBEDDED")
   void shouldShowNoChangeWithoutThoseBeforeIt(MapUnderTest kind) throws Exception {

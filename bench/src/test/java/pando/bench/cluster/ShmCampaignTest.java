@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.CleanupMode;
@@ -25,7 +25,7 @@ import pando.fabric.MemoryServerLostException;
  * .seed}, {@code .system}, {@code .cache} and {@code .removes=true} change the rest.
  */
 @EnabledOnOs(OS.LINUX)
-@EnabledIfSystemProperty(named = "pando.campaign", matches = "true")
+@Tag("campaign")
 @Timeout(36_000)
 final class ShmCampaignTest {
   private static final String PREFIX = "pando.campaign";

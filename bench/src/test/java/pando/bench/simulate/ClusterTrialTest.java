@@ -75,6 +75,7 @@ class ClusterTrialTest {
   }
 
   /** What they could not allocate is undone, and no change waits for room. */
+  @Tag("campaign")
   @ParameterizedTest
   @ValueSource(strings = {"dex", "orca", "p-sherman"})
   void shouldEndChangesWhereThePoolIsFull(String system) {

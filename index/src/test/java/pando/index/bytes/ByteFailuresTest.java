@@ -12,6 +12,7 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -333,6 +334,7 @@ class ByteFailuresTest {
   }
 
   /** Of a change whose outcome is unknown only the place stays that was written at that time. */
+  @Tag("campaign")
   @ParameterizedTest
   @EnumSource(value = Break.class, mode = EnumSource.Mode.EXCLUDE, names = "ERROR_BEHIND")
   void shouldLeaveNothingBehindWhereAVerbFails(Break how) {

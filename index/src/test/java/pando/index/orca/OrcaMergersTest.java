@@ -156,6 +156,7 @@ class OrcaMergersTest {
                 .mapToObj(verb -> Arguments.of(failure, verb)));
   }
 
+  @Tag("campaign")
   @ParameterizedTest(name = "{0} verb {1}")
   @MethodSource("failures")
   void shouldLetSessionsGoOnWhereATaskFails(Break failure, int verb) {
