@@ -196,7 +196,7 @@ final class ComputeServerCommand implements Callable<Integer> {
       print(server, http);
       ComputeServerProcess.End end = server.awaitEnd();
       if (end == ComputeServerProcess.End.LOST) {
-        tellLoss(server.index().partitioning());
+        printLoss(server.index().partitioning());
       }
       return exitCode(end);
     }
@@ -215,7 +215,7 @@ final class ComputeServerCommand implements Callable<Integer> {
   }
 
   /** Says what is lost with this start, and how to come back. */
-  private void tellLoss(Partitioning known) {
+  private void printLoss(Partitioning known) {
     String keys =
         known.hasServer(number)
             ? "keys %d to %d are others' now, and what was not written back of them is lost"

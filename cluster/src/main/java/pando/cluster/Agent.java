@@ -12,6 +12,7 @@ import pando.client.Routes;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
@@ -280,10 +281,15 @@ final class Agent {
   }
 
   private Change decide(Tried last) {
-    tried.put(last.change().id(), last);
-    Change now = Verdict.of(last.change(), partitions::readPartitions, last.why());
-    tried.remove(last.change().id());
-    return now;
+    Change begun = last.change();
+    tried.put(begun.id(), last);
+    try {
+      Change now = Verdict.of(begun, partitions::readPartitions, last.why());
+      tried.remove(begun.id());
+      return now;
+    } catch (UnknownOutcomeException e) {
+      return begun.waiting(last.why() + "; the pool does not say yet what came of it");
+    }
   }
 
   private static String refusal(Change change) {
@@ -354,7 +360,7 @@ final class Agent {
     }
   }
 
-  /** Returns whether it is of another order of size, and none was announced just before. */
+  /** Returns whether it has another order of size, and the last announcement is some time ago. */
   private boolean isNews(Unwritten unwritten, Unwritten before) {
     return order(unwritten) != order(before)
         && host.nanoTime() - writtenAt >= UNWRITTEN_AGAIN_NANOS;

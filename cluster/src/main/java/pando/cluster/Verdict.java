@@ -23,7 +23,7 @@ final class Verdict {
    * @throws FencedException if this compute server is fenced: others look
    * @throws SessionLostException if its session has ended
    * @throws CoordinatorLostException if the coordinator does not answer
-   * @throws UnknownOutcomeException if the pool does not answer: look again, unless it is a fence
+   * @throws UnknownOutcomeException if the pool does not answer, and it is no fence: look again
    */
   static Change of(Change change, Supplier<Partitioning> table, String why) {
     try {

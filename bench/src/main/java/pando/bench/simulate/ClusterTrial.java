@@ -98,7 +98,7 @@ public final class ClusterTrial {
   private static final long STRIKE_NANOS = 10_000_000;
   private static final long LOOK_NANOS = 5_000_000;
 
-  /** What takes long to come to rest is looked at after each so-manieth part of its time. */
+  /** After a long wait the next look comes after the waiting time divided by this. */
   private static final int LOOKS_PART = 16;
 
   /** Within this time everything ends once the faults have. */
@@ -597,7 +597,6 @@ public final class ClusterTrial {
         counts);
   }
 
-  /** Returns whether a change should have ended: a fence waits for a memory server that is lost. */
   private long count(Change.State state) {
     return changes.values().stream().filter(change -> change.state() == state).count();
   }

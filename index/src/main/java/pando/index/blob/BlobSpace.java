@@ -8,9 +8,11 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.PoolPart;
@@ -218,7 +220,8 @@ public final class BlobSpace implements AutoCloseable {
   }
 
   /**
-   * Allocates the place of a blob; first one for the reserve, if that lacks one of the size.
+   * Allocates the place of a blob, and one for the reserve, if that lacks one of the size and there
+   * is room for both.
    *
    * @throws pando.fabric.PoolFullException if no memory server has room
    * @throws IllegalStateException if the space is closed
@@ -227,13 +230,24 @@ public final class BlobSpace implements AutoCloseable {
     if (closed) {
       throw new IllegalStateException("the space for values is closed");
     }
+    long address = allocateNow(worker, message, sizeClass);
     if (reserve.lacks(sizeClass)) {
-      long place = allocateNow(worker, message, sizeClass);
-      if (!reserve.keep(sizeClass, place)) {
-        return place;
+      try {
+        fillReserve(worker, message, sizeClass);
+      } catch (Throwable e) {
+        Closing.after(e, () -> allocators[sizeClass].free(worker, message, address));
+        throw e;
       }
     }
-    return allocateNow(worker, message, sizeClass);
+    return address;
+  }
+
+  private void fillReserve(Worker worker, long message, int sizeClass) {
+    try {
+      free(worker, message, sizeClass, allocateNow(worker, message, sizeClass));
+    } catch (PoolFullException e) {
+      // There is none then until a value of this size is freed.
+    }
   }
 
   private long allocateNow(Worker worker, long message, int sizeClass) {

@@ -184,7 +184,7 @@ public final class Blobs implements AutoCloseable {
     }
     try {
       freeWaiting();
-    } catch (PandoException e) {
+    } catch (PandoException | VirtualMachineError e) {
       // The entry has changed. What is left waits, as after any change, for the next operation.
     } finally {
       if (lentClass != NO_CLASS) {
@@ -212,7 +212,10 @@ public final class Blobs implements AutoCloseable {
       // The WRITE may come yet: no other blob may have the place.
       throw e;
     } catch (Throwable e) {
-      Closing.after(e, () -> freePlace(sizeClass, address));
+      // On a lost memory server it is no place to keep.
+      if (lentClass == NO_CLASS || !(e instanceof MemoryServerLostException)) {
+        Closing.after(e, () -> freePlace(sizeClass, address));
+      }
       throw e;
     }
   }

@@ -5,8 +5,8 @@ import pando.fabric.StalledException;
 import pando.fabric.Worker;
 
 /**
- * A place of each size that no value is in, so that values can be replaced in a full pool: the new
- * one goes there, and the place of the old one is kept next. Thread-safe.
+ * One free place of each size. In a full pool a new value goes there, and the place of the value
+ * that it replaces becomes the free one. Thread-safe.
  */
 final class Reserve {
   /** No place. */

@@ -11,7 +11,10 @@ final class BlockSweep extends Sweep {
   private final BlockChanges changes;
 
   /** Blocks that are left. */
-  private int left;
+  private long left;
+
+  /** What {@link ByteIndex#requeued} was, but for blocks that this walk has queued again. */
+  private long requeued;
 
   /** Whether the labels come once the blocks are done: once, even if they cannot be written. */
   private boolean labelsDue;
@@ -26,11 +29,15 @@ final class BlockSweep extends Sweep {
   @Override
   protected void rewind() {
     left = index.unwritten.size();
+    requeued = index.requeued;
     labelsDue = true;
   }
 
   @Override
   protected boolean write() {
+    // Other walks have put blocks of this one behind others that are new.
+    left += index.requeued - requeued;
+    requeued = index.requeued;
     for (int i = 0; i < BLOCKS && left > 0; i++) {
       left--;
       BlockEntry entry = index.unwritten.poll();
@@ -59,6 +66,8 @@ final class BlockSweep extends Sweep {
       if (!merged) {
         entry.setQueued(true);
         index.unwritten.add(entry);
+        index.requeued++;
+        requeued++;
         leaveOut();
       }
     }

@@ -102,6 +102,9 @@ public final class ByteIndex implements ByteStrings {
   /** Blocks with changes that wait. */
   final Queue<BlockEntry> unwritten = new ConcurrentLinkedQueue<>();
 
+  /** How often walks have put a block at the end of the queue again. For one walk at a time. */
+  long requeued;
+
   final WriteBack writeBack;
   private final BackgroundTask sweeper;
   private @Nullable BlockSweep sweep;

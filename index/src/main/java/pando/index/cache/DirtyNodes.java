@@ -53,8 +53,7 @@ public final class DirtyNodes {
   }
 
   /**
-   * Returns how often entries have moved to another node, in which a sweep that is under way may
-   * not look for them any more.
+   * Returns how often entries have moved to another node. A sweep may already be past that node.
    */
   public long moves() {
     return moves.get();
@@ -125,9 +124,7 @@ public final class DirtyNodes {
 
   private boolean writeParent(CacheContext context, long node) {
     long parent = Frames.parent(memory, node);
-    return parent == Frames.NONE
-        || !Frames.isDirty(memory, parent)
-        || writeUnlocked(context, parent);
+    return parent == Frames.NONE || !Frames.isDirty(memory, parent) || writeOther(context, parent);
   }
 
   /** Writes the cached children that must be in the pool before a pointer to them is. */
@@ -140,18 +137,20 @@ public final class DirtyNodes {
     for (int i = 0; i < count; i++) {
       long child = swizzles.cachedChild(node, i);
       if (child != Frames.NONE && Frames.dirty(memory, child) == Frames.DIRTY_BEFORE_PARENT) {
-        all &= writeTaker(context, child);
+        all &= writeOther(context, child);
       }
     }
     return all;
   }
 
-  /** {@code true} also where the node's memory server is lost: its parent is not held up by it. */
-  private boolean writeTaker(CacheContext context, long node) {
+  /**
+   * Writes a node that must be in the pool before another one. Returns {@code true} also if its
+   * memory server is lost: the other one does not wait for it.
+   */
+  private boolean writeOther(CacheContext context, long node) {
     try {
       return writeUnlocked(context, node);
     } catch (MemoryServerLostException e) {
-      context.lost = e;
       return true;
     }
   }

@@ -18,6 +18,7 @@ import pando.index.cache.NodeCache;
 import pando.index.cache.NodeSweep;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
+import pando.index.session.Failures;
 import pando.index.session.Gate;
 import pando.index.session.WriteBack;
 
@@ -106,14 +107,26 @@ final class ComputeServer {
    * node to node meanwhile, operations are kept out for the rest.
    */
   void writeBack() {
-    Gate.Pass pass = gate.pass(house.worker());
+    Failures failures = new Failures();
     long moves = cache.dirty().moves();
+    failures.collect(this::sweepAll);
+    if (cache.dirty().moves() != moves) {
+      failures.collect(this::flushAlone);
+    }
+    failures.rethrow();
+  }
+
+  private void sweepAll() {
+    Gate.Pass pass = gate.pass(house.worker());
     try {
       new NodeSweep(cache, writeBack, house, pass).writeAll();
     } finally {
       gate.forget(pass);
     }
-    if (cache.dirty().moves() != moves && gate.shut(house.worker())) {
+  }
+
+  private void flushAlone() {
+    if (gate.shut(house.worker())) {
       try {
         flush();
       } finally {

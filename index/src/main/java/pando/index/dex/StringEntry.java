@@ -229,7 +229,9 @@ final class StringEntry {
     return blobs.storeInPlaceOf(before, hash, value, 0, (int) value.byteSize());
   }
 
-  /** Replaces a word by a new one, which is freed if that fails; returns whether it did not. */
+  /**
+   * Replaces a word, if the entry still has it; returns whether it had. If not, frees the new one.
+   */
   private boolean replaceWord(long before, long word) {
     boolean replaced = false;
     try {

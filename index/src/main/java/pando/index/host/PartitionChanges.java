@@ -187,9 +187,8 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
       if (isMine() || isAlone()) {
         throw new IllegalStateException("this thread keeps others out of the index");
       }
-      long me = Thread.currentThread().threadId();
       long start = worker.nanoTime();
-      for (int attempt = 0; !changing.compareAndSet(NOBODY, me); attempt++) {
+      for (int attempt = 0; !tryTurn(); attempt++) {
         long waited = worker.nanoTime() - start;
         if (waited > TURN_NANOS_MAX) {
           throw new StalledException(
@@ -208,15 +207,26 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   /** Makes a change under the lock of the partition table. */
   protected final <T> T change(Function<C, T> change) {
     checkOpen();
-    try (C opened = open()) {
-      // A flush may have it for long. Others wait for the lock only once that is over.
-      new Turn(opened.worker()).close();
-      opened.lock();
-      try (var _ = new Turn(opened.worker())) {
-        checkOpen();
-        return change.apply(opened);
+    while (true) {
+      try (C opened = open()) {
+        // A flush may hold the turn for long, so this waits for it before it takes the lock.
+        new Turn(opened.worker()).close();
+        opened.lock();
+        if (!tryTurn()) {
+          continue;
+        }
+        try {
+          checkOpen();
+          return change.apply(opened);
+        } finally {
+          changing.set(NOBODY);
+        }
       }
     }
+  }
+
+  private boolean tryTurn() {
+    return changing.compareAndSet(NOBODY, Thread.currentThread().threadId());
   }
 
   /** Takes a step while this process makes no change. A thread that has the turn may do so. */

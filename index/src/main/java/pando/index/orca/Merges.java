@@ -123,6 +123,11 @@ final class Merges {
     this.recordsMin = (int) (server.options.recordsMax() * server.options.mergeShare());
   }
 
+  /** Returns whether no change of the directory has stopped half-way. */
+  boolean isUsable() {
+    return !change.isUncertain();
+  }
+
   /**
    * Has background tasks merge leaves with large deltas before the memory for deltas is short;
    * merges one itself if it is short all the same.

@@ -20,7 +20,7 @@ final class OrcaSweep extends Sweep {
   private final LeafEntries entries;
   private final Deltas deltas;
 
-  /** Another one for each walk: one that met an unknown outcome does not go on. */
+  /** After an unknown outcome it refuses all further work, and the next walk has another one. */
   private Merges merges;
 
   /** Where to go on: the next leaf, and then the next bucket. */
@@ -32,7 +32,6 @@ final class OrcaSweep extends Sweep {
     super(context.server.sweeper.writeBack, context.worker, pass);
     this.context = context;
     this.merges = new Merges(context);
-    this.merges = new Merges(context);
     this.cleaner = new Cleaner(context);
     this.entries = context.server.directory.entries();
     this.deltas = context.server.deltas;
@@ -40,7 +39,9 @@ final class OrcaSweep extends Sweep {
 
   @Override
   protected void rewind() {
-    merges = new Merges(context);
+    if (!merges.isUsable()) {
+      merges = new Merges(context);
+    }
     leaf = 0;
     bucket = 0;
   }

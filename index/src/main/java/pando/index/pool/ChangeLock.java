@@ -7,6 +7,7 @@ import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.index.lock.Retry;
 
 /**
@@ -108,12 +109,12 @@ final class ChangeLock {
       long found = word;
       try {
         found = worker.cas(Catalogue.LOCK, word, 0);
+      } catch (PandoException e) {
+        unlockAgain();
       } catch (Throwable e) {
         // Other processes wait for it, whatever this one has met.
-        Retry.untilDone(worker, () -> worker.cas(Catalogue.LOCK, word, 0));
-        if (!(e instanceof PandoException)) {
-          throw e;
-        }
+        Closing.after(e, this::unlockAgain);
+        throw e;
       }
       if (held && found != word) {
         throw new StalledException(
@@ -124,5 +125,9 @@ final class ChangeLock {
       held = false;
       UNDER_WAY.remove(word);
     }
+  }
+
+  private void unlockAgain() {
+    Retry.untilDone(worker, () -> worker.cas(Catalogue.LOCK, word, 0));
   }
 }

@@ -19,6 +19,9 @@ public abstract class Sweep {
   private boolean complete;
   private boolean begun;
 
+  /** Whether the last step got its turn to write. */
+  private boolean hasTurn;
+
   /**
    * Creates a walk that has not begun.
    *
@@ -76,10 +79,12 @@ public abstract class Sweep {
 
   private boolean writeAlone() {
     boolean done = false;
+    hasTurn = false;
     writeBack.lock(worker);
+    hasTurn = true;
     try {
       if (!begun) {
-        // Now, as what another walk could not write is marked again.
+        // Not before the lock: another walk marks again what it could not write.
         rewind();
         begun = true;
       }
@@ -127,6 +132,9 @@ public abstract class Sweep {
       try {
         more = step();
       } catch (PandoException e) {
+        if (!hasTurn) {
+          throw e;
+        }
         failure = failure == null ? e : failure;
         abandon(e);
       }
