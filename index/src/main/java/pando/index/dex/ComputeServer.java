@@ -2,6 +2,7 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
@@ -78,9 +79,19 @@ final class ComputeServer {
             options.sessionsMax());
     this.house = cache.house();
     String name = "pando-sweeper-" + number;
-    this.sweeper = fabric.background(name, this::sweep);
+    this.sweeper = background(fabric, name, this::sweep, cache);
     this.writeBack = new WriteBack(options.writeBackNanos(), sweeper::wake, sweeper::wakeAfter);
     cache.dirty().marks().onSet(writeBack::note);
+  }
+
+  private static BackgroundTask background(
+      Fabric fabric, String name, BooleanSupplier step, NodeCache cache) {
+    try {
+      return fabric.background(name, step);
+    } catch (Throwable e) {
+      Closing.after(e, cache::close);
+      throw e;
+    }
   }
 
   private boolean sweep() {
