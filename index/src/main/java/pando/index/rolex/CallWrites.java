@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.session.Request;
@@ -131,12 +132,20 @@ final class CallWrites {
     // Without an answer it is not known whether the leaf links to the spare.
     spare = GlobalAddress.NULL;
     int length = WriteMessage.writeBytes(wanted.operation());
-    int bytes = worker.call(memoryServer, RolexWrites.FUNCTION, message, length);
+    int bytes = callOnce(memoryServer, length, key);
     WriteMessage.checkLength("answer", bytes, WriteMessage.WRITTEN_BYTES);
     long status = get(WriteMessage.STATUS);
     done = status == WriteMessage.FOUND || status == WriteMessage.ABSENT;
     spare = done && get(WriteMessage.LINK) == offered ? GlobalAddress.NULL : offered;
     return status;
+  }
+
+  private int callOnce(int memoryServer, int length, long key) {
+    try {
+      return worker.call(memoryServer, RolexWrites.FUNCTION, message, length);
+    } catch (Error e) {
+      throw UnknownOutcomeException.of("the write may have been carried out: key=" + key, e);
+    }
   }
 
   private boolean finish(long key, boolean found) {
