@@ -12,7 +12,6 @@ import pando.client.Routes;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
-import pando.fabric.UnknownOutcomeException;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
@@ -283,13 +282,11 @@ final class Agent {
   private Change decide(Tried last) {
     Change begun = last.change();
     tried.put(begun.id(), last);
-    try {
-      Change now = Verdict.of(begun, partitions::readPartitions, last.why());
+    Change now = Verdict.of(begun, partitions::readPartitions, last.why());
+    if (now.isOver() || now.isFence()) {
       tried.remove(begun.id());
-      return now;
-    } catch (UnknownOutcomeException e) {
-      return begun.waiting(last.why() + "; the pool does not say yet what came of it");
     }
+    return now;
   }
 
   private static String refusal(Change change) {

@@ -249,7 +249,8 @@ final class Leader {
     }
     Change judged = Verdict.of(change, () -> tableNow(view), "the giver was lost");
     boolean again = change.kind() == Change.Kind.ADD && judged.state() == Change.State.FAILED;
-    return write(view, change, again ? change.askedAgain() : judged);
+    return (judged.isOver() || change.why().isEmpty())
+        && write(view, change, again ? change.askedAgain() : judged);
   }
 
   /**

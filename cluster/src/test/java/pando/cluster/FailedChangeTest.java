@@ -96,6 +96,13 @@ class FailedChangeTest {
     failure = with;
   }
 
+  /** Stores entries, so that ranges have fences between leaves. */
+  private void fill() {
+    for (int i = 0; i < 500; i++) {
+      cluster.put(i * (Long.MAX_VALUE / 300) - Long.MAX_VALUE, i);
+    }
+  }
+
   private List<Integer> owners() {
     return cluster.state.routes().orElseThrow().routes().stream().map(Routes.Route::owner).toList();
   }
@@ -144,9 +151,7 @@ class FailedChangeTest {
     start(0, 1, 2);
     int second = owners().get(1);
     long low = cluster.state.routes().orElseThrow().routes().get(1).low();
-    for (int i = 0; i < 500; i++) {
-      cluster.put(i * (Long.MAX_VALUE / 300) - Long.MAX_VALUE, i);
-    }
+    fill();
     fail("moveBoundary", true, how::exception);
     assertThat(cluster.ask(Change.move(second, low + (1L << 60) + 1)).state())
         .isEqualTo(State.DONE);
@@ -166,9 +171,7 @@ class FailedChangeTest {
     start(0, 1, 2);
     int second = owners().get(1);
     long low = cluster.state.routes().orElseThrow().routes().get(1).low();
-    for (int i = 0; i < 500; i++) {
-      cluster.put(i * (Long.MAX_VALUE / 300) - Long.MAX_VALUE, i);
-    }
+    fill();
     fail("moveBoundary", made, () -> new UnknownOutcomeException("unknown in a test"));
     unread = 3;
     Change moved = cluster.ask(Change.move(second, low + (1L << 60) + 1));

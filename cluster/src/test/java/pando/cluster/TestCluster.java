@@ -1,7 +1,5 @@
 package pando.cluster;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -16,7 +14,6 @@ import java.util.function.UnaryOperator;
 import pando.client.Routes;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
-import pando.fabric.UnknownOutcomeException;
 import pando.fabric.local.LocalPool;
 import pando.fabric.server.PoolOptions;
 import pando.index.IndexOptions;
@@ -229,9 +226,6 @@ final class TestCluster implements AutoCloseable {
         server.agent.execute();
       } catch (Killed e) {
         kill(server.number);
-      } catch (UnknownOutcomeException e) {
-        // As a StepThread does, it takes the step again.
-        assertThat(e).hasMessageContaining("in a test");
       }
     }
   }

@@ -4,7 +4,6 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -138,18 +137,8 @@ final class ClusterCampaign implements AutoCloseable {
       clients.readAll();
       checkRunning();
     }
-    tally.done(kind.name());
-    out.printf(
-        Locale.ROOT,
-        "cycle %d %s: %s; %.1f s, longest=%d ms, %s%n",
-        number,
-        kind,
-        what,
-        (System.nanoTime() - start) / 1e9,
-        clients.takeWaits().getMaxValue() / 1_000,
-        tally.counts().since(before));
-    out.flush();
-    spent |= tally.counts().since(before).failures() > 0;
+    long longest = clients.takeWaits().getMaxValue();
+    spent |= tally.endCycle(out, number, kind, what, start, longest, before);
   }
 
   /** Waits until each compute server has a range; those that were lost unforeseen start again. */

@@ -4,7 +4,6 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import pando.client.ClientOptions;
@@ -119,18 +118,8 @@ final class ShmCampaign implements AutoCloseable {
       TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
       clients.readAll();
     }
-    tally.done(kind.name());
-    out.printf(
-        Locale.ROOT,
-        "cycle %d %s: %s; %.1f s, longest=%d ms, %s%n",
-        number,
-        kind,
-        what,
-        millisSince(start) / 1e3,
-        clients.takeWaits().getMaxValue() / 1_000,
-        tally.counts().since(before));
-    out.flush();
-    spent |= tally.counts().since(before).failures() > 0;
+    long longest = clients.takeWaits().getMaxValue();
+    spent |= tally.endCycle(out, number, kind, what, start, longest, before);
   }
 
   private String carryOut(Kind kind) throws InterruptedException {

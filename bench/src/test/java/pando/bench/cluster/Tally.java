@@ -104,6 +104,37 @@ final class Tally {
     }
   }
 
+  /**
+   * Counts a cycle that has ended, and prints a line about it.
+   *
+   * @param startNanos when it began
+   * @param longest operation in it, in us
+   * @param before what was counted when it began
+   * @return whether operations failed in it
+   */
+  boolean endCycle(
+      PrintStream out,
+      int number,
+      Enum<?> kind,
+      String what,
+      long startNanos,
+      long longest,
+      Counts before) {
+    done(kind.name());
+    Counts counts = counts().since(before);
+    out.printf(
+        Locale.ROOT,
+        "cycle %d %s: %s; %.1f s, longest=%d ms, %s%n",
+        number,
+        kind,
+        what,
+        (System.nanoTime() - startNanos) / 1e9,
+        longest / 1_000,
+        counts);
+    out.flush();
+    return counts.failures() > 0;
+  }
+
   Counts counts() {
     return new Counts(answers(), lostWrites.sum(), failures(), wrong.size());
   }
