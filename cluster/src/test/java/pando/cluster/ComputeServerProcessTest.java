@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -22,6 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.client.ClientOptions;
 import pando.client.ClientSession;
 import pando.client.PandoClient;
@@ -331,23 +334,61 @@ class ComputeServerProcessTest {
   }
 
   /** What was fenced while it counted as lost may have been given to others. */
-  @Test
-  void shouldFenceAtAMemoryServerThatIsBackWhatWasFencedMeanwhile() throws Exception {
+  @ParameterizedTest(name = "whileItIsAnnounced={0}")
+  @ValueSource(booleans = {false, true})
+  void shouldFenceAtAMemoryServerThatIsBackWhatWasFencedMeanwhile(boolean whileItIsAnnounced)
+      throws Exception {
     MemoryMembership lost = coordinator.connect();
-    MemoryServerProcess memory = startMemory(0, sessions(lost));
+    Membership next = coordinator.connect();
+    if (whileItIsAnnounced) {
+      next = beforeItsFirstCommit(next, this::fenceServer5);
+    }
+    Iterator<Membership> sessions = List.of(lost, next).iterator();
+    MemoryServerProcess memory = startMemory(0, sessions::next);
     List<InetSocketAddress> addresses = List.of(memory.server().address());
     TcpOptions seventh = TcpOptions.defaults().withComputeServer(new ComputeServer(5, 7));
     try (Fabric before = TcpFabric.attach(addresses, 1, seventh)) {
-      Membership session = coordinator.connect();
-      byte[] eight = new EntryWriter('e').word(8).bytes();
-      assertThat(session.commit(List.of(new Write.Create("epochs/5", eight)))).isTrue();
+      readAWord(before);
+      if (!whileItIsAnnounced) {
+        fenceServer5();
+      }
       lost.close();
+      await(() -> isFenced(before));
       await(() -> state.memoryServers().size() == 1);
-      assertThatThrownBy(() -> readAWord(before)).isInstanceOf(FencedException.class);
     }
     TcpOptions eighth = TcpOptions.defaults().withComputeServer(new ComputeServer(5, 8));
     try (Fabric now = TcpFabric.attach(addresses, 1, eighth)) {
       readAWord(now);
+    }
+  }
+
+  private void fenceServer5() {
+    byte[] eight = new EntryWriter('e').word(8).bytes();
+    assertThat(coordinator.connect().commit(List.of(new Write.Create("epochs/5", eight)))).isTrue();
+  }
+
+  /** Returns a session before whose first commit something happens. */
+  private static Membership beforeItsFirstCommit(Membership session, Runnable happening) {
+    boolean[] happened = {false};
+    return (Membership)
+        Proxy.newProxyInstance(
+            Membership.class.getClassLoader(),
+            new Class<?>[] {Membership.class},
+            (_, method, arguments) -> {
+              if (method.getName().equals("commit") && !happened[0]) {
+                happened[0] = true;
+                happening.run();
+              }
+              return method.invoke(session, arguments);
+            });
+  }
+
+  private static boolean isFenced(Fabric fabric) {
+    try {
+      readAWord(fabric);
+      return false;
+    } catch (FencedException e) {
+      return true;
     }
   }
 

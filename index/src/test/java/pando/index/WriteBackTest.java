@@ -13,6 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
@@ -125,6 +126,65 @@ class WriteBackTest {
     kill();
     heir.takeOver(LOST, HEIR);
     assertKept(flushed);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"orca, 1", "orca, 2", "dex, 1", "dex, 2"})
+  void shouldLoseNothingThatWasFlushedBesideOthersThatChangeTheTree(String system, int run) {
+    long seed = Seeds.of(7_200 + run);
+    start(system, "0", seed);
+    SplittableRandom random = new SplittableRandom(seed);
+    for (int client = 0; client < CLIENTS; client++) {
+      spawnClient(client, random.split());
+    }
+    long time = random.nextLong(INTERVAL, 3 * INTERVAL);
+    long[] flushed = new long[1];
+    cluster
+        .core(0)
+        .spawn(
+            "flush",
+            () -> {
+              cluster.sleepNanos(time);
+              flushed[0] = cluster.nanos();
+              lost.flush();
+              over = true;
+            });
+    cluster.run(NANOS_MAX, EVENTS_MAX);
+    assertThat(flushed[0]).isPositive();
+    kill();
+    heir.takeOver(LOST, HEIR);
+    assertKept(flushed[0]);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"orca", "dex"})
+  void shouldNotKeepOthersFromTheTableWhileAChangeWaitsForAFlush(String system) {
+    start(system, "0", Seeds.of(7_300));
+    SplittableRandom random = new SplittableRandom(7_301);
+    try (Session session = lost.session()) {
+      for (int i = 0; i < 3_000; i++) {
+        change(session, random, 0);
+      }
+    }
+    List<String> ended = new ArrayList<>();
+    spawnAfter(0, "flush", 0, lost::flush, ended);
+    spawnAfter(0, "waiting", 2_000, ((MovablePartitions) lost)::refreshPartitions, ended);
+    spawnAfter(1, "elsewhere", 40_000, heir::refreshPartitions, ended);
+    cluster.run(NANOS_MAX, EVENTS_MAX);
+    assertThat(ended).containsExactly("elsewhere", "flush", "waiting");
+  }
+
+  private void spawnAfter(
+      int machine, String name, long nanos, Runnable action, List<String> ended) {
+    cluster
+        .core(machine)
+        .spawn(
+            name,
+            () -> {
+              cluster.sleepNanos(nanos);
+              action.run();
+              ended.add(name);
+            });
   }
 
   private void putAll() {

@@ -36,7 +36,9 @@ import pando.fabric.wire.Watchdog;
  * <p>A worker takes operations until there are none, so where none of them waits one worker does
  * all. One that finds more than it takes wakes another, which does the same once it runs: that is
  * when the first one waits, or has had its turn. Where the lane carries its threads, all of this is
- * one platform thread; the lock is for lanes whose threads the JDK carries.
+ * one platform thread. A worker may give way all the same while it has the lock, as the JDK takes
+ * monitors of its own, and needs the lane's thread to go on: so that one does not wait for the
+ * lock.
  */
 final class ServiceLane implements LaneDuty {
   private static final System.Logger LOG = System.getLogger(ServiceLane.class.getName());
@@ -66,7 +68,7 @@ final class ServiceLane implements LaneDuty {
   /** Made once, as a pass must not allocate. */
   private final Consumer<SelectionKey> serveReady = this::serve;
 
-  /** Guards all that follows. No thread waits, nor sends, while it has it, but the lane's own. */
+  /** Guards all that follows. Workers neither wait for verbs nor send while they have it. */
   private final ReentrantLock lock = new ReentrantLock();
 
   private final LongFrames longFrames;
@@ -279,9 +281,21 @@ final class ServiceLane implements LaneDuty {
     return hasNoted || !arrivals.isEmpty();
   }
 
+  /** Takes the lock in the lane's thread, unless a worker has it that this thread carries. */
+  private boolean tryLock() {
+    if (loop.carriesThreads()) {
+      return lock.tryLock();
+    }
+    lock.lock();
+    return true;
+  }
+
   @Override
   public boolean perform(boolean waitsNext) {
-    lock.lock();
+    if (!tryLock()) {
+      // The loop comes here again once the worker has gone on.
+      return false;
+    }
     try {
       long now = System.nanoTime();
       admit();
@@ -346,8 +360,7 @@ final class ServiceLane implements LaneDuty {
 
   @Override
   public void serve(SelectionKey ready) {
-    if (ready.attachment() instanceof ClientConnection connection) {
-      lock.lock();
+    if (ready.attachment() instanceof ClientConnection connection && tryLock()) {
       try {
         looked = System.nanoTime();
         serve(connection, ready);

@@ -72,8 +72,11 @@ class ClientServiceTest {
   }
 
   private ClientService start(ServiceLimits limits) {
-    return ClientService.start(
-        ServiceIndex.of(index), FREE_PORT, Authentication.none(), Routes::alone, 1, limits);
+    return start(ServiceIndex.of(index), limits);
+  }
+
+  private static ClientService start(ServiceIndex served, ServiceLimits limits) {
+    return ClientService.start(served, FREE_PORT, Authentication.none(), Routes::alone, 1, limits);
   }
 
   static ServiceLimits limits(long helloMillis, long idleMillis, long frameMillis) {
@@ -129,6 +132,16 @@ class ClientServiceTest {
     return writer;
   }
 
+  private static FrameWriter scan(long from, long to, long limit, int flags) {
+    FrameWriter writer = new FrameWriter();
+    writer.begin(ClientFrame.SCAN);
+    writer.word(from);
+    writer.word(to);
+    writer.word(limit);
+    writer.finish(flags, 77, 2);
+    return writer;
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {1, 1_023, 1_024})
   void shouldAnswerEachOperationOnce(int count) throws IOException {
@@ -149,6 +162,34 @@ class ClientServiceTest {
           reader.skip(ClientFrame.RESULT_BYTES);
         }
         assertThat(reader.left()).isZero();
+        reader.next();
+      }
+    }
+  }
+
+  /** The JDK has a virtual thread give way where another thread has a monitor that it needs. */
+  @Test
+  @SuppressWarnings("ThreadPriorityCheck") // Of a virtual thread it is what lets others run.
+  void shouldGoOnWhereAWorkerGivesWayInTheMiddleOfAnAnswer() throws IOException {
+    ServiceIndex plain = ServiceIndex.of(index);
+    ServiceIndex givingWay =
+        new ServiceIndex(
+            index,
+            () -> {
+              Thread.yield();
+              return index.partitioning();
+            },
+            plain.workers(),
+            false,
+            plain.keyBytesMax(),
+            plain.valueBytesMax());
+    try (ClientService service = start(givingWay, ServiceLimits.DEFAULTS);
+        SocketChannel channel = connect(service)) {
+      FrameReader reader = new FrameReader();
+      for (int i = 0; i < 20; i++) {
+        send(channel, scan(1, 10, 10, 0));
+        receive(channel, reader);
+        assertThat(reader.count()).isEqualTo(10);
         reader.next();
       }
     }
@@ -198,13 +239,7 @@ class ClientServiceTest {
       throws IOException {
     try (ClientService service = start(ServiceLimits.DEFAULTS);
         SocketChannel channel = connect(service)) {
-      FrameWriter writer = new FrameWriter();
-      writer.begin(ClientFrame.SCAN);
-      writer.word(from);
-      writer.word(to);
-      writer.word(limit);
-      writer.finish(flags, 77, 2);
-      send(channel, writer);
+      send(channel, scan(from, to, limit, flags));
       if (because.isEmpty()) {
         FrameReader reader = new FrameReader();
         receive(channel, reader);
@@ -371,13 +406,7 @@ class ClientServiceTest {
         SocketChannel greedy = connect(service);
         SocketChannel other = connect(service)) {
       greedy.configureBlocking(false);
-      FrameWriter page = new FrameWriter();
-      page.begin(ClientFrame.SCAN);
-      page.word(1);
-      page.word(2_000);
-      page.word(1_000);
-      page.finish(0, 1, 2);
-      byte[] frame = bytes(page);
+      byte[] frame = bytes(scan(1, 2_000, 1_000, 0));
       boolean cut = false;
       ByteBuffer rest = ByteBuffer.allocate(0);
       FrameReader reader = new FrameReader();

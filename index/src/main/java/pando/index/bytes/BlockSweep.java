@@ -13,7 +13,7 @@ final class BlockSweep extends Sweep {
   /** Blocks that are left. */
   private long left;
 
-  /** What {@link ByteIndex#requeued} was, but for blocks that this walk has queued again. */
+  /** What {@link ByteIndex#requeued} was when this walk began. */
   private long requeued;
 
   /** Whether the labels come once the blocks are done: once, even if they cannot be written. */
@@ -35,9 +35,6 @@ final class BlockSweep extends Sweep {
 
   @Override
   protected boolean write() {
-    // Other walks have put blocks of this one behind others that are new.
-    left += index.requeued - requeued;
-    requeued = index.requeued;
     for (int i = 0; i < BLOCKS && left > 0; i++) {
       left--;
       BlockEntry entry = index.unwritten.poll();
@@ -50,6 +47,10 @@ final class BlockSweep extends Sweep {
     }
     if (left > 0) {
       return true;
+    }
+    if (index.requeued != requeued) {
+      // Another walk may have put blocks of this one behind others that are new.
+      leaveOut();
     }
     if (labelsDue) {
       labelsDue = false;
@@ -67,7 +68,6 @@ final class BlockSweep extends Sweep {
         entry.setQueued(true);
         index.unwritten.add(entry);
         index.requeued++;
-        requeued++;
         leaveOut();
       }
     }
