@@ -10,15 +10,20 @@ import pando.fabric.memory.NativeMemory;
 final class Processor implements Runnable {
   private static final int SPINS = 200;
   private static final int YIELDS = 200;
-  private static final int SHORT_PARKS = 500;
-  private static final long SHORT_PARK_NANOS_MAX = 200_000;
-  private static final long LONG_PARK_NANOS = 2_000_000;
-  private static final int IDLE_MAX = SPINS + YIELDS + SHORT_PARKS;
+
+  /** It sleeps for one of so many parts of the time without a request. */
+  private static final int SLEEP_PART = 16;
+
+  private static final long SLEEP_NANOS_MIN = 1_000;
+  private static final long SLEEP_NANOS_MAX = 2_000_000;
 
   private final Mailbox mailbox;
   private final Services services;
   private final int firstWord;
   private volatile boolean stopped;
+
+  /** When it found no request, after the last one. */
+  private long idleSince;
 
   Processor(Mailbox mailbox, Services services, int number) {
     this.mailbox = mailbox;
@@ -34,7 +39,7 @@ final class Processor implements Runnable {
         int slot = mailbox.take(firstWord);
         if (slot == Mailbox.NONE) {
           pause(idle);
-          idle = Math.min(idle + 1, IDLE_MAX);
+          idle = Math.min(idle + 1, SPINS + YIELDS);
         } else {
           serve(slot, message.segment());
           idle = 0;
@@ -68,16 +73,17 @@ final class Processor implements Runnable {
    * any processor time, but serves the next CALL late.
    */
   @SuppressWarnings("ThreadPriorityCheck") // With few cores the client may wait for this one.
-  private static void pause(int idle) {
+  private void pause(int idle) {
+    if (idle == 0) {
+      idleSince = System.nanoTime();
+    }
     if (idle < SPINS) {
       Thread.onSpinWait();
     } else if (idle < SPINS + YIELDS) {
       Thread.yield();
-    } else if (idle < IDLE_MAX) {
-      long parks = idle - (SPINS + YIELDS) + 1L;
-      LockSupport.parkNanos(Math.min(parks * 1_000, SHORT_PARK_NANOS_MAX));
     } else {
-      LockSupport.parkNanos(LONG_PARK_NANOS);
+      long idleNanos = System.nanoTime() - idleSince;
+      LockSupport.parkNanos(Math.clamp(idleNanos / SLEEP_PART, SLEEP_NANOS_MIN, SLEEP_NANOS_MAX));
     }
   }
 }
