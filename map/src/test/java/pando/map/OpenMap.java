@@ -168,7 +168,8 @@ final class OpenMap<K, V> implements AutoCloseable {
       assertThat(space.bytesInUse()).isZero();
     }
     if (byteIndex != null) {
-      assertThat(byteIndex.blocks()).isEqualTo(1);
+      // One that became empty while the write-back held its neighbour stays until that changes.
+      assertThat(byteIndex.blocks()).isLessThanOrEqualTo(2);
       assertThat(byteIndex.poolBytes()).isLessThan(EMPTY_BYTES_MAX);
     }
   }
