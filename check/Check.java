@@ -1,0 +1,160 @@
+import com.google.googlejavaformat.java.Formatter;
+import com.google.googlejavaformat.java.FormatterException;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+/**
+ * Checks every Java file below a folder: whether it is in Google Java style, and what Error Prone
+ * and NullAway find. Or formats every file.
+ *
+ * <p>The build runs this file as it stands; see the pom beside it. Error Prone takes all modules
+ * together: it starts once, and each module's compilation is short.
+ */
+final class Check {
+  private static final List<String> OPTIONS =
+      List.of(
+          "-proc:none",
+          "-parameters",
+          "-Werror",
+          "-implicit:none",
+          "-XDcompilePolicy=simple",
+          "--should-stop=ifError=FLOW",
+          // Nothing is made of what was checked.
+          "--should-stop=ifNoError=FLOW",
+          "-XDaddTypeAnnotationsToSymbol=true",
+          "-Xplugin:ErrorProne -Xep:NullAway:ERROR -XepOpt:NullAway:AnnotatedPackages=pando");
+
+  private Check() {}
+
+  /**
+   * Takes the mode, the folder, and the file that is to exist afterwards if something was found.
+   *
+   * <p>The modes are {@code write}, which formats; {@code main}, which checks, with Error Prone for
+   * main code; and {@code all}, with Error Prone for tests, too.
+   */
+  public static void main(String[] args) throws IOException {
+    String mode = args[0];
+    Path root = Path.of(args[1]).toRealPath();
+    Path found = Path.of(args[2]);
+    List<Path> files = javaFiles(root);
+    Files.deleteIfExists(found);
+    List<String> failures =
+        switch (mode) {
+          case "write" -> formatted(root, files, true);
+          case "main" -> checked(root, files, isIn("main"));
+          case "all" -> checked(root, files, isIn("main").or(isIn("test")));
+          default -> throw new IllegalArgumentException("unknown mode: " + mode);
+        };
+    failures.forEach(System.err::println);
+    if (!failures.isEmpty()) {
+      Files.createDirectories(found.getParent());
+      Files.write(found, failures);
+    }
+  }
+
+  private static List<String> checked(Path root, List<Path> files, Predicate<Path> compiled) {
+    CompletableFuture<List<String>> compiling =
+        CompletableFuture.supplyAsync(
+            () -> compile(files.stream().filter(compiled).toList()), Thread::startVirtualThread);
+    List<String> failures = new ArrayList<>(formatted(root, files, false));
+    failures.addAll(compiling.join());
+    return failures;
+  }
+
+  private static Predicate<Path> isIn(String sources) {
+    return file ->
+        file.toString().contains("/src/" + sources + "/java/")
+            && !file.endsWith("module-info.java");
+  }
+
+  /** Returns what Error Prone finds, as the compiler prints it. */
+  private static List<String> compile(List<Path> files) {
+    JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+    List<String> options = new ArrayList<>(OPTIONS);
+    String path = System.getProperty("java.class.path");
+    options.addAll(List.of("-classpath", path, "-processorpath", path));
+    StringWriter messages = new StringWriter();
+    try (StandardJavaFileManager sources =
+        compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
+      boolean clean =
+          compiler
+              .getTask(
+                  messages,
+                  sources,
+                  null,
+                  options,
+                  null,
+                  sources.getJavaFileObjectsFromPaths(files))
+              .call();
+      String text = messages.toString();
+      return clean && text.isBlank() ? List.of() : text.lines().toList();
+    } catch (IOException e) {
+      return List.of(e.toString());
+    }
+  }
+
+  /** Returns the files that are not formatted, or that could not be. */
+  private static List<String> formatted(Path root, List<Path> files, boolean write) {
+    return files.parallelStream()
+        .flatMap(
+            file -> format(file, write).map(what -> root.relativize(file) + ": " + what).stream())
+        .toList();
+  }
+
+  private static Optional<String> format(Path file, boolean write) {
+    try {
+      String before = Files.readString(file);
+      String after = new Formatter().formatSourceAndFixImports(before);
+      if (after.equals(before)) {
+        return Optional.empty();
+      }
+      if (write) {
+        Files.writeString(file, after);
+        return Optional.empty();
+      }
+      return Optional.of("not formatted");
+    } catch (FormatterException e) {
+      return Optional.of("cannot be parsed: " + e.getMessage());
+    } catch (IOException e) {
+      return Optional.of(e.toString());
+    }
+  }
+
+  private static List<Path> javaFiles(Path root) throws IOException {
+    List<Path> files = new ArrayList<>();
+    Files.walkFileTree(
+        root,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult preVisitDirectory(Path dir, BasicFileAttributes attributes) {
+            String name = Objects.toString(dir.getFileName());
+            boolean skip = !dir.equals(root) && (name.equals("target") || name.startsWith("."));
+            return skip ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            if (file.toString().endsWith(".java")) {
+              files.add(file);
+            }
+            return FileVisitResult.CONTINUE;
+          }
+        });
+    return files;
+  }
+}
