@@ -14,7 +14,7 @@ import pando.fabric.Fabric;
 @Timeout(300)
 class AllocationTest {
   private static final int ENTRIES = 20_000;
-  private static final int OPERATIONS = Seeds.count(10_000, 20_000, 50_000);
+  private static final int OPERATIONS = Seeds.count(4_000, 20_000, 50_000);
   private static final int ROUNDS_MAX = 3_000_000 / OPERATIONS;
 
   /** An allocation in any large part of the operations is more than this. */

@@ -23,7 +23,7 @@ class BrokenGiftsTest {
   private static final int KEYS = 150;
   private static final int GIVER = 5;
   private static final int RECEIVER = 3;
-  private static final int STEP = Seeds.count(61, 1);
+  private static final int STEP = Seeds.count(131, 1);
 
   @ParameterizedTest(name = "{0} {1}")
   @CsvSource({

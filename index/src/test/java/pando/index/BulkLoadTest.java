@@ -14,6 +14,7 @@ import pando.fabric.Fabric;
 @Timeout(300)
 class BulkLoadTest {
   private static final int OPERATIONS = Seeds.count(2_500, 5_000, 15_000);
+  private static final int RELOADED = Seeds.count(1_500, 5_000);
   private static final int OPERATIONS_TO_A_TASK = 100;
 
   @ParameterizedTest(name = "seed={0} {1} entries={2} fill={3} memory={4} compute={5} {6}")
@@ -111,7 +112,7 @@ class BulkLoadTest {
       RangeIndex index = configuration.create(fabric);
       try (index;
           Session session = index.session()) {
-        NavigableMap<Long, Long> model = Entries.random(random, 5_000);
+        NavigableMap<Long, Long> model = Entries.random(random, RELOADED);
         index.bulkLoad(Entries.of(model), 0.7);
         long loaded = index.poolBytes();
         for (int round = 0; round < Seeds.count(1, 4); round++) {
@@ -119,7 +120,7 @@ class BulkLoadTest {
           assertThat(index.poolBytes() / configuration.nodeBytes())
               .as("nodes left, round %d", round)
               .isLessThan(few);
-          model = Entries.random(random, 5_000);
+          model = Entries.random(random, RELOADED);
           model.forEach(session::put);
           fabric.runTasks();
           assertThat(index.poolBytes()).as("round %d", round).isLessThan(2 * loaded);

@@ -47,7 +47,7 @@ class FencedIndexTest {
   private static final int MOST = 10_000;
 
   @ParameterizedTest
-  @FieldSource("pando.index.SystemUnderTest#ALL")
+  @FieldSource("pando.index.SystemUnderTest#PRODUCTS")
   void shouldEndOverTcp(SystemUnderTest system) throws Exception {
     List<TcpMemoryServer> servers = new ArrayList<>();
     InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);

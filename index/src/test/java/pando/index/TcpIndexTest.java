@@ -28,7 +28,7 @@ import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 
 /** Every system over TCP: threads with keys of their own, each beside a model. */
-@FewRows
+@FewRows(baselines = 0)
 @Timeout(300)
 class TcpIndexTest {
   private static final long SEED = 0x5EED_0012L;

@@ -34,7 +34,7 @@ class VerbRacesTest {
   private static final int MEANWHILES = Seeds.count(1, 2, 2 * Meanwhile.values().length);
 
   /** Where operations post more lists of verbs, some are left out. */
-  private static final int POSTINGS_MAX = Seeds.count(40, 160);
+  private static final int POSTINGS_MAX = Seeds.count(20, 160);
 
   private static final int EVICTING = 400;
   private static final long FAR = 1_000_000;
