@@ -42,7 +42,7 @@ final class Check {
   private Check() {}
 
   /**
-   * Takes the mode, the folder, and the file that is to exist afterwards if something was found.
+   * Takes the mode, the folder, and the release of Java; ends with 1 if something was found.
    *
    * <p>The modes are {@code write}, which formats; {@code main}, which checks, with Error Prone for
    * main code; and {@code all}, with Error Prone for tests, too.
@@ -50,30 +50,37 @@ final class Check {
   public static void main(String[] args) throws IOException {
     String mode = args[0];
     Path root = Path.of(args[1]).toRealPath();
-    Path found = Path.of(args[2]);
     List<Path> files = javaFiles(root);
-    Files.deleteIfExists(found);
-    List<String> failures =
+    boolean clean =
         switch (mode) {
-          case "write" -> formatted(root, files, true);
-          case "main" -> checked(root, files, isIn("main"));
-          case "all" -> checked(root, files, isIn("main").or(isIn("test")));
+          case "write" -> report(formatted(root, files, true));
+          case "main" -> isClean(root, files, isIn("main"), args[2]);
+          case "all" -> isClean(root, files, isIn("main").or(isIn("test")), args[2]);
           default -> throw new IllegalArgumentException("unknown mode: " + mode);
         };
-    failures.forEach(System.err::println);
-    if (!failures.isEmpty()) {
-      Files.createDirectories(found.getParent());
-      Files.write(found, failures);
+    if (!clean) {
+      System.exit(1);
     }
   }
 
-  private static List<String> checked(Path root, List<Path> files, Predicate<Path> compiled) {
+  private static boolean isClean(
+      Path root, List<Path> files, Predicate<Path> compiled, String release) {
+    List<Path> sources = files.stream().filter(compiled).toList();
     CompletableFuture<List<String>> compiling =
         CompletableFuture.supplyAsync(
-            () -> compile(files.stream().filter(compiled).toList()), Thread::startVirtualThread);
-    List<String> failures = new ArrayList<>(formatted(root, files, false));
-    failures.addAll(compiling.join());
-    return failures;
+            () -> compile(sources, release), body -> new Thread(body, "compiler").start());
+    List<String> unformatted = formatted(root, files, false);
+    boolean clean = report(unformatted);
+    if (!clean) {
+      System.err.println("To format: mvn -q -Pformat -pl check process-sources");
+    }
+    return report(compiling.join()) && clean;
+  }
+
+  /** Prints what was found; returns whether that is nothing. */
+  private static boolean report(List<String> found) {
+    found.forEach(System.err::println);
+    return found.isEmpty();
   }
 
   private static Predicate<Path> isIn(String sources) {
@@ -83,11 +90,11 @@ final class Check {
   }
 
   /** Returns what Error Prone finds, as the compiler prints it. */
-  private static List<String> compile(List<Path> files) {
+  private static List<String> compile(List<Path> files, String release) {
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     List<String> options = new ArrayList<>(OPTIONS);
     String path = System.getProperty("java.class.path");
-    options.addAll(List.of("-classpath", path, "-processorpath", path));
+    options.addAll(List.of("--release", release, "-classpath", path, "-processorpath", path));
     StringWriter messages = new StringWriter();
     try (StandardJavaFileManager sources =
         compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
@@ -101,8 +108,11 @@ final class Check {
                   null,
                   sources.getJavaFileObjectsFromPaths(files))
               .call();
-      String text = messages.toString();
-      return clean && text.isBlank() ? List.of() : text.lines().toList();
+      List<String> found = new ArrayList<>(messages.toString().lines().toList());
+      if (!clean) {
+        found.add("the compiler found errors");
+      }
+      return found;
     } catch (IOException e) {
       return List.of(e.toString());
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
@@ -339,22 +341,25 @@ class ComputeServerProcessTest {
   void shouldFenceAtAMemoryServerThatIsBackWhatWasFencedMeanwhile(boolean whileItIsAnnounced)
       throws Exception {
     MemoryMembership lost = coordinator.connect();
-    Membership next = coordinator.connect();
-    if (whileItIsAnnounced) {
-      next = beforeItsFirstCommit(next, this::fenceServer5);
-    }
+    AtomicReference<Runnable> atAnnouncement = new AtomicReference<>(() -> {});
+    Membership next = beforeItsFirstCommit(coordinator.connect(), () -> atAnnouncement.get().run());
     Iterator<Membership> sessions = List.of(lost, next).iterator();
     MemoryServerProcess memory = startMemory(0, sessions::next);
     List<InetSocketAddress> addresses = List.of(memory.server().address());
     TcpOptions seventh = TcpOptions.defaults().withComputeServer(new ComputeServer(5, 7));
     try (Fabric before = TcpFabric.attach(addresses, 1, seventh)) {
       readAWord(before);
-      if (!whileItIsAnnounced) {
+      AtomicBoolean fencedBefore = new AtomicBoolean();
+      if (whileItIsAnnounced) {
+        atAnnouncement.set(this::fenceServer5);
+      } else {
         fenceServer5();
+        atAnnouncement.set(() -> fencedBefore.set(isFenced(before)));
       }
       lost.close();
-      await(() -> isFenced(before));
       await(() -> state.memoryServers().size() == 1);
+      await(() -> isFenced(before));
+      assertThat(fencedBefore.get()).isEqualTo(!whileItIsAnnounced);
     }
     TcpOptions eighth = TcpOptions.defaults().withComputeServer(new ComputeServer(5, 8));
     try (Fabric now = TcpFabric.attach(addresses, 1, eighth)) {
@@ -379,7 +384,11 @@ class ComputeServerProcessTest {
                 happened[0] = true;
                 happening.run();
               }
-              return method.invoke(session, arguments);
+              try {
+                return method.invoke(session, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
             });
   }
 

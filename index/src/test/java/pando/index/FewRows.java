@@ -79,10 +79,15 @@ import org.junit.jupiter.params.provider.FieldSource;
       return RUN.merge(what, 1, Integer::sum);
     }
 
+    private static boolean isOverAll(Method test) {
+      FieldSource source = test.getAnnotation(FieldSource.class);
+      return source != null && source.value()[0].endsWith("#ALL");
+    }
+
     private static boolean isTurn(ExtensionContext context, int baseline) {
       List<String> tests =
           Arrays.stream(context.getRequiredTestClass().getDeclaredMethods())
-              .filter(test -> test.isAnnotationPresent(FieldSource.class))
+              .filter(Condition::isOverAll)
               .map(Method::getName)
               .sorted()
               .toList();

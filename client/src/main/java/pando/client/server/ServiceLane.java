@@ -36,9 +36,8 @@ import pando.fabric.wire.Watchdog;
  * <p>A worker takes operations until there are none, so where none of them waits one worker does
  * all. One that finds more than it takes wakes another, which does the same once it runs: that is
  * when the first one waits, or has had its turn. Where the lane carries its threads, all of this is
- * one platform thread. A worker may give way all the same while it has the lock, as the JDK takes
- * monitors of its own, and needs the lane's thread to go on: so that one does not wait for the
- * lock.
+ * one platform thread. A worker may still give way while it holds the lock, because the JDK takes
+ * monitors of its own. Then it needs the lane's thread, so that thread never waits for the lock.
  */
 final class ServiceLane implements LaneDuty {
   private static final System.Logger LOG = System.getLogger(ServiceLane.class.getName());
@@ -281,7 +280,7 @@ final class ServiceLane implements LaneDuty {
     return hasNoted || !arrivals.isEmpty();
   }
 
-  /** Takes the lock in the lane's thread, unless a worker has it that this thread carries. */
+  /** Takes the lock, unless a worker that this thread carries has it. */
   private boolean tryLock() {
     if (loop.carriesThreads()) {
       return lock.tryLock();
@@ -291,9 +290,11 @@ final class ServiceLane implements LaneDuty {
   }
 
   @Override
+  @SuppressWarnings("ThreadPriorityCheck") // What the worker waits for may wait for this core.
   public boolean perform(boolean waitsNext) {
     if (!tryLock()) {
       // The loop comes here again once the worker has gone on.
+      Thread.yield();
       return false;
     }
     try {

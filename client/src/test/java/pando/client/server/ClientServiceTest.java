@@ -169,6 +169,7 @@ class ClientServiceTest {
 
   /** The JDK has a virtual thread give way where another thread has a monitor that it needs. */
   @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   @SuppressWarnings("ThreadPriorityCheck") // Of a virtual thread it is what lets others run.
   void shouldGoOnWhereAWorkerGivesWayInTheMiddleOfAnAnswer() throws IOException {
     ServiceIndex plain = ServiceIndex.of(index);

@@ -239,10 +239,23 @@ public final class LaneLoop implements Lane {
     }
   }
 
+  /**
+   * Logs the first failure; in another thread, as a thread of the lane may hold a monitor of logs.
+   */
   private void noteFailed(Throwable because) {
-    if (!saidFailed) {
-      saidFailed = true;
-      LOG.log(System.Logger.Level.ERROR, "a pass of a lane failed: name=" + name, because);
+    if (saidFailed) {
+      return;
+    }
+    saidFailed = true;
+    String text = "a pass of a lane failed: name=" + name;
+    try {
+      Thread.ofPlatform()
+          .name(name + "-log")
+          .daemon()
+          .start(() -> LOG.log(System.Logger.Level.ERROR, text, because));
+    } catch (OutOfMemoryError e) {
+      // There may be memory when the next pass fails.
+      saidFailed = false;
     }
   }
 

@@ -11,7 +11,7 @@ final class Processor implements Runnable {
   private static final int SPINS = 200;
   private static final int YIELDS = 200;
 
-  /** It sleeps for one of so many parts of the time without a request. */
+  /** A sleep is one of so many parts of the time without a request. */
   private static final int SLEEP_PART = 16;
 
   private static final long SLEEP_NANOS_MIN = 1_000;
@@ -22,7 +22,7 @@ final class Processor implements Runnable {
   private final int firstWord;
   private volatile boolean stopped;
 
-  /** When it found no request, after the last one. */
+  /** When it first found no request after the last one. */
   private long idleSince;
 
   Processor(Mailbox mailbox, Services services, int number) {

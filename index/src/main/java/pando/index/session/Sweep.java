@@ -10,8 +10,6 @@ import pando.fabric.Worker;
  * thread; several may walk at the same time, as {@link WriteBack} lets one write at a time.
  */
 public abstract class Sweep {
-  private static final int WAITS_MAX = 20_000;
-
   private final WriteBack writeBack;
 
   private final Worker worker;
@@ -100,10 +98,11 @@ public abstract class Sweep {
   /**
    * Writes all that was changed before the call.
    *
-   * @throws StalledException if an operation holds something for too long
+   * @throws StalledException if others hold something for too long
    * @throws PandoException if something could not be written; the rest was
    */
   public final void writeAll() {
+    long start = worker.nanoTime();
     for (int attempt = 0; ; attempt++) {
       begin();
       PandoException failure = writeOnce();
@@ -113,15 +112,13 @@ public abstract class Sweep {
       if (complete) {
         return;
       }
-      awaitHolders(attempt);
+      long waited = worker.nanoTime() - start;
+      if (waited > WriteBack.WAIT_NANOS_MAX) {
+        throw new StalledException(
+            "changes cannot be written back, as others hold them: waitedNanos=" + waited);
+      }
+      worker.backoff().pause(attempt);
     }
-  }
-
-  private void awaitHolders(int attempt) {
-    if (attempt == WAITS_MAX) {
-      throw new StalledException("changes cannot be written back, as operations hold them");
-    }
-    worker.backoff().pause(attempt);
   }
 
   private @Nullable PandoException writeOnce() {

@@ -25,7 +25,8 @@ public final class WriteBack {
   /** What was left out is swept again after one of so many parts of half an interval. */
   private static final int SOON_PART = 8;
 
-  private static final long WAIT_NANOS_MAX = 100_000_000_000L;
+  /** Longest wait for what others hold. */
+  static final long WAIT_NANOS_MAX = 100_000_000_000L;
 
   private final long halfNanos;
   private final Runnable wake;
