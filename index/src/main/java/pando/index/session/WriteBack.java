@@ -148,6 +148,9 @@ public final class WriteBack {
       oldest = now;
       waits = true;
     }
+    // A clock that goes back makes no change wait longer.
+    due = Math.min(due, now + halfNanos);
+    oldest = Math.min(oldest, now);
     if (now < due) {
       wakeAfter.accept(due - now);
       return true;
