@@ -124,7 +124,8 @@ final class Agent {
     this.fenced = new FencedHere(host, fabric, state);
     this.rejoining = new Rejoining(membership, fabric);
     this.patience = new Patience(host, config);
-    this.leader = new Leader(state, index, partitions, fenced, config, patience, hooks);
+    this.leader =
+        new Leader(state, index, partitions, fenced, config, patience, new Unserved(host), hooks);
     this.hooks = hooks;
   }
 

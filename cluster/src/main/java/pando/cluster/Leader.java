@@ -47,6 +47,7 @@ final class Leader {
   private final FencedHere fenced;
   private final Duration leaseOver;
   private final Patience patience;
+  private final Unserved unserved;
   private final LeaderHooks hooks;
 
   Leader(
@@ -56,6 +57,7 @@ final class Leader {
       FencedHere fenced,
       Config config,
       Patience patience,
+      Unserved unserved,
       LeaderHooks hooks) {
     this.state = state;
     this.index = index;
@@ -63,6 +65,7 @@ final class Leader {
     this.fenced = fenced;
     this.leaseOver = Lease.outlasting(Duration.ofMillis(config.leaseMillis()));
     this.patience = patience;
+    this.unserved = unserved;
     this.hooks = hooks;
   }
 
@@ -131,17 +134,26 @@ final class Leader {
         .map(Change::executor)
         .filter(number -> number != Change.NONE)
         .forEach(needed::add);
+    unserved.look(needed, number -> view.serving(number).isPresent());
     boolean any = false;
     for (int number : needed) {
       // In this order: a compute server that starts raises its epoch and runs at once.
       long epoch = state.epoch(number).value();
-      if (view.isUnfenced(number) && state.computeServer(number).isEmpty()) {
+      if (view.isUnfenced(number) && !isRunning(number)) {
         state.ask(Change.lost(number, epoch));
         hooks.reached(LeaderHooks.Point.LOSS_FOUND, 0);
         any = true;
       }
     }
     return any;
+  }
+
+  /** Returns whether a compute server serves, or starts and has not had its time for that. */
+  private boolean isRunning(int number) {
+    return state
+        .computeServer(number)
+        .filter(member -> member.isServing() || !unserved.isOverdue(number))
+        .isPresent();
   }
 
   private static List<Integer> owners(Partitioning table) {
@@ -316,7 +328,7 @@ final class Leader {
       // It has started anew, or was fenced already.
       return write(view, change, change.done());
     }
-    if (change.lostEpoch() > 0 && state.computeServer(change.server()).isPresent()) {
+    if (change.lostEpoch() > 0 && isRunning(change.server())) {
       return write(view, change, change.failed("it has joined again"));
     }
     return reached(

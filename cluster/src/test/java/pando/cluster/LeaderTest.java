@@ -3,6 +3,7 @@ package pando.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -125,6 +126,29 @@ class LeaderTest {
     assertThat(owners()).hasSize(3).contains(lost);
     assertServed();
     assertThat(cluster.server(lost)).extracting(server -> server.epoch).isEqualTo(3L);
+  }
+
+  @Test
+  void shouldGiveAwayTheRangeOfOneThatStartsAndNeverServes() {
+    start(0, 1, 2);
+    fill(300);
+    cluster.servers.values().forEach(server -> writeBack(server));
+    int lost = owners().get(1);
+    cluster.kill(lost);
+    TestCluster.Start first = new TestCluster.Start(cluster, lost);
+    for (int i = 0; i < 20; i++) {
+      cluster.stepAll();
+    }
+    assertThat(owners()).as("it has time to start").contains(lost);
+    first.close();
+    TestCluster.Start second = new TestCluster.Start(cluster, lost);
+    cluster.pass(Duration.ofSeconds(11));
+    cluster.runUntil(() -> !owners().contains(lost));
+    assertThat(cluster.state.lastEpoch(lost)).isGreaterThan(second.epoch);
+    second.close();
+    cluster.settle();
+    assertThat(owners()).hasSize(2);
+    assertServed();
   }
 
   @Test
