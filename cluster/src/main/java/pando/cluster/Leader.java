@@ -107,7 +107,11 @@ final class Leader {
   // What is lost.
 
   private boolean declareLosses(View view) {
-    return patience.isOver() && (declareMemoryLost(view) || declareLost(view));
+    if (!patience.isOver()) {
+      unserved.begin();
+      return false;
+    }
+    return declareMemoryLost(view) || declareLost(view);
   }
 
   private boolean declareMemoryLost(View view) {

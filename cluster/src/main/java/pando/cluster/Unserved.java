@@ -22,6 +22,11 @@ final class Unserved {
     this.host = host;
   }
 
+  /** Gives all starts their time anew. */
+  void begin() {
+    since.clear();
+  }
+
   /** Looks at all compute servers that have something now. */
   void look(Set<Integer> numbers, IntPredicate serves) {
     since.keySet().removeIf(number -> !numbers.contains(number) || serves.test(number));
