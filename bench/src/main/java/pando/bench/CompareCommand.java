@@ -94,7 +94,8 @@ final class CompareCommand implements Callable<Integer> {
   @Option(
       names = "--pictures",
       paramLabel = "FOLDER",
-      description = "Writes the pictures of the README, from results of systems and orca-caches.")
+      description =
+          "Writes the pictures of the documents, from results of systems and orca-caches.")
   private @Nullable Path pictures;
 
   @Override

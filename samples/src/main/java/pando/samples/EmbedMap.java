@@ -9,19 +9,15 @@ import pando.map.codec.ValueCodec;
 public final class EmbedMap {
   private EmbedMap() {}
 
-  /** Stores pages by their paths, adds to one, and goes over a range backwards. */
+  /** Stores pages by their paths, adds to one, and goes over a range. */
   public static void main(String[] args) {
     try (Pando pando = Pando.open("local:"); // or shm:NAME, memory servers on this machine
         PandoMap<String, String> pages = pando.map(KeyCodec.strings(), ValueCodec.strings())) {
       pages.put("/docs", "what it is");
       pages.put("/docs/map", "keys and values of any length");
-      pages.put("/news", "nothing yet");
-      pages.merge("/news", ", but soon", String::concat); // atomic
+      pages.merge("/docs", ", in short", String::concat); // atomic
       System.out.println("before /docs/z: " + pages.lowerKey("/docs/z"));
-      pages
-          .subMap("/d", "/o")
-          .descendingMap()
-          .forEach((path, page) -> System.out.println(path + ": " + page));
+      pages.headMap("/e").forEach((path, page) -> System.out.println(path + ": " + page));
     }
   }
 }

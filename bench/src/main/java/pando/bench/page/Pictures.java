@@ -12,7 +12,7 @@ import pando.bench.figure.Plot;
 import pando.bench.figure.Plot.Mark;
 import pando.bench.page.Palette.Theme;
 
-/** The pictures of the README in SVG, each for light and for dark background. */
+/** The pictures of the documents in SVG, each for light and for dark background. */
 public final class Pictures {
   private static final int WIDTH = 860;
   private static final int MARGIN = 12;

@@ -1,2 +1,2 @@
-/** Figures as diagrams: a page in HTML, and pictures for the README. */
+/** Figures as diagrams: a page in HTML, and pictures for the documents. */
 package pando.bench.page;
