@@ -5,13 +5,13 @@ import pando.map.PandoMap;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
-/** A map whose memory servers are in this process. */
+/** A map whose pool is in this process. */
 public final class EmbedMap {
   private EmbedMap() {}
 
   /** Stores pages by their paths, adds to one, and goes over a range. */
   public static void main(String[] args) {
-    try (Pando pando = Pando.open("local:"); // or shm:NAME, memory servers on this machine
+    try (Pando pando = Pando.open("local:"); // a pool in this process; shm:NAME for a shared one
         PandoMap<String, String> pages = pando.map(KeyCodec.strings(), ValueCodec.strings())) {
       pages.put("/docs", "what it is");
       pages.put("/docs/map", "keys and values of any length");
