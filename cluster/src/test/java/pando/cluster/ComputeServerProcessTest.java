@@ -341,8 +341,8 @@ class ComputeServerProcessTest {
   void shouldFenceAtAMemoryServerThatIsBackWhatWasFencedMeanwhile(boolean whileItIsAnnounced)
       throws Exception {
     MemoryMembership lost = coordinator.connect();
-    AtomicReference<Runnable> atAnnouncement = new AtomicReference<>(() -> {});
-    Membership next = beforeItsFirstCommit(coordinator.connect(), () -> atAnnouncement.get().run());
+    Runnable[] atAnnouncement = {() -> {}};
+    Membership next = beforeItsFirstCommit(coordinator.connect(), () -> atAnnouncement[0].run());
     Iterator<Membership> sessions = List.of(lost, next).iterator();
     MemoryServerProcess memory = startMemory(0, sessions::next);
     List<InetSocketAddress> addresses = List.of(memory.server().address());
@@ -351,10 +351,10 @@ class ComputeServerProcessTest {
       readAWord(before);
       AtomicBoolean fencedBefore = new AtomicBoolean();
       if (whileItIsAnnounced) {
-        atAnnouncement.set(this::fenceServer5);
+        atAnnouncement[0] = this::fenceServer5;
       } else {
         fenceServer5();
-        atAnnouncement.set(() -> fencedBefore.set(isFenced(before)));
+        atAnnouncement[0] = () -> fencedBefore.set(isFenced(before));
       }
       lost.close();
       await(() -> state.memoryServers().size() == 1);
