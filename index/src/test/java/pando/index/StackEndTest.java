@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import pando.fabric.Fabric;
 
 /** Operations at the end of the stack: no entry is lost, nothing stays locked. */
-@Timeout(60)
+@Timeout(300)
 class StackEndTest {
   private static final int ROUNDS = Seeds.count(1, 100);
 
