@@ -21,6 +21,9 @@ final class Client {
   String lastCommand = "";
   boolean isStranger;
 
+  /** {@code MULTI} was refused, and the commands of that transaction follow. */
+  boolean hasRefusedTransaction;
+
   /** The connection ends once its replies are sent. */
   boolean quits;
 
@@ -42,6 +45,7 @@ final class Client {
   void reset() {
     name = "";
     database = 0;
+    hasRefusedTransaction = false;
     isStranger = needsPassword;
   }
 

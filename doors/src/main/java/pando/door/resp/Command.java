@@ -1,13 +1,23 @@
 package pando.door.resp;
 
+import java.util.Set;
+
 /**
  * A command.
  *
  * @param name in capitals
  * @param arity number of arguments with the name, as Redis counts them: -3 is 3 or more
- * @param forStrangers whether it is for clients, too, that have not given the password
+ * @param allowed when it runs although most commands are refused
  */
-record Command(String name, int arity, boolean forStrangers, Action action) {
+record Command(String name, int arity, Set<When> allowed, Action action) {
+  /** When most commands are refused. */
+  enum When {
+    /** The client has not given its password. */
+    STRANGER,
+    /** {@code MULTI} was refused, and so is what belongs to the transaction. */
+    REFUSED_TRANSACTION
+  }
+
   /** What a command does. */
   @FunctionalInterface
   interface Action {
@@ -20,10 +30,14 @@ record Command(String name, int arity, boolean forStrangers, Action action) {
   }
 
   Command(String name, int arity, Action action) {
-    this(name, arity, false, action);
+    this(name, arity, Set.of(), action);
   }
 
   boolean accepts(int arguments) {
     return arity < 0 ? arguments >= -arity : arguments == arity;
+  }
+
+  boolean isAllowed(When when) {
+    return allowed.contains(when);
   }
 }

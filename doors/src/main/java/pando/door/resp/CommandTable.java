@@ -20,6 +20,7 @@ final class CommandTable {
   CommandTable(boolean withSets) {
     List<Command> commands = new ArrayList<>();
     commands.addAll(ConnectionCommands.all());
+    commands.addAll(TransactionCommands.all());
     commands.addAll(StringCommands.all());
     commands.addAll(KeyCommands.all());
     commands.addAll(withSets ? SetCommands.all() : List.of());

@@ -9,8 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import pando.door.resp.Command.When;
 
 /** Commands on the connection and on the server. */
 final class ConnectionCommands {
@@ -24,17 +26,20 @@ final class ConnectionCommands {
   /** Greatest length of a name that a client gives itself or its library. */
   private static final int NAME_BYTES_MAX = 256;
 
+  private static final Set<When> STRANGER = Set.of(When.STRANGER);
+  private static final Set<When> ALWAYS = Set.of(When.values());
+
   private ConnectionCommands() {}
 
   static List<Command> all() {
     return List.of(
         new Command("PING", -1, ConnectionCommands::ping),
         new Command("ECHO", 2, call -> reply(call, 1)),
-        new Command("AUTH", -2, true, ConnectionCommands::auth),
-        new Command("HELLO", -1, true, ConnectionCommands::hello),
+        new Command("AUTH", -2, STRANGER, ConnectionCommands::auth),
+        new Command("HELLO", -1, STRANGER, ConnectionCommands::hello),
         new Command("SELECT", 2, ConnectionCommands::select),
-        new Command("QUIT", -1, true, ConnectionCommands::quit),
-        new Command("RESET", 1, true, ConnectionCommands::reset),
+        new Command("QUIT", -1, ALWAYS, ConnectionCommands::quit),
+        new Command("RESET", 1, ALWAYS, ConnectionCommands::reset),
         new Command("CLIENT", -2, ConnectionCommands::client),
         new Command("COMMAND", -1, ConnectionCommands::command),
         new Command("CONFIG", -2, ConnectionCommands::config),

@@ -2,6 +2,7 @@ package pando.door.resp;
 
 import java.lang.System.Logger.Level;
 import java.util.Locale;
+import pando.door.resp.Command.When;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
@@ -77,8 +78,12 @@ final class Lane implements AutoCloseable {
     if (!command.accepts(request.count())) {
       throw Refusal.wrongArguments(command.name().toLowerCase(Locale.ROOT));
     }
-    if (call.client.isStranger && !command.forStrangers()) {
+    if (call.client.isStranger && !command.isAllowed(When.STRANGER)) {
       throw new Refusal("NOAUTH Authentication required.");
+    }
+    if (call.client.hasRefusedTransaction && !command.isAllowed(When.REFUSED_TRANSACTION)) {
+      throw new Refusal(
+          "ERR not carried out: MULTI was refused, and neither EXEC nor DISCARD has come since");
     }
     command.action().run(call);
   }

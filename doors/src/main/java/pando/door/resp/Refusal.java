@@ -23,6 +23,11 @@ final class Refusal extends RuntimeException {
     return new Refusal("ERR value is not an integer or out of range");
   }
 
+  /** Returns what a client is told that asks for what a door does not have. */
+  static Refusal notSupported(String command, String reason) {
+    return new Refusal("ERR " + command + " is not supported: " + reason);
+  }
+
   static Refusal wrongArguments(String command) {
     return new Refusal("ERR wrong number of arguments for '" + command + "' command");
   }

@@ -35,8 +35,7 @@ final class SetCommands {
       } else if (request.is(i, "XX")) {
         onlyKnown = true;
       } else if (request.is(i, "GT") || request.is(i, "LT") || request.is(i, "INCR")) {
-        throw new Refusal(
-            "ERR ZADD " + request.text(i) + " is not supported: " + Unsupported.ONE_SCORE);
+        throw Refusal.notSupported("ZADD " + request.text(i), Unsupported.ONE_SCORE);
       } else {
         isOption = request.is(i, "CH"); // changes nothing: no score ever changes
       }
@@ -178,7 +177,7 @@ final class SetCommands {
       } else if (request.is(i, "WITHSCORES")) {
         withScores = true;
       } else if (request.is(i, "BYSCORE")) {
-        throw new Refusal("ERR ZRANGE BYSCORE is not supported: " + Unsupported.ONE_SCORE);
+        throw Refusal.notSupported("ZRANGE BYSCORE", Unsupported.ONE_SCORE);
       } else if (request.is(i, "LIMIT") && i + 2 < request.count()) {
         limit = i + 1;
         i += 2;

@@ -100,7 +100,7 @@ final class StringCommands {
   private static Refusal option(Call call, int i) {
     for (String expiry : List.of("EX", "PX", "EXAT", "PXAT", "KEEPTTL")) {
       if (call.request.is(i, expiry)) {
-        return new Refusal("ERR SET " + expiry + " is not supported: " + Unsupported.NO_EXPIRY);
+        return Refusal.notSupported("SET " + expiry, Unsupported.NO_EXPIRY);
       }
     }
     return Refusal.syntax();

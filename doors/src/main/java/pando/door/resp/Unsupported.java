@@ -11,6 +11,8 @@ import java.util.stream.Stream;
 /** Commands of Redis that a door does not have, each with the reason. Immutable. */
 final class Unsupported {
   static final String NO_EXPIRY = "keys do not expire, as the index has no clock yet";
+  static final String NO_TRANSACTIONS =
+      "there are no transactions; PANDO.CAS, SET NX, GETSET and INCR are atomic";
   static final String ONE_SCORE = "all members of a set have one score here";
 
   /** Why there are no sets in a door to byte strings that others change, too. */
@@ -30,9 +32,7 @@ final class Unsupported {
                   EXPIRE EXPIREAT EXPIRETIME GETEX PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PSETEX PTTL
                   SETEX TTL\
                   """),
-              entry(
-                  "there are no transactions; PANDO.CAS, SET NX, GETSET and INCR are atomic",
-                  "DISCARD EXEC MSETNX MULTI UNWATCH WATCH"),
+              entry(NO_TRANSACTIONS, "MSETNX UNWATCH WATCH"),
               entry(
                   "there are no scripts; PANDO.CAS compares and sets",
                   "EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO FUNCTION SCRIPT"),
@@ -140,17 +140,17 @@ final class Unsupported {
   Refusal refusal(Request request) {
     String name = request.text(0).toUpperCase(Locale.ROOT);
     String reason = reasons.get(name);
-    return new Refusal(
-        reason == null ? unknown(request) : "ERR " + name + " is not supported: " + reason);
+    return reason == null ? unknown(request) : Refusal.notSupported(name, reason);
   }
 
-  private static String unknown(Request request) {
+  private static Refusal unknown(Request request) {
     StringBuilder arguments = new StringBuilder();
     for (int i = 1; i < request.count() && arguments.length() < Request.SHOWN_MAX; i++) {
       String start = request.shown(i, Request.SHOWN_MAX - arguments.length());
       arguments.append('\'').append(start).append("' ");
     }
-    return "ERR unknown command '%s', with args beginning with: %s"
-        .formatted(request.shown(0), arguments);
+    return new Refusal(
+        "ERR unknown command '%s', with args beginning with: %s"
+            .formatted(request.shown(0), arguments));
   }
 }

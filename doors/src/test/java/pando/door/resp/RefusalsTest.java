@@ -27,6 +27,51 @@ class RefusalsTest {
     }
   }
 
+  /** Clients send a transaction as a whole, and take a failed one for not carried out. */
+  @ParameterizedTest
+  @EnumSource(names = {"OWN", "SHARED"})
+  void shouldCarryOutNothingOfARefusedTransaction(Form form) throws Exception {
+    String refused =
+        "-ERR MULTI is not supported: there are no transactions; PANDO.CAS, SET NX, GETSET and INCR"
+            + " are atomic";
+    String inside =
+        "-ERR not carried out: MULTI was refused, and neither EXEC nor DISCARD has come since";
+    try (TestDoor door = TestDoor.open(form);
+        RawClient client = door.raw();
+        RawClient other = door.raw()) {
+      client.send(
+          "MULTI\r\nINCR m\r\nMULTI\r\nGET\r\nNOSUCH\r\nWATCH m\r\nSELECT 0\r\nEXEC\r\nGET m\r\n");
+      assertThat(client.reply()).isEqualTo(refused);
+      assertThat(client.reply()).isEqualTo(inside);
+      assertThat(client.reply()).isEqualTo(inside);
+      assertThat(client.reply()).startsWith("-ERR wrong number of arguments");
+      assertThat(client.reply()).startsWith("-ERR unknown command 'NOSUCH'");
+      assertThat(client.reply()).startsWith("-ERR WATCH is not supported");
+      assertThat(client.reply()).isEqualTo(inside);
+      assertThat(client.reply())
+          .isEqualTo("-EXECABORT Transaction discarded because of previous errors.");
+      assertThat(client.reply()).isEqualTo("nil");
+      client.send("MULTI\r\nSET d 1\r\nDISCARD\r\nGET d\r\n");
+      assertThat(client.reply()).isEqualTo(refused);
+      assertThat(client.reply()).isEqualTo(inside);
+      assertThat(client.reply()).isEqualTo("+OK");
+      assertThat(client.reply()).isEqualTo("nil");
+      client.send("multi\r\nset d 1\r\nreset\r\nget d\r\n");
+      assertThat(client.reply()).isEqualTo(refused);
+      assertThat(client.reply()).isEqualTo(inside);
+      assertThat(client.reply()).isEqualTo("+RESET");
+      assertThat(client.reply()).isEqualTo("nil");
+      assertThat(client.ask("EXEC")).startsWith("-ERR EXEC is not supported");
+      assertThat(client.ask("DISCARD")).startsWith("-ERR DISCARD is not supported");
+      assertThat(client.ask("MULTI", "x")).startsWith("-ERR wrong number of arguments");
+      assertThat(client.ask("SET", "e", "1")).isEqualTo("+OK");
+      assertThat(client.ask("MULTI")).isEqualTo(refused);
+      assertThat(other.ask("GET", "e")).isEqualTo("1");
+      assertThat(client.ask("QUIT")).isEqualTo("+OK");
+      assertThat(client.ends()).isTrue();
+    }
+  }
+
   @Test
   void shouldRefuseWhatWouldBeHalfDone() throws Exception {
     try (TestDoor door = TestDoor.open();
